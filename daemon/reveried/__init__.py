@@ -1,0 +1,1 @@
+"""The daemon that keeps the thread, and the `reverie` command."""

@@ -1,0 +1,1 @@
+"""Use cases: snapshot, decide, commit."""

@@ -1,0 +1,239 @@
+"""Every error a caller can meet, as one tree.
+
+* ReverieError
+  * ValidationError          400 `validation_error`
+  * Unauthenticated          401 `unauthenticated`
+  * Forbidden                403 `forbidden`
+  * NotFound                 404 `not_found`
+  * Conflict                 409 `conflict`
+  * CursorExpired            410 `cursor_expired`
+  * TooLarge                 413 `too_large`
+  * UnsupportedMedia         415 `unsupported_media_type`
+  * TokenBudgetExceeded      422 `token_budget_exceeded`
+  * ProtocolMismatch         426 `protocol_mismatch`
+  * StorageFailed            500 `storage_failed`
+    * Damaged                500 `storage_failed`, with the damaged record named
+  * ModelFailed              502 `model_failed`
+  * Busy                     503 `busy`
+    * Starting               503 `starting`
+  * DiskFull                 507 `disk_full`
+  * DaemonNotRunning         `daemon_not_running`, only on the client's side of the socket
+
+A caller may catch the family or the case. `code` never changes; `exit_status` is what the command line ends with.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+__all__ = [
+    "Busy",
+    "Conflict",
+    "CursorExpired",
+    "DaemonNotRunning",
+    "Damaged",
+    "DiskFull",
+    "Forbidden",
+    "ModelFailed",
+    "NotFound",
+    "ProtocolMismatch",
+    "ReverieError",
+    "Starting",
+    "StorageFailed",
+    "TokenBudgetExceeded",
+    "TooLarge",
+    "Unauthenticated",
+    "UnsupportedMedia",
+    "ValidationError",
+    "from_code",
+]
+
+
+class ReverieError(Exception):
+    """What failed, on what, why, and what to type next.
+
+    `details` is JSON; `details["hint"]` says what to do. `retry` tells whether the same call may succeed later.
+    """
+
+    code: ClassVar[str] = "internal_error"
+    status: ClassVar[int] = 500
+    exit_status: ClassVar[int] = 1
+    retry: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, hint: str | None = None, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details: dict[str, Any] = dict(details)
+        if hint is not None:
+            self.details["hint"] = hint
+
+    @property
+    def hint(self) -> str | None:
+        """The next thing to do, when there is one."""
+        hint = self.details.get("hint")
+        return hint if isinstance(hint, str) else None
+
+
+class ValidationError(ReverieError):
+    """The request says something that cannot be meant."""
+
+    code = "validation_error"
+    status = 400
+    exit_status = 2
+
+
+class Unauthenticated(ReverieError):
+    """No credential, or one that is not known."""
+
+    code = "unauthenticated"
+    status = 401
+    exit_status = 5
+
+
+class Forbidden(ReverieError):
+    """Known, and not allowed."""
+
+    code = "forbidden"
+    status = 403
+    exit_status = 5
+
+
+class NotFound(ReverieError):
+    """No such thing in this space."""
+
+    code = "not_found"
+    status = 404
+
+
+class Conflict(ReverieError):
+    """Somebody else was faster, or the change no longer fits what it was made from."""
+
+    code = "conflict"
+    status = 409
+    exit_status = 4
+
+
+class CursorExpired(ReverieError):
+    """The events after this cursor are no longer kept."""
+
+    code = "cursor_expired"
+    status = 410
+
+
+class TooLarge(ReverieError):
+    """Beyond a stated limit."""
+
+    code = "too_large"
+    status = 413
+
+
+class UnsupportedMedia(ReverieError):
+    """A body that is not JSON, or is compressed."""
+
+    code = "unsupported_media_type"
+    status = 415
+
+
+class TokenBudgetExceeded(ReverieError):
+    """The work cannot be done within the tokens given; nothing was written."""
+
+    code = "token_budget_exceeded"
+    status = 422
+
+    def __init__(self, message: str, *, budget: int, minimum_required: int, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint, budget=budget, minimumRequired=minimum_required)
+        self.budget = budget
+        self.minimum_required = minimum_required
+
+
+class ProtocolMismatch(ReverieError):
+    """The two ends of the socket are of different versions."""
+
+    code = "protocol_mismatch"
+    status = 426
+
+
+class StorageFailed(ReverieError):
+    """The store could not keep or give back what was asked."""
+
+    code = "storage_failed"
+    status = 500
+
+
+class Damaged(StorageFailed):
+    """A record that is not what was written: named, never served."""
+
+
+class ModelFailed(ReverieError):
+    """A language model did not answer, or answered what cannot be used. Nothing changed."""
+
+    code = "model_failed"
+    status = 502
+    retry = True
+
+
+class Busy(ReverieError):
+    """More work than is taken at once; try again after `retryAfter` seconds."""
+
+    code = "busy"
+    status = 503
+    retry = True
+
+
+class Starting(Busy):
+    """The daemon has the lock and is opening its store."""
+
+    code = "starting"
+
+
+class DiskFull(ReverieError):
+    """No room; nothing was half written, and the next write works once there is room."""
+
+    code = "disk_full"
+    status = 507
+    retry = True
+
+
+class DaemonNotRunning(ReverieError):
+    """Nobody answers at the socket."""
+
+    code = "daemon_not_running"
+    status = 503
+    exit_status = 3
+    retry = True
+
+
+_BY_CODE: dict[str, type[ReverieError]] = {
+    kind.code: kind
+    for kind in (
+        ValidationError,
+        Unauthenticated,
+        Forbidden,
+        NotFound,
+        Conflict,
+        CursorExpired,
+        TooLarge,
+        UnsupportedMedia,
+        ProtocolMismatch,
+        StorageFailed,
+        ModelFailed,
+        Busy,
+        Starting,
+        DiskFull,
+        DaemonNotRunning,
+    )
+}
+
+
+def from_code(code: str, message: str, details: dict[str, Any]) -> ReverieError:
+    """The error that the other end of the socket raised, from its envelope's three fields."""
+    if code == TokenBudgetExceeded.code:
+        return TokenBudgetExceeded(
+            message,
+            budget=int(details.get("budget", 0)),
+            minimum_required=int(details.get("minimumRequired", 0)),
+            hint=details.get("hint"),
+        )
+    error = _BY_CODE.get(code, ReverieError)(message)
+    error.details.update(details)
+    return error

@@ -1,0 +1,267 @@
+"""The words of the design as plain values: frozen, without behaviour beyond their own consistency.
+
+Times are RFC 3339 UTC with milliseconds (`2026-11-21T09:30:00.000Z`). Token counts are o200k_base tokens.
+JSON values keep their shape; a `dict` inside a frozen value is never changed in place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, TypeAlias
+
+__all__ = [
+    "Add",
+    "Candidate",
+    "Change",
+    "Delete",
+    "Distillation",
+    "Entry",
+    "EntryKind",
+    "Json",
+    "Keep",
+    "Memory",
+    "MemoryType",
+    "Message",
+    "Note",
+    "NoteCategory",
+    "Passage",
+    "Role",
+    "Section",
+    "Skip",
+    "Summary",
+    "Tier",
+    "Update",
+    "WorkingState",
+]
+
+Json: TypeAlias = Any
+Role: TypeAlias = Literal["user", "assistant"]
+
+
+class EntryKind(StrEnum):
+    """What one line of a thread is. Only `speech` reaches the main line of a conversation."""
+
+    SPEECH = "speech"  # a user or assistant message of the main line, tool results included
+    SIDECHAIN = "sidechain"  # a subagent's message
+    META = "meta"  # user-role text that nobody said: caveats, command output, skill texts
+    BOUNDARY = "boundary"  # a compaction took place here
+    SUMMARY = "summary"  # the text that replaced the messages before a boundary
+    PROGRESS = "progress"  # a running tool's or hook's news
+    ATTACHMENT = "attachment"  # context that the client added by itself
+    OTHER = "other"  # bookkeeping of the client, and types not known yet
+    BAD = "bad"  # a line that could not be read; kept raw
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One stored line of a thread, in file order.
+
+    `content` is Anthropic message content (a string or a list of blocks) where the line has a message, else None.
+    `reply` is the API reply (`message.id`) that several lines may share. `extra` is the rest of the line's JSON.
+    """
+
+    kind: EntryKind
+    seq: int = 0  # dense per thread from 1; 0 before it is stored
+    id: str | None = None  # the source's uuid
+    parent: str | None = None  # the source's parentUuid
+    role: Role | None = None
+    content: Json = None
+    reply: str | None = None
+    at: str | None = None
+    usage: dict[str, Any] | None = None
+    tokens: int = 0  # of the message's content; 0 for lines without one
+    extra: dict[str, Any] = field(default_factory=dict)
+    raw: str | None = None  # only for BAD: the line as it stood
+    line: int = 0  # line number in its file, from 1; 0 where there is no file
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the main line: the entries of one API reply joined, results gathered into one user message.
+
+    `first_seq..last_seq` are the entries it was joined from. `rewound` marks what the person took back.
+    """
+
+    role: Role
+    content: Json  # a string, or a list of Anthropic content blocks
+    first_seq: int
+    last_seq: int
+    at: str | None = None
+    tokens: int = 0
+    rewound: bool = False
+    usage: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingState:
+    """Tier 1: what is going on (seed 001, tier 1, plus `next_steps`). Every list is newest last and bounded."""
+
+    current_task: str = ""
+    task_chain: tuple[str, ...] = ()
+    completed_steps: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    open_files: tuple[str, ...] = ()
+    recent_decisions: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
+    updated_at: str | None = None
+
+
+NoteCategory: TypeAlias = Literal["task", "decision", "preference", "correction", "context"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Tier 5: what an agent said to remember."""
+
+    id: str
+    content: str
+    category: NoteCategory
+    at: str
+
+
+class Section(StrEnum):
+    """The seven sections of a structured summary, spelt as seed 001 spells them, in its order."""
+
+    TASK_CONTEXT = "Task Context"
+    COMPLETED_WORK = "Completed Work"
+    DECISIONS = "Key Decisions & Rationale"
+    CURRENT_STATE = "Current State"
+    OPEN_THREADS = "Open Threads"
+    CORRECTIONS = "Corrections & Failed Approaches"
+    TONE = "Tone & Register"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Tier 2: one structured summary. `sections` holds every section, each a tuple of lines, most telling first."""
+
+    number: int
+    sections: dict[Section, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of the distilled part kept word for word. `rank` 0 is the one to keep first."""
+
+    text: str
+    seq: int  # entry it came from
+    rank: int
+    tokens: int  # of `text` + newline
+
+
+@dataclass(frozen=True, slots=True)
+class Distillation:
+    """What replaces a thread's older messages, and where the preserved tail begins."""
+
+    summary: Summary
+    passages: tuple[Passage, ...]
+    state: WorkingState
+    digest: str
+    through_seq: int  # the last entry that the summary covers; the preserved tail begins after it
+
+
+class MemoryType(StrEnum):
+    """The kinds of durable memory (seed 003), and the episode of seed 004."""
+
+    SKILL = "skill"
+    FACT = "fact"
+    PROCEDURE = "procedure"
+    OBSERVATION = "observation"
+    MISTAKE = "mistake"
+    PREFERENCE = "preference"
+    EPISODE = "episode"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A proposed memory. `title` and `fields` are for episodes only: the `##` line and its `- Key: value` lines.
+
+    `subject` says whom a fact is about: `user` facts go to facts/user.md, `project` facts to facts/project.md.
+    `provenance` names the entries it was read from: `{"thread": id, "seqs": [..]}`.
+    """
+
+    type: MemoryType
+    content: str
+    tags: tuple[str, ...] = ()
+    subject: Literal["user", "project"] = "project"
+    title: str | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+    at: str | None = None
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One durable item, a block of `document`."""
+
+    id: str
+    type: MemoryType
+    content: str
+    tags: tuple[str, ...]
+    document: str
+    created_at: str
+    updated_at: str
+    access_count: int = 0
+    last_accessed_at: str | None = None
+    trust: Literal["person", "agent", "engine"] = "engine"  # the block's last author
+    provenance: dict[str, Any] = field(default_factory=dict)
+    title: str | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+    order: int = 0  # position inside its document
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Still accurate and not redundant."""
+
+    id: str
+    action: Literal["KEEP"] = "KEEP"
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Says more, or says it better, with what is new."""
+
+    id: str
+    content: str
+    tags: tuple[str, ...]
+    candidate_index: int | None = None
+    action: Literal["UPDATE"] = "UPDATE"
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Outdated, superseded, contradicted or of no value."""
+
+    id: str
+    action: Literal["DELETE"] = "DELETE"
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Knowledge that no existing memory holds."""
+
+    candidate_index: int
+    candidate: Candidate
+    action: Literal["ADD"] = "ADD"
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Already covered."""
+
+    candidate_index: int
+    covered_by: str | None = None
+    action: Literal["SKIP"] = "SKIP"
+
+
+Change: TypeAlias = Keep | Update | Delete | Add | Skip
+
+
+class Tier(StrEnum):
+    """Capacity tiers of seed 003."""
+
+    GENEROUS = "GENEROUS"
+    SELECTIVE = "SELECTIVE"
+    HEAVY_CUT = "HEAVY_CUT"
