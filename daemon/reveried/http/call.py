@@ -1,0 +1,158 @@
+"""What a route is given and what it gives back, without anything of the transport."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+import orjson
+
+from reverie.canonical import check_json
+from reverie.errors import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from reverie.models import Json
+    from reveried.services import Services
+
+__all__ = ["LIST_DEFAULT", "LIST_MAX", "Call", "Reply", "Stream"]
+
+LIST_DEFAULT = 100
+LIST_MAX = 1000
+KEY_BYTES_MAX = 255
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer. `json` is anything orjson or msgspec can write; `body` (bytes) wins where it is given."""
+
+    json: Json = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    media: str = "application/json"
+
+    def encoded(self) -> bytes:
+        """The bytes of the answer; empty for 204."""
+        if self.body is not None:
+            return self.body
+        if self.status == 204:
+            return b""
+        return orjson.dumps(self.json, default=msgspec.to_builtins)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """An answer without a length: each item is sent as it comes (server-sent events)."""
+
+    items: AsyncIterator[bytes]
+    media: str = "text/event-stream"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request whose caller is known. `space` and `agent` come from the credential, never from the body."""
+
+    method: str
+    path: str
+    space: str
+    agent: str | None
+    params: Mapping[str, str]
+    query: Mapping[str, str]
+    headers: Mapping[str, str]  # names in lower case
+    body: bytes
+    services: Services
+
+    @property
+    def who(self) -> str:
+        """The author that an operation of this call records."""
+        return self.agent if self.agent is not None else "owner"
+
+    def json(self) -> Json:
+        """The body as JSON values. An empty body reads as `{}`.
+
+        Raises:
+            ValidationError: with `details.reason` of `reverie.canonical.check_json`.
+        """
+        if not self.body:
+            return {}
+        check_json(self.body)
+        try:
+            return orjson.loads(self.body)
+        except orjson.JSONDecodeError as error:
+            raise ValidationError(
+                f"The body is not JSON that can be served: {error.msg}.",
+                hint="Send one JSON value as UTF-8.",
+                reason="malformed",
+                offset=error.pos,
+            ) from error
+
+    def into(self, kind: type[T]) -> T:
+        """The body as `kind` (a wire struct).
+
+        Raises:
+            ValidationError: naming the field that does not fit.
+        """
+        try:
+            return msgspec.convert(self.json(), kind)
+        except msgspec.ValidationError as error:
+            raise ValidationError(
+                f"The body does not fit: {error}.", hint="See /v1/openapi.json for the shape of this request."
+            ) from error
+
+    def integer(self, name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
+        """An integer of the query string within its bounds.
+
+        Raises:
+            ValidationError: when it is not a plain decimal integer, or out of bounds.
+        """
+        text = self.query.get(name)
+        if text is None:
+            return default
+        plain = text.isascii() and text.isdigit() and len(text) <= 18
+        if not plain or int(text) < least or (most is not None and int(text) > most):
+            bounds = f"{least} to {most}" if most is not None else f"{least} or more"
+            raise ValidationError(f"`{name}` must be an integer of {bounds}.", hint=f"Leave it out for {default}.")
+        return int(text)
+
+    def limit(self) -> int:
+        """`limit` of a list: 100 unless told, at most 1000."""
+        return self.integer("limit", LIST_DEFAULT, least=1, most=LIST_MAX)
+
+    def flag(self, name: str) -> bool:
+        """A true/false of the query string; absent is false.
+
+        Raises:
+            ValidationError: for any other word.
+        """
+        match self.query.get(name):
+            case None | "false" | "0":
+                return False
+            case "true" | "1":
+                return True
+            case _:
+                raise ValidationError(f"`{name}` must be true or false.", hint=f"Write ?{name}=true.")
+
+    @property
+    def idempotency(self) -> tuple[str, str] | None:
+        """The caller's `Idempotency-Key`, and the hash of what it was sent with; None without one.
+
+        Raises:
+            ValidationError: when the key is empty, too long or not printable ASCII.
+        """
+        key = self.headers.get("idempotency-key")
+        if key is None:
+            return None
+        if not key or len(key) > KEY_BYTES_MAX or not key.isascii() or not key.isprintable():
+            raise ValidationError(
+                f"`Idempotency-Key` must be 1 to {KEY_BYTES_MAX} printable ASCII characters.",
+                hint="A random UUID is a good key.",
+            )
+        digest = hashlib.sha256(b"\x00".join((self.method.encode(), self.path.encode(), self.body))).hexdigest()
+        return key, digest

@@ -1,0 +1,57 @@
+"""The hands that routes, watcher and scheduler are given: everything of the process that they may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reverie.paths import Layout
+    from reverie.redact import Redactor
+    from reverie.store import Store, Write
+    from reveried.compute import Compute
+    from reveried.config import Config
+    from reveried.events import Events
+    from reveried.jobs import Jobs
+    from reveried.scheduler import Scheduler
+    from reveried.worker import Worker
+
+__all__ = ["Services", "Submit"]
+
+
+class Submit(Protocol):
+    """Hands one write to the writer thread and waits for its commit."""
+
+    async def __call__(self, write: Write, *, bulk: bool = False) -> Any:
+        """The value that the write's body returned, once it is durable.
+
+        Raises:
+            Busy: the queue is full, `details.retryAfter` seconds.
+            StorageFailed: the store no longer takes writes.
+            ReverieError: whatever the body raised; the write changed nothing.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """One value per process, made by `reveried.app`.
+
+    `clock()` is the time as RFC 3339 UTC with milliseconds, `random(n)` n random bytes.
+    """
+
+    config: Config
+    layout: Layout
+    store: Store
+    redactor: Redactor
+    submit: Submit
+    worker: Worker
+    compute: Compute
+    events: Events
+    jobs: Jobs
+    scheduler: Scheduler
+    clock: Callable[[], str]
+    random: Callable[[int], bytes]
+    started: float  # monotonic seconds at which the process began
