@@ -1,0 +1,187 @@
+"""Writes files so that a reader, a crash or a power cut meets the old bytes or the new ones, never a mixture."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from reverie.errors import DiskFull, Forbidden, NotFound, StorageFailed, TooLarge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path, PurePosixPath
+
+__all__ = ["make_private", "read_beneath", "read_bounded", "remove_beneath", "write_atomic", "write_beneath"]
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_CHUNK_BYTES = 1 << 20
+_TEMPORARY = ".reverie-tmp-"
+
+
+def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Replaces the file at `path` by `data`; it is durable when this returns.
+
+    The bytes are written to a temporary file beside it, flushed, renamed over it, and the folder is flushed too.
+    The folder must exist. Raises DiskFull when there is no room and StorageFailed on any other trouble; in both cases
+    the old file is as it was and no temporary file is left.
+    """
+    try:
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            _replace(folder, path.name, data, mode)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise _failed("write", path, error) from error
+
+
+def read_bounded(path: Path, limit: int) -> bytes:
+    """The whole file at `path`, which may be at most `limit` bytes long.
+
+    Raises NotFound when there is none, TooLarge when it is longer, StorageFailed when it is no regular file or cannot
+    be read.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            return _read(handle, path, limit)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise _failed("read", path, error) from error
+
+
+def write_beneath(root: Path, relative: PurePosixPath, data: bytes, mode: int = 0o600) -> None:
+    """`write_atomic` of `relative` inside `root`, never following a symbolic link below it.
+
+    Missing folders are made with mode 0700. Raises Forbidden when a folder on the way is a link or a file, and what
+    `write_atomic` raises.
+    """
+    with _folder(root, relative, create=True) as folder:
+        _replace(folder, relative.name, data, mode)
+
+
+def read_beneath(root: Path, relative: PurePosixPath, limit: int) -> bytes | None:
+    """The bytes of `relative` inside `root`, or None when it is not there; never through a symbolic link below it.
+
+    Raises Forbidden when it or a folder on the way is a link, TooLarge above `limit` bytes.
+    """
+    try:
+        with _folder(root, relative, create=False) as folder:
+            handle = os.open(relative.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+            try:
+                return _read(handle, root / relative, limit)
+            finally:
+                os.close(handle)
+    except NotFound:
+        return None
+
+
+def remove_beneath(root: Path, relative: PurePosixPath) -> bool:
+    """Removes `relative` inside `root` durably; False when it was not there."""
+    try:
+        with _folder(root, relative, create=False) as folder:
+            os.unlink(relative.name, dir_fd=folder)
+            os.fsync(folder)
+    except NotFound:
+        return False
+    return True
+
+
+def make_private(folder: Path, uid: int) -> None:
+    """Makes `folder` with its parents, readable by `uid` alone, and insists that it is so when it was there before.
+
+    Raises Forbidden when it is a link, no folder, or another user's; a folder of ours with a wider mode is narrowed.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != uid:
+            raise Forbidden(f"{folder} is not a folder of user {uid}", hint="remove it, or name another place")
+        if stat.S_IMODE(found.st_mode) != 0o700:
+            folder.chmod(0o700)
+    except OSError as error:
+        raise _failed("make", folder, error) from error
+
+
+def _replace(folder: int, name: str, data: bytes, mode: int) -> None:
+    temporary = f"{_TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    handle = os.open(temporary, flags, mode, dir_fd=folder)
+    try:
+        try:
+            os.fchmod(handle, mode)
+            _write_all(handle, data)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        # Whatever stopped us, the half-written copy must not stay; that it is already gone is no second failure.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+    os.fsync(folder)
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def _read(handle: int, path: Path, limit: int) -> bytes:
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode):
+        raise StorageFailed(f"{path} is not a regular file", hint="move it away, or name another file")
+    parts: list[bytes] = []
+    size = 0
+    while part := os.read(handle, min(_CHUNK_BYTES, limit + 1 - size)):
+        parts.append(part)
+        size += len(part)
+        if size > limit:
+            raise TooLarge(f"{path} is longer than {limit} bytes", hint="split it, or raise the limit", limit=limit)
+    return b"".join(parts)
+
+
+@contextlib.contextmanager
+def _folder(root: Path, relative: PurePosixPath, *, create: bool) -> Iterator[int]:
+    """A handle of the folder that holds `relative`, reached one step at a time so that no link is followed."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    handle = -1
+    try:
+        handle = os.open(root, flags)
+        for step in relative.parent.parts:
+            handle = _descend(handle, step, flags | os.O_NOFOLLOW, create=create)
+        yield handle
+    except OSError as error:
+        raise _failed("reach", root / relative, error) from error
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _descend(folder: int, step: str, flags: int, *, create: bool) -> int:
+    """The handle of `step` inside `folder`; closes `folder` once the deeper one is open."""
+    if create:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(step, 0o700, dir_fd=folder)
+            os.fsync(folder)
+    deeper = os.open(step, flags, dir_fd=folder)
+    os.close(folder)
+    return deeper
+
+
+def _failed(verb: str, path: Path, error: OSError) -> Exception:
+    """What an operating system error means to a caller."""
+    why = os.strerror(error.errno) if error.errno is not None else str(error)
+    if error.errno in _NO_ROOM:
+        return DiskFull(f"no room to {verb} {path}: {why}", hint="free some space; the next write works then")
+    if error.errno == errno.ENOENT:
+        return NotFound(f"cannot {verb} {path}: {why}", hint="look at the path; a parent folder may be missing")
+    if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EACCES, errno.EPERM}:
+        return Forbidden(f"cannot {verb} {path}: {why}", hint="look at its owner, mode and links")
+    return StorageFailed(f"cannot {verb} {path}: {why}", hint="look at the disk and the folder's mount")

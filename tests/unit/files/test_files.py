@@ -1,0 +1,135 @@
+"""Files are replaced whole or not at all, and never reached through a link below the root."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from reverie.errors import DiskFull, Forbidden, NotFound, StorageFailed, TooLarge
+from reverie.files import make_private, read_beneath, read_bounded, remove_beneath, write_atomic, write_beneath
+
+NOTE = PurePosixPath("facts/user.md")
+
+
+def test_a_file_is_replaced_with_its_mode(tmp_path: Path) -> None:
+    """New bytes, the mode asked for, nothing beside it."""
+    path = tmp_path / "x.md"
+    write_atomic(path, b"one")
+    write_atomic(path, b"two" * 500_000, mode=0o644)
+    assert path.read_bytes() == b"two" * 500_000
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("call", ["write", "fsync", "replace", "fchmod"])
+@pytest.mark.parametrize(("number", "kind"), [(errno.ENOSPC, DiskFull), (errno.EIO, StorageFailed)])
+def test_a_failure_at_any_step_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int, kind: type[Exception]
+) -> None:
+    """The old bytes stay, no temporary file is left, and the next write works."""
+    path = tmp_path / "x.md"
+    write_atomic(path, b"old")
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, fail)
+        with pytest.raises(kind):
+            write_atomic(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+    write_atomic(path, b"new")
+    assert path.read_bytes() == b"new"
+
+
+def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system may take fewer bytes than it was given."""
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: real(handle, bytes(data[:3])))
+    write_atomic(tmp_path / "x", b"0123456789")
+    assert (tmp_path / "x").read_bytes() == b"0123456789"
+
+
+def test_reading_is_bounded(tmp_path: Path) -> None:
+    """Exactly the limit is read; one byte more is refused, and so is what is no regular file."""
+    path = tmp_path / "x"
+    path.write_bytes(b"12345")
+    assert read_bounded(path, 5) == b"12345"
+    with pytest.raises(TooLarge):
+        read_bounded(path, 4)
+    with pytest.raises(NotFound):
+        read_bounded(tmp_path / "none", 5)
+    with pytest.raises(StorageFailed):
+        read_bounded(tmp_path, 5)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StorageFailed):
+        read_bounded(tmp_path / "pipe", 5)
+
+
+def test_writing_without_a_folder_says_so(tmp_path: Path) -> None:
+    """The parent is not made silently."""
+    with pytest.raises(NotFound, match="cannot write"):
+        write_atomic(tmp_path / "none" / "x", b"")
+
+
+def test_beneath_a_root_folders_are_made_and_files_come_and_go(tmp_path: Path) -> None:
+    """Write makes private folders; read gives None and remove False when there is nothing."""
+    assert read_beneath(tmp_path, NOTE, 10) is None
+    assert remove_beneath(tmp_path, NOTE) is False
+    write_beneath(tmp_path, NOTE, b"- a\n")
+    assert stat.S_IMODE((tmp_path / "facts").stat().st_mode) == 0o700
+    assert read_beneath(tmp_path, NOTE, 10) == b"- a\n"
+    assert remove_beneath(tmp_path, NOTE) is True
+    assert list((tmp_path / "facts").iterdir()) == []
+
+
+def test_no_link_below_the_root_is_followed(tmp_path: Path) -> None:
+    """A folder that is a link leads nowhere; a file that is a link is replaced, not written through, and not read."""
+    outside, root = tmp_path / "outside", tmp_path / "root"
+    outside.mkdir()
+    root.mkdir()
+    (outside / "user.md").write_bytes(b"theirs")
+    (root / "facts").symlink_to(outside)
+    for act in (
+        lambda: write_beneath(root, NOTE, b"x"),
+        lambda: read_beneath(root, NOTE, 10),
+        lambda: remove_beneath(root, NOTE),
+    ):
+        with pytest.raises(Forbidden):
+            act()
+    (root / "facts").unlink()
+    (root / "facts").mkdir()
+    (root / "facts" / "user.md").symlink_to(outside / "user.md")
+    with pytest.raises(Forbidden):
+        read_beneath(root, NOTE, 10)
+    write_beneath(root, NOTE, b"ours")
+    assert (root / "facts" / "user.md").read_bytes() == b"ours"
+    assert (outside / "user.md").read_bytes() == b"theirs"
+
+
+def test_a_root_that_vanished_is_named(tmp_path: Path) -> None:
+    """Nothing is made in its place."""
+    with pytest.raises(NotFound):
+        write_beneath(tmp_path / "gone", NOTE, b"")
+    assert not (tmp_path / "gone").exists()
+
+
+def test_a_private_folder_is_ours_alone(tmp_path: Path) -> None:
+    """Made 0700, narrowed when wider, refused when it is a link or another user's."""
+    folder = tmp_path / "a" / "run"
+    make_private(folder, os.getuid())
+    folder.chmod(0o755)
+    make_private(folder, os.getuid())
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    (tmp_path / "link").symlink_to(folder)
+    for bad, uid in ((tmp_path / "link", os.getuid()), (folder, os.getuid() + 1)):
+        with pytest.raises(Forbidden):
+            make_private(bad, uid)
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(StorageFailed):
+        make_private(tmp_path / "file", os.getuid())

@@ -1,0 +1,84 @@
+"""Which names may exist inside a space's folder: the labelled cases, and laws over all of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePosixPath
+
+import pytest
+
+from reverie.errors import ValidationError
+from reverie.paths import is_ours, safe_relative
+from support.shared import shared
+
+
+def reason_of(path: str) -> str | None:
+    """None when the name is accepted, else why not."""
+    try:
+        safe_relative(path)
+    except ValidationError as error:
+        return str(error.details["reason"])
+    return None
+
+
+def test_all_labelled_names_are_judged_right() -> None:
+    """148 names: accept, reject, or either; whatever is accepted is used exactly as it was written."""
+    cases = [json.loads(line) for line in shared("data/cases/paths.jsonl").read_text("utf-8").splitlines()]
+    wrong = []
+    for case in cases:
+        verdict = "accept" if reason_of(case["path"]) is None else "reject"
+        if case["expect"] not in {verdict, "either"}:
+            wrong.append((case["path"], case["expect"], verdict))
+        if verdict == "accept":
+            assert str(safe_relative(case["path"])) == case["path"]
+    assert len(cases) == 148
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("", "empty"),
+        ("/x.md", "absolute"),
+        ("~/x.md", "absolute"),
+        ("$HOME/x.md", "absolute"),
+        ("a//b.md", "not_canonical"),
+        ("a/", "not_canonical"),
+        ("../x.md", "hidden"),
+        (".git/x.md", "hidden"),
+        ("a\\b.md", "not_portable"),
+        ("con.md", "not_portable"),
+        ("LONGNA~1.md", "not_portable"),
+        ("x.md.", "not_portable"),
+        ("e\u0301.md", "not_nfc"),
+        ("x\u200b.md", "control"),
+        ("x\ud800.md", "control"),
+        ("x\u2215y.md", "look_alike"),
+        ("x\uff0ey.md", "look_alike"),
+        ("%2e%2e/x.md", "encoded"),
+        ("x&#46;.md", "encoded"),
+        ("x.md.bak", "temporary"),
+        ("x.sh", "suffix"),
+        ("archives/x.md", "reserved"),
+        ("a/" * 32 + "x.md", "too_deep"),
+        ("a" * 256 + ".md", "too_long"),
+        ("a" * 1030, "too_long"),
+    ],
+)
+def test_a_refusal_names_its_reason(path: str, reason: str) -> None:
+    """The reason is a word that a program can act on, and the message never holds raw control characters."""
+    assert reason_of(path) == reason
+    with pytest.raises(ValidationError) as caught:
+        safe_relative(path)
+    assert caught.value.message.isprintable()
+    assert caught.value.hint
+
+
+def test_any_suffix_may_be_let_through_but_never_our_own_names() -> None:
+    """Files that an agent hands over have any ending; the index and the archives stay ours in every spelling."""
+    assert safe_relative("src/main.rs", suffixes=None) == PurePosixPath("src/main.rs")
+    for ours in ("MEMORY-INDEX.json", "Memory-Index.JSON", "archives/0.json", "memory/long-term-memory.json"):
+        assert is_ours(PurePosixPath(ours))
+        with pytest.raises(ValidationError):
+            safe_relative(ours, suffixes=None)
+    assert not is_ours(PurePosixPath("MEMORY.md"))
