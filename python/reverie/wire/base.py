@@ -1,0 +1,71 @@
+"""What every wire type shares: camelCase names on the wire, strict requests, tolerant replies."""
+
+from typing import Annotated, Generic, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from reverie.models import Json
+
+__all__ = [
+    "LIMIT_DEFAULT",
+    "LIMIT_MAX",
+    "PROTOCOL",
+    "PROTOCOL_HEADER",
+    "Count",
+    "Cursor",
+    "ErrorEnvelope",
+    "Id",
+    "ListQuery",
+    "Page",
+    "Reply",
+    "Request",
+    "TokenBudget",
+]
+
+PROTOCOL = 1
+PROTOCOL_HEADER = "Reverie-Protocol"
+LIMIT_DEFAULT = 100
+LIMIT_MAX = 1000
+
+T = TypeVar("T")
+
+Id = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9._:@+-]+$")]
+"""An opaque name: letters, digits and `. _ : @ + -`, at most 200 of them."""
+
+Cursor = Annotated[str, Meta(min_length=1, max_length=1000)]
+"""Where a list goes on: only ever what `next` said."""
+
+Count = Annotated[int, Meta(ge=0)]
+TokenBudget = Annotated[int, Meta(ge=1)]
+"""Tokens, input and output together; absent means the daemon's `maxTokenBudget`."""
+
+
+class Request(Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
+    """What a caller sends. An unknown field is an error: a misspelt option must not be silently ignored."""
+
+
+class Reply(Struct, rename="camel"):
+    """What the daemon answers. Unknown fields are skipped, so that an older client can read a newer daemon."""
+
+
+class Page(Reply, Generic[T]):
+    """One stretch of a list. `next` is the cursor to give as `after`, or None at the end."""
+
+    items: list[T]
+    next: str | None = None
+
+
+class ListQuery(Request):
+    """The query of every list: `?limit=&after=`."""
+
+    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT_DEFAULT
+    after: Cursor | None = None
+
+
+class ErrorEnvelope(Reply):
+    """The one shape of an error. `details["hint"]` says what to do next."""
+
+    error: str
+    message: str
+    details: dict[str, Json] = msgspec.field(default_factory=dict)

@@ -1,0 +1,156 @@
+"""What an agent gets back: context, working state, notes, digest, and the distillations behind them."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, field
+
+from reverie.models import Json, NoteCategory
+from reverie.wire.base import Reply, Request, TokenBudget
+from reverie.wire.memories import MemoryChanges
+
+__all__ = [
+    "ContextAnswer",
+    "ContextQuery",
+    "ContextTokens",
+    "CreateNote",
+    "DistillAnswer",
+    "DistillRequest",
+    "Note",
+    "PastDistillation",
+    "Placement",
+    "RequestFragment",
+    "SummaryText",
+    "TailSize",
+    "ThreadDigest",
+    "WorkingState",
+]
+
+Placement = Literal["system", "late"]
+
+
+class ContextQuery(Request):
+    """The query of `GET /v1/threads/{id}/context`."""
+
+    query: Annotated[str, Meta(max_length=10_000)] | None = None
+    placement: Placement | None = None
+    max_tokens: TokenBudget | None = None
+
+
+class RequestFragment(Reply):
+    """Exactly what an agent splats into its call to the model; the names are the model API's own, not camelCase."""
+
+    system: Json
+    messages: list[dict[str, Any]]
+    context_management: Json = field(name="context_management", default=None)
+    betas: list[str] = field(default_factory=list)
+
+
+class ContextTokens(Reply):
+    """The cost of each tier, in tokens of `tokenizer`."""
+
+    total: int
+    bootstrap: int = 0
+    index: int = 0
+    digest: int = 0
+    working_state: int = 0
+    notes: int = 0
+    recall: int = 0
+    summary: int = 0
+    excerpts: int = 0
+    tail: int = 0
+    tools: int = 0
+    tokenizer: str = "o200k_base"
+
+
+class ContextAnswer(Reply):
+    """`GET /v1/threads/{id}/context`. `dropped` says what found no room; `distillation` is the number in force."""
+
+    request: RequestFragment
+    tokens: ContextTokens
+    distillation: int
+    dropped: list[Json] = field(default_factory=list)
+
+
+class WorkingState(Reply):
+    """What is going on in a thread, right now. Every list is newest last."""
+
+    current_task: str = ""
+    task_chain: list[str] = field(default_factory=list)
+    completed_steps: list[str] = field(default_factory=list)
+    next_steps: list[str] = field(default_factory=list)
+    open_files: list[str] = field(default_factory=list)
+    recent_decisions: list[str] = field(default_factory=list)
+    blockers: list[str] = field(default_factory=list)
+    updated_at: str | None = None
+
+
+class CreateNote(Request):
+    """`POST /v1/threads/{id}/notes`."""
+
+    content: Annotated[str, Meta(min_length=1, max_length=20_000)]
+    category: NoteCategory
+
+
+class Note(Reply):
+    """What an agent said to remember."""
+
+    id: str
+    content: str
+    category: NoteCategory
+    at: str
+
+
+class ThreadDigest(Reply):
+    """Who is this, and what do we usually do: empty until the first distillation."""
+
+    text: str
+    tokens: int
+    updated_at: str | None = None
+    tokenizer: str = "o200k_base"
+
+
+class DistillRequest(Request):
+    """`POST /v1/threads/{id}/distill`."""
+
+    token_budget: TokenBudget | None = None
+
+
+class SummaryText(Reply):
+    """A structured summary: its seven sections by name, and the text as an agent reads it."""
+
+    number: int
+    sections: dict[str, list[str]]
+    text: str
+
+
+class TailSize(Reply):
+    """The last messages, kept word for word."""
+
+    messages: int
+    tokens: int
+
+
+class DistillAnswer(Reply):
+    """What a distillation made. `memories` says what was learnt from the thread on the way."""
+
+    archive: str
+    number: int
+    summary: SummaryText
+    tail: TailSize
+    tokens_before: int
+    tokens_after: int
+    tokens_used: int
+    tokenizer: str = "o200k_base"
+    memories: MemoryChanges | None = None
+    operation: str | None = None
+
+
+class PastDistillation(Reply):
+    """One of a thread's structured summaries so far. `imported` ones were made by the program it came from."""
+
+    number: int
+    summary: SummaryText
+    through_seq: int
+    at: str | None = None
+    archive: str | None = None
+    imported: bool = False

@@ -1,0 +1,109 @@
+"""What the daemon says about itself: health, status, spaces and jobs."""
+
+from typing import Literal, TypeAlias
+
+from msgspec import field
+
+from reverie.models import Json
+from reverie.wire.base import Reply
+from reverie.wire.dreams import DreamRecord, Schedule
+
+__all__ = [
+    "DistillationSupport",
+    "Health",
+    "Job",
+    "JobAccepted",
+    "JobState",
+    "LeftAlone",
+    "ModelInUse",
+    "Space",
+    "Status",
+    "TokenSpend",
+]
+
+JobState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
+
+
+class Health(Reply):
+    """`GET /v1/health`: no paths, names or counts."""
+
+    status: Literal["ok", "starting", "stopping"]
+    version: str
+    protocol: int
+    pid: int
+    uptime_seconds: float
+
+
+class DistillationSupport(Reply):
+    """What distillation the daemon offers (`status.distillation`)."""
+
+    supported: bool
+    max_token_budget: int
+    scheduled: bool
+    index_emitted: bool
+    tokenizer_name: str
+    archive_retention: str
+
+
+class ModelInUse(Reply):
+    """Which engine decides: the built-in one, or a language model by name."""
+
+    engine: str
+    name: str | None = None
+
+
+class TokenSpend(Reply):
+    """Tokens used by distillations and dreams so far, counted with `tokenizer`."""
+
+    total: int
+    today: int = 0
+    tokenizer: str = "o200k_base"
+
+
+class LeftAlone(Reply):
+    """A file whose bytes are not those last written: it stays as it is, the new text stands in `beside`."""
+
+    path: str
+    beside: str | None = None
+
+
+class Status(Reply):
+    """`GET /v1/status`. `root` is the folder with the documents; `counts` is per kind."""
+
+    space: str
+    root: str
+    counts: dict[str, int]
+    distillation: DistillationSupport
+    model: ModelInUse
+    spend: TokenSpend
+    schedules: list[Schedule] = field(default_factory=list)
+    last_dream: DreamRecord | None = None
+    open_conflicts: int = 0
+    left_alone: list[LeftAlone] = field(default_factory=list)
+    operation: str | None = None
+
+
+class Space(Reply):
+    """A unit of isolation and the folder of its documents."""
+
+    id: str
+    root: str
+
+
+class JobAccepted(Reply):
+    """202: the work goes on, and `GET /v1/jobs/{job}` tells how far it is."""
+
+    job: str
+
+
+class Job(Reply):
+    """Long work. `progress` is 0..1; `result` is what `?wait=true` would have answered; `error` an error envelope."""
+
+    id: str
+    kind: str
+    state: JobState
+    progress: float = 0.0
+    result: Json = None
+    error: Json = None
+    created_at: str | None = None
+    finished_at: str | None = None

@@ -1,0 +1,74 @@
+"""Dreams and their schedules."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, field
+
+from reverie.models import Json
+from reverie.wire.base import Id, Reply, Request, TokenBudget
+from reverie.wire.memories import Change
+
+__all__ = ["CreateSchedule", "DreamAnswer", "DreamOptions", "DreamRecord", "Schedule", "StartDream"]
+
+
+class DreamOptions(Request):
+    """What a scheduled dream is started with."""
+
+    token_budget: TokenBudget | None = None
+
+
+class StartDream(Request):
+    """`POST /v1/dreams`. A dry run decides and writes nothing."""
+
+    token_budget: TokenBudget | None = None
+    dry_run: bool = False
+
+
+class DreamAnswer(Reply):
+    """What a dream did. `archive` is None in a dry run, and when there was nothing new to dream about."""
+
+    archive: str | None
+    tokens_used: int
+    token_budget: int
+    index_updated: bool
+    changes: list[Change]
+    id: str | None = None
+    dry_run: bool = False
+    operation: str | None = None
+    tokenizer: str = "o200k_base"
+
+
+class DreamRecord(Reply):
+    """A past dream."""
+
+    id: str
+    at: str
+    archive: str | None
+    tokens_used: int
+    token_budget: int
+    trigger: str = "manual"
+    counts: dict[str, int] = field(default_factory=dict)
+    operation: str | None = None
+    tokenizer: str = "o200k_base"
+
+
+class CreateSchedule(Request):
+    """`POST /v1/schedules`. `cron` has five fields in their standard meaning (0 = Sunday)."""
+
+    cron: Annotated[str, Meta(min_length=9, max_length=200)]
+    timezone: Annotated[str, Meta(min_length=1, max_length=100)] = "UTC"
+    job: Literal["dream"] = "dream"
+    options: DreamOptions = field(default_factory=DreamOptions)
+    id: Id | None = None
+
+
+class Schedule(Reply):
+    """When a job runs by itself."""
+
+    id: str
+    cron: str
+    timezone: str
+    job: str
+    options: dict[str, Json] = field(default_factory=dict)
+    next_run: str | None = None
+    last_run: str | None = None

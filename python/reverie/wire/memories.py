@@ -1,0 +1,148 @@
+"""Memories, the changes made to them, and recall."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta, field
+
+from reverie.models import Json
+from reverie.wire.base import Count, ListQuery, Reply, Request, TokenBudget
+
+__all__ = [
+    "RECALL_LIMIT_DEFAULT",
+    "RECALL_LIMIT_MAX",
+    "AddChange",
+    "Change",
+    "DeleteChange",
+    "KeepChange",
+    "Memory",
+    "MemoryChanges",
+    "MemoryKind",
+    "MemoryQuery",
+    "MemoryVersion",
+    "RecallAnswer",
+    "RecallHit",
+    "RecallRequest",
+    "SkipChange",
+    "UpdateChange",
+]
+
+RECALL_LIMIT_DEFAULT = 10
+RECALL_LIMIT_MAX = 100
+_TAGS_MAX = 50
+
+MemoryKind: TypeAlias = Literal["skill", "fact", "procedure", "observation", "mistake", "preference", "episode"]
+Trust: TypeAlias = Literal["person", "agent", "engine"]
+Tag = Annotated[str, Meta(min_length=1, max_length=100)]
+
+
+class MemoryQuery(ListQuery):
+    """The query of `GET /v1/memories`."""
+
+    type: MemoryKind | None = None
+    tag: Tag | None = None
+
+
+class Memory(Reply):
+    """One durable item, a block of `document`. `title` and `fields` are those of an episode."""
+
+    id: str
+    type: MemoryKind
+    content: str
+    tags: list[str]
+    document: str
+    created_at: str
+    updated_at: str
+    access_count: int = 0
+    last_accessed_at: str | None = None
+    trust: Trust = "engine"
+    provenance: dict[str, Json] = field(default_factory=dict)
+    title: str | None = None
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+class MemoryVersion(Reply):
+    """A memory as one operation left it; `memory` is None where that operation deleted it."""
+
+    version: int
+    operation: str
+    at: str
+    who: str
+    why: str
+    memory: Memory | None = None
+
+
+class RecallRequest(Request):
+    """`POST /v1/recall`."""
+
+    query: Annotated[str, Meta(min_length=1, max_length=10_000)]
+    limit: Annotated[int, Meta(ge=1, le=RECALL_LIMIT_MAX)] = RECALL_LIMIT_DEFAULT
+    token_budget: TokenBudget | None = None
+    types: Annotated[list[MemoryKind], Meta(max_length=7)] | None = None
+    tags: Annotated[list[Tag], Meta(max_length=_TAGS_MAX)] | None = None
+
+
+class RecallHit(Reply):
+    """A remembered item and why it came up."""
+
+    memory: Memory
+    score: float
+    why: str
+
+
+class RecallAnswer(Reply):
+    """Best first; `tokens` is what the hits cost together."""
+
+    hits: list[RecallHit]
+    tokens: int
+    tokenizer: str = "o200k_base"
+
+
+class _Change(Reply, tag_field="action"):
+    """One decision of a consolidation."""
+
+
+class KeepChange(_Change, tag="KEEP"):
+    """Still accurate."""
+
+    id: str
+
+
+class UpdateChange(_Change, tag="UPDATE"):
+    """Says more, or says it better."""
+
+    id: str
+    content: str
+    tags: list[str] = field(default_factory=list)
+
+
+class DeleteChange(_Change, tag="DELETE"):
+    """Outdated, contradicted or of no value."""
+
+    id: str
+
+
+class AddChange(_Change, tag="ADD"):
+    """New knowledge. `id` is what it was stored under, absent in a dry run."""
+
+    type: MemoryKind
+    content: str
+    tags: list[str] = field(default_factory=list)
+    id: str | None = None
+
+
+class SkipChange(_Change, tag="SKIP"):
+    """Already covered."""
+
+    candidate_index: Count
+
+
+Change: TypeAlias = KeepChange | UpdateChange | DeleteChange | AddChange | SkipChange
+
+
+class MemoryChanges(Reply):
+    """What a consolidation did to the memories: decisions counted by action, and the capacity tier that ruled."""
+
+    candidates: int
+    counts: dict[str, int]
+    tier: str
+    operation: str | None = None

@@ -1,0 +1,132 @@
+"""Outside JSON becomes a typed value here, once, or a sentence that names the field which is wrong."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from reverie.errors import ReverieError, ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reverie.models import Json
+
+__all__ = ["parse", "parse_query", "plain"]
+
+T = TypeVar("T")
+
+_AT = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
+_UNKNOWN = re.compile(r"^Object contains unknown field `(?P<field>.*)`$", re.DOTALL)
+_MISSING = re.compile(r"^Object missing required field `(?P<field>.*)`$", re.DOTALL)
+_TYPE = re.compile(r"^Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`$")
+_RANGE = re.compile(r"^Expected `(?P<wanted>[^`]*)` (?P<rule>of length .*|[<>]=? .*)$")
+_PATTERN = re.compile(r"^Expected `str` matching regex")
+_ENUM = re.compile(r"^Invalid (?:enum )?value (?P<value>.*)$", re.DOTALL)
+_WORDS = {
+    "int": "an integer",
+    "float": "a number",
+    "str": "a string",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+_SHOWN_CHARS = 80
+
+
+def parse(kind: type[T], value: bytes | bytearray | Json) -> T:
+    """`value`, JSON bytes or already read JSON, as one of the wire types.
+
+    Raises:
+        ValidationError: with `details["field"]`, the path of what is wrong (`messages[0].role`; empty for the whole).
+    """
+    try:
+        if isinstance(value, bytes | bytearray):
+            return msgspec.json.decode(value, type=kind)
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise _refusal(kind, str(error)) from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ValidationError(
+            f"the body is not JSON that can be read: {error}",
+            hint="send UTF-8 JSON with Content-Type: application/json",
+            field="",
+            reason="malformed",
+        ) from None
+
+
+def parse_query(kind: type[T], query: Mapping[str, str]) -> T:
+    """A query string's pairs as a wire type: `limit=5`, `final=1`, `dryRun=true`.
+
+    Raises:
+        ValidationError: with `details["field"]` naming the parameter.
+    """
+    try:
+        return msgspec.convert(dict(query), kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise _refusal(kind, str(error)) from None
+
+
+def plain(value: Any) -> Json:
+    """A wire value (or a list or dict of them) as the dicts, lists and strings that orjson writes."""
+    return msgspec.to_builtins(value)
+
+
+def _refusal(kind: type, text: str) -> ReverieError:
+    """Msgspec's message, put into a sentence that begins with the field."""
+    match = _AT.match(text)
+    what, path = (match["what"], match["path"] or "") if match else (text, "")
+    field = path.removeprefix("$").removeprefix(".")
+    if found := _UNKNOWN.match(what):
+        return _unknown(kind, _join(field, found["field"]), found["field"])
+    if found := _MISSING.match(what):
+        name = _join(field, found["field"])
+        return ValidationError(f"`{name}` is missing", hint=f"give `{name}`", field=name, reason="missing")
+    name = f"`{field}`" if field else "the body"
+    return ValidationError(f"{name} {_complaint(what)}", hint=f"correct {name} and send it again", field=field)
+
+
+def _complaint(what: str) -> str:
+    if found := _TYPE.match(what):
+        return f"must be {_words(found['wanted'])}, not {_words(found['got'])}"
+    if found := _RANGE.match(what):
+        return f"must be {_words(found['wanted'])} {found['rule']}"
+    if _PATTERN.match(what):
+        return "may hold only letters, digits and . _ : @ + -"
+    if found := _ENUM.match(what):
+        return f"cannot be {_shown(found['value'])}"
+    return f"is not usable: {_shown(what)}"
+
+
+def _unknown(kind: type, path: str, name: str) -> ReverieError:
+    near = difflib.get_close_matches(name, _field_names(kind), n=1)
+    hint = f"did you mean `{near[0]}`?" if near else "leave it out; GET /v1/openapi.json lists what is known"
+    return ValidationError(f"`{_shown(path)}` is not a known field", hint=hint, field=_shown(path), reason="unknown")
+
+
+def _field_names(kind: type) -> list[str]:
+    """The wire names of a struct's fields and of the structs inside it, one level down is enough for a suggestion."""
+    names: list[str] = []
+    for info in msgspec.inspect.multi_type_info([kind]):
+        for field in getattr(info, "fields", ()):
+            names.append(field.encode_name)
+            names.extend(inner.encode_name for inner in getattr(getattr(field.type, "item_type", None), "fields", ()))
+    return names
+
+
+def _words(types: str) -> str:
+    return " or ".join(_WORDS.get(part, part) for part in types.split(" | "))
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _shown(text: str) -> str:
+    """What the caller sent, short enough for one sentence and free of control characters."""
+    clean = "".join(character if character.isprintable() else "?" for character in text)
+    return clean if len(clean) <= _SHOWN_CHARS else clean[:_SHOWN_CHARS] + "…"

@@ -1,0 +1,25 @@
+"""JSON Schema of the wire types, for the generated OpenAPI description."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["components", "reference"]
+
+_TEMPLATE = "#/components/schemas/{name}"
+
+
+def components(kinds: Iterable[Any]) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
+    """The schemas of `kinds`, in their order, and the named components that these refer to."""
+    schemas, named = msgspec.json.schema_components(list(kinds), ref_template=_TEMPLATE)
+    return list(schemas), named
+
+
+def reference(kind: Any) -> dict[str, Any]:
+    """The schema of one type, as it stands inside a request or response of the description."""
+    return components([kind])[0][0]

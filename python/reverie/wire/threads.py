@@ -1,0 +1,123 @@
+"""Threads and the messages in them."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, field
+
+from reverie.models import Json
+from reverie.wire.base import Count, Id, Reply, Request
+
+__all__ = [
+    "MESSAGES_MAX",
+    "AppendMessages",
+    "Appended",
+    "ContextUse",
+    "CreateThread",
+    "DistilledNow",
+    "MessageIn",
+    "StoredMessage",
+    "Thread",
+    "ThreadDeleted",
+]
+
+MESSAGES_MAX = 1000  # in one append
+_TITLE_CHARS = 500
+
+Title = Annotated[str, Meta(max_length=_TITLE_CHARS)]
+
+
+class CreateThread(Request):
+    """`POST /v1/threads`. Without `id` the daemon makes one; `contextWindow` is in tokens."""
+
+    id: Id | None = None
+    agent: Id | None = None
+    title: Title | None = None
+    model: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    context_window: Annotated[int, Meta(ge=1000, le=100_000_000)] | None = None
+
+
+class ContextUse(Reply):
+    """How full the model's window is: `fraction` = `tokens` / `window`."""
+
+    tokens: int
+    window: int
+    fraction: float
+    tokenizer: str = "o200k_base"
+
+
+class Thread(Reply):
+    """One ongoing conversation. `tokens` are those of all its messages, `context` what an agent would get now."""
+
+    id: str
+    message_count: int
+    tokens: int
+    distillations: int
+    context: ContextUse
+    created_at: str
+    updated_at: str
+    agent: str | None = None
+    title: str | None = None
+    model: str | None = None
+    context_window: int | None = None
+    source: str | None = None
+    tokenizer: str = "o200k_base"
+
+
+class ThreadDeleted(Reply):
+    """What went with a deleted thread."""
+
+    id: str
+    messages: int
+    operation: str | None = None
+
+
+class MessageIn(Request):
+    """One message in Anthropic form: a string, or a list of content blocks each with a `type`."""
+
+    role: Literal["user", "assistant"]
+    content: str | list[dict[str, Any]]
+
+    def __post_init__(self) -> None:
+        """Refuse a block without a type: nothing that reads it later could tell what it is."""
+        if isinstance(self.content, list):
+            for position, block in enumerate(self.content):
+                if not isinstance(block.get("type"), str):
+                    raise ValueError(f"content[{position}] has no `type`")  # noqa: TRY004 - msgspec passes ValueError on
+
+
+class AppendMessages(Request):
+    """`POST /v1/threads/{id}/messages`. With `expectedSeq`, a faster writer means 409 and nothing is appended."""
+
+    messages: Annotated[list[MessageIn], Meta(min_length=1, max_length=MESSAGES_MAX)]
+    usage: dict[str, Any] | None = None
+    expected_seq: Count | None = None
+
+
+class DistilledNow(Reply):
+    """The distillation that an append started: done (`archive`, `number`), or going on (`job`)."""
+
+    archive: str | None = None
+    number: int | None = None
+    job: str | None = None
+
+
+class Appended(Reply):
+    """What an append did: where the messages stand, and what followed from them."""
+
+    first_seq: int
+    last_seq: int
+    context: ContextUse
+    applied: list[str] = field(default_factory=list)
+    distilled: DistilledNow | None = None
+
+
+class StoredMessage(Reply):
+    """A verbatim message of the main line; `firstSeq..lastSeq` are the entries that it was joined from."""
+
+    role: Literal["user", "assistant"]
+    content: Json
+    first_seq: int
+    last_seq: int
+    at: str | None = None
+    tokens: int = 0
+    rewound: bool = False
