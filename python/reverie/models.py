@@ -148,6 +148,7 @@ class Passage:
     seq: int  # entry it came from
     rank: int
     tokens: int  # of `text` + newline
+    origin: str = ""  # the file, command or speaker it comes from; passages of one origin are shown together
 
 
 @dataclass(frozen=True, slots=True)

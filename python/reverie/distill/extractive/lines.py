@@ -1,0 +1,135 @@
+"""The lines of a thread that could be kept word for word, each with where it came from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from reverie.distill.extractive.trace import Call, Interrupted, Said, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Line", "Source", "lines"]
+
+MAX_LENGTH = 300
+"""Characters of one line; a longer one is cut where a sentence ends."""
+
+_SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
+_LINE_NUMBER = re.compile(r"^\s*\d+(?:→|\t)")
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+_EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
+_SILENT = {"TodoWrite", "TaskUpdate", "TaskList", "TaskGet", "TodoRead"}
+
+
+class Source(Enum):
+    """How a line came into the thread."""
+
+    USER = "user"
+    AGENT = "agent"
+    INPUT = "input"
+    EDIT = "edit"
+    RESULT = "result"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line. `origin` is the file, command or speaker it belongs to; `order` its place in the whole thread."""
+
+    text: str
+    origin: str
+    source: Source
+    seq: int
+    order: int
+
+
+def lines(trace: Trace) -> Iterator[Line]:
+    """Every line worth considering, in the order of the thread. Linear in its size."""
+    order = 0
+    for step in trace.steps:
+        for origin, source, seq, text in _texts(step, trace):
+            for piece in _pieces(text):
+                order += 1
+                yield Line(piece, origin, source, seq, order)
+
+
+def _texts(step: Said | Call | Interrupted, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
+    match step:
+        case Said(role="user"):
+            yield "The user", Source.USER, step.seq, step.text
+        case Said():
+            yield "The agent", Source.AGENT, step.seq, step.text
+        case Call():
+            if step.tool not in _SILENT:
+                yield from _call(step, trace)
+        case Interrupted():
+            return
+
+
+def _call(call: Call, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
+    origin = origin_of(call, trace)
+    for text in _inputs(call, trace):
+        source = Source.EDIT if call.tool in _EDITS else Source.INPUT
+        yield origin, source, call.seq, text
+    if call.tool in _EDITS and not call.failed:
+        return
+    result = call.result
+    if "<system-reminder>" in result:
+        result = _REMINDER.sub("", result)
+    if trace.root:
+        result = result.replace(trace.root + "/", "")
+    yield origin, Source.ERROR if call.failed else Source.RESULT, call.result_seq, result
+
+
+def origin_of(call: Call, trace: Trace) -> str:
+    """The file a call is about, else the tool and what it was asked."""
+    if call.path:
+        return trace.relative(call.path)
+    if call.tool == "Bash":
+        return call.word("description") or "Bash"
+    if call.tool in {"Grep", "Glob"}:
+        return f"{call.tool} {call.word('pattern')}"[:80]
+    return call.word("description") or call.word("subject") or call.tool
+
+
+def _inputs(call: Call, trace: Trace) -> Iterator[str]:
+    """What the agent itself wrote into a call, as lines a reader understands."""
+    match call.tool:
+        case "Bash":
+            yield "$ " + _shortened(call.word("command"), trace)
+        case "Read" | "Glob" | "LS":
+            return
+        case "Grep":
+            where = trace.relative(call.word("path"))
+            yield f"Grep {call.word('pattern')} in {where}" if where else f"Grep {call.word('pattern')}"
+        case "Edit":
+            yield _shortened(call.word("new_string"), trace)
+        case "MultiEdit":
+            edits = call.input.get("edits")
+            for edit in edits if isinstance(edits, list) else []:
+                if isinstance(edit, dict) and isinstance(edit.get("new_string"), str):
+                    yield edit["new_string"]
+        case "NotebookEdit":
+            yield call.word("new_source")
+        case _:
+            for value in call.input.values():
+                if isinstance(value, str) and value != call.path:
+                    yield _shortened(value, trace)
+
+
+def _shortened(text: str, trace: Trace) -> str:
+    return text.replace(trace.root + "/", "") if trace.root else text
+
+
+def _pieces(text: str) -> Iterator[str]:
+    for raw in text.split("\n"):
+        line = _LINE_NUMBER.sub("", raw).strip()
+        if not line:
+            continue
+        if len(line) <= MAX_LENGTH:
+            yield line
+        else:
+            yield from (piece for piece in _SENTENCE_END.split(line) if len(piece) <= MAX_LENGTH)

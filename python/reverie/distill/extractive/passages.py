@@ -1,0 +1,130 @@
+"""Ranks the lines of the distilled part by what the work is likely to need next, for the excerpts tier."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from reverie import tokens
+from reverie.distill.extractive.lines import Line, Source
+from reverie.distill.extractive.names import names, word_count
+from reverie.models import Passage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["rank"]
+
+_MAX_NAMES = 4  # a line with more names than this explains none of them
+_MIN_WORDS = 3  # and one with fewer words neither
+_REPEAT = 0.15  # worth of a name's next line, once it stands in one
+_HORIZON = 10  # recency halves ten times: about a million characters back nothing is recent
+
+
+@dataclass(slots=True)
+class _Use:
+    """How a name was used: how often, how often in tool inputs, and how far back last, by source."""
+
+    count: int = 0
+    asked: int = 0
+    last: dict[Source, int] = field(default_factory=dict)
+    last_any: int = 0
+
+
+def rank(found: Sequence[Line], *, stays: Iterable[str], tail_from_seq: int, budget: int) -> tuple[Passage, ...]:
+    """Passages of `found` within `budget` tokens, the one to keep first at rank 0.
+
+    Greedy by worth for each token, where a line is worth what the names on it are, and a name that already stands
+    in a line (or in `stays`, the texts that are in context anyhow) is worth little more. Lines from `tail_from_seq`
+    on only count as context that stays.
+    """
+    worth = _worths(found)
+    seen: dict[str, int] = {}
+    for text in stays:
+        _cover(text, seen)
+    pool: dict[str, Line] = {}
+    for line in found:
+        if line.seq >= tail_from_seq:
+            _cover(line.text, seen)
+        elif line.source is not Source.USER:
+            pool[line.text] = line
+    kept = _greedy(list(pool.values()), worth, seen, budget)
+    return tuple(
+        Passage(text=line.text, seq=line.seq, rank=rank, tokens=cost, origin=line.origin)
+        for rank, (line, cost) in enumerate(kept)
+    )
+
+
+def _cover(text: str, seen: dict[str, int]) -> None:
+    found = names(text)
+    if len(found) <= _MAX_NAMES:
+        for name in found:
+            seen[name] = seen.get(name, 0) + 1
+
+
+def _worths(found: Sequence[Line]) -> dict[str, float]:
+    """The chance, roughly, that the work will use each name again."""
+    uses: dict[str, _Use] = {}
+    at = 0
+    for line in found:
+        at += len(line.text) + 1
+        for name in names(line.text):
+            use = uses.setdefault(name, _Use())
+            use.count += 1
+            use.asked += line.source is Source.INPUT
+            use.last[line.source] = use.last_any = at
+    return {name: _worth(name, use, at) for name, use in uses.items()}
+
+
+def _worth(name: str, use: _Use, end: int) -> float:
+    def recent(source: Source) -> float:
+        at = use.last.get(source)
+        return 0.0 if at is None else _recency(end - at)
+
+    log_odds = (
+        -5.0
+        + 0.2 * math.log2(1 + use.count)
+        + 0.6 * math.log2(1 + use.asked)
+        + 2.6 * _recency(end - use.last_any)
+        + 1.9 * recent(Source.EDIT)
+        + 1.1 * recent(Source.INPUT)
+        + 1.1 * recent(Source.AGENT)
+        + (0.6 if "/" in name or "." in name else 0.3)
+    )
+    return 1 / (1 + math.exp(-log_odds))
+
+
+def _recency(back: int) -> float:
+    return 1 - min(_HORIZON, math.log2(1 + back / 1000)) / _HORIZON
+
+
+def _greedy(pool: list[Line], worth: dict[str, float], seen: dict[str, int], budget: int) -> list[tuple[Line, int]]:
+    costs = tokens.count_many([line.text + "\n" for line in pool])
+    named = [names(line.text) for line in pool]
+    clear = [0 < len(found) <= _MAX_NAMES and word_count(line.text) >= _MIN_WORDS for line, found in zip(pool, named, strict=True)]
+
+    def value(index: int) -> float:
+        gain = 0.0
+        for name in named[index]:
+            gain += worth[name] * _REPEAT ** seen.get(name, 0)
+        return (gain if clear[index] else 0.2 * gain) / (costs[index] + 1)
+
+    heap = [(-value(index), index) for index in range(len(pool)) if named[index]]
+    heapq.heapify(heap)
+    kept: list[tuple[Line, int]] = []
+    while heap and budget > 0:
+        _, index = heapq.heappop(heap)
+        now = -value(index)
+        if heap and now > heap[0][0]:
+            heapq.heappush(heap, (now, index))
+            continue
+        if costs[index] > budget:
+            continue
+        budget -= costs[index]
+        kept.append((pool[index], costs[index]))
+        if clear[index]:
+            for name in named[index]:
+                seen[name] = seen.get(name, 0) + 1
+    return kept

@@ -1,0 +1,210 @@
+"""The messages of a thread as the steps that they are made of: what was said, what was run, and how that went."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reverie.models import Message
+
+__all__ = ["Call", "Interrupted", "Said", "Step", "Trace", "read", "speech", "text_of"]
+
+_HIDDEN = re.compile(
+    r"<(system-reminder|local-command-\w+|command-message|command-contents|ide_\w+|bash-std\w+)>.*?</\1>",
+    re.DOTALL,
+)
+_COMMAND = re.compile(
+    r"<command-name>\s*(?P<name>[^<]*?)\s*</command-name>(?:\s*<command-args>\s*(?P<args>.*?)\s*</command-args>)?",
+    re.DOTALL,
+)
+_NOT_SPEECH = ("Caveat:", "Base directory for this skill", "This session is being continued from a previous conversation")
+_INTERRUPTED = "[Request interrupted"
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words of the person or of the agent. `text` is what was said, without what a client wrapped around it."""
+
+    role: str  # user or assistant
+    text: str
+    seq: int
+    at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The person stopped the agent here."""
+
+    seq: int
+    at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call with its result; `result` is empty and `answered` false where the thread ends before it."""
+
+    tool: str
+    input: dict[str, Any]
+    seq: int
+    at: str | None
+    result: str = ""
+    failed: bool = False
+    answered: bool = False
+    result_seq: int = 0
+
+    def word(self, key: str) -> str:
+        """The input named `key` where it is text, else the empty string."""
+        value = self.input.get(key)
+        return value if isinstance(value, str) else ""
+
+    @property
+    def path(self) -> str:
+        """The file that the call is about, as the agent wrote it; empty where it is about none."""
+        return self.word("file_path") or self.word("notebook_path")
+
+
+Step: TypeAlias = Said | Call | Interrupted
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The steps of a thread, oldest first, and the folder that its files have in common."""
+
+    steps: tuple[Step, ...]
+    root: str = ""
+    last_at: str | None = None
+    calls: tuple[Call, ...] = field(default=(), repr=False)
+
+    def relative(self, path: str) -> str:
+        """`path` as a person of the project would write it."""
+        if self.root and path.startswith(self.root + "/"):
+            return path[len(self.root) + 1 :]
+        return path
+
+    def said(self, role: str) -> list[Said]:
+        """Everything that `role` said, oldest first."""
+        return [step for step in self.steps if isinstance(step, Said) and step.role == role]
+
+
+def read(messages: Sequence[Message]) -> Trace:
+    """The trace of `messages`; what the person took back is left out. Linear in the size of the messages."""
+    live = [message for message in messages if not message.rewound]
+    results = _results(live)
+    steps: list[Step] = []
+    for message in live:
+        steps.extend(_steps(message, results))
+    calls = tuple(step for step in steps if isinstance(step, Call))
+    last_at = next((message.at for message in reversed(live) if message.at), None)
+    return Trace(steps=tuple(steps), root=_root(calls), last_at=last_at, calls=calls)
+
+
+def speech(text: str) -> str:
+    """What a person said in a user message: wrappings of the client removed, a slash command written as typed."""
+    if "<" in text:
+        text = _HIDDEN.sub("", text)
+        text = _COMMAND.sub(_as_typed, text)
+    text = text.strip()
+    return "" if text.startswith(_NOT_SPEECH) else text
+
+
+def text_of(content: Any) -> str:
+    """The text of a message's or tool result's content, blocks joined by newlines, other kinds of block left out."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    return "\n".join(
+        block["text"]
+        for block in content
+        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+    )
+
+
+def _as_typed(found: re.Match[str]) -> str:
+    return f"{found['name']} {found['args'] or ''}".strip()
+
+
+def _blocks(message: Message) -> list[dict[str, Any]]:
+    if isinstance(message.content, str):
+        return [{"type": "text", "text": message.content}]
+    return [block for block in message.content or [] if isinstance(block, dict)]
+
+
+def _results(messages: Iterable[Message]) -> dict[str, tuple[dict[str, Any], int]]:
+    found: dict[str, tuple[dict[str, Any], int]] = {}
+    for message in messages:
+        if message.role != "user" or isinstance(message.content, str):
+            continue
+        for block in _blocks(message):
+            if block.get("type") == "tool_result":
+                found[str(block.get("tool_use_id"))] = (block, message.last_seq)
+    return found
+
+
+def _steps(message: Message, results: dict[str, tuple[dict[str, Any], int]]) -> Iterable[Step]:
+    for block in _blocks(message):
+        match block.get("type"):
+            case "text" if isinstance(block.get("text"), str):
+                yield from _spoken(message, block["text"])
+            case "tool_use":
+                yield _call(message, block, results.get(str(block.get("id"))))
+            case _:
+                continue
+
+
+def _spoken(message: Message, text: str) -> Iterable[Step]:
+    if message.role == "assistant":
+        if text.strip():
+            yield Said("assistant", text.strip(), message.last_seq, message.at)
+        return
+    if text.lstrip().startswith(_INTERRUPTED):
+        yield Interrupted(message.last_seq, message.at)
+        return
+    said = speech(text)
+    if said:
+        yield Said("user", said, message.last_seq, message.at)
+
+
+def _call(message: Message, block: dict[str, Any], answer: tuple[dict[str, Any], int] | None) -> Call:
+    given = block.get("input")
+    call_input = given if isinstance(given, dict) else {}
+    name = str(block.get("name", ""))
+    if answer is None:
+        return Call(name, call_input, message.last_seq, message.at)
+    result, seq = answer
+    text = text_of(result.get("content"))
+    if "\x1b" in text:
+        text = _ANSI.sub("", text)
+    return Call(
+        name,
+        call_input,
+        message.last_seq,
+        message.at,
+        result=text,
+        failed=result.get("is_error") is True,
+        answered=True,
+        result_seq=seq,
+    )
+
+
+def _root(calls: Sequence[Call]) -> str:
+    """The deepest folder that holds nine in ten of the files touched; the empty string where there is none."""
+    paths = [call.path for call in calls if call.path.startswith("/")]
+    if not paths:
+        return ""
+    folders: Counter[str] = Counter()
+    for path in paths:
+        folder = os.path.dirname(path)  # noqa: PTH120 - the paths are of another machine, read as text
+        while len(folder) > 1:
+            folders[folder] += 1
+            folder = os.path.dirname(folder)  # noqa: PTH120
+    enough = 0.9 * len(paths)
+    fitting = [folder for folder, count in folders.items() if count >= enough]
+    return max(fitting, key=lambda folder: (len(folder), folder), default="")
