@@ -1,0 +1,67 @@
+"""Daily schedules against an oracle that looks at every minute of every local day."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.calendar import fires_on, next_fire, parse, run_key, zone
+from support.soak import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from zoneinfo import ZoneInfo
+
+ZONES = (
+    "UTC",
+    "Europe/Berlin",
+    "Europe/London",
+    "America/New_York",
+    "America/Sao_Paulo",
+    "America/Nuuk",
+    "America/St_Johns",
+    "Australia/Lord_Howe",
+    "Africa/Casablanca",
+    "Asia/Kathmandu",
+    "Asia/Beirut",
+    "Pacific/Apia",
+)
+TIMES = ((0, 0), (0, 30), (1, 45), (2, 30), (12, 0), (23, 0), (23, 59))
+FIRST_YEAR = 2018
+YEARS = count(1, 10)
+MINUTE = timedelta(minutes=1)
+
+
+def local_days(where: ZoneInfo, first: int, years: int) -> Iterator[tuple[date, list[datetime]]]:
+    """Every local day with every one of its minutes, read off the clock."""
+    start = datetime(first, 1, 1, tzinfo=UTC)
+    minutes = (start + n * MINUTE for n in range((datetime(first + years, 1, 1, tzinfo=UTC) - start) // MINUTE))
+    groups = itertools.groupby((minute.astimezone(where) for minute in minutes), key=lambda local: local.date())
+    whole = [(day, list(group)) for day, group in groups]
+    yield from whole[1:-1]  # the first and the last day are cut
+
+
+def expected(minutes: list[datetime], hour: int, minute: int) -> datetime:
+    """The first such minute; else the first later one of that day; else the last of that day."""
+    wall = (hour, minute)
+    exact = [local for local in minutes if (local.hour, local.minute) == wall]
+    later = [local for local in minutes if (local.hour, local.minute) > wall]
+    return (exact or later or [minutes[-1]])[0].astimezone(UTC)
+
+
+@pytest.mark.parametrize("place", ZONES)
+def test_every_local_day_runs_once_at_the_right_minute(place: str) -> None:
+    """12 zones, every day of the years: one run, in its day, where the oracle says."""
+    where = zone(place)
+    crons = {(hour, minute): parse(f"{minute} {hour} * * *") for hour, minute in TIMES}
+    for day, minutes in local_days(where, FIRST_YEAR, YEARS):
+        for (hour, minute), cron in crons.items():
+            due = expected(minutes, hour, minute)
+            assert fires_on(cron, where, day) == (due,), (place, day, hour, minute)
+            assert run_key(cron, where, due) == day.isoformat()
+            if len(minutes) != 24 * 60:
+                assert next_fire(cron, where, due - MINUTE) == due
+    assert place != "Pacific/Apia" or fires_on(crons[0, 0], where, date(2011, 12, 30)) == ()

@@ -1,0 +1,291 @@
+"""What a schedule may say, and what it means."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from apscheduler.triggers.combining import OrTrigger
+from apscheduler.triggers.cron import CronTrigger
+
+from reverie.calendar import Cron, catch_up, fires_on, next_fire, parse, run_key, trigger_fields, zone
+from reverie.errors import ValidationError
+from support.shared import shared
+
+CASES = "data/cases/schedules.jsonl"
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def days_with_runs(expression: str, place: str, first: date, count: int) -> dict[str, list[str]]:
+    """Local time of each run, by local day."""
+    cron, where = parse(expression), zone(place)
+    found = {}
+    for ordinal in range(first.toordinal(), first.toordinal() + count):
+        day = date.fromordinal(ordinal)
+        found[day.isoformat()] = [fire.astimezone(where).isoformat() for fire in fires_on(cron, where, day)]
+    return found
+
+
+def refused(expression: str, place: str) -> bool:
+    try:
+        parse(expression)
+        zone(place, system="Europe/Berlin")
+    except ValidationError as error:
+        return error.hint is not None
+    return False
+
+
+def test_all_labelled_schedules_are_judged_right() -> None:
+    """63 cases; what is refused is refused within 50 ms, what is accepted has a next run."""
+    cases = [json.loads(line) for line in shared(CASES).read_text("utf-8").splitlines()]
+    assert len(cases) == 63
+    for case in cases:
+        started = time.perf_counter()
+        verdict = refused(case["expr"], case["tz"])
+        assert time.perf_counter() - started < 0.05, case
+        assert verdict == (case["expect"].startswith(("invalid", "refused"))), case
+        if not verdict:
+            where = zone(case["tz"], system="Europe/Berlin")
+            assert next_fire(parse(case["expr"]), where, at("2026-11-21T00:00Z")) is not None
+
+
+@pytest.mark.parametrize(
+    ("expression", "place", "day", "runs"),
+    [
+        ("30 2 * * *", "Europe/Berlin", "2026-03-29", ["2026-03-29T03:00:00+02:00"]),
+        ("30 2 * * *", "Europe/Berlin", "2026-10-25", ["2026-10-25T02:30:00+02:00"]),
+        ("0 0 * * *", "America/Sao_Paulo", "2018-11-04", ["2018-11-04T01:00:00-02:00"]),
+        ("45 1 * * *", "Australia/Lord_Howe", "2026-04-05", ["2026-04-05T01:45:00+11:00"]),
+        ("0 23 * * *", "Pacific/Apia", "2011-12-30", []),
+        ("0 12 * * *", "Asia/Kathmandu", "2026-01-01", ["2026-01-01T12:00:00+05:45"]),
+        ("0 2 * * *", "Africa/Casablanca", "2026-03-22", ["2026-03-22T03:00:00+01:00"]),
+        ("30 23 * * *", "America/Nuuk", "2024-03-30", ["2024-03-30T22:59:00-02:00"]),
+        ("45 23 * * *", "America/Toronto", "1919-03-30", ["1919-03-30T23:29:00-05:00"]),
+        ("0,30 2,3 * * *", "Europe/Berlin", "2026-03-29", ["2026-03-29T03:00:00+02:00", "2026-03-29T03:30:00+02:00"]),
+        ("*/30 * * * *", "Europe/Berlin", "2026-10-25", None),
+    ],
+)
+def test_where_clocks_change(expression: str, place: str, day: str, runs: list[str] | None) -> None:
+    """A named time runs once on each day that exists; instants are followed as they come (50 half hours that day)."""
+    found = days_with_runs(expression, place, date.fromisoformat(day), 1)[day]
+    assert found == runs if runs is not None else len(found) == 50
+
+
+def test_a_repeated_night_runs_once_and_an_hourly_schedule_twice() -> None:
+    """Walking with `next_fire` over the October night agrees with the day's list."""
+    where = zone("Europe/Berlin")
+    nightly = parse("30 2 * * *")
+    first = next_fire(nightly, where, at("2026-10-24T12:00Z"))
+    assert first == at("2026-10-25T00:30Z")
+    assert next_fire(nightly, where, first) == at("2026-10-26T01:30Z")
+    hourly = parse("30 * * * *")
+    assert next_fire(hourly, where, at("2026-10-25T00:30Z")) == at("2026-10-25T01:30Z")
+
+
+@pytest.mark.parametrize(
+    ("expression", "days"),
+    [
+        ("0 0 13 * 5", ["2026-02-06", "2026-02-13", "2026-02-20", "2026-02-27"]),  # either day matches
+        ("0 0 * * 0", ["2026-02-01", "2026-02-08", "2026-02-15", "2026-02-22"]),
+        ("0 0 * * 7", ["2026-02-01", "2026-02-08", "2026-02-15", "2026-02-22"]),
+        (
+            "0 0 * * sat-SUN",
+            [
+                "2026-02-01",
+                "2026-02-07",
+                "2026-02-08",
+                "2026-02-14",
+                "2026-02-15",
+                "2026-02-21",
+                "2026-02-22",
+                "2026-02-28",
+            ],
+        ),
+        ("0 0 */14 feb mon-sun", ["2026-02-01", "2026-02-15"]),  # `*` in one field: both must match
+        ("0 0 1-7,28 2 *", [f"2026-02-0{n}" for n in range(1, 8)] + ["2026-02-28"]),
+        ("0 0 1 jan *", []),
+    ],
+)
+def test_days(expression: str, days: list[str]) -> None:
+    """Which days of February 2026 a schedule means."""
+    found = days_with_runs(expression, "UTC", date(2026, 2, 1), 28)
+    assert [day for day, runs in found.items() if runs] == days
+
+
+def test_times_of_a_day() -> None:
+    """Lists, ranges and steps of hours and minutes."""
+    runs = days_with_runs("5,50-52 9-17/4 * * 1-5", "UTC", date(2026, 2, 2), 1)["2026-02-02"]
+    assert [run[11:16] for run in runs] == [f"{h:02}:{m:02}" for h in (9, 13, 17) for m in (5, 50, 51, 52)]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "5/2 * * * *",
+        "* * * * mon-sat/9",
+        "10-5 * * * *",
+        "*/60 * * * *",
+        "1-2/9 * * * *",
+        "0 0 31 4,6 *",
+        "0 0 * foo *",
+        "@daily",
+        "? * * * *",
+        "0 0 * * mon#1",
+        "* * * * *\u00a0",
+        "1-2-3 * * * *",
+        "100 * * * *",
+        "**  * * * *",
+        "/5 * * * *",
+    ],
+)
+def test_more_that_is_no_schedule(expression: str) -> None:
+    """Each is refused with what was wrong and an example."""
+    assert refused(expression, "UTC")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "Mars/Base",
+        "../../etc/passwd",
+        "/etc/localtime",
+        "America",
+        "posix/UTC",
+        "right/UTC",
+        "localtime",
+        "UTC\0",
+        "a" * 500,
+        "Europe/Berlin/",
+        "europe/..",
+        "\u0395urope/Berlin",
+        "-x",
+    ],
+)
+def test_what_is_no_zone(place: str) -> None:
+    """A zone is a key of the tz database, never a path."""
+    with pytest.raises(ValidationError):
+        zone(place)
+
+
+def test_the_empty_zone_is_the_systems() -> None:
+    """By rule: the caller says what the system's zone is."""
+    assert zone("", system="Asia/Tokyo").key == "Asia/Tokyo"
+    assert zone("").key == "UTC"
+    assert zone("EST5EDT").key == "EST5EDT"
+
+
+NIGHTLY = parse("0 23 * * *")
+
+
+@pytest.mark.parametrize(
+    ("what", "last_run", "now", "due"),
+    [
+        ("clock_fwd_2d", "2026-05-01T23:00Z", "2026-05-03T23:30Z", "2026-05-03T23:00Z"),
+        ("suspend_9h", "2026-05-01T23:00Z", "2026-05-03T07:00Z", "2026-05-02T23:00Z"),
+        ("down_30d", "2026-05-01T23:00Z", "2026-05-31T12:00Z", "2026-05-30T23:00Z"),
+        ("nothing missed", "2026-05-01T23:00Z", "2026-05-02T22:59Z", None),
+        ("at the very minute", "2026-05-01T23:00Z", "2026-05-02T23:00Z", "2026-05-02T23:00Z"),
+        ("clock_back_3d", "2026-05-04T23:00Z", "2026-05-01T23:30Z", None),
+        ("year_2038", "2038-01-18T23:00Z", "2038-01-20T03:14:08Z", "2038-01-19T23:00Z"),
+    ],
+)
+def test_one_catch_up(what: str, last_run: str, now: str, due: str | None) -> None:
+    """However long nobody looked, at most one run is made up for, and after it nothing is due."""
+    del what
+    utc = zone("UTC")
+    found = catch_up(NIGHTLY, utc, at(last_run), at(now))
+    assert found == (at(due) if due else None)
+    if found is not None:
+        assert catch_up(NIGHTLY, utc, found, at(now)) is None
+        assert catch_up(NIGHTLY, utc, at(last_run), at(now), ran={run_key(NIGHTLY, utc, found)}) != found
+
+
+def test_a_clock_set_back_repeats_no_day_and_delays_none() -> None:
+    """The catch-up of a wrong clock ran for 4 May; set back to 1 May, 2 and 3 May still run, 4 May does not again."""
+    utc = zone("UTC")
+    ran = {"2026-05-01", "2026-05-04"}
+    moment, found = at("2026-05-01T23:30Z"), []
+    for _ in range(3):
+        following = next_fire(NIGHTLY, utc, moment, ran=ran)
+        assert following is not None
+        moment = following
+        found.append(moment.date().isoformat())
+    assert found == ["2026-05-02", "2026-05-03", "2026-05-05"]
+
+
+def test_a_changed_zone_is_a_new_reading() -> None:
+    """The same schedule in another zone runs at that zone's time."""
+    assert next_fire(NIGHTLY, zone("Asia/Tokyo"), at("2026-05-01T00:00Z")) == at("2026-05-01T14:00Z")
+    assert next_fire(NIGHTLY, zone("UTC"), at("2026-05-01T00:00Z")) == at("2026-05-01T23:00Z")
+
+
+def test_no_double_run_at_the_boundary() -> None:
+    """A clock slewed back over the minute meets the same key again."""
+    utc = zone("UTC")
+    fire = at("2026-05-01T23:00Z")
+    key = run_key(NIGHTLY, utc, fire)
+    assert key == "2026-05-01"
+    assert next_fire(NIGHTLY, utc, at("2026-05-01T22:59:59Z"), ran={key}) == at("2026-05-02T23:00Z")
+
+
+def test_keys_of_other_schedules() -> None:
+    """Named times are known by local time, instants by UTC."""
+    berlin = zone("Europe/Berlin")
+    fire = at("2026-05-01T10:00Z")
+    assert run_key(parse("0 9,12 * * *"), berlin, fire) == "2026-05-01T12:00"
+    assert run_key(parse("0 * * * *"), berlin, fire) == "2026-05-01T10:00Z"
+
+
+def test_rare_days_and_the_end_of_time() -> None:
+    """29 February on a Sunday is found over a century; beyond the last year there is nothing."""
+    utc = zone("UTC")
+    assert next_fire(parse("0 0 29 2 *"), utc, at("2096-03-01T00:00Z")) == at("2104-02-29T00:00Z")
+    assert next_fire(parse("0 0 29 2 */6"), utc, at("2076-03-01T00:00Z")) == at("2088-02-29T00:00Z")
+    assert next_fire(NIGHTLY, utc, datetime(9999, 12, 31, 23, 30, tzinfo=UTC)) is None
+    never_due = parse("0 0 29 2 *")
+    assert catch_up(never_due, utc, at("2025-01-01T00:00Z"), at("2026-01-01T00:00Z")) is None
+
+
+def test_a_time_without_a_zone_is_refused() -> None:
+    """It would be read in whatever zone this machine has."""
+    with pytest.raises(ValidationError):
+        next_fire(NIGHTLY, zone("UTC"), at("2026-01-01T00:00Z").replace(tzinfo=None))
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "0 9 * * 0",
+        "0 9 * * 7",
+        "*/15 * * * *",
+        "30 2 13 * 5",
+        "0 0 29 2 *",
+        "5 4 1-7 * sun-sat",
+        "0 12 */2 3-5 mon,wed",
+    ],
+)
+def test_the_same_instants_from_apscheduler(expression: str) -> None:
+    """Its own reading differs (0 is Monday, both days must match); with these fields it means what cron means."""
+    cron, utc = parse(expression), zone("UTC")
+    triggers = [CronTrigger(timezone=UTC, **fields) for fields in trigger_fields(cron)]
+    trigger: Any = OrTrigger(triggers) if len(triggers) > 1 else triggers[0]
+    ours = theirs = at("2026-01-01T00:00Z")
+    for _ in range(12):
+        following = next_fire(cron, utc, ours)
+        assert following is not None
+        ours = following
+        theirs = trigger.get_next_fire_time(None, theirs.replace(second=1))
+        assert ours == theirs
+
+
+def test_a_schedule_is_a_value() -> None:
+    """Two spellings of white space are one schedule."""
+    assert parse(" 0  23 * * * ") == NIGHTLY
+    assert isinstance(NIGHTLY, Cron)
+    assert NIGHTLY.expression == "0 23 * * *"
