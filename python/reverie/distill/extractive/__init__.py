@@ -1,0 +1,54 @@
+"""The built-in distiller: deterministic, without a network, reading the structure that agents leave behind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie.distill import summary
+from reverie.distill.extractive import lines, passages, trace
+from reverie.distill.extractive.sections import sections
+from reverie.distill.extractive.story import tell
+from reverie.distill.extractive.working import working_state
+from reverie.models import Distillation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reverie.models import Candidate, Message, WorkingState
+
+__all__ = ["Extractive"]
+
+_NONE: dict[str, str] = {}
+
+
+class Extractive:
+    """A `Distiller` that needs no model: the same messages give the same values, in any process."""
+
+    def working_state(self, messages: Sequence[Message], previous: WorkingState | None = None) -> WorkingState:
+        """Tier 1, at most 500 tokens when rendered."""
+        return working_state(tell(trace.read(messages)), previous)
+
+    def distill(
+        self,
+        messages: Sequence[Message],
+        *,
+        number: int,
+        previous: Distillation | None,
+        tail_from_seq: int,
+        passage_tokens: int = 34_000,
+        summary_tokens: int = 5_000,
+    ) -> Distillation:
+        """Summary, passages, state and digest of `messages`; those from `tail_from_seq` on stay in context."""
+        found = trace.read(messages)
+        story = tell(found)
+        packed = summary.pack(number, sections(story, previous.summary if previous else None), summary_tokens)
+        kept = [line for section in packed.sections.values() for line in section]
+        return Distillation(
+            summary=packed,
+            passages=passages.rank(
+                list(lines.lines(found)), stays=kept, tail_from_seq=tail_from_seq, budget=passage_tokens
+            ),
+            state=working_state(story, previous.state if previous else None),
+            digest="",
+            through_seq=tail_from_seq - 1,
+        )

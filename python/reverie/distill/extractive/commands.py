@@ -1,0 +1,145 @@
+"""Shell commands by what they are for, how they ended, and which failures were mended later."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from reverie.distill.extractive.prose import clip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.distill.extractive.trace import Call
+
+__all__ = ["Commit", "Purpose", "Run", "commits", "pull_requests", "runs"]
+
+
+class Purpose(Enum):
+    """What a command is run for."""
+
+    TEST = "tests"
+    BUILD = "build"
+    LINT = "lint"
+    COMMIT = "commit"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One command that was run. `error` is its most telling line where it failed."""
+
+    command: str
+    purpose: Purpose
+    failed: bool
+    error: str
+    seq: int
+    at: str | None
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit that was made: its short hash and the first line of its message."""
+
+    sha: str
+    subject: str
+    seq: int
+    at: str | None
+    body: str = ""
+
+
+_PURPOSES = (
+    (Purpose.COMMIT, re.compile(r"\bgit (?:-C \S+ )?commit\b")),
+    (
+        Purpose.TEST,
+        re.compile(
+            r"\b(?:pytest|go test|cargo (?:test|nextest)|(?:npm|pnpm|yarn|bun)(?: run)? test|jest|vitest|mocha|rspec|phpunit"
+            r"|mvn test|gradle test|make (?:test|check)|mise run test\S*|ctest|tox|nox|unittest|dotnet test|swift test)\b"
+        ),
+    ),
+    (
+        Purpose.LINT,
+        re.compile(r"\b(?:golangci-lint|ruff|eslint|mypy|clippy|prettier|gofmt|black|flake8|pylint|tsc|lint|vet|fmt)\b"),
+    ),
+    (Purpose.BUILD, re.compile(r"\b(?:go build|cargo (?:build|check)|make|cmake|npm run build|tsc|docker build|mise run build)\b")),
+)
+_COMMITTED = re.compile(r"^\[(?P<branch>[^\]\n]*?) (?P<sha>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE)
+_PULL = re.compile(r"https?://[^\s)>\"']+/(?:pull|merge_requests)/\d+")
+_EXIT = re.compile(r"^Exit code (\d+)", re.MULTILINE)
+_BAD = re.compile(
+    r"^(?:--- FAIL|FAIL\b|FAILED\b|ERROR\b|Error:|error(?:\[\w+\])?:|E  |panic:|fatal:|Traceback|\w+Error:)"
+    r"|: (?:undefined|error|cannot|fatal|syntax error)\b|\b[1-9]\d* (?:failed|errors?|issues?:)",
+    re.MULTILINE,
+)
+_TELLING = re.compile(
+    r"(?:error|fatal|panic|undefined|cannot|not found|no such|denied|expected|mismatch|conflict|invalid|unexpected|FAIL)",
+    re.IGNORECASE,
+)
+
+
+def runs(calls: Sequence[Call]) -> list[Run]:
+    """Every shell command with its purpose and outcome, oldest first."""
+    found = []
+    for call in calls:
+        if call.tool != "Bash" or not call.answered:
+            continue
+        command = call.word("command")
+        purpose = next((kind for kind, pattern in _PURPOSES if pattern.search(command)), Purpose.OTHER)
+        failed = _has_failed(call, purpose)
+        found.append(
+            Run(
+                command=command,
+                purpose=purpose,
+                failed=failed,
+                error=_telling_line(call.result) if failed else "",
+                seq=call.result_seq,
+                at=call.at,
+                description=call.word("description"),
+            )
+        )
+    return found
+
+
+def commits(calls: Sequence[Call]) -> list[Commit]:
+    """Every commit whose making was confirmed by git, oldest first; an amended one replaces the one before it."""
+    found: list[Commit] = []
+    for call in calls:
+        if call.tool != "Bash" or call.failed or "git" not in call.word("command"):
+            continue
+        amended = "--amend" in call.word("command")
+        for match in _COMMITTED.finditer(call.result):
+            if amended and found:
+                found.pop()
+            found.append(Commit(match["sha"], match["subject"].strip(), call.result_seq, call.at, call.word("command")))
+    return found
+
+
+def pull_requests(calls: Sequence[Call]) -> list[tuple[str, int]]:
+    """Addresses of the pull requests that were opened, each with where."""
+    found: dict[str, int] = {}
+    for call in calls:
+        if call.tool == "Bash" and "pr create" in call.word("command"):
+            for match in _PULL.finditer(call.result):
+                found.setdefault(match.group(), call.result_seq)
+    return list(found.items())
+
+
+def _has_failed(call: Call, purpose: Purpose) -> bool:
+    """By the client's word and the exit code; a test or build piped through `head` also by what it printed."""
+    if call.failed:
+        return "[Request interrupted" not in call.result and "doesn't want to proceed" not in call.result
+    code = _EXIT.search(call.result[:200])
+    if code is not None:
+        return code.group(1) != "0"
+    return purpose in {Purpose.TEST, Purpose.BUILD, Purpose.LINT} and _BAD.search(call.result) is not None
+
+
+def _telling_line(result: str) -> str:
+    """The first line that says what went wrong, else the first line at all."""
+    lines = [line.strip() for line in result.split("\n") if line.strip() and not line.startswith("Exit code")]
+    telling = next((line for line in lines if _BAD.search(line) and _TELLING.search(line) and len(line) > 8), None)
+    telling = telling or next((line for line in lines if _TELLING.search(line)), None)
+    return clip(telling or (lines[0] if lines else ""), 200)

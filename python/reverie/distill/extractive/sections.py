@@ -1,0 +1,175 @@
+"""Tier 2: the lines of the seven sections of a structured summary, most telling first."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from reverie.distill.extractive import signals
+from reverie.distill.extractive.names import names
+from reverie.distill.extractive.prose import clip, sentences
+from reverie.distill.extractive.working import current_request, last_question
+from reverie.models import Section
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reverie.distill.extractive.story import Mark, Story
+    from reverie.models import Summary
+
+__all__ = ["sections"]
+
+_LINE = 320
+_RECENT = 40  # entries from the end within which a failing check still describes the present
+_IMPATIENT = re.compile(r"!{2,}|\b(?:again|still|wtf|why did you|come on|seriously|ugh)\b", re.IGNORECASE)
+
+
+def sections(story: Story, previous: Summary | None) -> dict[Section, tuple[str, ...]]:
+    """The lines of every section, the most telling first; the caller packs what fits.
+
+    Of `previous`, decisions, corrections and completed work are carried on behind the new lines, open threads in
+    front unless something since closed them.
+    """
+    found = {
+        Section.TASK_CONTEXT: _task_context(story),
+        Section.COMPLETED_WORK: _completed_work(story),
+        Section.DECISIONS: _decisions(story),
+        Section.CURRENT_STATE: _current_state(story),
+        Section.OPEN_THREADS: _open_threads(story),
+        Section.CORRECTIONS: _corrections(story),
+        Section.TONE: _tone(story),
+    }
+    if previous is not None:
+        _carry_over(found, previous, story)
+    return {section: tuple(dict.fromkeys(lines)) for section, lines in found.items()}
+
+
+def _task_context(story: Story) -> list[str]:
+    asked = [said for said in story.requests if not signals.is_acknowledgement(said.text)]
+    if not asked:
+        return []
+    lines = [f"Now: {current_request(story.requests)}"]
+    if len(asked) > 1:
+        lines.append(f"The thread began with: {clip(asked[0].text, 240)}")
+    if story.trace.root:
+        lines.append(f"Files are under {story.trace.root}")
+    lines += [f"Asked before that: {clip(said.text, 200)}" for said in reversed(asked[1:-1])]
+    return lines
+
+
+def _completed_work(story: Story) -> list[str]:
+    lines = [f"Opened {address}" for address, _ in reversed(story.pulls)]
+    lines += [f"Committed {commit.sha}: {clip(commit.subject, 160)}" for commit in reversed(story.commits)]
+    done = [item.subject for item in story.plan if item.status == "completed"]
+    outcomes = [clip(mark.text, _LINE) for mark in _telling(story.outcomes)]
+    lines = _interleave(lines, outcomes, [f"Done: {clip(subject, 200)}" for subject in reversed(done)])
+    if story.edited:
+        lines.insert(min(2, len(lines)), f"Files edited: {', '.join(reversed(story.edited[-12:]))}")
+    return lines
+
+
+def _decisions(story: Story) -> list[str]:
+    """Decisions with their why: a decision that gives no reason of its own takes the finding said beside it."""
+    lines = [f"Asked “{clip(answer.question, 160)}”, the user chose: {answer.answer}" for answer in reversed(story.answers)]
+    of_user = [f"User: {clip(mark.text, _LINE)}" for mark in reversed(story.decisions) if mark.by_user]
+    of_agent = [_with_reason(mark, story.findings) for mark in _telling(m for m in story.decisions if not m.by_user)]
+    findings = [clip(mark.text, _LINE) for mark in _telling(story.findings)]
+    return _interleave([*lines, *of_user], of_agent, findings)
+
+
+def _with_reason(mark: Mark, findings: Sequence[Mark]) -> str:
+    if re.search(r"\b(?:because|since|so that|as it|to avoid|due to)\b", mark.text):
+        return clip(mark.text, _LINE)
+    why = next((found.text for found in findings if found.seq == mark.seq and found.text != mark.text), "")
+    return f"{clip(mark.text, 200)} Why: {clip(why, 160)}" if why else clip(mark.text, _LINE)
+
+
+def _current_state(story: Story) -> list[str]:
+    lines = [f"In progress: {clip(item.subject, 200)}" for item in story.plan if item.status == "in_progress"]
+    end = story.trace.steps[-1].seq if story.trace.steps else 0
+    lines += [
+        f"Failing: {clip(run.description or run.command, 80)} — {run.error}"
+        for run in reversed(story.failing)
+        if run.seq >= end - _RECENT
+    ]
+    spoken = story.trace.said("assistant")
+    if spoken:
+        last = sentences(spoken[-1].text)
+        lines += [f"The agent last said: {clip(' '.join(last[:3]), _LINE)}"] if last else []
+    checks = {run.purpose.value: run for run in story.runs if run.purpose.value in {"tests", "build", "lint"}}
+    lines += [f"Last {name}: {'failed' if run.failed else 'passed'} ({clip(run.description or run.command, 80)})" for name, run in checks.items()]
+    if story.edited:
+        lines.append(f"Edited last: {', '.join(reversed(story.edited[-4:]))}")
+    return lines
+
+
+def _open_threads(story: Story) -> list[str]:
+    lines = [f"To do: {clip(item.subject, 200)}" for item in story.plan if item.status == "pending"]
+    question = last_question(story)
+    if question:
+        lines.insert(0, f"The user has not answered yet: {clip(question, 240)}")
+    lines += [clip(mark.text, _LINE) for mark in _telling(story.nexts)]
+    return lines
+
+
+def _corrections(story: Story) -> list[str]:
+    by_user = [f"User: {clip(mark.text, _LINE)}" for mark in reversed(story.corrections)]
+    fixed = [
+        f"{fix.failed.purpose.value.capitalize()} failed ({fix.failed.error}); "
+        f"{'mended: ' + clip(fix.why, 200) if fix.why else 'mended in ' + ', '.join(fix.files[:3])}"
+        for fix in reversed(story.fixes)
+        if fix.failed.error
+    ]
+    failures = [clip(mark.text, _LINE) for mark in _telling(story.failures)]
+    return _interleave(by_user, failures, fixed)
+
+
+def _tone(story: Story) -> list[str]:
+    said = [request.text for request in story.requests]
+    if not said:
+        return []
+    lengths = sorted(len(text.split()) for text in said)
+    middle = lengths[len(lengths) // 2]
+    manner = "short, direct instructions" if middle <= 12 else "full sentences" if middle <= 60 else "long, detailed briefs"  # noqa: PLR2004
+    questions = sum(signals.is_question(text) for text in said)
+    lines = [f"The user writes {manner} (median {middle} words over {len(said)} messages)."]
+    if 3 * questions >= len(said):
+        lines.append("Many are questions: explains and discusses before building.")
+    if sum(_IMPATIENT.search(text) is not None for text in said[-5:]) >= 2:  # noqa: PLR2004
+        lines.append("Lately impatient: the same thing had to be said more than once.")
+    if story.corrections and 4 * len(story.corrections) >= len(said):
+        lines.append("Corrects often; checks what is claimed.")
+    return lines
+
+
+def _telling(marks: Iterable[Mark]) -> list[Mark]:
+    """Newest first, sentences that name things before those that do not."""
+    newest = list(reversed(list(marks)))
+    specific = [mark for mark in newest if names(mark.text)]
+    return [*specific, *(mark for mark in newest if not names(mark.text))]
+
+
+def _interleave(*lists: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    for index in range(max((len(one) for one in lists), default=0)):
+        found.extend(one[index] for one in lists if index < len(one))
+    return found
+
+
+def _carry_over(found: dict[Section, list[str]], previous: Summary, story: Story) -> None:
+    done = {item.subject for item in story.plan if item.status == "completed"}
+    spoken = " ".join(mark.text for mark in story.outcomes)
+    for line in reversed(previous.sections.get(Section.OPEN_THREADS, ())):
+        subject = line.removeprefix("To do: ").rstrip("…")
+        if not any(item.startswith(subject) for item in done) and subject not in spoken:
+            found[Section.OPEN_THREADS].insert(0, line)
+    for section in (Section.CORRECTIONS, Section.DECISIONS, Section.COMPLETED_WORK):
+        found[section].extend(previous.sections.get(section, ()))
+    if not found[Section.TASK_CONTEXT]:
+        found[Section.TASK_CONTEXT].extend(previous.sections.get(Section.TASK_CONTEXT, ()))
+    else:
+        began = [line for line in previous.sections.get(Section.TASK_CONTEXT, ()) if line.startswith("The thread began")]
+        found[Section.TASK_CONTEXT] = [
+            line for line in found[Section.TASK_CONTEXT] if not (began and line.startswith("The thread began"))
+        ]
+        found[Section.TASK_CONTEXT][1:1] = began

@@ -1,0 +1,162 @@
+"""The turns of phrase by which people and agents mark decisions, corrections, preferences, findings and ends."""
+
+from __future__ import annotations
+
+import re
+
+from reverie.distill.extractive.prose import sentences
+
+__all__ = [
+    "is_acknowledgement",
+    "is_approval",
+    "is_correction",
+    "is_decision",
+    "is_failure",
+    "is_finding",
+    "is_lasting",
+    "is_outcome",
+    "is_preference",
+    "is_question",
+    "is_small_talk",
+    "says_next",
+]
+
+
+def _phrases(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(alternatives), re.IGNORECASE)
+
+
+_CORRECTION = _phrases(
+    r"^no\b(?! problem| worries| need)",
+    r"^(?:nope|wait|hmm|stop|hold on|actually)\b",
+    r"^(?:please )?(?:don'?t|do not|never|revert|undo)\b",
+    r"\b(?:that'?s|this is|it'?s) (?:wrong|not (?:right|correct|what|how|the|true))",
+    r"\bnot what i\b",
+    r"\byou (?:should(?:n'?t| not)|forgot|missed|broke|misunderstood|didn'?t|removed|ignored)\b",
+    r"\bwhy (?:did|are|do|would) you\b",
+    r"\binstead of\b",
+    r"\bi (?:didn'?t|never) (?:ask|say|said|mean|want)",
+    r"\b(?:still|doesn'?t|does not|isn'?t|not) (?:work|working|fail|failing|broken|happening)\b",
+)
+_PREFERENCE = _phrases(
+    r"\b(?:i|we) (?:always|never|usually|prefer|like to|want to always|don'?t like|hate)\b",
+    r"^(?:please )?(?:always|never)\b",
+    r"\bfrom now on\b|\bin (?:the )?future\b|\bgoing forward\b|\bevery time\b|\bby default\b",
+    r"^(?:please )?(?:use|prefer|keep|avoid|stick (?:to|with)) \w+.{0,60}\b(?:instead|over|rather than|everywhere|always)\b",
+    r"\bplease (?:use|keep|avoid|write|make sure|remember)\b",
+    r"\bi'?d (?:prefer|rather)\b",
+    r"\bremember (?:to|that)\b",
+)
+_LASTING = _phrases(
+    r"\b(?:always|never|prefer|usually|from now on|in (?:the )?future|going forward|every time|remember (?:to|that))\b",
+    r"\bi'?d rather\b|\bdon'?t like\b|\bhate\b",
+    r"\b(?:we|i) (?:use|run|write|deploy|name|keep)\b",
+)
+_DECISION = _phrases(
+    r"\blet'?s (?:go with|do|use|keep|make|not|stick|implement|add|remove|rename|move|skip|drop|start|create|fix|split)\b",
+    r"\bwe (?:agreed|decided|settled|chose|should go)\b",
+    r"\b(?:i|we)(?:'ll| will) (?:go with|use|keep|stick|skip|leave)\b",
+    r"\b(?:decided|decision|chose|opted|going|went) (?:to|with|for|is)\b",
+    r"\b(?:go(?:ing)? with|instead of|rather than)\b",
+    r"\bthe (?:right|best|better|simplest|cleanest|safest) (?:approach|fix|option|solution|way|place)\b",
+    r"\b(?:option|approach) [0-9a-d]\b",
+)
+_FINDING = _phrases(
+    r"\bthe (?:real |actual |main |key |core |underlying )?(?:issue|problem|bug|cause|culprit|reason|root cause|key (?:insight|point))\b.{0,40}?\b(?:is|was|:)",
+    r"\b(?:root cause|turns out|it turns out|because|found (?:it|the|that|a)|this means|that means|which means)\b",
+    r"\b(?:note|important|key insight|insight)\b ?:",
+    r"\b(?:was|were|is|are) (?:caused by|due to)\b",
+    r"\b(?:requires?|must|only (?:works?|runs?|when)|does(?:n'?t| not) (?:support|handle|work|exist))\b",
+)
+_FAILURE = _phrases(
+    r"\b(?:didn'?t|did not|doesn'?t|does not|won'?t) (?:work|help|compile|pass|fix|match|exist)\b",
+    r"\b(?:fail(?:s|ed|ing|ure)?|broken?|broke|regress(?:ed|ion)|crash(?:ed|es)?|panics?|conflicts?)\b",
+    r"\b(?:mistake|my bad|i was wrong|you'?re right|good catch|oops|incorrect(?:ly)?|misread|misunderstood)\b",
+    r"\b(?:missed|overlooked|forgot)\b",
+)
+_OUTCOME = _phrases(
+    r"^(?:done|all (?:tests?|checks?|set|done|green)|fixed|implemented|completed?|committed|pushed|merged|created|added|removed"
+    r"|refactored|updated|renamed|moved|replaced|verified)\b",
+    r"\b(?:all|the) tests? (?:now )?pass(?:es|ed)?\b",
+    r"\b(?:has|have|is|are|been) (?:now )?(?:fixed|implemented|completed|pushed|merged|committed|added|removed|updated|resolved|done)\b",
+    r"\bi(?:'ve| have) (?:now )?(?:fixed|implemented|completed|pushed|merged|committed|added|removed|updated|created|refactored)\b",
+    r"\bsuccessfully\b",
+)
+_NEXT = _phrases(
+    r"^(?:next|remaining|still (?:to do|need)|then|after that|todo)\b",
+    r"\bnext step",
+    r"\bstill (?:need|have|has|left|open|missing|to)\b",
+    r"\b(?:later|follow[- ]?up|separate (?:pr|issue|change)|out of scope|for now|deferred?|not yet|remains?)\b",
+)
+_APPROVAL = re.compile(
+    r"^(?:y|yes|yep|yeah|yup|ok|okay|k|sure|right|great|good|nice|perfect|cool|thanks?|thank you|awesome|lgtm|done|exactly"
+    r"|correct|agreed|sounds good|looks good|go ahead|do it|continue|proceed|go on|please do|please|ship it|makes sense)\b",
+    re.IGNORECASE,
+)
+_SMALL_TALK = re.compile(
+    r"^(?:hi|hello|hey|good (?:morning|evening|afternoon|night)|how are you|how's it going|what'?s up|thanks?|thank you"
+    r"|bye|goodbye|see you|nice|cool|great|lol|haha|ok|okay|yes|no|sure|welcome)\b",
+    re.IGNORECASE,
+)
+_MIN_WORDS = 4
+
+
+def is_correction(sentence: str) -> bool:
+    """Whether a person here takes back or mends what the agent did."""
+    return _CORRECTION.search(sentence) is not None
+
+
+def is_preference(sentence: str) -> bool:
+    """Whether a person here says how they want things done."""
+    return _PREFERENCE.search(sentence) is not None and not is_question(sentence)
+
+
+def is_lasting(sentence: str) -> bool:
+    """Whether a preference reaches beyond the task at hand."""
+    return _LASTING.search(sentence) is not None
+
+
+def is_decision(sentence: str) -> bool:
+    """Whether a choice between ways of doing things is made here."""
+    return _DECISION.search(sentence) is not None and not is_question(sentence)
+
+
+def is_finding(sentence: str) -> bool:
+    """Whether a cause, a constraint or how something works is stated here."""
+    return _FINDING.search(sentence) is not None and not is_question(sentence)
+
+
+def is_failure(sentence: str) -> bool:
+    """Whether something is said to have gone wrong."""
+    return _FAILURE.search(sentence) is not None and not is_question(sentence)
+
+
+def is_outcome(sentence: str) -> bool:
+    """Whether something is said to be finished."""
+    return _OUTCOME.search(sentence) is not None and not is_question(sentence)
+
+
+def says_next(sentence: str) -> bool:
+    """Whether something is said to be left to do."""
+    return _NEXT.search(sentence) is not None
+
+
+def is_question(sentence: str) -> bool:
+    """Whether an answer is asked for."""
+    return sentence.rstrip("\"')`* ").endswith("?")
+
+
+def is_approval(text: str) -> bool:
+    """Whether a person says yes, in a few words, to what the agent proposed."""
+    return _APPROVAL.match(text) is not None and len(text.split()) <= 2 * _MIN_WORDS
+
+
+def is_acknowledgement(text: str) -> bool:
+    """Whether a message of a person starts no task of its own: a yes, a thanks, a single word."""
+    return len(text.split()) < _MIN_WORDS and (_APPROVAL.match(text) is not None or len(text.split()) == 1)
+
+
+def is_small_talk(text: str) -> bool:
+    """Whether a message is a greeting, a thanks or a farewell and nothing else."""
+    found = sentences(text)
+    return all(_SMALL_TALK.match(sentence) and len(sentence.split()) <= 2 * _MIN_WORDS for sentence in found)
