@@ -1,0 +1,151 @@
+"""Content blocks as a request may carry them: the rest leaves, visibly where it said anything."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reverie.models import Json
+
+__all__ = ["assistant_blocks", "line", "text_block", "user_blocks"]
+
+_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+
+_SERVER_SIDE: Final = frozenset(
+    {
+        "server_tool_use",
+        "web_search_tool_result",
+        "web_fetch_tool_result",
+        "code_execution_tool_result",
+        "bash_code_execution_tool_result",
+        "text_editor_code_execution_tool_result",
+        "tool_search_tool_result",
+        "mcp_tool_use",
+        "mcp_tool_result",
+        "container_upload",
+    }
+)
+"""Blocks that the API's own tools leave in a reply: whole and in place they are valid, whatever they hold."""
+
+_MEDIA: Final = frozenset({"image", "document", "search_result", "tool_reference"})
+
+
+def text_block(text: str) -> dict[str, Any]:
+    """A text block; `text` must say something."""
+    return {"type": "text", "text": text}
+
+
+def line(what: str) -> dict[str, Any]:
+    """The visible line that stands where something was left out."""
+    return text_block(f"[… {what} …]")
+
+
+def user_blocks(content: Json, lost: list[dict[str, Any]], seq: int) -> list[dict[str, Any]]:
+    """The blocks of a user message that a request may carry; what is not one is told in `lost`."""
+    return [clean for block in _listed(content) if (clean := _user_block(block, lost, seq)) is not None]
+
+
+def assistant_blocks(content: Json, lost: list[dict[str, Any]], seq: int) -> list[dict[str, Any]]:
+    """The blocks of an assistant message that a request may carry, thinking byte for byte."""
+    return [clean for block in _listed(content) if (clean := _assistant_block(block, lost, seq)) is not None]
+
+
+def _listed(content: Json) -> Iterable[Json]:
+    if isinstance(content, str):
+        return [text_block(content)]
+    return content if isinstance(content, list | tuple) else []
+
+
+def _user_block(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[str, Any] | None:
+    match block:
+        case {"type": "text", "text": str()}:
+            return _text(block)
+        case {"type": "tool_result", "tool_use_id": str(made_by)} if _ID.fullmatch(made_by):
+            return _result(block, lost, seq)
+        case {"type": str(kind)} if kind in _MEDIA:
+            return _media(block, lost, seq)
+        case str():
+            return text_block(block) if block.strip() else None
+        case _:
+            return _left_out(block, lost, seq)
+
+
+def _assistant_block(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[str, Any] | None:
+    match block:
+        case {"type": "text", "text": str()}:
+            return _text(block)
+        case {"type": "thinking", "thinking": str(), "signature": str(signature)} if signature:
+            return dict(block)
+        case {"type": "redacted_thinking", "data": str(data)} if data:
+            return dict(block)
+        case {"type": "thinking" | "redacted_thinking"}:
+            lost.append({"tier": "tail", "seq": seq, "what": "thinking", "why": "it is not signed"})
+            return None
+        case {"type": "tool_use", "id": str(made), "name": str(name), "input": dict()} if _ID.fullmatch(
+            made
+        ) and _NAME.fullmatch(name):
+            return {"type": "tool_use", "id": made, "name": name, "input": block["input"]}
+        case {"type": str(kind)} if kind in _SERVER_SIDE:
+            return _unmarked(block)
+        case str():
+            return text_block(block) if block.strip() else None
+        case _:
+            return _left_out(block, lost, seq)
+
+
+def _text(block: dict[str, Any]) -> dict[str, Any] | None:
+    if not block["text"].strip():
+        return None
+    return {key: block[key] for key in ("type", "text", "citations") if block.get(key)}
+
+
+def _result(block: dict[str, Any], lost: list[dict[str, Any]], seq: int) -> dict[str, Any]:
+    """A tool_result whose content is a string or valid blocks, never empty."""
+    content = block.get("content", "")
+    kept: Json
+    if isinstance(content, str):
+        kept = content if content.strip() else "[no output]"
+    else:
+        inner = [clean for item in _listed(content) if (clean := _inner(item, lost, seq)) is not None]
+        kept = inner or "[no output]"
+    result = {"type": "tool_result", "tool_use_id": block["tool_use_id"], "content": kept}
+    return {**result, "is_error": True} if block.get("is_error") is True else result
+
+
+def _inner(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[str, Any] | None:
+    if isinstance(block, dict) and block.get("type") == "tool_result":
+        return _left_out(block, lost, seq)
+    return _user_block(block, lost, seq)
+
+
+def _media(block: dict[str, Any], lost: list[dict[str, Any]], seq: int) -> dict[str, Any]:
+    source = block.get("source")
+    if block["type"] in {"image", "document"} and not _has_source(source):
+        return _left_out(block, lost, seq)
+    return _unmarked(block)
+
+
+def _has_source(source: Json) -> bool:
+    match source:
+        case {"type": "base64" | "text", "data": str(data), "media_type": str()}:
+            return bool(data)
+        case {"type": "url", "url": str(where)} | {"type": "file", "file_id": str(where)}:
+            return bool(where)
+        case _:
+            return False
+
+
+def _unmarked(block: dict[str, Any]) -> dict[str, Any]:
+    """Without the sender's own cache breakpoint: a request has four, and the assembly places them."""
+    return {key: value for key, value in block.items() if key != "cache_control"}
+
+
+def _left_out(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[str, Any]:
+    kind = block.get("type") if isinstance(block, dict) else None
+    name = kind if isinstance(kind, str) and _NAME.fullmatch(kind) else "unknown"
+    lost.append({"tier": "tail", "seq": seq, "what": name, "why": "a request cannot carry it"})
+    return line(f"a block of type {name} left out")

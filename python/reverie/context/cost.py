@@ -1,0 +1,81 @@
+"""What blocks and messages cost: texts + tool names + compact JSON of tool inputs + results + a stated overhead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from reverie import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reverie.models import Json
+
+__all__ = ["BLOCK", "MEDIA", "MESSAGE", "block_cost", "compact", "content_cost", "message_cost", "messages_cost"]
+
+MESSAGE: Final = 4
+"""Tokens added for every message."""
+
+BLOCK: Final = 3
+"""Tokens added for every block: a string as content is one block."""
+
+MEDIA: Final = 1_600
+"""Tokens of an image, and of every 50,000 characters of a binary document: an estimate, as no tokenizer counts them."""
+
+_MEDIA_CHARS: Final = 50_000
+
+
+def compact(value: Json) -> str:
+    """`value` as JSON without spaces, keys as they stand."""
+    return orjson.dumps(value).decode()
+
+
+def block_cost(block: dict[str, Any]) -> int:
+    """Tokens of one content block, its overhead included. Signatures and ids are not text and cost nothing."""
+    match block.get("type"):
+        case "text":
+            return BLOCK + tokens.count(block["text"])
+        case "thinking":
+            return BLOCK + tokens.count(block.get("thinking") or "")
+        case "redacted_thinking":
+            return BLOCK
+        case "tool_use" | "server_tool_use" | "mcp_tool_use":
+            return BLOCK + tokens.count(str(block.get("name", ""))) + tokens.count(compact(block.get("input", {})))
+        case "tool_result":
+            return BLOCK + content_cost(block.get("content", ""))
+        case "image":
+            return BLOCK + MEDIA
+        case "document":
+            return BLOCK + _document_cost(block)
+        case _:
+            return BLOCK + tokens.count(compact(block))
+
+
+def content_cost(content: Json) -> int:
+    """Tokens of a message's or result's content: a string, or a list of blocks."""
+    if isinstance(content, str):
+        return BLOCK + tokens.count(content)
+    return sum(block_cost(block) for block in content)
+
+
+def message_cost(message: dict[str, Any]) -> int:
+    """Tokens of one request message, its overhead included."""
+    return MESSAGE + content_cost(message["content"])
+
+
+def messages_cost(messages: Sequence[dict[str, Any]] | Iterable[dict[str, Any]]) -> int:
+    """Tokens of a whole list of messages."""
+    return sum(message_cost(message) for message in messages)
+
+
+def _document_cost(block: dict[str, Any]) -> int:
+    source = block.get("source")
+    if not isinstance(source, dict):
+        return MEDIA
+    if source.get("type") == "text":
+        return tokens.count(str(source.get("data", "")))
+    if source.get("type") == "content":
+        return content_cost(source.get("content") or "")
+    return MEDIA * (1 + len(str(source.get("data", ""))) // _MEDIA_CHARS)

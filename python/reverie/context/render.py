@@ -1,0 +1,38 @@
+"""A context as plain text, for people and for measures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reverie.context.cost import compact
+from reverie.context.trim import flat
+
+if TYPE_CHECKING:
+    from reverie.context.parts import Context
+
+__all__ = ["render"]
+
+
+def render(context: Context) -> str:
+    """System texts, then the messages below their roles; tool inputs as compact JSON with readable newlines."""
+    pieces = [block["text"] for block in context.request["system"]]
+    for message in context.request["messages"]:
+        body = "\n\n".join(shown for block in message["content"] if (shown := _block(block)))
+        pieces.append(f"{message['role']}:\n{body}")
+    return "\n\n".join(pieces)
+
+
+def _block(block: dict[str, Any]) -> str:
+    match block["type"]:
+        case "text":
+            return str(block["text"])
+        case "thinking":
+            return str(block["thinking"])
+        case "tool_use" | "server_tool_use" | "mcp_tool_use":
+            return f"{block.get('name', '')} " + compact(block.get("input", {})).replace("\\n", "\n")
+        case "tool_result":
+            return flat(block["content"])
+        case "redacted_thinking":
+            return ""
+        case kind:
+            return f"[{kind}]"

@@ -1,0 +1,77 @@
+"""Texts made shorter visibly: the beginning, a line that says how much is gone, and the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from reverie import tokens
+from reverie.context.cost import BLOCK, content_cost
+
+if TYPE_CHECKING:
+    from reverie.models import Json
+
+__all__ = ["cut", "flat", "shorten", "trim_result"]
+
+_MARK_TOKENS: Final = 14
+"""Room for the line `[… N tokens trimmed …]` and the seams beside it."""
+
+
+def shorten(text: str, limit: int) -> str:
+    """`text` within `limit` tokens: two thirds of the room for its beginning, one third for its end.
+
+    Empty where not even the mark fits.
+    """
+    total = tokens.count(text)
+    if total <= limit:
+        return text
+    room = limit - _MARK_TOKENS
+    if room < 1:
+        return _fitting(f"[… {total} tokens trimmed …]", limit)
+    ending = _ending(text, room // 3)
+    beginning = tokens.truncate(text, room - room // 3).rstrip()
+    gone = max(1, total - tokens.count(beginning) - tokens.count(ending))
+    joined = "\n".join(piece for piece in (beginning, f"[… {gone} tokens trimmed …]", ending) if piece)
+    return _fitting(joined, limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """`text` within `limit` tokens, ending in ` […]` where something is gone. Empty where that does not fit."""
+    if tokens.fits(text, limit):
+        return text
+    room = limit - 4
+    return _fitting(tokens.truncate(text, room).rstrip() + " […]", limit) if room > 0 else ""
+
+
+def flat(content: Json) -> str:
+    """A result's content as text; what is not text is named in brackets."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(block["text"] if block.get("type") == "text" else f"[{block.get('type')}]" for block in content)
+
+
+def trim_result(block: dict[str, Any], limit: int) -> dict[str, Any]:
+    """A tool_result whose content costs at most `limit` tokens beside the block's overhead."""
+    content = block["content"]
+    if content_cost(content) <= limit + BLOCK:
+        return block
+    return {**block, "content": shorten(flat(content), limit) or "[…]"}
+
+
+def _ending(text: str, limit: int) -> str:
+    """The longest end of `text` that begins at a line, or else at a character, and fits in `limit` tokens."""
+    if limit < 1:
+        return ""
+    low, high = max(0, len(text) - limit * 64), len(text)
+    while low < high:
+        middle = (low + high) // 2
+        if tokens.fits(text[middle:], limit):
+            high = middle
+        else:
+            low = middle + 1
+    ending = text[low:]
+    _, newline, after = ending.partition("\n")
+    return (after if newline and after.strip() else ending).strip()
+
+
+def _fitting(text: str, limit: int) -> str:
+    return text if tokens.fits(text, limit) else tokens.truncate(text, max(0, limit)).rstrip()
