@@ -1,0 +1,52 @@
+"""The native core as Python sees it. Only the faces (tokens, canonical, redact, blocks, rank) import this module.
+
+Every refusal is `reverie.errors.ValidationError` with `details["reason"]` and, for text, `details["offset"]` in bytes.
+Texts above 8 KiB are worked on without the interpreter lock.
+"""
+
+from collections.abc import Sequence
+from typing import Any, final
+
+def count(text: str, encoding: str = "o200k_base") -> int:
+    """Tokens of ordinary text, equal to `len(tiktoken.get_encoding(encoding).encode_ordinary(text))`."""
+
+def count_many(texts: Sequence[str], encoding: str = "o200k_base") -> list[int]:
+    """Tokens of each text, in order."""
+
+def count_items(bodies: Sequence[str], encoding: str = "o200k_base") -> list[int]:
+    r"""Tokens of `- body\n` for each body."""
+
+def fits(text: str, limit: int, encoding: str = "o200k_base") -> bool:
+    """Whether a text has at most `limit` tokens."""
+
+def truncate(text: str, limit: int, encoding: str = "o200k_base") -> str:
+    """A beginning of the text with at most `limit` tokens, cut between characters; the text itself if it fits."""
+
+def vocabulary(encoding: str) -> bytes:
+    """The built-in vocabulary in tiktoken's file format: base64 of the token, a space, its rank, a newline."""
+
+def canonical(value: Any) -> bytes:
+    """RFC 8785 bytes of a Python value, or of JSON text given as `bytes`."""
+
+def sha256_canonical(value: Any) -> str:
+    """Lower-case hexadecimal SHA-256 of the canonical bytes."""
+
+def check_json(data: bytes) -> None:
+    """Refuses what is not one JSON value, or what two readers could understand differently."""
+
+def redact(text: str, literals: Sequence[str] = ()) -> tuple[str, list[tuple[int, int, str]]]:
+    """The text without its secrets, and the replaced spans: start and end in characters of the input, kind."""
+
+@final
+class Redactor:
+    """The redaction rules compiled with a list of known secret values."""
+
+    def __new__(cls, literals: Sequence[str] = ()) -> Redactor: ...
+    def text(self, value: str) -> str:
+        """The text without its secrets; the same object if it had none."""
+
+    def spans(self, value: str) -> list[tuple[int, int, str]]:
+        """Start and end in characters, and kind, of every secret."""
+
+    def value(self, value: Any) -> tuple[Any, int]:
+        """The JSON value without its secrets, the same object if it had none, and how many spans were replaced."""

@@ -1,0 +1,55 @@
+"""Replaces secrets by `[REDACTED:<kind>]`, in text and in JSON values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from reverie import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.models import Json
+
+__all__ = ["Redactor", "Span"]
+
+
+class Span(NamedTuple):
+    """A secret in a text: from character `start` to before character `end`, and the word that replaces it."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class Redactor:
+    """The rules, compiled once with the secret values that its owner knows.
+
+    Redaction is idempotent: a marker that stands in the text stays as it is, and so does the bare word REDACTED.
+    Foreign markers `[BYOK:x]` and `<REDACTED:x>` become `[REDACTED:byok]` and `[REDACTED:foreign]`.
+    """
+
+    __slots__ = ("_native",)
+
+    def __init__(self, literals: Sequence[str] = ()) -> None:
+        self._native = _native.Redactor(list(literals))
+
+    def text(self, text: str) -> str:
+        """`text` without its secrets; the same object if it had none.
+
+        Raises ValidationError for half of a surrogate pair.
+        """
+        return self._native.text(text)
+
+    def value(self, value: Json) -> tuple[Json, int]:
+        """A JSON value without its secrets, the same object if it had none, and how many spans were replaced.
+
+        Strings under keys that name things (`id`, `uuid`, `tool_use_id`, `sessionId`, ...) are held only against the
+        published token formats; a `signature`, and the `data` beside `"type": "base64"`, are left alone.
+        Raises ValidationError for half of a surrogate pair and for nesting beyond 1024.
+        """
+        return self._native.value(value)
+
+    def spans(self, text: str) -> list[Span]:
+        """Where the secrets of `text` are, in order, apart from each other."""
+        return [Span(*span) for span in self._native.spans(text)]

@@ -1,0 +1,51 @@
+"""Counts tokens of ordinary text, exactly as tiktoken does, without a download.
+
+Special-token strings such as `<|endoftext|>` are text like any other. A text that holds half of a surrogate pair is
+counted with U+FFFD in its place, which is what tiktoken does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from reverie import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["TOKENIZER", "Encoding", "count", "count_items", "count_many", "fits", "truncate"]
+
+Encoding: TypeAlias = Literal["o200k_base", "cl100k_base"]
+
+TOKENIZER: Final[Encoding] = "o200k_base"
+
+
+def count(text: str, encoding: Encoding = TOKENIZER) -> int:
+    """Tokens of `text`. Raises ValidationError for an encoding that is not built in."""
+    return _native.count(text, encoding)
+
+
+def count_many(texts: Sequence[str], encoding: Encoding = TOKENIZER) -> list[int]:
+    """Tokens of each text, in order; one call for many small texts."""
+    return _native.count_many(texts, encoding)
+
+
+def count_items(bodies: Sequence[str], encoding: Encoding = TOKENIZER) -> list[int]:
+    r"""Tokens of `- body\n` for each body.
+
+    The sum over any packing of such lines is the exact count of the packed text, as long as bodies are one line and
+    do not begin with white space or `/`.
+    """
+    return _native.count_items(bodies, encoding)
+
+
+def fits(text: str, limit: int, encoding: Encoding = TOKENIZER) -> bool:
+    """Whether `text` has at most `limit` tokens; nothing fits a negative limit."""
+    return limit >= 0 and _native.fits(text, limit, encoding)
+
+
+def truncate(text: str, limit: int, encoding: Encoding = TOKENIZER) -> str:
+    """A beginning of `text` with at most `limit` tokens, cut between characters; `text` itself if it fits."""
+    limit = max(limit, 0)
+    return _native.truncate(text, limit, encoding)
+

@@ -1,0 +1,458 @@
+//! Reads JSON text once, strictly and without recursion, and tells a sink what it met.
+
+use std::borrow::Cow;
+
+use crate::canonical::DEPTH_MAX;
+use crate::error::{Error, JsonReason, Position};
+
+/// Objects with at most this many keys are compared pairwise; larger ones are sorted.
+const PAIRWISE_MAX: usize = 12;
+
+/// A number as it stands in the text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Number<'a> {
+    /// Without fraction and exponent, within 64 bits.
+    Integer {
+        /// The digits.
+        token: &'a str,
+        /// Where they begin.
+        offset: usize,
+    },
+    /// With either, and finite.
+    Double {
+        /// The nearest double.
+        value: f64,
+    },
+}
+
+/// A string as it stands in the text: valid, not yet decoded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text<'a> {
+    raw: &'a str,
+    escaped: bool,
+}
+
+impl<'a> Text<'a> {
+    /// The string that is meant; borrowed if there was nothing to decode.
+    pub(crate) fn decoded(self) -> Cow<'a, str> {
+        if self.escaped { Cow::Owned(decode_escapes(self.raw)) } else { Cow::Borrowed(self.raw) }
+    }
+}
+
+/// Receives what the scanner meets, in the order of the text.
+pub(crate) trait Sink<'a> {
+    fn null(&mut self) {}
+    fn bool(&mut self, _value: bool) {}
+    /// May refuse a number that this sink cannot keep.
+    fn number(&mut self, _number: Number<'a>) -> Result<(), Error> {
+        Ok(())
+    }
+    fn text(&mut self, _text: Text<'a>) {}
+    fn open_list(&mut self) {}
+    fn open_object(&mut self) {}
+    fn key(&mut self, _text: Text<'a>) {}
+    fn close(&mut self) {}
+}
+
+/// The sink of a mere check.
+pub(crate) struct Nothing;
+
+impl Sink<'_> for Nothing {}
+
+/// Bytes as text: UTF-8 without a byte order mark, as RFC 8259 demands between systems.
+pub(crate) fn decode(bytes: &[u8]) -> Result<&str, Error> {
+    let refuse = |what, offset| Error::Json { reason: JsonReason::Encoding, what, at: Position::Offset(offset) };
+    match bytes {
+        [0xEF, 0xBB, 0xBF, ..] => return Err(refuse("a byte order mark", 0)),
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [0, _, ..] | [_, 0, ..] => {
+            return Err(refuse("UTF-16 or UTF-32, where UTF-8 is meant,", 0));
+        }
+        _ => {}
+    }
+    std::str::from_utf8(bytes).map_err(|error| refuse("bytes that are not UTF-8", error.valid_up_to()))
+}
+
+/// Scans one JSON value with nothing but white space round it.
+pub(crate) fn scan<'a, S: Sink<'a>>(text: &'a str, sink: &mut S) -> Result<(), Error> {
+    Scanner { text, bytes: text.as_bytes(), at: 0, frames: Vec::new(), keys: Vec::new() }.run(sink)
+}
+
+struct Key<'a> {
+    decoded: Cow<'a, str>,
+    offset: usize,
+}
+
+/// An open list, or an open object and where its keys begin on the shared stack of keys.
+enum Frame {
+    List,
+    Object { keys_from: usize },
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    frames: Vec<Frame>,
+    keys: Vec<Key<'a>>,
+}
+
+impl<'a> Scanner<'a> {
+    fn run<S: Sink<'a>>(mut self, sink: &mut S) -> Result<(), Error> {
+        loop {
+            let opened = self.value(sink)?;
+            if opened {
+                continue;
+            }
+            if !self.after_value(sink)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads one scalar, or opens a container; true if the next thing must be a value again.
+    fn value<S: Sink<'a>>(&mut self, sink: &mut S) -> Result<bool, Error> {
+        self.skip_space();
+        match self.peek() {
+            Some(b'"') => {
+                let text = self.string()?;
+                sink.text(text);
+            }
+            Some(b'{') => return self.open_object(sink),
+            Some(b'[') => return self.open_list(sink),
+            Some(b'-' | b'0'..=b'9') => {
+                let number = self.number()?;
+                sink.number(number)?;
+            }
+            Some(b't') => {
+                self.word("true")?;
+                sink.bool(true);
+            }
+            Some(b'f') => {
+                self.word("false")?;
+                sink.bool(false);
+            }
+            Some(b'n') => {
+                self.word("null")?;
+                sink.null();
+            }
+            Some(_) => return Err(self.malformed("something that is not a JSON value")),
+            None => return Err(self.malformed("the text ends where a value is expected,")),
+        }
+        Ok(false)
+    }
+
+    /// Goes on after a complete value; false at the end of the text.
+    fn after_value<S: Sink<'a>>(&mut self, sink: &mut S) -> Result<bool, Error> {
+        loop {
+            self.skip_space();
+            let in_object = match self.frames.last() {
+                None if self.at == self.bytes.len() => return Ok(false),
+                None => return Err(self.malformed("text after the JSON value")),
+                Some(Frame::List) => false,
+                Some(Frame::Object { .. }) => true,
+            };
+            match self.peek() {
+                Some(b',') => {
+                    self.at += 1;
+                    if in_object {
+                        self.skip_space();
+                        self.key(sink)?;
+                    }
+                    return Ok(true);
+                }
+                Some(b']') if !in_object => self.close(sink)?,
+                Some(b'}') if in_object => self.close(sink)?,
+                Some(_) => return Err(self.malformed("something where a comma or the closing bracket is expected,")),
+                None => return Err(self.malformed("the text ends inside a list or object")),
+            }
+        }
+    }
+
+    fn open_object<S: Sink<'a>>(&mut self, sink: &mut S) -> Result<bool, Error> {
+        self.enter(Frame::Object { keys_from: self.keys.len() })?;
+        sink.open_object();
+        self.skip_space();
+        if self.peek() == Some(b'}') {
+            self.close(sink)?;
+            return Ok(false);
+        }
+        self.key(sink)?;
+        Ok(true)
+    }
+
+    fn open_list<S: Sink<'a>>(&mut self, sink: &mut S) -> Result<bool, Error> {
+        self.enter(Frame::List)?;
+        sink.open_list();
+        self.skip_space();
+        if self.peek() == Some(b']') {
+            self.close(sink)?;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn enter(&mut self, frame: Frame) -> Result<(), Error> {
+        if self.frames.len() == DEPTH_MAX {
+            return Err(self.refuse(JsonReason::TooDeep, "nesting deeper than 128", self.at));
+        }
+        self.frames.push(frame);
+        self.at += 1;
+        Ok(())
+    }
+
+    fn close<S: Sink<'a>>(&mut self, sink: &mut S) -> Result<(), Error> {
+        if let Some(Frame::Object { keys_from }) = self.frames.pop() {
+            if let Some(offset) = repeated(&mut self.keys[keys_from..]) {
+                return Err(self.refuse(JsonReason::DuplicateKey, "the same key twice", offset));
+            }
+            self.keys.truncate(keys_from);
+        }
+        self.at += 1;
+        sink.close();
+        Ok(())
+    }
+
+    fn key<S: Sink<'a>>(&mut self, sink: &mut S) -> Result<(), Error> {
+        if self.peek() != Some(b'"') {
+            return Err(self.malformed("something where a key is expected,"));
+        }
+        let offset = self.at;
+        let text = self.string()?;
+        self.keys.push(Key { decoded: text.decoded(), offset });
+        sink.key(text);
+        self.skip_space();
+        if self.peek() != Some(b':') {
+            return Err(self.malformed("something where a colon is expected,"));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// A string from its opening to after its closing quote.
+    fn string(&mut self) -> Result<Text<'a>, Error> {
+        let start = self.at + 1;
+        self.at = start;
+        let mut escaped = false;
+        loop {
+            self.at = plain_until(self.bytes, self.at);
+            match self.peek() {
+                Some(b'"') => {
+                    let raw = &self.text[start..self.at];
+                    self.at += 1;
+                    return Ok(Text { raw, escaped });
+                }
+                Some(b'\\') => {
+                    escaped = true;
+                    self.escape()?;
+                }
+                Some(_) => return Err(self.malformed("a control character in a string")),
+                None => return Err(self.malformed("the text ends inside a string")),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<(), Error> {
+        let offset = self.at;
+        match self.bytes.get(self.at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                self.at += 2;
+                Ok(())
+            }
+            Some(b'u') => match self.unit(offset)? {
+                0xD800..=0xDBFF => match self.unit_if_escaped(self.at) {
+                    Some(0xDC00..=0xDFFF) => {
+                        self.at += 6;
+                        Ok(())
+                    }
+                    _ => Err(self.refuse(JsonReason::LoneSurrogate, "half of a surrogate pair", offset)),
+                },
+                0xDC00..=0xDFFF => Err(self.refuse(JsonReason::LoneSurrogate, "half of a surrogate pair", offset)),
+                _ => Ok(()),
+            },
+            _ => Err(self.malformed("an escape that JSON does not have")),
+        }
+    }
+
+    /// The code unit of `\uXXXX` at `offset`; moves behind it.
+    fn unit(&mut self, offset: usize) -> Result<u16, Error> {
+        let unit = self.unit_if_escaped(offset);
+        self.at = offset + 6;
+        unit.ok_or_else(|| self.refuse(JsonReason::Malformed, "an escape without four hexadecimal digits", offset))
+    }
+
+    fn unit_if_escaped(&self, offset: usize) -> Option<u16> {
+        let digits = self.bytes.get(offset..offset + 6)?.strip_prefix(b"\\u")?;
+        hexadecimal(digits)
+    }
+
+    fn number(&mut self) -> Result<Number<'a>, Error> {
+        let offset = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        let leading = self.at;
+        let digits = self.digits()?;
+        if digits > 1 && self.bytes[leading] == b'0' {
+            return Err(self.refuse(JsonReason::Malformed, "a number with a leading zero", offset));
+        }
+        let integer_end = self.at;
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        let mut exponent_digits = 0;
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            exponent_digits = self.digits()?;
+        }
+        let token = &self.text[offset..self.at];
+        if self.at == integer_end {
+            return self.integer(token, offset, digits);
+        }
+        self.double(token, offset, digits, exponent_digits)
+    }
+
+    fn integer(&self, token: &'a str, offset: usize, digits: usize) -> Result<Number<'a>, Error> {
+        let fits = digits < 19 || token.parse::<i64>().is_ok() || token.parse::<u64>().is_ok();
+        if !fits {
+            return Err(self.refuse(JsonReason::NumberOutOfRange, "an integer beyond 64 bits", offset));
+        }
+        Ok(Number::Integer { token, offset })
+    }
+
+    fn double(
+        &self,
+        token: &'a str,
+        offset: usize,
+        digits: usize,
+        exponent_digits: usize,
+    ) -> Result<Number<'a>, Error> {
+        let _ = (digits, exponent_digits);
+        match token.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(Number::Double { value }),
+            _ => Err(self.refuse(JsonReason::NumberOutOfRange, "a number beyond a double", offset)),
+        }
+    }
+
+    /// Moves behind one or more digits and says how many.
+    fn digits(&mut self) -> Result<usize, Error> {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        if self.at == start {
+            return Err(self.malformed("something where a digit is expected,"));
+        }
+        Ok(self.at - start)
+    }
+
+    fn word(&mut self, word: &'static str) -> Result<(), Error> {
+        if !self.bytes[self.at..].starts_with(word.as_bytes()) {
+            return Err(self.malformed("something that is not a JSON value"));
+        }
+        self.at += word.len();
+        Ok(())
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn malformed(&self, what: &'static str) -> Error {
+        self.refuse(JsonReason::Malformed, what, self.at)
+    }
+
+    #[expect(clippy::unused_self, reason = "a method reads as the other refusals do")]
+    fn refuse(&self, reason: JsonReason, what: &'static str, offset: usize) -> Error {
+        Error::Json { reason, what, at: Position::Offset(offset) }
+    }
+}
+
+/// The offset of the first key that stood before in the same object.
+fn repeated(keys: &mut [Key<'_>]) -> Option<usize> {
+    if keys.len() <= PAIRWISE_MAX {
+        return keys
+            .iter()
+            .enumerate()
+            .find(|(index, key)| keys[..*index].iter().any(|earlier| earlier.decoded == key.decoded))
+            .map(|(_, key)| key.offset);
+    }
+    keys.sort_unstable_by(|a, b| a.decoded.cmp(&b.decoded).then(a.offset.cmp(&b.offset)));
+    keys.windows(2).filter(|pair| pair[0].decoded == pair[1].decoded).map(|pair| pair[1].offset).min()
+}
+
+/// From `at`, the first byte that a string cannot hold as it is: a quote, a backslash, a control, or the end.
+///
+/// Eight bytes at a time: for each lane, the high bit of `(x - n) & !x` marks a byte below `n`, exact for the
+/// lowest marked lane, which is the one asked for.
+fn plain_until(bytes: &[u8], mut at: usize) -> usize {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    while let Some(chunk) = bytes.get(at..at + 8).and_then(|chunk| <[u8; 8]>::try_from(chunk).ok()) {
+        let lanes = u64::from_le_bytes(chunk);
+        let quote = lanes ^ (LOW * u64::from(b'"'));
+        let slash = lanes ^ (LOW * u64::from(b'\\'));
+        let found = (quote.wrapping_sub(LOW) & !quote)
+            | (slash.wrapping_sub(LOW) & !slash)
+            | (lanes.wrapping_sub(LOW * 0x20) & !lanes);
+        if found & HIGH != 0 {
+            return at + (found & HIGH).trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    while bytes.get(at).is_some_and(|&byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
+        at += 1;
+    }
+    at
+}
+
+fn hexadecimal(digits: &[u8]) -> Option<u16> {
+    digits.iter().try_fold(0_u16, |unit, digit| {
+        let digit = char::from(*digit).to_digit(16)?;
+        Some(unit << 4 | u16::try_from(digit).ok()?)
+    })
+}
+
+/// Decodes escapes that the scanner has already found valid.
+fn decode_escapes(raw: &str) -> String {
+    let mut decoded = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(slash) = rest.find('\\') {
+        decoded.push_str(&rest[..slash]);
+        let (character, length) = decode_escape(&rest.as_bytes()[slash..]);
+        decoded.push(character);
+        rest = &rest[slash + length..];
+    }
+    decoded.push_str(rest);
+    decoded
+}
+
+/// The character of the escape at the start, and how many bytes it takes.
+fn decode_escape(bytes: &[u8]) -> (char, usize) {
+    let unit = |at: usize| bytes.get(at..at + 4).and_then(hexadecimal).unwrap_or(0xFFFD);
+    match bytes.get(1) {
+        Some(b'b') => ('\u{8}', 2),
+        Some(b'f') => ('\u{c}', 2),
+        Some(b'n') => ('\n', 2),
+        Some(b'r') => ('\r', 2),
+        Some(b't') => ('\t', 2),
+        Some(b'u') => {
+            let first = unit(2);
+            let paired = (0xD800..0xDC00).contains(&first);
+            let units = [first, if paired { unit(8) } else { 0 }];
+            let character = char::decode_utf16(units).next().and_then(Result::ok).unwrap_or('\u{FFFD}');
+            (character, if paired { 12 } else { 6 })
+        }
+        Some(&other) => (char::from(other), 2),
+        None => ('\\', 1),
+    }
+}

@@ -1,0 +1,365 @@
+//! The shapes round an anchor: from a place that may begin a secret to the span that is one.
+
+use crate::redact::rules::{Begins, Body, Keyword, Token, KEYWORDS, PLACEHOLDERS, SECRET_KEYS, TOKENS};
+use crate::redact::{Reach, Span};
+
+/// Names before `=` and `:` are looked at no further than this.
+const NAME_MAX: usize = 64;
+/// A value is judged by no more than its first bytes, so that a long line of keywords stays linear.
+const JUDGED_MAX: usize = 512;
+/// User and host parts of a connection string.
+const CONNECTION_MAX: usize = 256;
+/// Kinds in markers.
+const MARKER_MAX: usize = 64;
+
+/// What a hit of the automaton announces.
+pub(crate) enum Anchor {
+    Token(&'static Token),
+    Keyword(&'static Keyword),
+    Jwt,
+    Pem,
+    Scheme,
+    Bearer,
+    OwnMarker,
+    ForeignMarker { kind: &'static str, close: u8 },
+}
+
+/// Every anchor with the bytes that raise it.
+pub(crate) fn anchors() -> Vec<(Anchor, String)> {
+    let mut anchors: Vec<(Anchor, String)> =
+        TOKENS.iter().map(|token| (Anchor::Token(token), token.prefix.to_owned())).collect();
+    for keyword in KEYWORDS {
+        let (first, rest) = keyword.word.split_at(1);
+        let capitalised = format!("{}{rest}", first.to_uppercase());
+        for form in [keyword.word.to_owned(), keyword.word.to_uppercase(), capitalised] {
+            anchors.push((Anchor::Keyword(keyword), form));
+        }
+    }
+    for form in ["Bearer ", "bearer ", "BEARER ", "Authorization: token ", "Authorization: Basic "] {
+        anchors.push((Anchor::Bearer, form.to_owned()));
+    }
+    anchors.push((Anchor::Jwt, "eyJ".to_owned()));
+    anchors.push((Anchor::Pem, "PRIVATE KEY-----".to_owned()));
+    anchors.push((Anchor::Pem, "PRIVATE KEY BLOCK-----".to_owned()));
+    anchors.push((Anchor::Scheme, "://".to_owned()));
+    anchors.push((Anchor::OwnMarker, "[REDACTED:".to_owned()));
+    anchors.push((Anchor::ForeignMarker { kind: "byok", close: b']' }, "[BYOK:".to_owned()));
+    anchors.push((Anchor::ForeignMarker { kind: "foreign", close: b'>' }, "<REDACTED:".to_owned()));
+    anchors
+}
+
+/// How sure a span's kind is; where spans overlap, the surer one names the union.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Sure {
+    Announced,
+    Shaped,
+    Published,
+    Known,
+}
+
+struct Candidate {
+    span: Span,
+    sure: Sure,
+}
+
+/// Collects the spans of one text.
+pub(crate) struct Found<'t> {
+    text: &'t str,
+    bytes: &'t [u8],
+    candidates: Vec<Candidate>,
+    /// Ranges of markers of our own: nothing inside them is a secret.
+    markers: Vec<(usize, usize)>,
+    /// Ends of the last spans: a hit before them has been covered. Announced values are apart, so that a published
+    /// format inside one can still name it.
+    shaped_until: usize,
+    announced_until: usize,
+}
+
+impl<'t> Found<'t> {
+    pub(crate) fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            candidates: Vec::new(),
+            markers: Vec::new(),
+            shaped_until: 0,
+            announced_until: 0,
+        }
+    }
+
+    pub(crate) fn literal(&mut self, start: usize, end: usize) {
+        self.candidates.push(Candidate { span: Span { start, end, kind: "secret" }, sure: Sure::Known });
+    }
+
+    pub(crate) fn anchor(&mut self, anchor: &Anchor, start: usize, end: usize, reach: Reach) {
+        match anchor {
+            Anchor::Token(token) if start >= self.shaped_until => {
+                if let Some(span) = self.token(token, start, end) {
+                    self.shaped(span, Sure::Published);
+                }
+            }
+            Anchor::Jwt if start >= self.shaped_until => {
+                if let Some(end) = self.jwt(start) {
+                    self.shaped(Span { start, end, kind: "jwt" }, Sure::Shaped);
+                }
+            }
+            Anchor::Pem if end >= self.shaped_until => {
+                if let Some(span) = self.pem(start, end) {
+                    self.shaped(span, Sure::Published);
+                }
+            }
+            _ if reach == Reach::Name => {}
+            Anchor::Keyword(keyword) if end >= self.announced_until => {
+                if let Some(span) = self.announced(keyword, start, end) {
+                    self.announced_until = span.end;
+                    self.candidates.push(Candidate { span, sure: Sure::Announced });
+                }
+            }
+            Anchor::Bearer if end >= self.announced_until => {
+                if let Some(span) = self.bearer(end) {
+                    self.announced_until = span.end;
+                    self.candidates.push(Candidate { span, sure: Sure::Announced });
+                }
+            }
+            Anchor::Scheme => {
+                if let Some(span) = self.connection(end) {
+                    self.candidates.push(Candidate { span, sure: Sure::Announced });
+                }
+            }
+            Anchor::OwnMarker => {
+                if let Some(end) = self.marker(end, b']') {
+                    self.markers.push((start, end));
+                }
+            }
+            Anchor::ForeignMarker { kind, close } => {
+                if let Some(end) = self.marker(end, *close) {
+                    self.shaped(Span { start, end, kind }, Sure::Published);
+                }
+            }
+            Anchor::Token(_) | Anchor::Jwt | Anchor::Pem | Anchor::Keyword(_) | Anchor::Bearer => {}
+        }
+    }
+
+    /// The spans in order, joined where they overlap, without the markers that stand in them.
+    pub(crate) fn finish(mut self) -> Vec<Span> {
+        if self.candidates.is_empty() {
+            return Vec::new();
+        }
+        self.candidates.sort_by(|a, b| a.span.start.cmp(&b.span.start).then(b.span.end.cmp(&a.span.end)));
+        let mut joined: Vec<Candidate> = Vec::with_capacity(self.candidates.len());
+        for candidate in self.candidates {
+            match joined.last_mut() {
+                Some(last) if candidate.span.start < last.span.end => {
+                    last.span.end = last.span.end.max(candidate.span.end);
+                    if candidate.sure > last.sure {
+                        last.sure = candidate.sure;
+                        last.span.kind = candidate.span.kind;
+                    }
+                }
+                _ => joined.push(candidate),
+            }
+        }
+        without_markers(joined.iter().map(|candidate| candidate.span), &self.markers)
+    }
+
+    fn shaped(&mut self, span: Span, sure: Sure) {
+        self.shaped_until = self.shaped_until.max(span.end);
+        self.candidates.push(Candidate { span, sure });
+    }
+
+    fn token(&self, token: &Token, start: usize, end: usize) -> Option<Span> {
+        if token.begins == Begins::AtWord && start != self.shaped_until && !self.word_begins(start) {
+            return None;
+        }
+        let end = self.run(token.body, end, token.at_least)?;
+        Some(Span { start, end, kind: token.kind })
+    }
+
+    /// The end of the bytes of `body` from `start`, if they are at least `at_least`.
+    fn run(&self, body: Body, start: usize, at_least: usize) -> Option<usize> {
+        let length = self.bytes[start..].iter().take_while(|byte| body.holds(**byte)).count();
+        (length >= at_least).then_some(start + length)
+    }
+
+    /// Whether a word begins here: after no word byte, or after a backslash escape such as `\n` written out.
+    fn word_begins(&self, start: usize) -> bool {
+        match self.bytes[..start] {
+            [.., b'\\', b'n' | b'r' | b't'] => true,
+            [.., last] => !Body::Word.holds(last) && last < 0x80 || last >= 0x80,
+            [] => true,
+        }
+    }
+
+    /// Three base64url parts with dots between, the first a JSON object: the third may be missing or empty.
+    fn jwt(&self, start: usize) -> Option<usize> {
+        let header = self.run(Body::Word, start, 12)?;
+        let claims = self.after(header, b'.').and_then(|at| self.run(Body::Word, at, 8))?;
+        Some(self.after(claims, b'.').and_then(|at| self.run(Body::Word, at, 0)).unwrap_or(claims))
+    }
+
+    fn after(&self, at: usize, byte: u8) -> Option<usize> {
+        (self.bytes.get(at) == Some(&byte)).then_some(at + 1)
+    }
+
+    /// From `-----BEGIN … PRIVATE KEY-----` to its end line, or to the last byte that such a block can hold.
+    fn pem(&self, start: usize, end: usize) -> Option<Span> {
+        let head = self.text[..start].rfind("-----BEGIN ").filter(|head| start - head <= 40)?;
+        let mut at = end;
+        while at < self.bytes.len() && !self.bytes[at..].starts_with(b"-----") {
+            let byte = self.bytes[at];
+            if !(Body::Wide.holds(byte) || b"\\ \t\r\n:,\"'".contains(&byte)) {
+                break;
+            }
+            at += 1;
+        }
+        if self.bytes[at..].starts_with(b"-----END ") {
+            let line = &self.bytes[at + 9..self.bytes.len().min(at + 80)];
+            if let Some(close) = line.windows(5).position(|dashes| dashes == b"-----") {
+                at += 9 + close + 5;
+            }
+        }
+        Some(Span { start: head, end: at, kind: "private-key" })
+    }
+
+    /// The password of `scheme://user:password@host`.
+    fn connection(&self, start: usize) -> Option<Span> {
+        let ends = |byte: u8| byte.is_ascii_whitespace() || b"/?#\"'<>`\\|".contains(&byte);
+        let window = &self.bytes[start..self.bytes.len().min(start + CONNECTION_MAX)];
+        let window = &window[..window.iter().position(|byte| ends(*byte)).unwrap_or(window.len())];
+        let at = window.iter().rposition(|byte| *byte == b'@')?;
+        let colon = window[..at].iter().position(|byte| *byte == b':')?;
+        let (from, to) = (start + colon + 1, start + at);
+        let value = self.text.get(from..to)?;
+        (!value.is_empty() && !stands_for_another(value))
+            .then_some(Span { start: from, end: to, kind: "connection-password" })
+    }
+
+    fn bearer(&self, start: usize) -> Option<Span> {
+        let end = self.run(Body::Wide, start, 12)?;
+        let judged = &self.text[start..end.min(start + JUDGED_MAX)];
+        made_by_machine(judged).then_some(Span { start, end, kind: "authorization" })
+    }
+
+    /// The value that a name ending in a keyword announces.
+    fn announced(&self, keyword: &Keyword, start: usize, end: usize) -> Option<Span> {
+        if self.bytes.get(end).is_some_and(|byte| Body::Word.holds(*byte)) {
+            return None;
+        }
+        let value_start = self.separator(end)?;
+        if keyword.word == "key" && !self.secret_key(start, end) {
+            return None;
+        }
+        let (quote, from) = self.opening_quote(value_start);
+        let to = if quote == 0 { self.bare_end(from) } else { self.quoted_end(from, quote)? };
+        let judged_end = self.text.floor_char_boundary(to.min(from + JUDGED_MAX));
+        let judged = self.text.get(from..judged_end)?;
+        plausible(judged, keyword, quote != 0).then_some(Span { start: from, end: to, kind: keyword.kind })
+    }
+
+    fn secret_key(&self, start: usize, end: usize) -> bool {
+        let before = &self.bytes[start.saturating_sub(NAME_MAX)..start];
+        let named = before.iter().rev().take_while(|byte| Body::Word.holds(**byte)).count();
+        let name: String = self.bytes[start - named..end]
+            .iter()
+            .filter(|byte| byte.is_ascii_alphanumeric())
+            .map(|byte| char::from(byte.to_ascii_lowercase()))
+            .collect();
+        SECRET_KEYS.iter().any(|secret| name.ends_with(secret))
+    }
+
+    /// Behind `=`, `:`, `:=` or `=>`, with what may stand round it; none for `==`.
+    fn separator(&self, mut at: usize) -> Option<usize> {
+        at = self.skip(at, b"\\\"'`]", 3);
+        at = self.skip(at, b" \t", 4);
+        let next = |offset: usize| self.bytes.get(at + offset).copied();
+        let width = match (next(0)?, next(1)) {
+            (b'=', Some(b'=')) => return None,
+            (b'=', Some(b'>')) | (b':', Some(b'=')) => 2,
+            (b'=' | b':', _) => 1,
+            _ => return None,
+        };
+        Some(self.skip(at + width, b" \t", 4))
+    }
+
+    fn skip(&self, at: usize, any_of: &[u8], at_most: usize) -> usize {
+        at + self.bytes[at..].iter().take(at_most).take_while(|byte| any_of.contains(byte)).count()
+    }
+
+    /// The quote that opens a value, or 0, and where the value begins.
+    fn opening_quote(&self, at: usize) -> (u8, usize) {
+        match self.bytes[at..] {
+            [quote @ (b'"' | b'\'' | b'`'), ..] => (quote, at + 1),
+            [b'\\', quote @ (b'"' | b'\''), ..] => (quote, at + 2),
+            _ => (0, at),
+        }
+    }
+
+    fn quoted_end(&self, from: usize, quote: u8) -> Option<usize> {
+        let window = &self.bytes[from..self.bytes.len().min(from + JUDGED_MAX)];
+        let length = window.iter().position(|byte| *byte == quote || *byte == b'\n')?;
+        let escaped = length > 0 && window[length - 1] == b'\\';
+        (window[length] == quote).then_some(from + length - usize::from(escaped))
+    }
+
+    fn bare_end(&self, from: usize) -> usize {
+        let ends = |byte: u8| byte.is_ascii_whitespace() || b"\"'`,;)]}<>&|\\".contains(&byte);
+        from + self.bytes[from..].iter().take_while(|byte| !ends(**byte)).count()
+    }
+
+    /// The end of a marker whose kind begins at `start`.
+    fn marker(&self, start: usize, close: u8) -> Option<usize> {
+        let window = &self.bytes[start..self.bytes.len().min(start + MARKER_MAX)];
+        let length = window.iter().position(|byte| !(Body::Dotted.holds(*byte) || b":/ ".contains(byte)))?;
+        (length > 0 && window[length] == close).then_some(start + length + 1)
+    }
+}
+
+/// Whether a value reads as a secret, by the keyword that announced it and whether it stood in quotes.
+fn plausible(value: &str, keyword: &Keyword, quoted: bool) -> bool {
+    let least = if keyword.worded && quoted { 4 } else { 8 };
+    if value.len() < least || value.bytes().any(|byte| byte.is_ascii_whitespace()) || stands_for_another(value) {
+        return false;
+    }
+    if quoted && keyword.worded {
+        return true;
+    }
+    made_by_machine(value) && (quoted || !value.contains('('))
+}
+
+/// Digits among letters, or upper among lower case in a long word: what no ordinary word has.
+fn made_by_machine(value: &str) -> bool {
+    let any = |wanted: fn(&u8) -> bool| value.as_bytes().iter().any(wanted);
+    any(u8::is_ascii_alphabetic) && any(u8::is_ascii_digit)
+}
+
+/// A variable, a template, a mask or a word that says what kind of value belongs here.
+fn stands_for_another(value: &str) -> bool {
+    let first = value.as_bytes().first().copied().unwrap_or(0);
+    let lower = value.to_ascii_lowercase();
+    b"$<{%[(@*".contains(&first)
+        || value.contains("${")
+        || value.contains("{{")
+        || value.bytes().all(|byte| byte == value.as_bytes()[0])
+        || PLACEHOLDERS.contains(&lower.as_str())
+        || ["process.env", "os.environ", "env.", "your_", "your-", "self.", "this.", "config."]
+            .iter()
+            .any(|code| lower.starts_with(code))
+}
+
+/// The spans with every marker cut out of them.
+fn without_markers(spans: impl Iterator<Item = Span>, markers: &[(usize, usize)]) -> Vec<Span> {
+    let mut kept = Vec::new();
+    for span in spans {
+        let mut start = span.start;
+        for &(from, to) in markers.iter().filter(|(from, to)| *from < span.end && *to > span.start) {
+            if start < from {
+                kept.push(Span { start, end: from, kind: span.kind });
+            }
+            start = start.max(to);
+        }
+        if start < span.end {
+            kept.push(Span { start, ..span });
+        }
+    }
+    kept
+}

@@ -1,0 +1,69 @@
+//! The one place where a refusal of the core becomes an exception of `reverie.errors`.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use reverie_core::error::{JsonReason, Position};
+use reverie_core::Error;
+
+/// A refusal on its way to Python.
+pub(crate) struct Refused(Error);
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+impl From<Refused> for PyErr {
+    fn from(Refused(error): Refused) -> Self {
+        Python::attach(|py| raise(py, &error).unwrap_or_else(|failed| failed))
+    }
+}
+
+fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let details = PyDict::new(py);
+    details.set_item("hint", hint(error))?;
+    match error {
+        Error::Json { reason, at, .. } => {
+            details.set_item("reason", reason.word())?;
+            match at {
+                Position::Offset(offset) => details.set_item("offset", offset)?,
+                Position::Path(path) => details.set_item("path", path)?,
+            }
+        }
+        Error::NotUtf8 { offset } => {
+            details.set_item("reason", JsonReason::Encoding.word())?;
+            details.set_item("offset", offset)?;
+        }
+        Error::UnknownEncoding { name } => details.set_item("encoding", name)?,
+    }
+    let kind = py.import("reverie.errors")?.getattr("ValidationError")?;
+    Ok(PyErr::from_value(kind.call((error.to_string(),), Some(&details))?))
+}
+
+fn hint(error: &Error) -> &'static str {
+    match error {
+        Error::Json { reason, .. } => match reason {
+            JsonReason::Malformed => "send one JSON value as RFC 8259 writes it",
+            JsonReason::DuplicateKey => "give every key of an object once",
+            JsonReason::NumberOutOfRange => "send the number as a string",
+            JsonReason::LoneSurrogate => "send whole characters",
+            JsonReason::TooDeep => "nest lists and objects at most 128 deep",
+            JsonReason::Encoding => "send UTF-8 without a byte order mark",
+            JsonReason::Unsupported => "use only dict, list, str, int, float, bool and None",
+        },
+        Error::NotUtf8 { .. } => "save the text as UTF-8",
+        Error::UnknownEncoding { .. } => "use o200k_base or cl100k_base",
+    }
+}
+
+/// A Python string as UTF-8; one that holds half of a surrogate pair is refused.
+pub(crate) fn text<'t>(value: &'t Bound<'_, PyString>) -> Result<&'t str, Refused> {
+    value.to_str().map_err(|_| {
+        Refused(Error::Json {
+            reason: JsonReason::LoneSurrogate,
+            what: "half of a surrogate pair",
+            at: Position::Path("$".to_owned()),
+        })
+    })
+}

@@ -1,0 +1,19 @@
+//! `reverie._native`: converts, releases the interpreter lock, calls the core, converts back.
+
+mod convert;
+mod error;
+mod functions;
+mod redactor;
+
+use pyo3::prelude::*;
+
+/// The names that Python sees; `_native.pyi` documents them.
+#[pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use crate::functions::{
+        canonical, check_json, count, count_items, count_many, fits, redact, sha256_canonical, truncate, vocabulary,
+    };
+    #[pymodule_export]
+    use crate::redactor::Redactor;
+}

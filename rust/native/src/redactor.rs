@@ -1,0 +1,169 @@
+//! The compiled redactor, and its walk over a Python JSON value.
+
+use std::borrow::Cow;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use reverie_core::error::{JsonReason, Position};
+use reverie_core::redact::{self, Holds, Reach, Span};
+use reverie_core::Error;
+
+use crate::convert::unlocked;
+use crate::error::{text, Refused};
+use crate::functions::SpanTuple;
+
+#[pyclass(frozen, module = "reverie._native")]
+pub(crate) struct Redactor(redact::Redactor);
+
+#[pymethods]
+impl Redactor {
+    #[new]
+    #[pyo3(signature = (literals = Vec::new()))]
+    #[expect(clippy::needless_pass_by_value, reason = "the converted list belongs to the call")]
+    fn new(literals: Vec<String>) -> Self {
+        Self(redact::Redactor::new(&literals))
+    }
+
+    fn text<'py>(&self, py: Python<'py>, value: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
+        let whole = text(value)?;
+        let (redacted, _) = unlocked(py, whole.len(), || self.0.redact(whole, Reach::Content));
+        Ok(match redacted {
+            Cow::Borrowed(_) => value.clone(),
+            Cow::Owned(redacted) => PyString::new(py, &redacted),
+        })
+    }
+
+    fn spans(&self, py: Python<'_>, value: &Bound<'_, PyString>) -> PyResult<Vec<SpanTuple>> {
+        let whole = text(value)?;
+        Ok(unlocked(py, whole.len(), || offsets(whole, &self.0.spans(whole, Reach::Content))))
+    }
+
+    fn value<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, usize)> {
+        let mut walk = Walk { redactor: &self.0, replaced: 0, depth: 0 };
+        let redacted = walk.value(value, Holds::Content)?;
+        Ok((redacted.unwrap_or_else(|| value.clone()), walk.replaced))
+    }
+}
+
+/// Byte offsets as character offsets, which is how Python counts.
+pub(crate) fn offsets(text: &str, spans: &[Span]) -> Vec<SpanTuple> {
+    let (mut byte, mut character) = (0, 0);
+    let mut reach = |offset: usize| {
+        character += text[byte..offset].chars().count();
+        byte = offset;
+        character
+    };
+    spans.iter().map(|span| (reach(span.start), reach(span.end), span.kind)).collect()
+}
+
+struct Walk<'r> {
+    redactor: &'r redact::Redactor,
+    replaced: usize,
+    depth: usize,
+}
+
+impl Walk<'_> {
+    /// The value that replaces this one; none if there was nothing to replace.
+    fn value<'py>(&mut self, value: &Bound<'py, PyAny>, holds: Holds) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Ok(string) = value.cast::<PyString>() {
+            return Ok(self.string(string, holds)?.map(Bound::into_any));
+        }
+        if let Ok(map) = value.cast::<PyDict>() {
+            return self.nested(|walk| Ok(walk.map(map)?.map(Bound::into_any)));
+        }
+        if let Ok(list) = value.cast::<PyList>() {
+            return self.nested(|walk| Ok(walk.list(list)?.map(Bound::into_any)));
+        }
+        Ok(None)
+    }
+
+    fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> PyResult<T>) -> PyResult<T> {
+        if self.depth == redact::DEPTH_MAX {
+            let at = Position::Path("$".to_owned());
+            let error = Error::Json { reason: JsonReason::TooDeep, what: "nesting deeper than 1024", at };
+            return Err(Refused::from(error).into());
+        }
+        self.depth += 1;
+        let result = inside(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn string<'py>(&mut self, string: &Bound<'py, PyString>, holds: Holds) -> PyResult<Option<Bound<'py, PyString>>> {
+        let reach = match holds {
+            Holds::Content => Reach::Content,
+            Holds::Name => Reach::Name,
+            Holds::Opaque => return Ok(None),
+        };
+        let (redacted, replaced) = self.redactor.redact(text(string)?, reach);
+        self.replaced += replaced;
+        Ok(match redacted {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(redacted) => Some(PyString::new(string.py(), &redacted)),
+        })
+    }
+
+    fn list<'py>(&mut self, list: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let mut changed: Option<Bound<'py, PyList>> = None;
+        for (index, item) in list.iter().enumerate() {
+            if let Some(new) = self.value(&item, Holds::Content)? {
+                let copy = match changed.take() {
+                    Some(copy) => copy,
+                    None => list.get_slice(0, list.len()),
+                };
+                copy.set_item(index, new)?;
+                changed = Some(copy);
+            }
+        }
+        Ok(changed)
+    }
+
+    fn map<'py>(&mut self, map: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let base64 = is_base64_source(map)?;
+        let mut changed: Option<Bound<'py, PyDict>> = None;
+        let mut renamed = Vec::new();
+        for (key, value) in map.iter() {
+            let name = key.cast::<PyString>()?;
+            if let Some(new) = self.string(name, Holds::Content)? {
+                renamed.push((name.clone(), new));
+            }
+            if let Some(new) = self.value(&value, redact::holds(text(name)?, base64))? {
+                let copy = match changed.take() {
+                    Some(copy) => copy,
+                    None => map.copy()?,
+                };
+                copy.set_item(key, new)?;
+                changed = Some(copy);
+            }
+        }
+        if renamed.is_empty() {
+            return Ok(changed);
+        }
+        rename(&changed.unwrap_or(map.copy()?), &renamed).map(Some)
+    }
+}
+
+fn is_base64_source(map: &Bound<'_, PyDict>) -> PyResult<bool> {
+    let kind = map.get_item("type")?;
+    Ok(kind.is_some_and(|kind| kind.cast::<PyString>().is_ok_and(|kind| kind == "base64")))
+}
+
+/// The map in its order under its new keys; keys that became equal are told apart by a number.
+fn rename<'py>(
+    map: &Bound<'py, PyDict>,
+    renamed: &[(Bound<'py, PyString>, Bound<'py, PyString>)],
+) -> PyResult<Bound<'py, PyDict>> {
+    let fresh = PyDict::new(map.py());
+    for (key, value) in map.iter() {
+        let new = renamed.iter().find(|(old, _)| old.is(&key)).map(|(_, new)| new.clone());
+        let mut name = new.map_or(key, Bound::into_any);
+        let base = name.clone();
+        let mut number = 1;
+        while fresh.contains(&name)? {
+            number += 1;
+            name = PyString::new(map.py(), &format!("{base}#{number}")).into_any();
+        }
+        fresh.set_item(name, value)?;
+    }
+    Ok(fresh)
+}
