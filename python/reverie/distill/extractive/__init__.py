@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from reverie.distill import summary
 from reverie.distill.extractive import lines, passages, trace
+from reverie.distill.extractive.digest import digest
+from reverie.distill.extractive.memories import candidates
 from reverie.distill.extractive.sections import sections
 from reverie.distill.extractive.story import tell
 from reverie.distill.extractive.working import working_state
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Extractive"]
 
-_NONE: dict[str, str] = {}
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Extractive:
@@ -49,6 +52,20 @@ class Extractive:
                 list(lines.lines(found)), stays=kept, tail_from_seq=tail_from_seq, budget=passage_tokens
             ),
             state=working_state(story, previous.state if previous else None),
-            digest="",
+            digest=digest(story, previous.digest if previous else ""),
             through_seq=tail_from_seq - 1,
         )
+
+    def candidates(
+        self,
+        messages: Sequence[Message],
+        files: Mapping[str, str] = _NONE,
+        working_memory: Mapping[str, str] = _NONE,
+        at: str | None = None,
+    ) -> tuple[Candidate, ...]:
+        """Proposed memories of `messages`, of whole `files` and of `working_memory`; episodes last."""
+        return candidates(tell(trace.read(messages)), files, working_memory, at)
+
+    def digest(self, messages: Sequence[Message], previous: str = "") -> str:
+        """The running thread digest, at most 500 tokens."""
+        return digest(tell(trace.read(messages)), previous)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reverie.distill.extractive.story import Mark, Story
     from reverie.models import Summary
 
-__all__ = ["sections"]
+__all__ = ["sections", "tone"]
 
 _LINE = 320
 _RECENT = 40  # entries from the end within which a failing check still describes the present
@@ -37,7 +37,7 @@ def sections(story: Story, previous: Summary | None) -> dict[Section, tuple[str,
         Section.CURRENT_STATE: _current_state(story),
         Section.OPEN_THREADS: _open_threads(story),
         Section.CORRECTIONS: _corrections(story),
-        Section.TONE: _tone(story),
+        Section.TONE: tone(story),
     }
     if previous is not None:
         _carry_over(found, previous, story)
@@ -124,7 +124,8 @@ def _corrections(story: Story) -> list[str]:
     return _interleave(by_user, failures, fixed)
 
 
-def _tone(story: Story) -> list[str]:
+def tone(story: Story) -> list[str]:
+    """How the person talks, for the agent to match: at most four short lines."""
     said = [request.text for request in story.requests]
     if not said:
         return []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -23,8 +22,10 @@ _COMMAND = re.compile(
     r"<command-name>\s*(?P<name>[^<]*?)\s*</command-name>(?:\s*<command-args>\s*(?P<args>.*?)\s*</command-args>)?",
     re.DOTALL,
 )
-_NOT_SPEECH = ("Caveat:", "Base directory for this skill", "This session is being continued from a previous conversation")
+_NOT_SPEECH = ("Caveat:", "Base directory for this skill", "This session is being continued from a previous conversation", "Operation stopped by hook:")
 _INTERRUPTED = "[Request interrupted"
+_ELSEWHERE = re.compile(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
+_NEARLY_ALL = 0.97
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -195,16 +196,14 @@ def _call(message: Message, block: dict[str, Any], answer: tuple[dict[str, Any],
 
 
 def _root(calls: Sequence[Call]) -> str:
-    """The deepest folder that holds nine in ten of the files touched; the empty string where there is none."""
-    paths = [call.path for call in calls if call.path.startswith("/")]
-    if not paths:
-        return ""
-    folders: Counter[str] = Counter()
-    for path in paths:
-        folder = os.path.dirname(path)  # noqa: PTH120 - the paths are of another machine, read as text
-        while len(folder) > 1:
-            folders[folder] += 1
-            folder = os.path.dirname(folder)  # noqa: PTH120
-    enough = 0.9 * len(paths)
-    fitting = [folder for folder, count in folders.items() if count >= enough]
-    return max(fitting, key=lambda folder: (len(folder), folder), default="")
+    """The folder of the project: the deepest one that holds nearly all files touched, notes of the client left out."""
+    paths = [call.path for call in calls if call.path.startswith("/") and not _ELSEWHERE.search(call.path)]
+    root = ""
+    while paths:
+        depth = len(root) + 1
+        children = Counter(path[depth:].split("/", 1)[0] for path in paths if path.startswith(root + "/") and "/" in path[depth:])
+        best = max(children, key=lambda name: (children[name], name), default="")
+        if not best or children[best] < _NEARLY_ALL * len(paths):
+            break
+        root = f"{root}/{best}"
+    return root

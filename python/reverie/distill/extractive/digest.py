@@ -1,0 +1,62 @@
+"""The running thread digest: who this is, how they work, and what we usually do together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from reverie import tokens
+from reverie.distill.extractive import signals
+from reverie.distill.extractive.commands import Purpose
+from reverie.distill.extractive.prose import clip, first_sentence
+from reverie.distill.extractive.sections import tone
+
+if TYPE_CHECKING:
+    from reverie.distill.extractive.story import Story
+
+__all__ = ["MAX_TOKENS", "digest"]
+
+MAX_TOKENS = 500
+_MAX_TOPICS = 12
+_MAX_WISHES = 6
+_TOPIC = "- Worked on: "
+_WISH = "- Wishes: "
+
+
+def digest(story: Story, previous: str = "") -> str:
+    """At most 500 tokens, one fact a line; topics and wishes of `previous` stay until newer ones push them out."""
+    if not story.requests:
+        return previous
+    wishes = [f"{_WISH}{clip(mark.text, 160)}" for mark in story.preferences if signals.is_lasting(mark.text)]
+    topics = [
+        f"{_TOPIC}{(said.at or '')[:10]} {clip(first_sentence(said.text), 100)}".replace("  ", " ")
+        for said in story.requests
+        if len(said.text.split()) >= 5 and not signals.is_question(said.text)  # noqa: PLR2004 - a task, not a remark
+    ]
+    before = previous.split("\n")
+    wishes = _newest([line for line in before if line.startswith(_WISH)] + wishes, _MAX_WISHES)
+    topics = _newest([line for line in before if line.startswith(_TOPIC)] + topics, _MAX_TOPICS)
+    lines = [*(f"- {line}" for line in tone(story)[:2]), *_usual(story), *wishes]
+    while topics and tokens.count("\n".join([*lines, *topics])) > MAX_TOKENS:
+        topics.pop(0)
+    return tokens.truncate("\n".join([*lines, *topics]), MAX_TOKENS)
+
+
+def _usual(story: Story) -> list[str]:
+    """The kinds of file edited and the checks run, where there are any."""
+    lines = []
+    kinds = Counter(path.rsplit(".", 1)[-1] for path in story.edited if "." in path.rsplit("/", 1)[-1])
+    if kinds:
+        common = sorted(kinds, key=lambda kind: (-kinds[kind], kind))[:3]
+        lines.append(f"- Usual work: edits {', '.join(f'.{kind}' for kind in common)} files" + (f" under {story.trace.root}" if story.trace.root else ""))
+    checks = [run.purpose.value for run in story.runs if run.purpose in {Purpose.TEST, Purpose.LINT, Purpose.BUILD}]
+    habits = [name for name, count in sorted(Counter(checks).items(), key=lambda pair: (-pair[1], pair[0])) if count > 1]
+    if story.commits:
+        habits.append("commits")
+    if habits:
+        lines.append(f"- Usual checks: {', '.join(habits)}")
+    return lines
+
+
+def _newest(lines: list[str], limit: int) -> list[str]:
+    return list(dict.fromkeys(reversed(lines)))[:limit][::-1]

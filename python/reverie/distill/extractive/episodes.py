@@ -1,0 +1,153 @@
+"""Episodes: one for each significant finished task, in the fields of seed 004."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reverie.distill.extractive import signals
+from reverie.distill.extractive.commands import Purpose
+from reverie.distill.extractive.names import names
+from reverie.distill.extractive.prose import clip, one_line, sentences
+from reverie.models import Candidate, MemoryType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import TypeVar
+
+    from reverie.distill.extractive.commands import Commit
+    from reverie.distill.extractive.story import Mark, Story
+    from reverie.distill.extractive.trace import Said
+
+    _At = TypeVar("_At")
+
+__all__ = ["episodes", "summary_of"]
+
+_MAX_WORDS = 10
+_LONG = 400
+_HOUSEKEEPING = re.compile(
+    r"^(?:please |now |ok(?:ay)?,? |and |then |let'?s |can you )*(?:commit|push|amend|merge|rebase|stash|pull|run|lint|format|fmt|open|create a pr|make a pr"
+    r"|check (?:the )?(?:ci|pr|status)|address|update the pr|squash|continue|go on|retry|try again)\b",
+    re.IGNORECASE,
+)
+_MERGE = re.compile(r"^(?:Merge (?:branch|remote|pull)|fixup!|squash!|wip\b|Revert )", re.IGNORECASE)
+_PROBLEM = re.compile(
+    r"\b(?:bugs?|fix|fails?|failing|failed|broken?|errors?|crash\w*|why|wrong|slow\w*|leaks?|regress\w*|conflicts?|issues?|problems?|doesn'?t|does not|not working)\b",
+    re.IGNORECASE,
+)
+_FILLER = {"a", "an", "the", "of", "to", "for", "in", "on", "and", "that", "this", "with", "is", "are", "be"}
+_PREFIX = re.compile(r"^(?:feat|fix|docs?|chore|refactor|test|perf|build|ci|style)(?:\([^)]*\))?!?:\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What was asked, and the stretch of the thread that served it: from `first` up to, not including, `end`."""
+
+    request: Said
+    first: int
+    end: int
+
+
+def episodes(story: Story, at: str | None) -> list[Candidate]:
+    """Finished tasks, oldest first: files were edited, and a commit or passing checks closed them."""
+    found = []
+    for task in _tasks(story.requests):
+        episode = _episode(task, story, at)
+        if episode is not None:
+            found.append(episode)
+    return found
+
+
+def summary_of(title: str) -> str:
+    """`title` in at most ten words, small words left out first."""
+    words = _PREFIX.sub("", one_line(title)).rstrip(".").split()
+    if len(words) > _MAX_WORDS:
+        words = [word for word in words if word.lower() not in _FILLER]
+    return " ".join(words[:_MAX_WORDS])
+
+
+def _tasks(requests: Sequence[Said]) -> list[_Task]:
+    """A task opens with a request that is neither housekeeping nor a yes, and takes in what follows it."""
+    openers = [
+        said for said in requests if not signals.is_approval(said.text) and not signals.is_acknowledgement(said.text) and not _HOUSEKEEPING.match(said.text)
+    ]
+    ends = [said.seq for said in openers[1:]] + [2**62]
+    return [_Task(said, said.seq, end) for said, end in zip(openers, ends, strict=True)]
+
+
+def _episode(task: _Task, story: Story, at: str | None) -> Candidate | None:
+    edited = tuple(
+        dict.fromkeys(
+            story.trace.relative(call.path)
+            for call in story.trace.calls
+            if call.tool in {"Edit", "Write", "MultiEdit", "NotebookEdit"} and call.path and not call.failed and _within(task, call.seq)
+        )
+    )
+    commits = [commit for commit in story.commits if _within(task, commit.seq) and not _MERGE.match(commit.subject)]
+    checked = any(_within(task, run.seq) and not run.failed and run.purpose in {Purpose.TEST, Purpose.BUILD, Purpose.LINT} for run in story.runs)
+    outcomes = [mark for mark in story.outcomes if _within(task, mark.seq)]
+    if not edited or not (commits or (checked and outcomes)):
+        return None
+    when = (commits[-1].at if commits else None) or task.request.at or at
+    title = _title(task, commits)
+    problem = clip(" ".join(sentences(task.request.text)[:3]) or task.request.text, _LONG)
+    fields = [
+        ("Summary", summary_of(title)),
+        ("Date", (when or "")[:10]),
+        ("Problem" if _PROBLEM.search(problem) else "Task", problem),
+        ("Solution", _solution(commits, outcomes, edited)),
+        ("Lesson", _lesson(task, story)),
+    ]
+    kept = tuple((key, value) for key, value in fields if value)
+    return Candidate(
+        type=MemoryType.EPISODE,
+        content="\n".join(f"- {key}: {value}" for key, value in kept),
+        tags=_tags(edited),
+        title=title,
+        fields=kept,
+        at=when,
+        provenance={"seqs": sorted({task.first, *(commit.seq for commit in commits)})},
+    )
+
+
+def _within(task: _Task, seq: int) -> bool:
+    return task.first <= seq < task.end
+
+
+def _title(task: _Task, commits: Sequence[Commit]) -> str:
+    """The first commit says best what the task was; the request's own words otherwise."""
+    if commits:
+        return clip(_PREFIX.sub("", commits[0].subject), 80)
+    found = sentences(task.request.text)
+    heading = next((line[2:] for line in task.request.text.split("\n") if line.startswith("# ")), "")
+    return clip(heading or (found[0] if found else task.request.text), 80).rstrip("…").rstrip(".?!: ")
+
+
+def _solution(commits: Sequence[Commit], outcomes: Sequence[Mark], edited: Sequence[str]) -> str:
+    """What was committed and what the agent reported; the files where neither says enough."""
+    said = [f"{commit.subject} ({commit.sha})" for commit in commits[:4]]
+    specific = [mark.text for mark in outcomes if names(mark.text) and not mark.text.endswith(":")]
+    text = "; ".join(dict.fromkeys([*said, *(text.rstrip(".") for text in specific[-3:])]))
+    return clip(f"{text}. Files: {', '.join(edited[:6])}" if text else f"Edited {', '.join(edited[:6])}", 2 * _LONG)
+
+
+def _lesson(task: _Task, story: Story) -> str:
+    """Why a failure happened, else what was found out, else what the person corrected."""
+    for fix in story.fixes:
+        if _within(task, fix.passed.seq) and fix.why:
+            return clip(fix.why, _LONG)
+    for marks in (story.findings, story.corrections):
+        telling = [mark.text for mark in _of(task, marks) if names(mark.text) and not mark.text.endswith((":", "?"))]
+        if telling:
+            return clip(telling[-1], _LONG)
+    return ""
+
+
+def _of(task: _Task, marks: Iterable[Mark]) -> list[Mark]:
+    return [mark for mark in marks if _within(task, mark.seq)]
+
+
+def _tags(edited: Sequence[str]) -> tuple[str, ...]:
+    stems = [re.sub(r"[^a-z0-9]+", "-", path.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower()).strip("-") for path in edited]
+    return tuple(tag for tag in dict.fromkeys(stems) if len(tag) > 2)[:5]  # noqa: PLR2004
