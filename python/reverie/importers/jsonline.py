@@ -1,0 +1,114 @@
+"""One line of JSON read strictly, mended where that loses no meaning, or refused with the reason."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import orjson
+
+if TYPE_CHECKING:
+    from reverie.models import Json
+
+__all__ = ["DEPTH_MAX", "RAW_BYTES_MAX", "Unreadable", "load", "text_of"]
+
+DEPTH_MAX: Final = 200
+"""Objects and lists inside one another. The JSON writer stops at 254, and a stored record adds levels of its own."""
+
+RAW_BYTES_MAX: Final = 32 * 1024 * 1024
+"""An unreadable line is kept whole up to here; of a longer one the first `_HEAD_BYTES`."""
+
+_HEAD_BYTES: Final = 64 * 1024
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_LONE: Final = re.compile("[\ud800-\udfff]")
+_INT_MAX: Final = 2**64 - 1
+_INT_MIN: Final = -(2**63)
+
+
+class Unreadable(Exception):
+    """A line that is no JSON object, or not of a shape we know; its text says why."""
+
+
+def load(line: bytes) -> tuple[dict[str, Any], str | None]:
+    """The object of one line, and what was mended in it; raises Unreadable.
+
+    Of a key given twice the last value counts, as in every JavaScript engine. Half of a surrogate pair cannot be
+    written in UTF-8: it becomes U+FFFD, which is reported.
+    """
+    try:
+        value: Json = orjson.loads(line)
+        mended = None
+    except orjson.JSONDecodeError as error:
+        if _SURROGATE.search(line) is None:
+            raise Unreadable(_why(line, error)) from None
+        value = _mend(line)
+        mended = "half of a surrogate pair stands in a text; it was replaced by U+FFFD"
+    if not isinstance(value, dict):
+        raise Unreadable("JSON, but not an object")
+    if line.count(b"[") + line.count(b"{") > DEPTH_MAX:
+        _check_depth(value)
+    return value, mended
+
+
+def text_of(line: bytes) -> tuple[str, str | None]:
+    """The text under which an unreadable line is kept, and its encoding where that is not UTF-8.
+
+    Bytes that are not UTF-8 are read as Latin-1: exact, and ASCII in them stays readable, so redaction sees it.
+    """
+    kept = line if len(line) <= RAW_BYTES_MAX else line[:_HEAD_BYTES]
+    try:
+        return kept.decode(), None
+    except UnicodeDecodeError:
+        return kept.decode("latin-1"), "latin-1"
+
+
+def _why(line: bytes, error: orjson.JSONDecodeError) -> str:
+    if line[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        return "UTF-16 text; transcripts are UTF-8"
+    if b"\0" in line:
+        return "binary data: it holds NUL bytes"
+    try:
+        line.decode()
+    except UnicodeDecodeError as wrong:
+        return f"not UTF-8 at byte {wrong.start}"
+    return f"not JSON: {error.msg} at character {error.pos}"
+
+
+def _mend(line: bytes) -> Json:
+    """Python's own parser lets half surrogates through; the rest of what it lets through is refused here."""
+    try:
+        return _mended(json.loads(line, parse_constant=_refuse))
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"not JSON: {error}") from None
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a JSON number")
+
+
+def _mended(value: Json) -> Json:
+    """The value with U+FFFD for half surrogates, and numbers as the strict parser gives them."""
+    match value:
+        case str():
+            return _LONE.sub("\ufffd", value)
+        case list():
+            return [_mended(item) for item in value]
+        case dict():
+            return {_mended(key): _mended(item) for key, item in value.items()}
+        case bool() | None | float():
+            return value
+        case int():
+            return value if _INT_MIN <= value <= _INT_MAX else float(value)
+        case _:
+            raise AssertionError(type(value))
+
+
+def _check_depth(value: Json) -> None:
+    """Cheap for what is flat: only a nesting that the writer refuses is refused here."""
+    for _ in range(254 - DEPTH_MAX):
+        value = [value]
+    try:
+        orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        raise Unreadable(f"nested deeper than {DEPTH_MAX} levels") from None

@@ -1,0 +1,155 @@
+"""A piece of a transcript to entries: whole lines only, so that the next piece goes on where this one stopped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from reverie.errors import ValidationError
+from reverie.importers.claude_code import LINE_BYTES_MAX, bad, read_line
+from reverie.importers.jsonline import Unreadable, load
+from reverie.importers.weigh import weigh
+
+if TYPE_CHECKING:
+    from reverie.importers.problem import Problem
+    from reverie.models import Entry, EntryKind
+
+__all__ = ["ChunkPlan", "Inside", "plan_chunk"]
+
+_BOM: Final = b"\xef\xbb\xbf"
+# The mark of UTF-32LE begins with that of UTF-16LE, so it is looked for first.
+_MARKS: Final = (
+    (b"\xff\xfe\0\0", "UTF-32LE"),
+    (b"\0\0\xfe\xff", "UTF-32BE"),
+    (b"\xff\xfe", "UTF-16LE"),
+    (b"\xfe\xff", "UTF-16BE"),
+)
+
+
+class Inside(StrEnum):
+    """What the bytes after `consumed` belong to. To be handed back with them."""
+
+    NOTHING = "nothing"  # the next byte begins a line
+    TAKEN = "taken"  # the end of a line that is already an entry: only its line end is still to come
+    OVERLONG = "overlong"  # the middle of a line beyond the limit, already reported: skipped to its end
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPlan:
+    """What one piece of a transcript holds.
+
+    `consumed` bytes of the piece are dealt with; `lines` were begun in them, blank ones included, so the next piece is
+    planned with `first_line + lines` and `inside`. `counts` are entries per kind.
+    """
+
+    entries: tuple[Entry, ...]
+    consumed: int
+    lines: int
+    problems: tuple[Problem, ...] = ()
+    counts: dict[EntryKind, int] = field(default_factory=dict)
+    inside: Inside = Inside.NOTHING
+
+
+def plan_chunk(
+    data: bytes, *, first_line: int, final: bool, inside: Inside = Inside.NOTHING, tokens: bool = True
+) -> ChunkPlan:
+    """The entries of the whole lines in `data`.
+
+    A last line without its end is left for next time; with `final` (nothing follows for now) it is taken if it already
+    is a complete JSON object. A line beyond LINE_BYTES_MAX is reported once and skipped. Any cut between two calls
+    gives the entries of one call over the whole. `tokens=False` leaves every count at 0. Raises ValidationError for a
+    file in another encoding than UTF-8.
+    """
+    start, inside = _skip_rest(data, inside)
+    if first_line == 1 and start == 0:
+        start = _check_beginning(data)
+    # What stands behind an object that was already taken is on the same line as that object.
+    reading = _Reading(line=first_line - 2 if inside is Inside.TAKEN else first_line - 1)
+    end = data.rfind(b"\n") + 1
+    if end > start:
+        for line in data[start : end - 1].split(b"\n"):
+            reading.take(line)
+        start, inside = end, Inside.NOTHING
+    if inside is not Inside.OVERLONG:
+        start, inside = _unfinished(reading, data, start, inside, final=final)
+    entries = weigh(reading.entries) if tokens else reading.entries
+    counts = Counter(entry.kind for entry in entries)
+    return ChunkPlan(
+        tuple(entries), start, reading.line + 1 - first_line, tuple(reading.problems), dict(counts), inside
+    )
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The lines read so far; `line` is the number of the last one."""
+
+    line: int
+    entries: list[Entry] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def take(self, line: bytes) -> None:
+        self.line += 1
+        if line.endswith(b"\r"):
+            line = line[:-1]
+        if line and not line.isspace():
+            self.keep(read_line(line, self.line))
+
+    def keep(self, read: tuple[Entry, Problem | None]) -> None:
+        entry, problem = read
+        self.entries.append(entry)
+        if problem is not None:
+            self.problems.append(problem)
+
+
+def _skip_rest(data: bytes, inside: Inside) -> tuple[int, Inside]:
+    """How much of `data` is the end of a line already dealt with, and what the bytes after it belong to."""
+    if inside is Inside.NOTHING:
+        return 0, inside
+    end = data.find(b"\n")
+    rest = data if end < 0 else data[:end]
+    if inside is Inside.TAKEN and rest.strip():
+        # Something was written behind the object after all. It is read by itself, so that it is reported.
+        return 0, inside
+    return (len(data), inside) if end < 0 else (end + 1, Inside.NOTHING)
+
+
+def _unfinished(reading: _Reading, data: bytes, start: int, inside: Inside, *, final: bool) -> tuple[int, Inside]:
+    """Deals with the last line, whose end is not in `data`: how far `data` is consumed, and what comes next."""
+    last = data[start:]
+    if len(last) > LINE_BYTES_MAX:
+        reading.line += 1
+        reading.keep(bad(last, reading.line, f"longer than {LINE_BYTES_MAX} bytes"))
+        return len(data), Inside.OVERLONG
+    if not final or not last.strip():
+        return start, inside
+    try:
+        load(last)
+    except Unreadable:
+        return start, inside
+    reading.take(last)
+    return len(data), Inside.TAKEN
+
+
+def _check_beginning(data: bytes) -> int:
+    """Where the first line begins; refuses a file whose first bytes tell another encoding."""
+    encoding = _other_encoding(data[:4])
+    if encoding is not None:
+        raise ValidationError(
+            f"the transcript is {encoding}, not UTF-8",
+            hint=f"convert it first: iconv -f {encoding} -t UTF-8 FILE",
+            encoding=encoding,
+        )
+    return len(_BOM) if data.startswith(_BOM) else 0
+
+
+def _other_encoding(head: bytes) -> str | None:
+    """UTF-16 or UTF-32 by its mark, or UTF-16 by the zero in every second byte of plain text."""
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    zeros = [byte == 0 for byte in head]
+    if zeros == [False, True, False, True]:
+        return "UTF-16LE"
+    return "UTF-16BE" if zeros == [True, False, True, False] else None

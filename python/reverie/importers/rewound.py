@@ -1,0 +1,126 @@
+"""Which entries the person took back by returning to an earlier point and going on from there.
+
+A transcript is a tree by `parentUuid`, and it branches for many reasons: parallel tool calls, news of running tools,
+a client that ended and was started again. Only one of them means "taken back": from one point hang two branches that
+both open with a prompt, and nobody typed anything more on the first after the second began. Then the first is rewound.
+
+What follows from that:
+
+* Branches that open with an assistant line, a tool result or a client's notice never count.
+* Nor do beginnings: a prompt without a parent, or with one that is not here, goes on from what stands before it.
+  A compaction's boundary is such a beginning, but it belongs to the branch it was made on, and shares its fate.
+* Two clients that go on from one point side by side keep both branches, as long as both get prompts.
+* A parent that comes after its child is no parent, so ids in a cycle end every walk.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reverie.importers.claude_code import is_command
+from reverie.models import Entry, EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["is_prompt", "rewound"]
+
+_NOTICE: Final = "[Request interrupted by user"
+_NEVER: Final = -1
+
+
+def rewound(entries: Sequence[Entry]) -> frozenset[int]:
+    """The places in `entries` (all kinds, in file order) that lie on a branch which was taken back."""
+    tree = _grow(entries)
+    taken: set[int] = set()
+    for children in tree.forks.values():
+        if len(children) > 1:
+            for root in _left(tree, children):
+                taken.update(tree.below(root))
+    return frozenset(taken)
+
+
+def is_prompt(entry: Entry) -> bool:
+    """Whether a person typed this, to be answered: words or pictures, and not only a tool's result."""
+    if entry.kind is not EntryKind.SPEECH or entry.role != "user":
+        return False
+    if isinstance(entry.content, str):
+        return not entry.content.startswith(_NOTICE)
+    return any(
+        block["type"] != "tool_result" and not str(block.get("text", "")).startswith(_NOTICE) for block in entry.content
+    )
+
+
+@dataclass(slots=True)
+class _Tree:
+    """`forks` are the children of each parent; per place: what opens its branch, and the last prompt on it."""
+
+    forks: dict[str, list[int]]
+    children: dict[int, list[int]]
+    opening: list[int]
+    last_prompt: list[int]
+    opens_with_prompt: list[bool]
+
+    def below(self, root: int) -> list[int]:
+        found = [root]
+        for place in found:
+            found.extend(self.children.get(place, ()))
+        return found
+
+
+def _grow(entries: Sequence[Entry]) -> _Tree:
+    """One walk forward to link children, one backward to know of each branch how it opens and when it was last used."""
+    places: dict[str, int] = {}
+    forks: dict[str, list[int]] = defaultdict(list)
+    children: dict[int, list[int]] = defaultdict(list)
+    parents = [_NEVER] * len(entries)
+    for place, entry in enumerate(entries):
+        if entry.parent is not None and entry.id not in places:
+            forks[entry.parent].append(place)
+        parent = places.get(_parent(entry) or "", _NEVER)
+        if parent != _NEVER:
+            parents[place] = parent
+            children[parent].append(place)
+        if entry.id is not None:
+            places.setdefault(entry.id, place)
+    return _weigh_branches(entries, forks, children, parents)
+
+
+def _weigh_branches(
+    entries: Sequence[Entry], forks: dict[str, list[int]], children: dict[int, list[int]], parents: list[int]
+) -> _Tree:
+    count = len(entries)
+    opening, last_prompt = [count] * count, [_NEVER] * count
+    opens_with_prompt = [False] * count
+    for place in range(count - 1, -1, -1):
+        entry = entries[place]
+        prompt = is_prompt(entry)
+        if prompt:
+            last_prompt[place] = max(last_prompt[place], place)
+        if entry.kind is EntryKind.SPEECH or is_command(entry):
+            opening[place], opens_with_prompt[place] = place, prompt or is_command(entry)
+        parent = parents[place]
+        if parent == _NEVER:
+            continue
+        last_prompt[parent] = max(last_prompt[parent], last_prompt[place])
+        # A boundary does not open anything: the summary behind it speaks of what was before.
+        if opening[place] < opening[parent] and entry.kind is not EntryKind.BOUNDARY:
+            opening[parent], opens_with_prompt[parent] = opening[place], opens_with_prompt[place]
+    return _Tree(forks, children, opening, last_prompt, opens_with_prompt)
+
+
+def _left(tree: _Tree, children: list[int]) -> list[int]:
+    """The branches of one fork that were taken back: those that a later prompt at the same point replaced."""
+    opened = [child for child in children if tree.opens_with_prompt[child]]
+    # A branch replaces another only with something said on it; a command alone (`/exit`) goes nowhere.
+    latest = max((tree.opening[child] for child in opened if tree.last_prompt[child] != _NEVER), default=_NEVER)
+    return [child for child in opened if max(tree.opening[child], tree.last_prompt[child]) < latest]
+
+
+def _parent(entry: Entry) -> str | None:
+    if entry.kind is EntryKind.BOUNDARY and entry.parent is None:
+        logical = entry.extra.get("logicalParentUuid")
+        return logical if isinstance(logical, str) else None
+    return entry.parent
