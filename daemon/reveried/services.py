@@ -10,10 +10,12 @@ if TYPE_CHECKING:
 
     from reverie.paths import Layout
     from reverie.redact import Redactor
+
     from reverie.store import Store, Write
     from reveried.compute import Compute
     from reveried.config import Config
     from reveried.events import Events
+    from reveried.http.auth import Caller
     from reveried.jobs import Jobs
     from reveried.scheduler import Scheduler
     from reveried.worker import Worker
@@ -46,6 +48,7 @@ class Services:
     layout: Layout
     store: Store
     redactor: Redactor
+    callers: Callable[[str], Caller | None]  # by the hash of a token
     submit: Submit
     worker: Worker
     compute: Compute

@@ -1,0 +1,113 @@
+"""What the operating system offers a daemon, in one place; each part fails clearly where it is not there."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Peer", "activated_sockets", "die_with_parent", "full_fsync", "notify", "peer_of", "unsupported"]
+
+FIRST_ACTIVATED_FD = 3
+PEER_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid of `struct ucred`
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """The process at the other end of a Unix socket, as the kernel saw it when it connected."""
+
+    pid: int
+    uid: int
+    gid: int
+
+
+def unsupported(what: str) -> NoReturn:
+    """Says which system call is missing here.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(f"{what} is not available on {sys.platform}: the daemon runs on Linux")
+
+
+def peer_of(connection: socket.socket) -> Peer:
+    """The peer's credentials by SO_PEERCRED (`man 7 unix`), fixed at connect."""
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        unsupported("SO_PEERCRED")
+    return Peer(*PEER_CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, option, PEER_CREDENTIALS.size)))
+
+
+def notify(state: str, env: Mapping[str, str]) -> bool:
+    """One datagram to the service manager (`man 3 sd_notify`); False when there is none, or it does not listen.
+
+    `state` is lines such as `READY=1`, `STATUS=…`, `STOPPING=1`. An address that begins with `@` is abstract.
+    """
+    address = env.get("NOTIFY_SOCKET", "")
+    if not address.startswith(("/", "@")):
+        return False
+    name = "\0" + address[1:] if address.startswith("@") else address
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as channel:
+        try:
+            channel.sendto(state.encode(), name)
+        except OSError:
+            # A manager that is gone must not stop the service that it started.
+            return False
+    return True
+
+
+def activated_sockets(env: Mapping[str, str], pid: int) -> list[tuple[str, socket.socket]]:
+    """The listening sockets that a service manager opened for us (`man 3 sd_listen_fds`), each with its name.
+
+    Descriptors that are not listening stream sockets are closed and left out. Empty when `LISTEN_PID` names
+    another process: the variables were meant for a parent of ours.
+    """
+    if env.get("LISTEN_PID") != str(pid) or not env.get("LISTEN_FDS", "").isdigit():
+        return []
+    count = int(env["LISTEN_FDS"])
+    names = env.get("LISTEN_FDNAMES", "").split(":")
+    found = []
+    for number in range(count):
+        inherited = FIRST_ACTIVATED_FD + number
+        os.set_inheritable(inherited, False)
+        listener = socket.socket(fileno=inherited)
+        accepting = listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
+        if not accepting or listener.type != socket.SOCK_STREAM:
+            listener.close()
+            continue
+        found.append((names[number] if number < len(names) else "", listener))
+    return found
+
+
+def full_fsync(descriptor: int) -> None:
+    """Bytes of this file on the medium. Where fsync stops at the drive's cache, the stronger call is made."""
+    import fcntl
+
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if full is not None:
+        fcntl.fcntl(descriptor, full)
+    else:
+        os.fsync(descriptor)
+
+
+def die_with_parent(signal_number: int, parent: int) -> None:
+    """Asks the kernel to signal this process when the thread that started it ends (`man 2 prctl`, PR_SET_PDEATHSIG).
+
+    `parent` closes the race: when the parent is gone already, this process ends at once.
+    """
+    if not sys.platform.startswith("linux"):
+        unsupported("PR_SET_PDEATHSIG")
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_PDEATHSIG, signal_number, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
+    if os.getppid() != parent:
+        os._exit(0)
