@@ -1,0 +1,131 @@
+"""A real HTTP/1.1 server on a Unix socket that answers as a test tells it to, misbehaviour included."""
+
+from __future__ import annotations
+
+import socketserver
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+import orjson
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["HEALTH", "Answer", "FakeDaemon", "Seen", "always", "envelope", "fake_daemon"]
+
+HEALTH = {"status": "ok", "version": "0.1.0", "protocol": 1, "pid": 7, "uptimeSeconds": 1.5}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request as it arrived."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return orjson.loads(self.body)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What to answer: JSON, or bytes exactly as given (`raw`), or nothing but a closed connection (`hang_up`)."""
+
+    json: Any = None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    raw: bytes | None = None
+    hang_up: bool = False
+    protocol: str | None = "1"
+
+
+Respond = Callable[[Seen], Answer]
+
+
+def envelope(code: str, message: str = "no", status: int = 400, **details: Any) -> Answer:
+    """An error as the daemon answers it."""
+    return Answer({"error": code, "message": message, "details": details}, status=status)
+
+
+class FakeDaemon(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    """Keeps what it was asked in `seen`."""
+
+    daemon_threads = True
+
+    def __init__(self, path: Path, respond: Respond) -> None:
+        self.respond = respond
+        self.seen: list[Seen] = []
+        self.connections = 0
+        super().__init__(str(path), _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.connections += 1
+        super().process_request(request, client_address)
+
+
+def always(answer: Answer) -> Callable[[Seen], Answer]:
+    """The same answer to everything."""
+    return lambda _: answer
+
+
+@contextmanager
+def fake_daemon(path: Path, respond: Respond) -> Iterator[FakeDaemon]:
+    """The server at `path`, answering until the block ends."""
+    server = FakeDaemon(path, respond)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: FakeDaemon
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
+        """Say nothing: a test's output is its own."""
+
+    def address_string(self) -> str:
+        return "socket"
+
+    def _serve(self) -> None:
+        parts = urlsplit(self.path)
+        length = int(self.headers.get("Content-Length") or 0)
+        seen = Seen(
+            self.command,
+            parts.path,
+            {name: values[-1] for name, values in parse_qs(parts.query).items()},
+            {name.lower(): value for name, value in self.headers.items()},
+            self.rfile.read(length),
+        )
+        self.server.seen.append(seen)
+        answer = self.server.respond(seen)
+        if answer.hang_up or answer.raw is not None:
+            self.wfile.write(answer.raw or b"")
+            self.close_connection = True
+            return
+        body = answer.body if answer.body is not None else orjson.dumps(answer.json)
+        self.send_response(answer.status)
+        if answer.protocol is not None:
+            self.send_header("Reverie-Protocol", answer.protocol)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815 - the base class looks them up by these names

@@ -1,0 +1,45 @@
+"""One fixture for both clients: `ask` makes a call with a client of its own and closes it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.client import AsyncClient, Client
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Ask = Callable[..., Any]
+
+
+def _blocking(path: Path, name: str, *args: Any, **kwargs: Any) -> Any:
+    options = kwargs.pop("options", {})
+    with Client(path, **options) as client:
+        return getattr(client, name)(*args, **kwargs)
+
+
+def _awaited(path: Path, name: str, *args: Any, **kwargs: Any) -> Any:
+    options = kwargs.pop("options", {})
+
+    async def run() -> Any:
+        async with AsyncClient(path, **options) as client:
+            return await getattr(client, name)(*args, **kwargs)
+
+    return asyncio.run(run())
+
+
+@pytest.fixture(params=[_blocking, _awaited], ids=["blocking", "asyncio"])
+def ask(request: pytest.FixtureRequest) -> Ask:
+    """Makes one call with a client of its own and closes it."""
+    chosen: Ask = request.param
+    return chosen
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the socket is."""
+    return tmp_path / "r.sock"

@@ -1,0 +1,147 @@
+"""Every call of both clients sends what the contract of the surface says."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie import errors
+from reverie.client import AsyncClient, Client, calls
+from support.fake_daemon import always, envelope, fake_daemon
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+Ask = Callable[..., Any]
+
+
+def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
+    """Method, path, query, body and key of every call, against the table of the surface."""
+    table: list[tuple[str, tuple[Any, ...], dict[str, Any], str, dict[str, str], Any]] = [
+        ("status", (), {}, "GET /v1/status", {}, None),
+        ("spaces", (), {}, "GET /v1/spaces", {}, None),
+        ("job", ("j",), {}, "GET /v1/jobs/j", {}, None),
+        ("cancel_job", ("j",), {}, "DELETE /v1/jobs/j", {}, None),
+        ("openapi", (), {}, "GET /v1/openapi.json", {}, None),
+        ("metrics", (), {}, "GET /metrics", {}, None),
+        (
+            "create_thread",
+            (),
+            {"title": "t", "context_window": 2000},
+            "POST /v1/threads",
+            {},
+            {"title": "t", "contextWindow": 2000},
+        ),
+        ("threads", (), {"limit": 5, "after": "c"}, "GET /v1/threads", {"limit": "5", "after": "c"}, None),
+        ("thread", ("a",), {}, "GET /v1/threads/a", {}, None),
+        ("delete_thread", ("a",), {"confirm": "a"}, "DELETE /v1/threads/a", {"confirm": "a"}, None),
+        (
+            "append",
+            ("a", [{"role": "user", "content": "hi"}]),
+            {"expected_seq": 3},
+            "POST /v1/threads/a/messages",
+            {},
+            {"messages": [{"role": "user", "content": "hi"}], "expectedSeq": 3},
+        ),
+        ("messages", ("a",), {}, "GET /v1/threads/a/messages", {"limit": "100"}, None),
+        (
+            "context",
+            ("a",),
+            {"query": "q r", "placement": "late", "max_tokens": 9},
+            "GET /v1/threads/a/context",
+            {"query": "q r", "placement": "late", "maxTokens": "9"},
+            None,
+        ),
+        ("working_state", ("a",), {}, "GET /v1/threads/a/working-state", {}, None),
+        ("notes", ("a",), {}, "GET /v1/threads/a/notes", {}, None),
+        ("add_note", ("a", "x", "task"), {}, "POST /v1/threads/a/notes", {}, {"content": "x", "category": "task"}),
+        ("delete_note", ("a", "n"), {}, "DELETE /v1/threads/a/notes/n", {}, None),
+        ("digest", ("a",), {}, "GET /v1/threads/a/digest", {}, None),
+        ("distill", ("a",), {"token_budget": 5}, "POST /v1/threads/a/distill", {"wait": "true"}, {"tokenBudget": 5}),
+        ("start_distill", ("a",), {}, "POST /v1/threads/a/distill", {}, {}),
+        ("summaries", ("a",), {}, "GET /v1/threads/a/summaries", {}, None),
+        (
+            "memories",
+            (),
+            {"kind": "fact", "tag": "x"},
+            "GET /v1/memories",
+            {"type": "fact", "tag": "x", "limit": "100"},
+            None,
+        ),
+        ("memory", ("m",), {}, "GET /v1/memories/m", {}, None),
+        ("memory_history", ("m",), {}, "GET /v1/memories/m/history", {}, None),
+        (
+            "recall",
+            ("q",),
+            {"types": ["fact"], "tags": ["t"]},
+            "POST /v1/recall",
+            {},
+            {"query": "q", "types": ["fact"], "tags": ["t"]},
+        ),
+        ("documents", (), {}, "GET /v1/documents", {"limit": "100"}, None),
+        ("document", ("facts/us er.md",), {}, "GET /v1/documents/facts/us%20er.md", {}, None),
+        ("operations", (), {}, "GET /v1/operations", {"limit": "100"}, None),
+        ("operation", ("o",), {}, "GET /v1/operations/o", {}, None),
+        ("undo", ("o",), {}, "POST /v1/operations/o/undo", {}, None),
+        ("archives", (), {}, "GET /v1/archives", {"limit": "100"}, None),
+        ("archive", ("ab",), {}, "GET /v1/archives/ab", {}, None),
+        ("dream", (), {"dry_run": True}, "POST /v1/dreams", {"wait": "true"}, {"dryRun": True}),
+        ("start_dream", (), {"token_budget": 3}, "POST /v1/dreams", {}, {"tokenBudget": 3}),
+        ("dreams", (), {}, "GET /v1/dreams", {"limit": "100"}, None),
+        ("dream_record", ("d",), {}, "GET /v1/dreams/d", {}, None),
+        ("schedules", (), {}, "GET /v1/schedules", {}, None),
+        (
+            "add_schedule",
+            ("0 3 * * *",),
+            {"timezone": "Europe/Vienna"},
+            "POST /v1/schedules",
+            {},
+            {"cron": "0 3 * * *", "timezone": "Europe/Vienna", "options": {}},
+        ),
+        ("remove_schedule", ("s",), {}, "DELETE /v1/schedules/s", {}, None),
+        (
+            "start_import",
+            ("claude-code", "s"),
+            {"source": "f"},
+            "POST /v1/imports",
+            {},
+            {"client": "claude-code", "session": "s", "source": "f"},
+        ),
+        (
+            "send_chunk",
+            ("i", b"\x00{}\n"),
+            {"offset": 4, "first_line": 2, "final": True},
+            "PUT /v1/imports/i/chunks",
+            {"offset": "4", "firstLine": "2", "final": "1"},
+            b"\x00{}\n",
+        ),
+        ("finish_import", ("i",), {}, "POST /v1/imports/i/finish", {}, None),
+    ]
+    assert {row[0] for row in table} | {"health", "event_stream"} == set(calls.__all__)
+    with fake_daemon(path, always(envelope("not_found", status=404))) as daemon:
+        for name, args, kwargs, request, query, body in table:
+            with pytest.raises(errors.NotFound):
+                ask(path, name, *args, **kwargs)
+            seen = daemon.seen[-1]
+            assert (f"{seen.method} {seen.path}", seen.query) == (request, query)
+            match body:
+                case None:
+                    assert seen.body == b""
+                case bytes():
+                    assert seen.body == body
+                    assert seen.headers["content-type"] == "application/octet-stream"
+                case _:
+                    assert seen.json == body
+                    assert seen.headers["content-type"] == "application/json"
+
+
+def test_both_clients_offer_the_same_calls() -> None:
+    """Whatever can be called blocking can be awaited, with the same arguments and words."""
+    for name in calls.__all__:
+        if name != "event_stream":
+            assert inspect.signature(getattr(Client, name)) == inspect.signature(getattr(AsyncClient, name))
+            assert getattr(Client, name).__doc__ == getattr(calls, name).__doc__

@@ -1,0 +1,129 @@
+"""Requests are strict, and a refusal names the field and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reverie import wire
+from reverie.errors import ValidationError
+
+
+def check(kind: type[Any], value: Any, field: str, words: str, hint: str = "") -> None:
+    """`value` is refused, the refusal names `field` and says `words`."""
+    with pytest.raises(ValidationError) as caught:
+        wire.parse(kind, value)
+    assert caught.value.details["field"] == field
+    assert words in str(caught.value)
+    assert caught.value.hint
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "field", "words", "hint"),
+    [
+        (wire.AppendMessages, {}, "messages", "`messages` is missing", "give `messages`"),
+        (wire.AppendMessages, {"messages": []}, "messages", "must be a list of length >= 1", ""),
+        (wire.AppendMessages, {"messages": [{"role": "god", "content": "x"}]}, "messages[0].role", "'god'", ""),
+        (
+            wire.AppendMessages,
+            {"messages": [{"role": "user", "content": 7}]},
+            "messages[0].content",
+            "must be a string or a list, not an integer",
+            "",
+        ),
+        (
+            wire.AppendMessages,
+            {"messages": [{"role": "user", "content": [{"text": "x"}]}]},
+            "messages[0]",
+            "content[0] has no `type`",
+            "",
+        ),
+        (
+            wire.AppendMessages,
+            {"messages": [{"role": "user", "contents": "x"}]},
+            "messages[0].contents",
+            "not a known field",
+            "did you mean `content`?",
+        ),
+        (wire.CreateThread, {"titel": "x"}, "titel", "not a known field", "did you mean `title`?"),
+        (wire.CreateThread, {"zzzzzz": 1}, "zzzzzz", "not a known field", "openapi.json"),
+        (wire.CreateThread, {"id": "a b"}, "id", "may hold only letters, digits", ""),
+        (wire.CreateThread, {"contextWindow": 1}, "contextWindow", "must be an integer >= 1000", ""),
+        (wire.StartDream, {"tokenBudget": 0}, "tokenBudget", "must be an integer >= 1", ""),
+        (wire.StartDream, {"tokenBudget": "7"}, "tokenBudget", "must be an integer or null, not a string", ""),
+        (wire.StartDream, [], "", "the body must be an object, not a list", ""),
+        (wire.StartDream, b'{"tokenBudget":', "", "not JSON that can be read", "UTF-8"),
+        (wire.StartDream, b"\xff", "", "not JSON that can be read", ""),
+        (wire.RecallRequest, {"query": ""}, "query", "length >= 1", ""),
+        (wire.RecallRequest, {"query": "x", "types": ["virtue"]}, "types[0]", "'virtue'", ""),
+        (wire.CreateNote, {"content": "x", "category": "gossip"}, "category", "'gossip'", ""),
+        (wire.StartImport, {"client": "notepad", "session": "s"}, "client", "'notepad'", ""),
+    ],
+)
+def test_refusals(kind: type[Any], value: Any, field: str, words: str, hint: str) -> None:
+    """Each refusal names the path of the field, says what is wrong with it, and what to do."""
+    check(kind, value, field, words, hint)
+
+
+def test_a_long_hostile_field_name_is_cut_and_cleaned() -> None:
+    """What a caller sent comes back short and without control characters."""
+    with pytest.raises(ValidationError) as caught:
+        wire.parse(wire.CreateThread, {"\x1b[31m" + "x" * 5000: 1})
+    assert "\x1b" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def test_bytes_and_read_json_give_the_same() -> None:
+    """A body may be parsed from its bytes or from JSON that was read before."""
+    value = {"cron": "0 3 * * *", "timezone": "Europe/Vienna"}
+    assert wire.parse(wire.CreateSchedule, value) == wire.parse(
+        wire.CreateSchedule, b'{"cron":"0 3 * * *","timezone":"Europe/Vienna"}'
+    )
+
+
+def test_query_strings_become_numbers_and_flags() -> None:
+    """`?offset=5&firstLine=2&final=1` is read into its types."""
+    assert wire.parse_query(wire.ChunkQuery, {"offset": "5", "firstLine": "2", "final": "1"}) == wire.ChunkQuery(
+        offset=5, first_line=2, final=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"offset": "-1", "firstLine": "1"}, "offset"),
+        ({"offset": "x", "firstLine": "1"}, "offset"),
+        ({"offset": "1"}, "firstLine"),
+        ({"offset": "1", "firstLine": "1", "final": "maybe"}, "final"),
+        ({"offset": "1", "firstLine": "1", "ofset": "1"}, "ofset"),
+    ],
+)
+def test_query_refusals(query: dict[str, str], field: str) -> None:
+    """A query parameter that cannot be meant is named like a field."""
+    with pytest.raises(ValidationError) as caught:
+        wire.parse_query(wire.ChunkQuery, query)
+    assert caught.value.details["field"] == field
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(_JSON)
+def test_any_json_is_taken_or_refused_with_a_field(value: Any) -> None:
+    """Whatever comes in, the outcome is a typed value or a ValidationError with a field: never another exception."""
+    for kind in (wire.AppendMessages, wire.CreateThread, wire.RecallRequest, wire.StartImport):
+        try:
+            parsed = wire.parse(kind, value)
+        except ValidationError as error:
+            outcome = isinstance(error.details["field"], str)
+        else:
+            outcome = isinstance(parsed, kind)
+        assert outcome

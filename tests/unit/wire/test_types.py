@@ -1,0 +1,173 @@
+"""Wire values survive the way out and back, under the names that the contract gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import orjson
+import pytest
+
+from reverie import wire
+
+USE = wire.ContextUse(tokens=10, window=100, fraction=0.1)
+THREAD = wire.Thread(
+    id="thr_1",
+    message_count=2,
+    tokens=10,
+    distillations=0,
+    context=USE,
+    created_at="2026-11-21T09:30:00.000Z",
+    updated_at="2026-11-21T09:30:00.000Z",
+)
+MEMORY = wire.Memory(
+    id="mem_1",
+    type="mistake",
+    content="Close the file before renaming it.",
+    tags=["files"],
+    document="facts/mistakes.md",
+    created_at="2026-11-21T09:30:00.000Z",
+    updated_at="2026-11-21T09:30:00.000Z",
+)
+CHANGES: list[wire.Change] = [
+    wire.KeepChange(id="mem_1"),
+    wire.UpdateChange(id="mem_2", content="x", tags=["t"]),
+    wire.DeleteChange(id="mem_3"),
+    wire.AddChange(type="fact", content="y", tags=[]),
+    wire.SkipChange(candidate_index=0),
+]
+
+
+def check(kind: Any, value: Any, *names: str) -> None:
+    """`value` comes back equal from its JSON, which has exactly these names where any are given."""
+    sent = orjson.dumps(value, default=wire.plain)
+    assert msgspec.json.decode(sent, type=kind) == value
+    if names:
+        assert set(orjson.loads(sent)) == set(names)
+
+
+def named(words: str) -> list[str]:
+    """Names as the contract lists them."""
+    return words.split()
+
+
+def test_thread() -> None:
+    """A thread has the fields that the contract names."""
+    check(wire.Thread, THREAD)
+    sent = wire.plain(THREAD)
+    assert {"messageCount", "tokens", "distillations", "context"} <= set(sent)
+    assert {"tokens", "window", "fraction"} <= set(sent["context"])
+
+
+def test_page() -> None:
+    """A list is `{items, next}` and `next` is null at its end."""
+    check(wire.Page[wire.Thread], wire.Page(items=[THREAD]), "items", "next")
+    assert wire.plain(wire.Page(items=[]))["next"] is None
+
+
+def test_context_request_has_the_names_of_the_model_api() -> None:
+    """`request` is splatted into a call to the model, so nothing in it is camelCase and nothing else is in it."""
+    fragment = wire.RequestFragment(system=[], messages=[{"role": "user", "content": "hi"}])
+    check(wire.RequestFragment, fragment, "system", "messages", "context_management", "betas")
+
+
+def test_context_tokens() -> None:
+    """Every tier has its cost, and the tokenizer is named."""
+    check(
+        wire.ContextTokens,
+        wire.ContextTokens(total=3),
+        *named("bootstrap index digest workingState notes recall summary excerpts tail tools total tokenizer"),
+    )
+
+
+def test_working_state() -> None:
+    """The working state has the eight fields of the contract."""
+    check(
+        wire.WorkingState,
+        wire.WorkingState(current_task="x"),
+        *named("currentTask taskChain completedSteps nextSteps openFiles recentDecisions blockers updatedAt"),
+    )
+
+
+def test_memory() -> None:
+    """A memory has at least the eleven fields of the contract."""
+    check(wire.Memory, MEMORY)
+    names = named("id type content tags document createdAt updatedAt  accessCount lastAccessedAt trust provenance")
+    assert set(names) <= set(wire.plain(MEMORY))
+
+
+@pytest.mark.parametrize(
+    ("change", "sent"),
+    [
+        (CHANGES[0], {"action": "KEEP", "id": "mem_1"}),
+        (CHANGES[1], {"action": "UPDATE", "id": "mem_2", "content": "x", "tags": ["t"]}),
+        (CHANGES[2], {"action": "DELETE", "id": "mem_3"}),
+        (CHANGES[3], {"action": "ADD", "type": "fact", "content": "y", "tags": [], "id": None}),
+        (CHANGES[4], {"action": "SKIP", "candidateIndex": 0}),
+    ],
+)
+def test_changes_carry_their_action(change: wire.Change, sent: dict[str, Any]) -> None:
+    """Each change is an object with its action, as the contract writes them."""
+    assert wire.plain(change) == sent
+    check(wire.Change, change)
+
+
+def test_dream() -> None:
+    """A dream's answer names archive, tokens, budget, index and changes."""
+    dream = wire.DreamAnswer(archive="ab", tokens_used=1, token_budget=2, index_updated=True, changes=CHANGES)
+    check(wire.DreamAnswer, dream)
+    assert {"archive", "tokensUsed", "tokenBudget", "indexUpdated", "changes"} <= set(wire.plain(dream))
+
+
+def test_status_describes_distillation() -> None:
+    """`status.distillation` has the six fields of the contract."""
+    status = wire.Status(
+        space="default",
+        root="~/Reverie/default",
+        counts={"memories": 1},
+        distillation=wire.DistillationSupport(
+            supported=True,
+            max_token_budget=1,
+            scheduled=False,
+            index_emitted=True,
+            tokenizer_name="o200k_base",
+            archive_retention="forever",
+        ),
+        model=wire.ModelInUse(engine="extractive"),
+        spend=wire.TokenSpend(total=0),
+    )
+    check(wire.Status, status)
+    assert set(wire.plain(status)["distillation"]) == set(
+        named("supported maxTokenBudget scheduled indexEmitted tokenizerName archiveRetention")
+    )
+
+
+def test_replies_tolerate_what_is_new() -> None:
+    """An older client reads a newer daemon: unknown fields of an answer are skipped."""
+    sent = wire.plain(THREAD) | {"mood": "sunny"}
+    assert wire.parse(wire.Thread, sent) == THREAD
+
+
+def test_requests_leave_out_what_was_not_said() -> None:
+    """An absent option is absent on the wire, so that the daemon's default rules."""
+    assert msgspec.json.encode(wire.CreateThread(title="x")) == b'{"title":"x"}'
+
+
+def test_components_describe_every_named_type() -> None:
+    """The generated schema refers to components that it defines, in the places that OpenAPI has for them."""
+    kinds = [value for value in vars(wire).values() if isinstance(value, type) and issubclass(value, msgspec.Struct)]
+    kinds = [kind for kind in kinds if kind not in (wire.Page, wire.Request, wire.Reply)]
+    schemas, named = wire.components([*kinds, wire.Change, wire.Page[wire.Memory]])
+    assert len(schemas) == len(kinds) + 2
+    assert named["Memory"]["properties"]["accessCount"]["type"] == "integer"
+    text = orjson.dumps([schemas, named]).decode()
+    for reference in {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}:
+        assert reference in named
+    assert wire.reference(wire.Health) == {"$ref": "#/components/schemas/Health"}
+    assert named["AppendMessages"]["additionalProperties"] is False
+
+
+def test_the_public_list_is_true() -> None:
+    """Every name in `__all__` is there."""
+    for name in wire.__all__:
+        assert hasattr(wire, name)
