@@ -9,8 +9,8 @@ from reverie import tokens
 from reverie.context import excerpts, tiers
 from reverie.context.budget import Ceilings, ceilings, hard_limit, target
 from reverie.context.clearing import clear, edits
-from reverie.context.cost import BLOCK, MESSAGE, messages_cost
-from reverie.context.emit import WAITING, emit, mark, system_blocks
+from reverie.context.cost import BLOCK, MESSAGE
+from reverie.context.emit import BEGINNING, WAITING, bounded, emit, mark, system_blocks, tail_cost
 from reverie.context.families import edits_on_server, takes_late_system
 from reverie.context.fit import Fitted, fit, floor_cost
 from reverie.context.parts import Context
@@ -54,7 +54,8 @@ def assemble(parts: Parts, limits: Limits) -> Context:
     room = bound
     while True:
         context = _assembled(parts, limits, room)
-        excess = tokens.count(render(context)) + parts.tools - bound if limits.max_tokens is not None else 0
+        shown = tokens.count(render(context)) + parts.tools if limits.max_tokens is not None else 0
+        excess = max(shown, context.tokens["total"]) - bound
         if excess <= 0:
             return context
         room -= excess
@@ -66,39 +67,50 @@ def placement(parts: Parts) -> Placement:
 
 
 def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
-    units, lost = _conversation(parts, limits)
-    least = floor_cost(units) + 3 * MESSAGE + BLOCK + tokens.count(WAITING)
-    plan = _planned(parts, limits, bound - parts.tools - least)
+    caps = ceilings(limits)
+    built = {name: _built(parts, name, getattr(caps, name)) for name in SQUEEZE}
+    units, lost = _conversation(parts, limits, parts.tools + sum(tier.cost for tier in built.values()))
+    edges = _edges()
+    plan = _planned(parts, limits, built, bound - parts.tools - edges - floor_cost(units))
     fitted, excerpt = _shared(parts, limits, units, plan)
     ordered = {**plan.tiers, "excerpts": excerpt}
     where = placement(parts)
     system = system_blocks(ordered, where)
-    messages = emit(ordered, fitted.units, where)
+    spoken = bounded(ordered, fitted.units)
+    messages = emit(ordered, spoken, where)
     bill = {_WIRE.get(name, name): tier.cost for name, tier in ordered.items()}
-    whole = messages_cost(messages) + sum(BLOCK + tokens.count(block["text"]) for block in system)
-    bill["tail"] = whole - sum(bill.values())
+    bill["tail"] = tail_cost(messages, spoken)
     mark(system, messages, where, ordered)
-    request = {
-        "system": system,
-        "messages": messages,
-        "context_management": {"edits": edits(parts.model, limits)},
-        "betas": list(BETAS),
-    }
-    count = {
-        **{name: bill[name] for name in _ORDER},
-        "tools": parts.tools,
-        "total": whole + parts.tools,
-        "tokenizer": tokens.TOKENIZER,
-    }
+    total = sum(bill.values()) + parts.tools
     dropped = [*(item for tier in ordered.values() for item in tier.dropped), *lost, *fitted.dropped]
-    return Context(request, count, parts.distillation, dropped)
+    return Context(
+        request={
+            "system": system,
+            "messages": messages,
+            "context_management": {"edits": edits(parts.model, limits)},
+            "betas": list(BETAS),
+        },
+        tokens={
+            **{name: bill[name] for name in _ORDER},
+            "tools": parts.tools,
+            "total": total,
+            "tokenizer": tokens.TOKENIZER,
+        },
+        distillation=parts.distillation,
+        dropped=dropped,
+    )
 
 
 _WIRE: Final = {"state": "workingState"}
 _ORDER: Final = ("bootstrap", "index", "digest", "workingState", "notes", "recall", "summary", "excerpts", "tail")
 
 
-def _conversation(parts: Parts, limits: Limits) -> tuple[list[Unit], list[dict[str, Any]]]:
+def _edges() -> int:
+    """Room for the lines that open and close a conversation, and for the message of what is late."""
+    return 3 * MESSAGE + 2 * BLOCK + tokens.count(WAITING) + tokens.count(BEGINNING)
+
+
+def _conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit], list[dict[str, Any]]]:
     """The pieces that follow the distilled part, with what local rules clear already cleared.
 
     After a distillation the thinking of finished turns is left out whole: its signatures vouch for a prefix that is
@@ -106,21 +118,18 @@ def _conversation(parts: Parts, limits: Limits) -> tuple[list[Unit], list[dict[s
     """
     units, lost = split(parts.messages)
     if not edits_on_server(parts.model):
-        units, cleared = clear(units, limits)
+        units, cleared = clear(units, limits, beside)
         lost += cleared
     if parts.distillation > 0:
         opened = max((place for place, unit in enumerate(units) if said(unit)), default=0)
         units = [unit if place > opened else unthinking(unit) for place, unit in enumerate(units)]
-        units = [unit for unit in units if unit.says or unit.hears]
     return units, lost
 
 
-def _planned(parts: Parts, limits: Limits, room: int) -> _Plan:
+def _planned(parts: Parts, limits: Limits, built: dict[str, Tier], room: int) -> _Plan:
     """Every tier within its ceiling, squeezed further in the stated order until the conversation's floor fits."""
-    caps = ceilings(limits)
-    built = {name: _built(parts, name, getattr(caps, name)) for name in SQUEEZE}
     if limits.max_tokens is None:
-        soft = target(limits) - parts.tools - caps.tail
+        soft = target(limits) - parts.tools - ceilings(limits).tail
         built = _squeezed(parts, built, min(room, soft))
     built = _squeezed(parts, built, room)
     left = room - sum(tier.cost for tier in built.values())
@@ -181,7 +190,7 @@ def _shared(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tup
     stable = sum(plan.tiers[name].cost for name in ("bootstrap", "index", "summary"))
     reserved = max(caps.digest, plan.tiers["digest"].cost) + caps.notes + caps.state + caps.recall
     tail = _tail_cost(parts, preserved, caps)
-    spare = target(limits) - parts.tools - stable - reserved - tail - 3 * MESSAGE - BLOCK - tokens.count(WAITING)
+    spare = target(limits) - parts.tools - stable - reserved - tail - _edges()
     packed = excerpts.pack(parts.passages, min(spare, plan.room))
     fitted = fit(preserved.units, plan.room + floor - packed.cost)
     return Fitted(fitted.units, [*preserved.dropped, *fitted.dropped]), packed

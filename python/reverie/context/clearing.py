@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.context.cost import BLOCK, content_cost
+from reverie.context.cost import content_cost
 from reverie.context.families import edits_on_server
-from reverie.context.units import Unit, said, unthinking
+from reverie.context.units import Unit, said, unit, unthinking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,42 +33,50 @@ def edits(model: str | None, limits: Limits) -> list[dict[str, Any]]:
     ]
 
 
-def cleared_ids(units: Sequence[Unit], limits: Limits) -> list[str]:
-    """The tool uses whose results the documented rules clear, oldest first.
+def cleared_ids(units: Sequence[Unit], limits: Limits, beside: int = 0) -> list[str]:
+    """The tool uses whose results the documented rules clear, oldest first. `beside` are tokens of everything else.
 
     Beyond the trigger every result goes but those of the last `keep_tool_uses` calls; if that frees less than
     `clear_at_least`, nothing goes.
     """
-    if sum(unit.cost for unit in units) <= int(limits.window * limits.trigger):
+    if beside + sum(piece.cost for piece in units) <= int(limits.window * limits.trigger):
         return []
-    results = [block for unit in units for block in unit.hears if block["type"] == "tool_result"]
+    results = [
+        (block["tool_use_id"], size)
+        for piece in units
+        for block, size in zip(_results(piece), piece.results, strict=True)
+    ]
     old = results[: max(0, len(results) - limits.keep_tool_uses)]
-    freed = sum(max(0, content_cost(block["content"]) - content_cost(PLACEHOLDER)) for block in old)
-    return [block["tool_use_id"] for block in old] if freed >= int(limits.window * limits.clear_at_least) else []
+    freed = sum(max(0, size - content_cost(PLACEHOLDER)) for _, size in old)
+    return [each for each, _ in old] if freed >= int(limits.window * limits.clear_at_least) else []
 
 
-def clear(units: Sequence[Unit], limits: Limits) -> tuple[list[Unit], list[dict[str, Any]]]:
-    """The conversation with old results replaced by a placeholder and old thinking gone, and what was cleared."""
-    gone = frozenset(cleared_ids(units, limits))
-    thoughtful = _thinking_kept(units, limits.keep_thinking_turns)
-    kept = [_cleared(unit if position >= thoughtful else unthinking(unit), gone) for position, unit in enumerate(units)]
-    lost = [{"tier": "tail", "what": "tool_result", "id": each, "why": "cleared"} for each in sorted(gone)]
-    return [unit for unit in kept if unit.says or unit.hears], lost
+def clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> tuple[list[Unit], list[dict[str, Any]]]:
+    """The conversation with old thinking gone and old results replaced by a placeholder, and what was cleared."""
+    begin = _thinking_kept(units, limits.keep_thinking_turns)
+    kept = [piece if position >= begin else unthinking(piece) for position, piece in enumerate(units)]
+    order = cleared_ids(kept, limits, beside)
+    gone = frozenset(order)
+    lost = [{"tier": "tail", "what": "tool_result", "id": each, "why": "cleared"} for each in order]
+    return [_cleared(piece, gone) for piece in kept], lost
 
 
-def _cleared(unit: Unit, gone: frozenset[str]) -> Unit:
-    if not any(block.get("tool_use_id") in gone for block in unit.hears):
-        return unit
+def _cleared(piece: Unit, gone: frozenset[str]) -> Unit:
+    if not any(block["tool_use_id"] in gone for block in _results(piece)):
+        return piece
     hears = tuple(
-        {**block, "content": PLACEHOLDER}
-        if block.get("tool_use_id") in gone and content_cost(block["content"]) > content_cost(PLACEHOLDER) - BLOCK
-        else block
-        for block in unit.hears
+        {**block, "content": PLACEHOLDER} if block.get("tool_use_id") in gone else block for block in piece.hears
     )
-    return replace(unit, hears=hears)
+    return unit(piece.kind, piece.says, hears, piece.seq)
+
+
+def _results(piece: Unit) -> list[dict[str, Any]]:
+    return [block for block in piece.hears if block["type"] == "tool_result"]
 
 
 def _thinking_kept(units: Sequence[Unit], turns: int) -> int:
     """Where the last `turns` turns begin: a turn begins with something the person said."""
-    starts = [position for position, unit in enumerate(units) if said(unit)]
-    return starts[-turns] if 0 < turns <= len(starts) else (0 if turns else len(units))
+    if turns < 1:
+        return len(units)
+    starts = [position for position, piece in enumerate(units) if said(piece)]
+    return starts[-turns] if turns <= len(starts) else 0

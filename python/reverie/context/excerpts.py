@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokens
 from reverie.context.cost import BLOCK
@@ -20,7 +20,7 @@ HEADING: Final = "## Excerpts (verbatim, oldest first)"
 
 def demand(passages: Sequence[Passage]) -> int:
     """Tokens that all passages would take as one block."""
-    return _frame() + sum(passage.tokens + 1 for passage in passages) if passages else 0
+    return _frame() + sum(max(1, passage.tokens) + 1 for passage in passages) if passages else 0
 
 
 def pack(passages: Sequence[Passage], room: int) -> Tier:
@@ -28,19 +28,31 @@ def pack(passages: Sequence[Passage], room: int) -> Tier:
 
     Pieces of neighbouring entries stand together, an empty line marks a gap.
     """
+    ranked = sorted(passages, key=lambda each: (each.rank, each.seq))
     left = room - _frame()
+    while True:
+        kept = _chosen(ranked, left)
+        tier = Tier("excerpts", (_shown(kept),) if kept else (), _told(passages, kept))
+        if tier.cost <= room:
+            return tier
+        left -= tier.cost - room
+
+
+def _chosen(ranked: Sequence[Passage], left: int) -> list[Passage]:
     kept: list[Passage] = []
-    lost = count = 0
-    for passage in sorted(passages, key=lambda each: (each.rank, each.seq)):
-        cost = passage.tokens + 1
+    for passage in ranked:
+        cost = max(1, passage.tokens) + 1
         if cost <= left and passage.text.strip():
             kept.append(passage)
             left -= cost
-        else:
-            lost += passage.tokens
-            count += 1
-    dropped = [{"tier": "excerpts", "count": count, "tokens": lost}] if count else []
-    return Tier("excerpts", (_shown(kept),) if kept else (), dropped)
+    return kept
+
+
+def _told(passages: Sequence[Passage], kept: Sequence[Passage]) -> list[dict[str, Any]]:
+    if len(kept) == len(passages):
+        return []
+    lost = sum(passage.tokens for passage in passages) - sum(passage.tokens for passage in kept)
+    return [{"tier": "excerpts", "count": len(passages) - len(kept), "tokens": lost}]
 
 
 def _frame() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.context.cost import BLOCK, MESSAGE, content_cost
+from reverie.context.cost import BLOCK, MESSAGE
 from reverie.context.units import split
 
 if TYPE_CHECKING:
@@ -18,31 +18,27 @@ __all__ = ["choose", "finished"]
 def choose(messages: Sequence[Message], max_messages: int = 10, max_tokens: int = 12_000) -> int:
     """The index of the first message to keep word for word; `len(messages)` keeps none.
 
-    A tail begins where a person speaks, if one such place lies within the bounds, else at a reply. It never begins
-    with tool results, whose calls would be lost. The last call and its results stay together even where they alone
-    are larger than `max_tokens`: the assembly then trims those results visibly.
+    A tail begins where a person speaks, unless that would give away more than half of the messages that fit; then it
+    begins at a reply. It never begins with tool results, whose calls would be lost. The last message, or the last call
+    and its results, stay even where they alone are larger than `max_tokens`: the assembly then trims those results
+    visibly.
     """
     spent = 0
-    whole_turn: int | None = None
-    anywhere: int | None = None
+    turn = reply = None
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
-        spent += MESSAGE + BLOCK + (message.tokens or content_cost_of(message))
+        spent += MESSAGE + BLOCK + (message.tokens or _tokens(message))
         fits = len(messages) - index <= max_messages and spent <= max_tokens
+        if not fits and reply is not None:
+            break
         if _answers(message):
-            if not fits and anywhere is not None:
-                break
             continue
-        if not fits and anywhere is not None:
-            break
-        if fits or index >= len(messages) - 2:
-            anywhere = index
-            whole_turn = index if message.role == "user" else whole_turn
-        if not fits:
-            break
-    if whole_turn is not None:
-        return whole_turn
-    return len(messages) if anywhere is None else anywhere
+        reply = index
+        turn = index if message.role == "user" else turn
+    if reply is None:
+        return len(messages)
+    whole = turn is not None and 2 * (len(messages) - turn) >= len(messages) - reply
+    return turn if whole and turn is not None else reply
 
 
 def finished(messages: Sequence[Message]) -> bool:
@@ -53,10 +49,8 @@ def finished(messages: Sequence[Message]) -> bool:
     return not any(isinstance(block, dict) and block.get("type") == "tool_use" for block in _blocks(last))
 
 
-def content_cost_of(message: Message) -> int:
-    """Tokens of a stored message as a request would carry it."""
-    units, _ = split([message])
-    return sum(unit.cost for unit in units) if units else content_cost("")
+def _tokens(message: Message) -> int:
+    return sum(piece.blocks_cost for piece in split([message])[0])
 
 
 def _answers(message: Message) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokens
 from reverie.context.cost import BLOCK
-from reverie.context.trim import cut, shorten
+from reverie.context.trim import cut, fits, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,16 +26,18 @@ _DISTILLED: Final = "The conversation so far was distilled. This is what was rem
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One tier as it will stand: its texts, one block each, and what found no room in it."""
+    """One tier as it will stand: its texts, one block each, and what found no room in it.
+
+    `cost` are the tokens of the texts as blocks, counted once.
+    """
 
     name: str
     texts: tuple[str, ...] = ()
     dropped: list[dict[str, Any]] = field(default_factory=list)
+    cost: int = field(init=False, default=0)
 
-    @property
-    def cost(self) -> int:
-        """Tokens of the texts as blocks."""
-        return sum(BLOCK + tokens.count(text) for text in self.texts)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", sum(BLOCK + tokens.count(text) for text in self.texts))
 
 
 def bootstrap(files: Sequence[tuple[str, str]], ceiling: int) -> Tier:
@@ -46,7 +48,7 @@ def bootstrap(files: Sequence[tuple[str, str]], ceiling: int) -> Tier:
     for path, text in files:
         if not text.strip():
             continue
-        kept = shorten(text, max(0, room - BLOCK)) if room - BLOCK >= 32 or tokens.fits(text, room - BLOCK) else ""
+        kept = shorten(text, max(0, room - BLOCK)) if room - BLOCK >= 32 or fits(text, room - BLOCK) else ""
         if kept != text:
             dropped.append({"tier": "bootstrap", "path": path, "tokens": tokens.count(text) - tokens.count(kept)})
         if kept:
@@ -103,7 +105,7 @@ def summary(text: str | None, ceiling: int) -> Tier:
         return Tier("summary")
     room = ceiling - BLOCK - tokens.count(_DISTILLED) - 2
     body = text.strip()
-    if tokens.fits(body, room):
+    if fits(body, room):
         return Tier("summary", (f"{_DISTILLED}\n\n{body}",))
     lines = _thinned(body.split("\n"), room)
     shorter = shorten("\n".join(lines), room) if lines else ""
@@ -139,12 +141,12 @@ def _lines(name: str, text: str, ceiling: int, *, keep_first: int) -> Tier:
     if not body or ceiling <= BLOCK:
         return Tier(name, (), _whole(name, body))
     room = ceiling - BLOCK
-    if tokens.fits(body, room):
+    if fits(body, room):
         return Tier(name, (body,))
     kept: list[str] = []
     for position, line in enumerate(body.split("\n")):
         left = room - tokens.count("\n".join([*kept, ""]))
-        if tokens.fits(line, left - 1):
+        if fits(line, left - 1):
             kept.append(line)
         elif position < keep_first and (piece := cut(line, left - 1)):
             kept.append(piece)

@@ -10,10 +10,15 @@ from reverie.context.cost import BLOCK, content_cost
 if TYPE_CHECKING:
     from reverie.models import Json
 
-__all__ = ["cut", "flat", "shorten", "trim_result"]
+__all__ = ["cut", "fits", "flat", "shorten", "trim_result"]
 
 _MARK_TOKENS: Final = 14
 """Room for the line `[… N tokens trimmed …]` and the seams beside it."""
+
+
+def fits(text: str, limit: int) -> bool:
+    """Whether `text` has at most `limit` tokens; nothing but the empty text fits in no room."""
+    return tokens.fits(text, limit) if limit > 0 else not text
 
 
 def shorten(text: str, limit: int) -> str:
@@ -21,9 +26,9 @@ def shorten(text: str, limit: int) -> str:
 
     Empty where not even the mark fits.
     """
-    total = tokens.count(text)
-    if total <= limit:
+    if fits(text, limit):
         return text
+    total = tokens.count(text)
     room = limit - _MARK_TOKENS
     if room < 1:
         return _fitting(f"[… {total} tokens trimmed …]", limit)
@@ -36,7 +41,7 @@ def shorten(text: str, limit: int) -> str:
 
 def cut(text: str, limit: int) -> str:
     """`text` within `limit` tokens, ending in ` […]` where something is gone. Empty where that does not fit."""
-    if tokens.fits(text, limit):
+    if fits(text, limit):
         return text
     room = limit - 4
     return _fitting(tokens.truncate(text, room).rstrip() + " […]", limit) if room > 0 else ""
@@ -64,7 +69,7 @@ def _ending(text: str, limit: int) -> str:
     low, high = max(0, len(text) - limit * 64), len(text)
     while low < high:
         middle = (low + high) // 2
-        if tokens.fits(text[middle:], limit):
+        if fits(text[middle:], limit):
             high = middle
         else:
             low = middle + 1
@@ -74,4 +79,4 @@ def _ending(text: str, limit: int) -> str:
 
 
 def _fitting(text: str, limit: int) -> str:
-    return text if tokens.fits(text, limit) else tokens.truncate(text, max(0, limit)).rstrip()
+    return text if fits(text, limit) else tokens.truncate(text, max(0, limit)).rstrip()

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from reverie.context.blocks import assistant_blocks, line, user_blocks
-from reverie.context.cost import MESSAGE, block_cost
+from reverie.context.cost import BLOCK, MESSAGE, block_cost, content_cost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reverie.models import Message
 
-__all__ = ["Blocks", "Unit", "said", "split", "unthinking"]
+__all__ = ["Blocks", "Unit", "is_line", "said", "split", "unit", "unthinking"]
 
 Blocks: TypeAlias = tuple[dict[str, Any], ...]
 
@@ -25,18 +25,42 @@ class Unit:
     """One indivisible piece: `says` are the assistant's blocks, `hears` the user's blocks that answer them.
 
     A `call` has both, every tool_use of `says` with its tool_result in `hears`. `seq` is the last entry it came from.
+    `fixed` are the tokens of all blocks but what the results hold, `results` the tokens inside each tool_result: every
+    text is counted once, however often a piece is weighed.
     """
 
     kind: Literal["user", "reply", "call"]
-    says: Blocks = ()
-    hears: Blocks = ()
-    seq: int = 0
+    says: Blocks
+    hears: Blocks
+    seq: int
+    fixed: int
+    results: tuple[int, ...]
+
+    @property
+    def blocks_cost(self) -> int:
+        """Tokens of the blocks alone."""
+        return self.fixed + sum(self.results)
 
     @property
     def cost(self) -> int:
         """Tokens of the piece as messages of its own: an upper bound of what it adds to a merged list."""
-        sides = bool(self.says) + bool(self.hears)
-        return MESSAGE * sides + sum(block_cost(block) for block in (*self.says, *self.hears))
+        return self.overhead + self.blocks_cost
+
+    @property
+    def overhead(self) -> int:
+        """Tokens for its one or two messages."""
+        return MESSAGE * (bool(self.says) + bool(self.hears))
+
+    def at(self, cap: int) -> int:
+        """What it would cost with each result's text cut to `cap` tokens."""
+        return self.overhead + self.fixed + sum(min(size, cap + BLOCK) for size in self.results)
+
+
+def unit(kind: Literal["user", "reply", "call"], says: Blocks, hears: Blocks, seq: int) -> Unit:
+    """A piece with its blocks counted."""
+    results = tuple(content_cost(block["content"]) for block in hears if block["type"] == "tool_result")
+    others = sum(block_cost(block) for block in hears if block["type"] != "tool_result")
+    return Unit(kind, says, hears, seq, sum(map(block_cost, says)) + others + BLOCK * len(results), results)
 
 
 @dataclass(slots=True)
@@ -67,9 +91,9 @@ def split(messages: Sequence[Message]) -> tuple[list[Unit], list[dict[str, Any]]
     return units, lost
 
 
-def said(unit: Unit) -> bool:
+def said(piece: Unit) -> bool:
     """Whether this is something the person said, as against a line that stands for what is gone."""
-    return unit.kind == "user" and any(not is_line(block) for block in unit.hears)
+    return piece.kind == "user" and any(not is_line(block) for block in piece.hears)
 
 
 def is_line(block: dict[str, Any]) -> bool:
@@ -78,10 +102,13 @@ def is_line(block: dict[str, Any]) -> bool:
     return isinstance(text, str) and text.startswith("[…") and text.endswith("…]")
 
 
-def unthinking(unit: Unit) -> Unit:
+def unthinking(piece: Unit) -> Unit:
     """The piece without its thinking: blocks go whole or stay byte for byte."""
-    says = tuple(block for block in unit.says if block["type"] not in _THINKING)
-    return unit if len(says) == len(unit.says) else replace(unit, says=says)
+    says = tuple(block for block in piece.says if block["type"] not in _THINKING)
+    if len(says) == len(piece.says):
+        return piece
+    gone = sum(block_cost(block) for block in piece.says if block["type"] in _THINKING)
+    return replace(piece, says=says, fixed=piece.fixed - gone)
 
 
 def _sides(messages: Sequence[Message], lost: list[dict[str, Any]]) -> Iterator[_Side]:
@@ -136,9 +163,9 @@ def _assistant(side: _Side, answer: _Side | None, taken: set[str], lost: list[di
         used = {id(block) for block in results.values()}
         hears = tuple(block for block in answer.blocks if id(block) in used)
         answer.blocks = [block for block in answer.blocks if id(block) not in used]
-        yield Unit("call", tuple(says), hears, answer.seq)
+        yield unit("call", tuple(says), hears, answer.seq)
     else:
-        yield Unit("reply", tuple(says), (), side.seq)
+        yield unit("reply", tuple(says), (), side.seq)
 
 
 def _user(side: _Side, taken: set[str], lost: list[dict[str, Any]]) -> Iterator[Unit]:
@@ -151,4 +178,4 @@ def _user(side: _Side, taken: set[str], lost: list[dict[str, Any]]) -> Iterator[
         lost.append({"tier": "tail", "seq": side.seq, "what": "tool_result", "why": why})
         hears.append(line("a tool result without its call"))
     if hears:
-        yield Unit("user", (), tuple(hears), side.seq)
+        yield unit("user", (), tuple(hears), side.seq)
