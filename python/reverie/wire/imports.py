@@ -3,7 +3,8 @@
 1. `POST /v1/imports` opens the place where a session's file stands: how many bytes (`offset`) and lines were taken in
    so far, and the SHA-256 of those bytes. A caller whose file begins with other bytes asks again with `restart`.
 2. `PUT /v1/imports/{id}/chunks?offset=N&firstLine=L&final=0|1`, body = bytes from `offset` on (at most CHUNK_MAX).
-   The answer's `offset` is after the last whole line; the caller goes on from there.
+   The answer's `offset` is after the last whole line; the caller goes on from there. A chunk of CHUNK_MAX_BYTES
+   without a line end is part of a line beyond the limit: it is reported, skipped, and so is the rest of that line.
 3. `POST /v1/imports/{id}/finish` gives the report.
 """
 
@@ -11,7 +12,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from reverie.wire.base import Count, Id, Reply, Request
+from reverie.wire.base import Count, Reply, Request
 
 __all__ = ["CHUNK_MAX_BYTES", "ChunkAnswer", "ChunkQuery", "ImportPlace", "ImportReport", "Problem", "StartImport"]
 
@@ -19,10 +20,14 @@ CHUNK_MAX_BYTES = 8 * 1024 * 1024
 
 
 class StartImport(Request):
-    """`POST /v1/imports`. `session` names the thread at its source; `source` is where it was read from, for people."""
+    """`POST /v1/imports`. `session` names the thread at its source; `source` is where it was read from, for people.
+
+    `agent` names the subagent whose own file this is: its lines stand beside the session's main line.
+    """
 
     client: Literal["claude-code"]
-    session: Id
+    session: Annotated[str, Meta(min_length=1, max_length=200)]
+    agent: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
     source: Annotated[str, Meta(max_length=4096)] | None = None
     restart: bool = False
 

@@ -11,10 +11,15 @@ __all__ = ["finish_import", "send_chunk", "start_import"]
 
 
 def start_import(
-    client: Literal["claude-code"], session: str, *, source: str | None = None, restart: bool = False
+    client: Literal["claude-code"],
+    session: str,
+    *,
+    agent: str | None = None,
+    source: str | None = None,
+    restart: bool = False,
 ) -> Call[wire.ImportPlace]:
     """How far this session's file was taken in before."""
-    body = wire.StartImport(client=client, session=session, source=source, restart=restart)
+    body = wire.StartImport(client=client, session=session, agent=agent, source=source, restart=restart)
     return send("POST", target("imports"), wire.ImportPlace, body)
 
 
