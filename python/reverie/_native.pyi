@@ -34,6 +34,11 @@ def sha256_canonical(value: Any) -> str:
 def check_json(data: bytes) -> None:
     """Refuses what is not one JSON value, or what two readers could understand differently."""
 
+def parse_blocks(
+    data: bytes, sections: bool | None = None
+) -> list[tuple[str, int, int, int, str, list[str], list[tuple[str, str]]]]:
+    """Kind, start, end, level, text, tags and fields of every block; the spans join to the document."""
+
 def redact(text: str, literals: Sequence[str] = ()) -> tuple[str, list[tuple[int, int, str]]]:
     """The text without its secrets, and the replaced spans: start and end in characters of the input, kind."""
 
@@ -50,3 +55,18 @@ class Redactor:
 
     def value(self, value: Any) -> tuple[Any, int]:
         """The JSON value without its secrets, the same object if it had none, and how many spans were replaced."""
+
+@final
+class Index:
+    """A BM25 index in memory; may be used from several threads."""
+
+    def __new__(cls) -> Index: ...
+    def __len__(self) -> int: ...
+    def add(self, id: str, text: str, tags: Sequence[str] = ()) -> None:
+        """Adds a text with its tags, in place of what had the same id."""
+
+    def remove(self, id: str) -> bool:
+        """Removes a text; False if there was none under that id."""
+
+    def search(self, query: str, limit: int) -> list[tuple[str, float, list[tuple[str, float]]]]:
+        """Id, score and the terms' shares of the best `limit` texts, best first, equal scores by id."""

@@ -2,11 +2,15 @@
 //!
 //! * [`tokens`]: exact token counts of `o200k_base` and `cl100k_base` ordinary text
 //! * [`canonical`]: RFC 8785 bytes and their SHA-256; a strict check of JSON text
+//! * [`blocks`]: memory documents as spans that join to the document byte for byte
 //! * [`redact`]: secrets replaced by `[REDACTED:<kind>]` in one linear pass
+//! * [`rank`]: texts ranked by how well they answer a query
 //! * [`error`]: every refusal, with its position
 
+pub mod blocks;
 pub mod canonical;
 pub mod error;
+pub mod rank;
 pub mod redact;
 pub mod tokens;
 

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
+use reverie_core::blocks::{self, Sections};
 use reverie_core::redact::{Reach, Redactor};
 use reverie_core::tokens::Encoding;
 use reverie_core::canonical as json;
@@ -83,6 +84,24 @@ pub(crate) fn sha256_canonical(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyRe
 #[pyfunction]
 pub(crate) fn check_json(py: Python<'_>, data: &[u8]) -> PyResult<()> {
     Ok(unlocked(py, data.len(), || json::check_json(data)).map_err(Refused::from)?)
+}
+
+/// Kind, start, end, level, text, tags and fields of a block.
+type BlockTuple = (&'static str, usize, usize, usize, String, Vec<String>, Vec<(String, String)>);
+
+#[pyfunction]
+#[pyo3(signature = (data, sections = None))]
+pub(crate) fn parse_blocks(py: Python<'_>, data: &[u8], sections: Option<bool>) -> PyResult<Vec<BlockTuple>> {
+    let sections = match sections {
+        Some(true) => Sections::Always,
+        Some(false) => Sections::Never,
+        None => Sections::ByFields,
+    };
+    let blocks = unlocked(py, data.len(), || blocks::parse(data, sections)).map_err(Refused::from)?;
+    let tuple = |block: blocks::Block| {
+        (block.kind.word(), block.start, block.end, block.level, block.text, block.tags, block.fields)
+    };
+    Ok(blocks.into_iter().map(tuple).collect())
 }
 
 /// Start, end (in characters) and kind of a replaced span.

@@ -3,6 +3,7 @@
 mod convert;
 mod error;
 mod functions;
+mod index;
 mod redactor;
 
 use pyo3::prelude::*;
@@ -12,8 +13,10 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::functions::{
-        canonical, check_json, count, count_items, count_many, fits, redact, sha256_canonical, truncate, vocabulary,
+        canonical, check_json, count, count_items, count_many, fits, parse_blocks, redact, sha256_canonical, truncate, vocabulary,
     };
+    #[pymodule_export]
+    use crate::index::Index;
     #[pymodule_export]
     use crate::redactor::Redactor;
 }
