@@ -1,0 +1,112 @@
+"""Opens LMDB as the promises need it, and makes room in its map while nothing is open in it."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import lmdb
+
+from reverie.errors import Busy, Damaged, StorageFailed
+from reverie.store.anchor import sync_folder
+from reverie.store.faults import reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+__all__ = ["MAP_BYTES", "READERS_MAX", "Environment", "options"]
+
+MAP_BYTES = 1 << 30  # address space, not disk: the file grows as it is written
+READERS_MAX = 512
+_GROWTH_BYTES_MAX = 16 << 30
+_MAP_BYTES_MAX = 16 << 40
+_GROW_WAIT_S = 5.0
+
+
+def options(map_bytes: int, *, readonly: bool = False) -> dict[str, int | bool]:
+    """How LMDB is opened everywhere. The sync flags are the defaults, and the promise of durability rests on them."""
+    return {
+        "lib_version": 0,
+        "map_size": map_bytes,
+        "subdir": True,
+        "readonly": readonly,
+        "create": not readonly,
+        "mode": 0o600,
+        "max_readers": READERS_MAX,
+        "max_dbs": 0,
+        "max_spare_txns": 8,
+    }
+
+
+class Environment:
+    """An open LMDB environment whose map can grow: reads are counted, and growth waits until none is open."""
+
+    def __init__(self, path: Path, map_bytes: int = MAP_BYTES) -> None:
+        """Opens, creating where nothing is. Raises Damaged for a file that is not a store, StorageFailed."""
+        fresh = not (path / "data.mdb").exists()
+        try:
+            self._env = lmdb.open(str(path), **options(map_bytes))  # type: ignore[arg-type]
+        except (lmdb.InvalidError, lmdb.VersionMismatchError, lmdb.CorruptedError) as error:
+            raise Damaged(
+                f"{path / 'data.mdb'} is not a store that can be read: {error}", hint="`reverie restore` from a backup"
+            ) from error
+        except lmdb.Error as error:
+            raise StorageFailed(f"cannot open the store in {path}: {error}", hint="look at the disk") from error
+        self._gate = threading.Condition()
+        self._open_reads = 0
+        self._growing = False
+        if fresh:
+            sync_folder(path)
+            sync_folder(path.parent)
+        self.stale_readers = self._env.reader_check()
+
+    @contextmanager
+    def read(self) -> Iterator[lmdb.Transaction[bytes]]:
+        """A snapshot. Raises Busy where too many are open."""
+        with self._gate:
+            while self._growing:
+                if not self._gate.wait(_GROW_WAIT_S):
+                    raise Busy("the store is making room", hint="try again in a moment", retryAfter=1)
+            self._open_reads += 1
+        try:
+            with reading("opening a snapshot"):
+                txn = self._env.begin()
+            try:
+                yield txn
+            finally:
+                txn.abort()
+        finally:
+            with self._gate:
+                self._open_reads -= 1
+                if self._open_reads == 0:
+                    self._gate.notify_all()
+
+    @property
+    def open_reads(self) -> int:
+        """How many snapshots are open now."""
+        return self._open_reads
+
+    def begin(self, parent: lmdb.Transaction[bytes] | None = None) -> lmdb.Transaction[bytes]:
+        """A write transaction, inside `parent` where given. LMDB binds it to the calling thread."""
+        return self._env.begin(write=True, parent=parent)
+
+    def grow(self) -> None:
+        """Doubles the map, by at most 16 GiB at once. Waits for open snapshots; raises Busy where they stay."""
+        with self._gate:
+            self._growing = True
+            try:
+                if not self._gate.wait_for(lambda: self._open_reads == 0, _GROW_WAIT_S):
+                    raise Busy("the store needs room and reads are still open", hint="try again", retryAfter=1)
+                size = int(self._env.info()["map_size"])
+                if size >= _MAP_BYTES_MAX:
+                    raise StorageFailed("the store has reached its greatest size", hint="`reverie backup`, then prune")
+                self._env.set_mapsize(size + min(size, _GROWTH_BYTES_MAX))
+            finally:
+                self._growing = False
+                self._gate.notify_all()
+
+    def close(self) -> None:
+        """Lets go of the files."""
+        self._env.close()

@@ -1,0 +1,68 @@
+"""Finds records of one space in one transaction, each verified to be the one that was put there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lmdb
+
+from reverie.errors import Damaged
+from reverie.store.codec import EXTERNAL, Record, Sealed, arrived, open_record, unbind
+from reverie.store.faults import translate
+from reverie.store.keys import name, record_key
+from reverie.store.schema import Kind
+from reverie.store.tally import Tally, tally_key
+from reverie.store.trust import records, stored_tally
+
+__all__ = ["Lookup"]
+
+
+class Lookup:
+    """Records of one space by their whole keys. What LMDB raises comes out as an error of the design."""
+
+    def __init__(self, txn: lmdb.Transaction[bytes], space: bytes) -> None:
+        self.txn = txn
+        self.space = space
+
+    def find(self, raw: bytes) -> Record | None:
+        """The record under a whole key, its place verified. Raises Damaged."""
+        try:
+            record = self.txn.get(raw)
+        except lmdb.MapFullError:
+            raise
+        except lmdb.Error as error:
+            raise translate(error, f"reading {name(raw)}") from error
+        return None if record is None else unbind(raw, record)
+
+    def open(self, raw: bytes, record: Record) -> dict[str, Any]:
+        """The JSON object of a record. Raises Damaged naming it."""
+        if record.form == EXTERNAL:
+            raw, record = self._blob(raw, record)
+        return open_record(raw, record)
+
+    def sealed(self, raw: bytes, record: Record) -> bytes:
+        """The sealed bytes of a record, fetched from its blob where it has one; not verified. Raises Damaged."""
+        return self._blob(raw, record)[1].data if record.form == EXTERNAL else record.data
+
+    def again(self, raw: bytes, record: Record) -> Sealed:
+        """What a record holds, to be written once more. Raises Damaged."""
+        try:
+            return arrived(self.sealed(raw, record))
+        except Damaged as error:
+            raise Damaged(f"{name(raw)} is damaged: {error.message}", hint=error.hint, record=name(raw)) from error
+
+    def _blob(self, raw: bytes, record: Record) -> tuple[bytes, Record]:
+        key = record_key(self.space, Kind.BLOB, (record.address, 1))
+        blob = self.find(key)
+        if blob is None:
+            raise Damaged(f"{name(raw)} is damaged: its body is missing", hint="run `reverie check`", record=name(raw))
+        return key, blob
+
+    def tally(self, prefix: bytes) -> Tally | None:
+        """The tally of the collection whose keys begin with `prefix`, or None where none was ever kept."""
+        return stored_tally(self.txn, tally_key(self.space, prefix))
+
+    def collections(self, prefix: bytes) -> list[bytes]:
+        """The collections that have a tally and whose own prefix begins with `prefix`."""
+        start = len(self.space) + 1
+        return [self.space + key[start:] for key, _ in records(self.txn, tally_key(self.space, prefix))]

@@ -1,0 +1,241 @@
+"""Reads one space as it stood at one moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import lmdb
+
+from reverie.errors import Damaged, ValidationError
+from reverie.store.codec import GONE, Record, unbind
+from reverie.store.faults import translate
+from reverie.store.keys import decode, encode, kind_prefix, name, prefix_end, record_key
+from reverie.store.moments import from_ms
+from reverie.store.schema import RULES, Key, Kind
+from reverie.store.tally import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reverie.store.lookup import Lookup
+    from reverie.store.trust import Trust
+
+__all__ = ["Reader", "Version"]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a record: the operation that wrote it, when, and the value; None where it was deleted."""
+
+    operation: int
+    at: str
+    value: dict[str, Any] | None
+
+
+class Reader:
+    """A snapshot of one space. Valid inside the `with` that gave it.
+
+    Every method raises Damaged, naming what is damaged, rather than give a record that is not the one written, or say
+    that nothing is there where something is missing; ValidationError for a key of the wrong shape.
+    """
+
+    def __init__(self, lookup: Lookup, space: str, trust: Trust) -> None:
+        self._lookup = lookup
+        self._trust = trust
+        self.space = space
+
+    def get(self, kind: Kind, key: Key) -> dict[str, Any] | None:
+        """The value under `key`, or None where nothing is there."""
+        raw = record_key(self._lookup.space, kind, key)
+        record = self._lookup.find(raw)
+        if record is None:
+            self._absent(kind, key)
+            return None
+        return self._lookup.open(raw, record)
+
+    def version(self, kind: Kind, key: Key) -> int | None:
+        """The operation that wrote what is under `key`, or None where nothing is there."""
+        record = self._lookup.find(record_key(self._lookup.space, kind, key))
+        if record is None:
+            self._absent(kind, key)
+            return None
+        return record.operation
+
+    def scan(
+        self, kind: Kind, prefix: Key = (), *, after: Key | None = None, limit: int | None = None, reverse: bool = False
+    ) -> Iterator[tuple[Key, dict[str, Any]]]:
+        """Keys and values under `prefix` in the order of their keys, or against it; those beyond `after` only.
+
+        Kinds with a hashed key come in the order of the hash. Whole key parts make a prefix, not pieces of text.
+        """
+        for raw, record in islice(self._walk(kind, prefix, after, reverse=reverse), limit):
+            value = self._lookup.open(raw, record)
+            yield self._key(kind, raw, value), value
+
+    def scan_sealed(
+        self, kind: Kind, prefix: Key = (), *, after: Key | None = None, limit: int | None = None, reverse: bool = False
+    ) -> Iterator[tuple[Key, bytes]]:
+        """As `scan`, with the values still sealed: `codec.open_sealed` verifies and opens them, anywhere."""
+        for raw, record in islice(self._walk(kind, prefix, after, reverse=reverse), limit):
+            yield self._key(kind, raw, None), self._lookup.sealed(raw, record)
+
+    def last(self, kind: Kind, prefix: Key = ()) -> tuple[Key, dict[str, Any]] | None:
+        """The greatest key under `prefix` with its value, or None."""
+        return next(self.scan(kind, prefix, reverse=True), None)
+
+    def count(self, kind: Kind, prefix: Key = ()) -> int:
+        """How many records are under `prefix`; at once for a whole collection."""
+        if len(prefix) == RULES[kind].scope:
+            return self._tally(kind, prefix).count
+        return sum(1 for _ in self._walk(kind, prefix, None, reverse=False))
+
+    def last_seq(self, kind: Kind, prefix: Key = ()) -> int:
+        """The number last given in a sequence; 0 where none was. `kind` is a sequence, `prefix` what it is for."""
+        return self._tally(kind, prefix).last
+
+    def first_seq(self, kind: Kind, prefix: Key = ()) -> int:
+        """The number of the first record of a sequence that is still kept; `last_seq` + 1 where there is none."""
+        tally = self._tally(kind, prefix)
+        return tally.last - tally.count + 1
+
+    def operation(self) -> int:
+        """The number of the last operation of this space; 0 where there is none."""
+        return self.last_seq(Kind.OPERATION)
+
+    def history(self, kind: Kind, key: Key) -> list[Version]:
+        """Every version kept of a record, oldest first, the current one last; deletions among them."""
+        raw = record_key(self._lookup.space, kind, key)
+        found = list(self._versions(kind, raw))
+        current = self._lookup.find(raw)
+        if current is None:
+            self._absent(kind, key)
+        else:
+            found.append((raw, current))
+        return [
+            Version(
+                record.operation,
+                from_ms(record.at_ms),
+                None if record.form == GONE else self._lookup.open(where, record),
+            )
+            for where, record in found
+        ]
+
+    def _versions(self, kind: Kind, raw: bytes) -> Iterator[tuple[bytes, Record]]:
+        """Superseded versions of the record under the whole key `raw`, oldest first."""
+        if not RULES[kind].versioned:
+            raise ValidationError(f"versions of a {kind} are not kept", hint="see store/FORMAT.md")
+        of = versions_prefix(self._lookup.space, raw)
+        collection = of[: len(self._lookup.space) + 2]
+        self._trust.require(self._lookup, self._lookup.space, collection)
+        return self._records(of, None, reverse=False)
+
+    def _tally(self, kind: Kind, prefix: Key) -> Tally:
+        """The tally of a collection; its own checksum and the space's root vouch for it."""
+        if len(prefix) != RULES[kind].scope:
+            raise ValidationError(f"{prefix!r} does not name a collection of {kind}", hint="see store/FORMAT.md")
+        tally = self._lookup.tally(kind_prefix(self._lookup.space, kind) + encode(prefix))
+        if tally is None:
+            self._trust.require_space(self._lookup, self._lookup.space)
+        return tally or Tally()
+
+    def _absent(self, kind: Kind, key: Key) -> None:
+        """Raises Damaged unless what is not found is known not to be there."""
+        rule = RULES[kind]
+        if rule.sequence:
+            tally = self._tally(kind, key[:-1])
+            if isinstance(key[-1], int) and tally.last - tally.count < key[-1] <= tally.last:
+                raise _missing(record_key(self._lookup.space, kind, key))
+            return
+        scope = kind_prefix(self._lookup.space, kind) + encode(key[: rule.scope], hashed=rule.hashed and rule.scope > 0)
+        self._trust.require(self._lookup, self._lookup.space, scope)
+
+    def _walk(self, kind: Kind, prefix: Key, after: Key | None, *, reverse: bool) -> Iterator[tuple[bytes, Record]]:
+        rule = RULES[kind]
+        space = self._lookup.space
+        whole = kind_prefix(space, kind) + encode(prefix, hashed=rule.hashed)
+        beyond = None if after is None else record_key(space, kind, after)
+        if rule.sequence and len(prefix) == rule.scope:
+            return self._dense(
+                whole, self._tally(kind, prefix), beyond, None if after is None else after[-1], reverse=reverse
+            )
+        if len(prefix) >= rule.scope:
+            self._trust.require(self._lookup, space, kind_prefix(space, kind) + encode(prefix[: rule.scope]))
+        else:
+            self._trust.require_kind(self._lookup, space, kind)
+        return self._records(whole, beyond, reverse=reverse)
+
+    def _dense(
+        self, prefix: bytes, tally: Tally, beyond: bytes | None, after: str | int | None, *, reverse: bool
+    ) -> Iterator[tuple[bytes, Record]]:
+        """The records of a sequence; a number left out is noticed on the way, so nothing is walked beforehand."""
+        first, last = tally.last - tally.count + 1, tally.last
+        if isinstance(after, int):
+            first, last = (first, min(last, after - 1)) if reverse else (max(first, after + 1), last)
+        numbers = iter(range(last, first - 1, -1) if reverse else range(first, last + 1))
+        for raw, record in self._records(prefix, beyond, reverse=reverse):
+            expected = next(numbers, None)
+            if expected is None or raw != prefix + encode((expected,)):
+                raise _missing(raw if expected is None else prefix + encode((expected,)))
+            yield raw, record
+        lost = next(numbers, None)
+        if lost is not None:
+            raise _missing(prefix + encode((lost,)))
+
+    def _records(self, prefix: bytes, beyond: bytes | None, *, reverse: bool) -> Iterator[tuple[bytes, Record]]:
+        """Whole keys and records under `prefix`, in order or against it, each verified to stand in its place."""
+        txn = self._lookup.txn
+        items = backward(txn, prefix, beyond) if reverse else forward(txn, prefix, beyond)
+        try:
+            for raw, record in items:
+                yield raw, unbind(raw, record)
+        except lmdb.Error as error:
+            raise translate(error, f"reading from {name(prefix)}") from error
+
+    def _key(self, kind: Kind, raw: bytes, value: dict[str, Any] | None) -> Key:
+        rule = RULES[kind]
+        key = decode(raw[len(self._lookup.space) + 1 :])
+        if rule.field is None:
+            return key
+        if value is None:
+            record = self._lookup.find(raw)
+            value = {} if record is None else self._lookup.open(raw, record)
+        return (value[rule.field], *key[1:])
+
+
+def _missing(raw: bytes) -> Damaged:
+    return Damaged(
+        f"{name(raw)} is missing from its sequence",
+        hint="run `reverie check`, then `reverie restore` from a backup",
+        record=name(raw),
+    )
+
+
+def versions_prefix(space: bytes, raw: bytes) -> bytes:
+    """What the keys of the superseded versions of the record under the whole key `raw` begin with."""
+    return kind_prefix(space, Kind.VERSION) + raw[len(space) :]
+
+
+def forward(txn: lmdb.Transaction[bytes], prefix: bytes, beyond: bytes | None) -> Iterator[tuple[bytes, bytes]]:
+    """Keys under `prefix` that are greater than `beyond`, rising."""
+    end = prefix_end(prefix)
+    cursor = txn.cursor()
+    if not cursor.set_range(prefix if beyond is None else max(prefix, beyond + b"\0")):
+        return
+    for key, record in cursor.iternext(keys=True, values=True):
+        if key >= end:
+            return
+        yield key, record
+
+
+def backward(txn: lmdb.Transaction[bytes], prefix: bytes, beyond: bytes | None) -> Iterator[tuple[bytes, bytes]]:
+    """Keys under `prefix` that are less than `beyond`, falling."""
+    cursor = txn.cursor()
+    at_end = not cursor.set_range(prefix_end(prefix) if beyond is None else min(beyond, prefix_end(prefix)))
+    if not (cursor.last() if at_end else cursor.prev()):
+        return
+    for key, record in cursor.iterprev(keys=True, values=True):
+        if key < prefix:
+            return
+        yield key, record
