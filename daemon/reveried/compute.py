@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import orjson
-from reverie.errors import Busy, ReverieError, from_code
 
+from reverie.errors import Busy, ReverieError, from_code
 from reveried.platform import die_with_parent
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Compute:
         child = await self._child_of(lane)
         try:
             name, answer = await asyncio.wait_for(_ask(child.process, job, body), timeout_s)
-        except asyncio.TimeoutError as error:
+        except TimeoutError as error:
             await self._end(lane)
             raise ComputeFailed(f"{job} took longer than {timeout_s:g} s.", hint="Try with less at once.") from error
         except (OSError, EOFError) as error:
@@ -170,7 +170,7 @@ class Compute:
                 process.terminate()
         try:
             return await asyncio.wait_for(process.wait(), STOP_GRACE_S)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             process.kill()
             return await process.wait()
 

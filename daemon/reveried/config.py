@@ -7,16 +7,15 @@ import os
 import stat
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reverie.errors import ValidationError
-
 from reveried.config_keys import KEYS, Key, attribute, environment_name
 from reveried.config_paths import check_root, check_secret_file, check_socket
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from reverie.paths import Layout
 

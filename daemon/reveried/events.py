@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from reverie.errors import Busy
 
@@ -20,7 +20,7 @@ class Subscription:
         self._events = events
         self._news = asyncio.Event()
 
-    async def __aenter__(self) -> Subscription:
+    async def __aenter__(self) -> Self:
         """Takes a place among the followers.
 
         Raises:
@@ -42,7 +42,7 @@ class Subscription:
         """True when something may be new, False after `seconds` without news, or when the daemon stops."""
         try:
             await asyncio.wait_for(self._news.wait(), seconds)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return False
         self._news.clear()
         return True

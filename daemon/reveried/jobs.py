@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import structlog
+
 from reverie.errors import Busy, NotFound, ReverieError
 from reverie.ids import new_id
-
 from reveried.http.envelope import envelope_of
 
 if TYPE_CHECKING:
@@ -68,8 +68,10 @@ class Progress:
 
 
 class Jobs:
-    """All long work of this process. What a job changed is in the store; the job itself is not kept across a restart:
-    a caller that asks for it then gets 404 and starts it again, which is safe with an idempotency key.
+    """All long work of this process.
+
+    What a job changed is in the store; the job itself is not kept across a restart: a caller that asks for it then
+    gets 404 and starts it again, which is safe with an idempotency key.
     """
 
     def __init__(self, *, clock: Callable[[], str], now_ms: Callable[[], int], random: Callable[[int], bytes]) -> None:

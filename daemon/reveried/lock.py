@@ -7,7 +7,6 @@ import os
 from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict
-
 from reveried.platform import full_fsync
 
 if TYPE_CHECKING:

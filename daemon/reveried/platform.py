@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import fcntl
 import os
 import socket
 import struct
@@ -76,7 +78,7 @@ def activated_sockets(env: Mapping[str, str], pid: int) -> list[tuple[str, socke
     found = []
     for number in range(count):
         inherited = FIRST_ACTIVATED_FD + number
-        os.set_inheritable(inherited, False)
+        os.set_inheritable(inherited, False)  # noqa: FBT003 - the standard library's signature
         listener = socket.socket(fileno=inherited)
         accepting = listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) == 1
         if not accepting or listener.type != socket.SOCK_STREAM:
@@ -88,8 +90,6 @@ def activated_sockets(env: Mapping[str, str], pid: int) -> list[tuple[str, socke
 
 def full_fsync(descriptor: int) -> None:
     """Bytes of this file on the medium. Where fsync stops at the drive's cache, the stronger call is made."""
-    import fcntl
-
     full = getattr(fcntl, "F_FULLFSYNC", None)
     if full is not None:
         fcntl.fcntl(descriptor, full)
@@ -104,8 +104,6 @@ def die_with_parent(signal_number: int, parent: int) -> None:
     """
     if not sys.platform.startswith("linux"):
         unsupported("PR_SET_PDEATHSIG")
-    import ctypes
-
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_PDEATHSIG, signal_number, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")

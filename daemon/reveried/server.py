@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reverie.errors import Conflict, Starting, ValidationError
 from uvicorn.config import Config as UvicornConfig
 from uvicorn.server import ServerState
 
+from reverie.errors import Conflict, Starting, ValidationError
 from reveried.http.endpoint import send_error
 from reveried.http.protocol import Connection
 
@@ -27,7 +26,7 @@ __all__ = ["Front", "Server", "bind_tcp", "bind_unix"]
 
 BACKLOG = 1024
 SOCKET_PATH_BYTES_MAX = 107
-DRAIN_STEP_S = 0.02
+CLOSING_TURNS = 5
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
 
 
@@ -70,7 +69,7 @@ def bind_unix(path: Path) -> socket.socket:
     except BaseException:
         listener.close()
         raise
-    listener.setblocking(False)
+    listener.setblocking(False)  # noqa: FBT003 - the standard library's signature
     return listener
 
 
@@ -93,7 +92,7 @@ def bind_tcp(address: str) -> socket.socket:
     except OSError as error:
         listener.close()
         raise ValidationError(f"Cannot listen on {address}: {error.strerror}.", hint="Choose another port.") from error
-    listener.setblocking(False)
+    listener.setblocking(False)  # noqa: FBT003 - the standard library's signature
     return listener
 
 
@@ -139,9 +138,7 @@ class Server:
 
     def _connection(self) -> Connection:
         assert self._config is not None
-        return Connection(
-            config=self._config, server_state=self.state, gate=self.gate, loop=asyncio.get_running_loop()
-        )
+        return Connection(config=self._config, server_state=self.state, gate=self.gate, loop=asyncio.get_running_loop())
 
     async def listen(self, listener: socket.socket) -> None:
         """Serves connections of an already listening socket."""
@@ -158,18 +155,15 @@ class Server:
             listener.close()
         for connection in list(self.state.connections):
             connection.shutdown()
-        deadline = asyncio.get_running_loop().time() + seconds
-        while self.state.tasks and asyncio.get_running_loop().time() < deadline:
-            await asyncio.sleep(DRAIN_STEP_S)
-        finished = not self.state.tasks
-        for task in list(self.state.tasks):
-            task.cancel()
+        finished = True
+        if self.state.tasks:
+            _, late = await asyncio.wait(tuple(self.state.tasks), timeout=seconds)
+            finished = not late
+            for task in late:
+                task.cancel()
         for connection in list(self.state.connections):
             connection.transport.close()
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._all_gone(), timeout=1.0)
+        # Closing takes effect in the next turns of the loop: let the peers see the end before the process ends.
+        for _ in range(CLOSING_TURNS):
+            await asyncio.sleep(0)
         return finished
-
-    async def _all_gone(self) -> None:
-        while self.state.connections:
-            await asyncio.sleep(DRAIN_STEP_S)

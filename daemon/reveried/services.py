@@ -10,12 +10,13 @@ if TYPE_CHECKING:
 
     from reverie.paths import Layout
     from reverie.redact import Redactor
-
     from reverie.store import Store, Write
     from reveried.compute import Compute
     from reveried.config import Config
     from reveried.events import Events
     from reveried.http.auth import Caller
+    from reveried.http.gate import Gate
+    from reveried.http.metrics import Metrics
     from reveried.jobs import Jobs
     from reveried.scheduler import Scheduler
     from reveried.worker import Worker
@@ -55,6 +56,9 @@ class Services:
     events: Events
     jobs: Jobs
     scheduler: Scheduler
+    gate: Gate
+    metrics: Metrics
+    description: Callable[[], dict[str, Any]]  # openapi.json
     clock: Callable[[], str]
     random: Callable[[int], bytes]
     started: float  # monotonic seconds at which the process began

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
+
 from reverie.errors import Busy, ReverieError, StorageFailed
 
 if TYPE_CHECKING:
@@ -114,7 +115,9 @@ class Worker:
             self._refuse_if_closed()
             lane = self._bulk if bulk else self._interactive
             if len(lane) >= self._queue_length:
-                raise Busy("The queue of writes is full.", hint="Try again in a moment.", retryAfter=1, queued=len(lane))
+                raise Busy(
+                    "The queue of writes is full.", hint="Try again in a moment.", retryAfter=1, queued=len(lane)
+                )
             lane.append(waiting)
             self._lock.notify()
         # The write goes on when its caller leaves: it may be half way to the disk.

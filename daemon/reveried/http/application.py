@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reverie.errors import NotFound
 from starlette.routing import Match, Router
 from starlette.routing import Route as StarletteRoute
 
+from reverie.errors import NotFound
 from reveried.http.endpoint import Endpoint, send_error
 from reveried.http.envelope import MethodNotAllowed
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from reveried.http.metrics import Metrics
     from reveried.http.table import Table
     from reveried.services import Services
 
@@ -26,10 +25,9 @@ SHOWN_CHARS = 80
 class Application:
     """Every call of the surface; what is none of them is 404 or 405."""
 
-    def __init__(self, table: Table, services: Services, metrics: Metrics) -> None:
+    def __init__(self, table: Table, services: Services) -> None:
         routes = [
-            StarletteRoute(path, Endpoint(route, services, metrics), methods=[method])
-            for (method, path), route in table.items()
+            StarletteRoute(path, Endpoint(route, services), methods=[method]) for (method, path), route in table.items()
         ]
         # An exact path goes before a pattern, so that `/v1/jobs/all` would never read as a job named `all`.
         routes.sort(key=lambda route: ("{" in route.path, ":path}" in route.path))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import orjson
-from reverie.canonical import check_json
 
+from reverie.canonical import check_json
 from reverie.errors import ValidationError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import urllib.parse
 from typing import TYPE_CHECKING
 
 import structlog
-from reverie.errors import ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError
 
+from reverie.errors import ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError
 from reveried import PROTOCOL
 from reveried.http.auth import caller_of
 from reveried.http.call import Call, Reply, Stream
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from reveried.http.metrics import Metrics
     from reveried.http.table import Route
     from reveried.services import Services
 
@@ -35,10 +34,10 @@ PROTOCOL_HEADER = (b"reverie-protocol", str(PROTOCOL).encode())
 class Endpoint:
     """The ASGI application of one route."""
 
-    def __init__(self, route: Route, services: Services, metrics: Metrics) -> None:
+    def __init__(self, route: Route, services: Services) -> None:
         self._route = route
         self._services = services
-        self._metrics = metrics
+        self._metrics = services.metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request; nothing but cancellation leaves it as an exception."""
@@ -191,6 +190,4 @@ def _query(raw: bytes) -> dict[str, str]:
 
 def _unexpected(error: Exception) -> ReverieError:
     """What a caller learns of a defect: that it is one, and where to look; never what the error held."""
-    return ReverieError(
-        "The daemon met an unexpected error.", hint="reverie logs shows it.", kind=type(error).__name__
-    )
+    return ReverieError("The daemon met an unexpected error.", hint="reverie logs shows it.", kind=type(error).__name__)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from reveried import PROTOCOL
-
 from reverie.errors import ReverieError
+from reveried import PROTOCOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

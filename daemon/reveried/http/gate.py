@@ -22,8 +22,10 @@ ROOT_UID = 0
 
 @dataclass(slots=True)
 class Gate:
-    """Shared by all connections of one daemon. Rule: the daemon's own uid, and root (which could read its files
-    anyway), each root connection logged; every other uid is refused. TCP has no peer uid: its callers need a token.
+    """Shared by all connections of one daemon.
+
+    The rule: the daemon's own uid may connect, and root, which could read its files anyway and is logged; every other
+    uid is refused. TCP has no peer uid: its callers need a token.
     """
 
     limits: Limits
@@ -58,9 +60,7 @@ class Gate:
             Busy: the bodies being received fill what the daemon gives to them.
         """
         if self.held_bytes + size > self.limits.bodies_bytes:
-            raise Busy(
-                "Too many large requests at once.", hint="Try again in a moment.", retryAfter=1, reason="bodies"
-            )
+            raise Busy("Too many large requests at once.", hint="Try again in a moment.", retryAfter=1, reason="bodies")
         self.held_bytes += size
 
     def release(self, size: int) -> None:

@@ -13,9 +13,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import httptools
-from reverie.errors import Busy, ReverieError, TooLarge, ValidationError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from reverie.errors import Busy, ReverieError, TooLarge, ValidationError
 from reveried.http.envelope import raw_response
 
 if TYPE_CHECKING:

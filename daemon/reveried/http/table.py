@@ -18,7 +18,8 @@ class Route:
     """One call: what it is matched by, what runs, and what openapi.json says of it.
 
     `path` may hold `{name}` (one segment) and, last, `{name:path}` (the rest). `takes` and `gives` are wire structs
-    (`takes` is for documentation; the handler reads the body by `call.into(Struct)`). A `raw` route takes a body of any type; the others take JSON only.
+    (`takes` is for documentation; the handler reads the body by `call.into(Struct)`). A `raw` route takes a body of
+    any type, the others JSON only.
     """
 
     method: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.wire import Job as WireJob
-
 from reveried.http.call import Reply
 from reveried.http.table import Route
 
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from reverie.models import Json
-
     from reveried.http.call import Call
     from reveried.jobs import Progress
 

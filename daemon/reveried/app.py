@@ -1,0 +1,209 @@
+"""The composition root: opens each part, promises at once to close it, and waits for the end.
+
+Order matters and is written here alone: settings, log, locks, check after an unclean stop, store, writer, compute,
+schedules, server. Closing goes backwards, by the stack.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import signal
+import socket
+import sys
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+
+from reverie.errors import Damaged, ReverieError
+from reverie.paths import Layout
+from reverie.redact import Redactor
+from reverie.store import Store
+from reveried import __version__, log
+from reveried.checking import check_in_child
+from reveried.clock import clock_of, text_of
+from reveried.compute import Compute
+from reveried.config import Config, load
+from reveried.events import Events
+from reveried.http.application import Application
+from reveried.http.description import openapi
+from reveried.http.gate import Gate
+from reveried.http.limits import Limits
+from reveried.http.metrics import Metrics
+from reveried.jobs import Jobs
+from reveried.lock import Lock
+from reveried.platform import activated_sockets, notify
+from reveried.routes import routes
+from reveried.scheduled import offer_jobs
+from reveried.scheduler import Scheduler
+from reveried.server import Front, Server, bind_tcp, bind_unix
+from reveried.services import Services
+from reveried.tables import StoredCallers, StoredSchedules
+from reveried.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reveried.clock import Clock
+
+__all__ = ["EXIT_DAMAGED", "EXIT_FAILED", "run", "serve"]
+
+EXIT_FAILED = 1
+EXIT_DAMAGED = (
+    78  # EX_CONFIG: a person must act; the service manager does not start us again (RestartPreventExitStatus)
+)
+SWITCH_INTERVAL_S = 0.0005  # the writer thread gives way to the event loop ten times sooner than by default
+
+
+def run(env: Mapping[str, str]) -> int:
+    """Serves until a signal; the exit status of the process."""
+    import uvloop  # noqa: PLC0415 - the command line imports this module for its exit statuses
+
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    try:
+        return uvloop.run(serve(env))
+    except Damaged as error:
+        _say(error)
+        return EXIT_DAMAGED
+    except ReverieError as error:
+        _say(error)
+        return error.exit_status
+
+
+async def serve(env: Mapping[str, str]) -> int:
+    """The whole daemon, from nothing to the end.
+
+    Raises:
+        ReverieError: it could not start; the message says what to do.
+    """
+    began = time.monotonic()
+    home = Path(env["REVERIE_HOME"]) if env.get("REVERIE_HOME") else None
+    layout = Layout.from_env(env, Path.home(), os.getuid())
+    config = load(layout, env, home=Path.home())
+    log.configure(config.log.level)
+    stopping = _stop_signals()
+    async with AsyncExitStack() as closing:
+        lock = Lock(layout.data_dir / "daemon.lock")
+        # An end with an error leaves the mark of an unclean stop: the next start looks at the store first.
+        closing.push(lambda kind, _error, _trace: lock.release(clean=kind is None))
+        server = await _listen(config, env, closing)
+        if lock.found_unclean:
+            await check_in_child(layout.store_dir)
+        redactor, clock = Redactor(config.redact.literals), clock_of(env, home)
+        store = Store.open(layout.store_dir, redactor=redactor)
+        closing.callback(store.close)
+        services = await _assemble(layout, config, store, redactor, closing, gate=server.gate, clock=clock, began=began)
+        closing.push_async_callback(server.drain, config.daemon.drain_seconds)
+        closing.callback(services.events.end)
+        server.front.app = Application(routes(), services)
+        closing.callback(notify, "STOPPING=1", env)
+        notify("READY=1", env)
+        _log().info("ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3))
+        await stopping.wait()
+        _log().info("stopping", connections=len(server.state.connections))
+    _log().info("stopped")
+    return 0
+
+
+async def _assemble(
+    layout: Layout,
+    config: Config,
+    store: Store,
+    redactor: Redactor,
+    closing: AsyncExitStack,
+    *,
+    gate: Gate,
+    clock: Clock,
+    began: float,
+) -> Services:
+    """The parts between the store and the server, each with its promise to close."""
+    daemon = config.daemon
+
+    def at() -> str:
+        return text_of(clock.now())
+
+    events = Events(asyncio.get_running_loop(), subscribers=daemon.subscribers)
+    worker = Worker(store, clock=at, queue_length=daemon.queue_length, committed=events.committed)
+    worker.start()
+    closing.push_async_callback(asyncio.to_thread, worker.stop)
+    compute = Compute(idle_s=daemon.compute_idle_seconds, timeout_s=daemon.compute_seconds)
+    closing.push_async_callback(compute.close)
+    jobs = Jobs(clock=at, now_ms=lambda: int(clock.now().timestamp() * 1000), random=secrets.token_bytes)
+    closing.push_async_callback(jobs.close, daemon.drain_seconds)
+    scheduler = Scheduler(StoredSchedules(store, worker.submit), clock=clock)
+    closing.push_async_callback(scheduler.stop)
+    services = Services(
+        config=config,
+        layout=layout,
+        store=store,
+        redactor=redactor,
+        callers=StoredCallers(store),
+        submit=worker.submit,
+        worker=worker,
+        compute=compute,
+        events=events,
+        jobs=jobs,
+        scheduler=scheduler,
+        gate=gate,
+        metrics=Metrics(),
+        description=lambda: openapi(routes()),
+        clock=at,
+        random=secrets.token_bytes,
+        started=began,
+    )
+    offer_jobs(services)
+    await scheduler.start()
+    return services
+
+
+async def _listen(config: Config, env: Mapping[str, str], closing: AsyncExitStack) -> Server:
+    """Listens at once, so that whoever comes early is told `starting`: on inherited sockets, or on our own."""
+    daemon = config.daemon
+    limits = Limits(
+        body_bytes=daemon.body_bytes,
+        connections=daemon.connections,
+        header_s=daemon.header_seconds,
+        body_s=daemon.body_seconds,
+        idle_s=daemon.idle_seconds,
+        write_s=daemon.write_seconds,
+    )
+    server = Server(Front(), Gate(limits))
+    closing.push_async_callback(server.drain, 0.0)
+    inherited = [listener for _, listener in activated_sockets(env, os.getpid())]
+    listeners = list(inherited)
+    if not any(listener.family == socket.AF_UNIX for listener in inherited):
+        # A lock of its own: two stores may have been given one socket.
+        guard = Lock(daemon.socket.with_name(daemon.socket.name + ".lock"))
+        closing.callback(guard.release, clean=True)
+        listeners.append(bind_unix(daemon.socket))
+        closing.callback(daemon.socket.unlink, missing_ok=True)
+    if daemon.tcp:
+        listeners.append(bind_tcp(daemon.tcp))
+    for listener in listeners:
+        await server.listen(listener)
+    return server
+
+
+def _stop_signals() -> asyncio.Event:
+    """Set by SIGTERM or SIGINT. SIGHUP, which would end the process, is only noted: settings change at a restart."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    loop.add_signal_handler(signal.SIGHUP, lambda: _log().info("settings are read at the next start"))
+    return stopping
+
+
+def _log() -> structlog.typing.FilteringBoundLogger:
+    logger: structlog.typing.FilteringBoundLogger = structlog.get_logger("reveried")
+    return logger
+
+
+def _say(error: ReverieError) -> None:
+    """Why the daemon ends, for the person or the service manager that started it."""
+    hint = f" {error.hint}" if error.hint else ""
+    print(f"reveried: {error.message}{hint}", file=sys.stderr)  # noqa: T201 - the log may not be set up yet

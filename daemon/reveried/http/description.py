@@ -1,0 +1,98 @@
+"""Writes openapi.json from the table of routes and the wire structs: generated, so it cannot disagree with them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from reveried import __version__
+
+if TYPE_CHECKING:
+    from reveried.http.table import Route, Table
+
+__all__ = ["openapi"]
+
+REFERENCES = "#/components/schemas/{name}"
+_PARAMETER = re.compile(r"\{(\w+)(?::path)?\}")
+_ERROR_STATUSES = ("400", "401", "403", "404", "409", "410", "413", "415", "422", "426", "500", "502", "503", "507")
+_ERROR_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "What failed. `details.hint` says what to do.",
+    "properties": {"error": {"type": "string"}, "message": {"type": "string"}, "details": {"type": "object"}},
+    "required": ["error", "message", "details"],
+    "additionalProperties": False,
+}
+
+
+def openapi(table: Table) -> dict[str, Any]:
+    """The surface as an OpenAPI 3.1 document."""
+    types = _types(table)
+    schemas, components = msgspec.json.schema_components(types, ref_template=REFERENCES)
+    by_type = dict(zip(map(repr, types), schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for (method, path), route in sorted(table.items(), key=lambda row: (row[0][1], row[0][0])):
+        shown = _PARAMETER.sub(r"{\1}", path)
+        paths.setdefault(shown, {})[method.lower()] = _operation(route, by_type)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Reverie",
+            "version": __version__,
+            "description": "A local daemon that gives agents a memory which survives distillation.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": {**components, "Error": _ERROR_SCHEMA},
+            "responses": {
+                "Error": {
+                    "description": "The request failed.",
+                    "content": _json({"$ref": "#/components/schemas/Error"}),
+                }
+            },
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"token": []}],
+    }
+
+
+def _types(table: Table) -> list[Any]:
+    """Every type that a route takes or gives, once."""
+    found: dict[str, Any] = {}
+    for route in table.values():
+        for kind in (route.takes, route.gives):
+            if kind is not None:
+                found.setdefault(repr(kind), kind)
+    return list(found.values())
+
+
+def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
+    operation: dict[str, Any] = {"summary": route.says, "operationId": _name(route)}
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in _PARAMETER.findall(route.path)
+    ]
+    parameters += [{"name": name, "in": "query", "schema": {"type": "string"}} for name in route.query]
+    if route.method == "POST":
+        parameters.append({"name": "Idempotency-Key", "in": "header", "schema": {"type": "string"}})
+    if parameters:
+        operation["parameters"] = parameters
+    if route.takes is not None:
+        operation["requestBody"] = {"required": True, "content": _json(schemas[repr(route.takes)])}
+    answer: dict[str, Any] = {"description": route.says}
+    if route.gives is not None:
+        answer["content"] = _json(schemas[repr(route.gives)])
+    operation["responses"] = {str(route.status): answer} | {
+        status: {"$ref": "#/components/responses/Error"} for status in _ERROR_STATUSES
+    }
+    return operation
+
+
+def _name(route: Route) -> str:
+    words = re.sub(r"[^A-Za-z0-9]+", " ", route.path.removeprefix("/v1")).split()
+    return "_".join([route.method.lower(), *words])
+
+
+def _json(schema: Any) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}

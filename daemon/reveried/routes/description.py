@@ -1,0 +1,21 @@
+"""`GET /v1/openapi.json`: the surface describes itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reveried.http.call import Reply
+from reveried.http.table import Route
+
+if TYPE_CHECKING:
+    from reveried.http.call import Call
+
+__all__ = ["ROUTES"]
+
+
+async def description(call: Call) -> Reply:
+    """The OpenAPI 3.1 document of every call."""
+    return Reply(call.services.description())
+
+
+ROUTES = (Route("GET", "/v1/openapi.json", description, "This description."),)

@@ -1,0 +1,63 @@
+"""The daemon's own small tables in the store: who a token is, and what is scheduled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie.store import Kind, Write
+from reverie.store.schema import SYSTEM_SPACE
+from reveried.http.auth import Caller
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reverie.models import Json
+    from reverie.store import Store, Writer
+    from reveried.services import Submit
+
+__all__ = ["StoredCallers", "StoredSchedules"]
+
+WHO = "reveried"
+
+
+class StoredCallers:
+    """Finds who a token belongs to; only its hash is kept."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __call__(self, digest: str) -> Caller | None:
+        """The caller of a token's hash, or None where it is unknown."""
+        with self._store.reader(SYSTEM_SPACE) as reader:
+            record = reader.get(Kind.TOKEN, (digest,))
+        return Caller(record["space"], record["agent"]) if record is not None else None
+
+
+class StoredSchedules:
+    """The table of schedules of every space."""
+
+    def __init__(self, store: Store, submit: Submit) -> None:
+        self._store = store
+        self._submit = submit
+
+    def all(self) -> Iterator[tuple[str, dict[str, Json]]]:
+        """Every schedule with its space."""
+        for space in self._store.spaces():
+            with self._store.reader(space) as reader:
+                yield from ((space, record) for _, record in reader.scan(Kind.SCHEDULE))
+
+    async def put(self, space: str, schedule: dict[str, Json]) -> None:
+        """Adds or changes one."""
+
+        def body(writer: Writer) -> None:
+            writer.put(Kind.SCHEDULE, (schedule["id"],), schedule)
+
+        await self._submit(Write(space, WHO, "schedule", body))
+
+    async def delete(self, space: str, schedule_id: str) -> None:
+        """Removes one."""
+
+        def body(writer: Writer) -> None:
+            writer.delete(Kind.SCHEDULE, (schedule_id,))
+
+        await self._submit(Write(space, WHO, "schedule removed", body))
