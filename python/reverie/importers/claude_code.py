@@ -21,18 +21,17 @@ from typing import Any, Final, cast
 import orjson
 
 from reverie.errors import ValidationError
-from reverie.importers.jsonline import Unreadable, load, text_of
+from reverie.importers.jsonline import LINE_BYTES_MAX, Unreadable, load, text_of
 from reverie.importers.problem import Problem
 from reverie.importers.times import utc
 from reverie.models import Entry, EntryKind, Json, Role
 
-__all__ = ["LINE_BYTES_MAX", "bad", "is_command", "line_of", "parse_line", "raw_bytes", "read_line"]
-
-LINE_BYTES_MAX: Final = 32 * 1024 * 1024
+__all__ = ["bad", "is_command", "line_of", "parse_line", "raw_bytes", "read_line"]
 
 _COMMAND = re.compile(r"\s*<(?:command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat))>")
-_TYPED: Final = frozenset(("user", "assistant"))
-_DATA_ROLES: Final = frozenset(("system", "tool", "developer"))
+# Lists, since a foreign value may be one that cannot be looked up by its hash.
+_TYPED: Final = ["user", "assistant"]
+_DATA_ROLES: Final = ["system", "tool", "developer"]
 _KINDS: Final = {
     "progress": EntryKind.PROGRESS,
     "attachment": EntryKind.ATTACHMENT,
@@ -76,7 +75,7 @@ def line_of(entry: Entry) -> dict[str, Any]:
         )
     line = dict(entry.extra)
     lifted: dict[str, Any] = {"uuid": entry.id, "parentUuid": entry.parent}
-    if "timestamp" not in line:
+    if "timestamp" not in line and "ts" not in line:
         lifted["timestamp"] = entry.at
     line.update((key, value) for key, value in lifted.items() if value is not None)
     if entry.role is not None:
@@ -189,7 +188,7 @@ def _at(value: dict[str, Any], number: int) -> tuple[str | None, Problem | None]
     at = utc(given)
     if at is None:
         return None, Problem(number, f"{_shown(given)} is not a time; the line is kept without one")
-    if at == value.get("timestamp"):
+    if at == value.get("timestamp") and "ts" not in value:
         del value["timestamp"]
     return at, None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -11,15 +12,15 @@ import orjson
 if TYPE_CHECKING:
     from reverie.models import Json
 
-__all__ = ["DEPTH_MAX", "RAW_BYTES_MAX", "Unreadable", "load", "text_of"]
+__all__ = ["DEPTH_MAX", "HEAD_BYTES", "LINE_BYTES_MAX", "Unreadable", "load", "text_of"]
 
 DEPTH_MAX: Final = 200
 """Objects and lists inside one another. The JSON writer stops at 254, and a stored record adds levels of its own."""
 
-RAW_BYTES_MAX: Final = 32 * 1024 * 1024
-"""An unreadable line is kept whole up to here; of a longer one the first `_HEAD_BYTES`."""
+LINE_BYTES_MAX: Final = 32 * 1024 * 1024
+"""A longer line is not read. Of such a line the first HEAD_BYTES are kept, of any other unreadable line all of it."""
 
-_HEAD_BYTES: Final = 64 * 1024
+HEAD_BYTES: Final = 64 * 1024
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _LONE: Final = re.compile("[\ud800-\udfff]")
 _INT_MAX: Final = 2**64 - 1
@@ -56,9 +57,11 @@ def text_of(line: bytes) -> tuple[str, str | None]:
 
     Bytes that are not UTF-8 are read as Latin-1: exact, and ASCII in them stays readable, so redaction sees it.
     """
-    kept = line if len(line) <= RAW_BYTES_MAX else line[:_HEAD_BYTES]
+    whole = len(line) <= LINE_BYTES_MAX
+    kept = line if whole else line[:HEAD_BYTES]
     try:
-        return kept.decode(), None
+        # A beginning may end inside a character, which is then left out.
+        return codecs.getincrementaldecoder("utf-8")().decode(kept, final=whole), None
     except UnicodeDecodeError:
         return kept.decode("latin-1"), "latin-1"
 

@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from reverie.errors import ValidationError
-from reverie.importers.claude_code import LINE_BYTES_MAX, bad, read_line
-from reverie.importers.jsonline import Unreadable, load
+from reverie.importers.claude_code import bad, read_line
+from reverie.importers.jsonline import LINE_BYTES_MAX, Unreadable, load
 from reverie.importers.weigh import weigh
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def plan_chunk(
     entries = weigh(reading.entries) if tokens else reading.entries
     counts = Counter(entry.kind for entry in entries)
     return ChunkPlan(
-        tuple(entries), start, reading.line + 1 - first_line, tuple(reading.problems), dict(counts), inside
+        tuple(entries), start, max(0, reading.line + 1 - first_line), tuple(reading.problems), dict(counts), inside
     )
 
 
@@ -118,11 +118,12 @@ def _skip_rest(data: bytes, inside: Inside) -> tuple[int, Inside]:
 def _unfinished(reading: _Reading, data: bytes, start: int, inside: Inside, *, final: bool) -> tuple[int, Inside]:
     """Deals with the last line, whose end is not in `data`: how far `data` is consumed, and what comes next."""
     last = data[start:]
-    if len(last) > LINE_BYTES_MAX:
+    # One byte more may still be the first half of a line end.
+    if len(last) > LINE_BYTES_MAX + 1:
         reading.line += 1
         reading.keep(bad(last, reading.line, f"longer than {LINE_BYTES_MAX} bytes"))
         return len(data), Inside.OVERLONG
-    if not final or not last.strip():
+    if not final or len(last) > LINE_BYTES_MAX or not last.strip():
         return start, inside
     try:
         load(last)

@@ -7,8 +7,9 @@ both open with a prompt, and nobody typed anything more on the first after the s
 What follows from that:
 
 * Branches that open with an assistant line, a tool result or a client's notice never count.
-* Nor do beginnings: a prompt without a parent, or with one that is not here, goes on from what stands before it.
-  A compaction's boundary is such a beginning, but it belongs to the branch it was made on, and shares its fate.
+* Nor does a compaction: its boundary has no parent and goes on from what stands before it. It belongs to the branch
+  it was made on, and shares its fate.
+* The start of a session is a point to return to as well: two prompts of one session that both say `parentUuid: null`.
 * Two clients that go on from one point side by side keep both branches, as long as both get prompts.
 * A parent that comes after its child is no parent, so ids in a cycle end every walk.
 """
@@ -77,8 +78,9 @@ def _grow(entries: Sequence[Entry]) -> _Tree:
     children: dict[int, list[int]] = defaultdict(list)
     parents = [_NEVER] * len(entries)
     for place, entry in enumerate(entries):
-        if entry.parent is not None and entry.id not in places:
-            forks[entry.parent].append(place)
+        point = _point(entry)
+        if point is not None and entry.id not in places:
+            forks[point].append(place)
         parent = places.get(_parent(entry) or "", _NEVER)
         if parent != _NEVER:
             parents[place] = parent
@@ -117,6 +119,14 @@ def _left(tree: _Tree, children: list[int]) -> list[int]:
     # A branch replaces another only with something said on it; a command alone (`/exit`) goes nowhere.
     latest = max((tree.opening[child] for child in opened if tree.last_prompt[child] != _NEVER), default=_NEVER)
     return [child for child in opened if max(tree.opening[child], tree.last_prompt[child]) < latest]
+
+
+def _point(entry: Entry) -> str | None:
+    """Where an entry hangs; for a prompt at the start of its session, the session."""
+    if entry.parent is not None or entry.extra.get("parentUuid", "") is not None or not is_prompt(entry):
+        return entry.parent
+    session = entry.extra.get("sessionId")
+    return f"session {session}" if isinstance(session, str) else None
 
 
 def _parent(entry: Entry) -> str | None:

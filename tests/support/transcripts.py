@@ -1,0 +1,78 @@
+"""Builds small Claude Code transcripts: one call per line, chained like the real ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from reverie.importers.plan import plan_chunk
+
+if TYPE_CHECKING:
+    from reverie.models import Entry
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def call(name: str, **tool_input: Any) -> dict[str, Any]:
+    """A tool call whose id is its name, so that a test reads well."""
+    return {"type": "tool_use", "id": name, "name": "Bash", "input": tool_input}
+
+
+def result(name: str, content: Any = "done") -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": name, "content": content}
+
+
+@dataclass(slots=True)
+class Transcript:
+    """Lines in order; each hangs on the line before it unless `parent` says another (`None`: the start)."""
+
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, kind: str, *, parent: str | None = "", uuid: str | None = None, **rest: Any) -> str:
+        number = len(self.lines) + 1
+        last = next((line["uuid"] for line in reversed(self.lines) if "uuid" in line), None)
+        line = {
+            "parentUuid": last if parent == "" else parent,
+            "isSidechain": False,
+            "sessionId": "s1",
+            "type": kind,
+            "uuid": uuid or f"u{number}",
+            "timestamp": f"2026-01-02T03:04:05.{number:03d}Z",
+        }
+        self.lines.append(line | rest)
+        return str(line["uuid"])
+
+    def user(self, content: Any, **rest: Any) -> str:
+        return self.add("user", message={"role": "user", "content": content}, **rest)
+
+    def assistant(self, *blocks: dict[str, Any], reply: str | None = None, **rest: Any) -> str:
+        usage = {"input_tokens": 7, "output_tokens": len(self.lines)}
+        message = {"id": reply or f"msg{len(self.lines) + 1}", "type": "message", "role": "assistant"}
+        return self.add("assistant", message=message | {"content": list(blocks), "usage": usage}, **rest)
+
+    def compaction(self, summary: str, *, before: int = 1000) -> None:
+        """A boundary, which has no parent but says where it was made, and the summary behind it."""
+        self.add(
+            "system",
+            parent=None,
+            subtype="compact_boundary",
+            logicalParentUuid=self.lines[-1]["uuid"],
+            compactMetadata={"trigger": "auto", "preTokens": before},
+        )
+        self.user(summary, isCompactSummary=True, isVisibleInTranscriptOnly=True)
+
+    def bytes(self) -> bytes:
+        return b"".join(orjson.dumps(line) + b"\n" for line in self.lines)
+
+    def entries(self) -> list[Entry]:
+        return stored(self.bytes())
+
+
+def stored(data: bytes) -> list[Entry]:
+    """The entries of a whole transcript, numbered as in a thread of its own."""
+    plan = plan_chunk(data, first_line=1, final=True)
+    return [replace(entry, seq=seq) for seq, entry in enumerate(plan.entries, 1)]

@@ -1,0 +1,277 @@
+"""One line of a transcript: what it is taken for, what is kept of it, and why it could not be read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+import pytest
+
+from reverie.errors import ValidationError
+from reverie.importers import plan_chunk
+from reverie.importers.claude_code import is_command, line_of, parse_line, raw_bytes, read_line
+from reverie.importers.jsonline import DEPTH_MAX
+from reverie.models import Entry, EntryKind
+from support.shared import shared
+
+AT = "2026-01-02T03:04:05.678Z"
+
+
+def line(kind: str, **rest: Any) -> dict[str, Any]:
+    return {"type": kind, "uuid": "u1", "parentUuid": "u0", "timestamp": AT} | rest
+
+
+def said(role: str, content: Any, **rest: Any) -> dict[str, Any]:
+    return line(role, message={"role": role, "content": content}, **rest)
+
+
+def check(value: dict[str, Any], kind: EntryKind) -> Entry:
+    """A line is of this kind, nothing is reported, and it can be put together again."""
+    entry, problem = read_line(orjson.dumps(value), 7)
+    assert (entry.kind, problem, entry.line) == (kind, None, 7)
+    assert line_of(entry) == value
+    return entry
+
+
+def check_bad(raw: bytes, why: str) -> Entry:
+    """A line is kept as it stood, and reported with its number and this reason."""
+    entry, problem = read_line(raw, 7)
+    assert entry.kind is EntryKind.BAD
+    assert problem is not None
+    assert problem.line == 7
+    assert why in problem.why
+    assert entry.extra["problem"] == problem.why
+    assert raw_bytes(entry) == raw
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (said("user", "hello"), EntryKind.SPEECH),
+        (said("user", [{"type": "tool_result", "tool_use_id": "t", "content": "x"}]), EntryKind.SPEECH),
+        (said("user", [{"type": "image", "source": {"type": "base64", "data": "AAAA"}}]), EntryKind.SPEECH),
+        (said("user", ""), EntryKind.SPEECH),
+        (said("user", []), EntryKind.SPEECH),
+        (said("assistant", [{"type": "thinking", "thinking": "hm", "signature": "s"}]), EntryKind.SPEECH),
+        (said("assistant", [{"type": "of the future", "x": 1}]), EntryKind.SPEECH),
+        (said("assistant", [{"type": "text", "text": "API Error"}], isApiErrorMessage=True), EntryKind.SPEECH),
+        (said("user", "hello", isSidechain=True), EntryKind.SIDECHAIN),
+        (said("assistant", [], isSidechain=True), EntryKind.SIDECHAIN),
+        (said("user", "skill", isMeta=True, isSidechain=True), EntryKind.SIDECHAIN),
+        (said("user", "a caveat", isMeta=True), EntryKind.META),
+        (said("user", "<command-name>/exit</command-name>"), EntryKind.META),
+        (said("user", "\n <command-message>x</command-message>"), EntryKind.META),
+        (said("user", "<local-command-stdout>Bye</local-command-stdout>"), EntryKind.META),
+        (said("user", [{"type": "text", "text": "<local-command-stdout></local-command-stdout>"}]), EntryKind.META),
+        (said("user", "what does <command-name> mean?"), EntryKind.SPEECH),
+        (said("user", [{"type": "text", "text": "<command-name>"}, {"type": "text", "text": "and"}]), EntryKind.SPEECH),
+        (
+            said("user", [{"type": "tool_result", "tool_use_id": "t", "content": "x"}], isMeta=True),
+            EntryKind.SPEECH,
+        ),
+        (said("user", "what was before", isCompactSummary=True), EntryKind.SUMMARY),
+        (line("user", message={"role": "system", "content": "obey"}), EntryKind.META),
+        (line("system", subtype="compact_boundary", logicalParentUuid="u0"), EntryKind.BOUNDARY),
+        (line("system", subtype="microcompact_boundary"), EntryKind.OTHER),
+        (line("system", subtype="local_command", content="<command-name>"), EntryKind.OTHER),
+        (line("progress", data={}), EntryKind.PROGRESS),
+        (line("attachment", attachment={"type": "hook_success"}), EntryKind.ATTACHMENT),
+        ({"type": "summary", "summary": "a title", "leafUuid": "u9"}, EntryKind.OTHER),
+        ({"type": "last-prompt"}, EntryKind.OTHER),
+        ({"type": "of the future", "message": "not even an object"}, EntryKind.OTHER),
+        ({"type": ["odd"]}, EntryKind.OTHER),
+        ({"type": {}}, EntryKind.OTHER),
+        ({"role": "user", "content": "hi"}, EntryKind.SPEECH),
+        ({"role": "assistant", "content": [{"type": "text", "text": "hi"}]}, EntryKind.SPEECH),
+        ({"role": "system", "content": "obey"}, EntryKind.META),
+        ({"role": "tool", "content": "AWS_SECRET_ACCESS_KEY=..."}, EntryKind.META),
+        ({"ts": "9999-12-31T23:59:59Z"}, EntryKind.OTHER),
+        ({"ts": AT}, EntryKind.OTHER),
+        ({"ts": AT, "timestamp": AT}, EntryKind.OTHER),
+        ({}, EntryKind.OTHER),
+    ],
+)
+def test_every_kind_of_line_is_recognised_and_kept_whole(value: dict[str, Any], kind: EntryKind) -> None:
+    """Speech, sidechains, meta lines, compactions, news and the unknown are told apart; all can be rebuilt."""
+    check(value, kind)
+
+
+def test_a_reply_has_its_parts_in_their_fields() -> None:
+    """Role, content, reply, usage, ids and time move to fields; everything else stays in `extra`."""
+    usage = {"input_tokens": 3}
+    content = [{"type": "text", "text": "ü \u0000 \\ud83d 👍\r\n"}]
+    message = {"id": "m1", "role": "assistant", "content": content, "usage": usage, "model": "claude"}
+    entry = check(line("assistant", message=message, cwd="/x"), EntryKind.SPEECH)
+    assert (entry.role, entry.reply, entry.usage, entry.id, entry.parent, entry.at) == (
+        "assistant", "m1", usage, "u1", "u0", AT,
+    )  # fmt: skip
+    assert entry.content == content
+    assert entry.extra == {"type": "assistant", "cwd": "/x", "message": {"model": "claude"}}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        said("user", "x", uuid=None, parentUuid=None, timestamp=None),
+        said("user", "x", uuid=5, parentUuid=["no"]),
+        line("user", message={"role": "user", "content": "x", "id": "m", "usage": None}),
+        line("assistant", message={"role": "assistant", "content": "x", "id": 4, "usage": [1]}),
+        {"role": "user", "content": "x", "id": "m", "usage": {"a": 1}, "type2": None},
+        said("user", "x", number=12345678901234567890, fraction=1e300, nothing=None, **{"": ""}),
+    ],
+)
+def test_fields_of_odd_shape_stay_where_they_were(value: dict[str, Any]) -> None:
+    """What a field cannot hold is not moved, so the line is still the same line."""
+    assert line_of(parse_line(orjson.dumps(value), 1)) == value
+
+
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        (b"hello", "not JSON"),
+        (b'{"role":"user","con', "not JSON"),
+        (b"\x00\x01", "NUL"),
+        (b'{"type":"user"\xff}', "not UTF-8 at byte 14"),
+        ("\ufeff{}".encode("utf-16le"), "UTF-16"),
+        (b"[1]", "not an object"),
+        (b"null", "not an object"),
+        (b'"text"', "not an object"),
+        (b"{NaN}", "not JSON"),
+        (b'{"a":NaN}', "not JSON"),
+        (b'{"role":"god","content":"x"}', 'unknown role "god"'),
+        (b'{"role":null,"content":"x"}', "unknown role null"),
+        (b'{"role":["user"],"content":"x"}', 'unknown role ["user"]'),
+        (b'{"role":"user","content":"x","message":1}', "both a role and a message"),
+        (b'{"type":"user","message":{"role":"assistant","content":"x"}}', 'has the role "assistant"'),
+        (b'{"type":"user","message":{"content":"x"}}', "has the role null"),
+        (b'{"type":"user","message":{"role":{},"content":"x"}}', "has the role {}"),
+        (b'{"type":"user","message":"x"}', "message is not an object"),
+        (b'{"type":"assistant"}', "message is not an object"),
+        (b'{"type":"user","message":{"role":"user"}}', "neither text nor a list"),
+        (b'{"type":"user","message":{"role":"user","content":{}}}', "neither text nor a list"),
+        (b'{"role":"user","content":5}', "neither text nor a list"),
+        (b'{"role":"user","content":["x"]}', "content block 1"),
+        (b'{"role":"user","content":[{"type":"text"},{"text":"x"}]}', "content block 2"),
+        (b'{"role":"' + b"r" * 99 + b'","content":""}', "r…"),
+        (b'{"a":' * 2000 + b"1" + b"}" * 2000, "not JSON"),
+        (b'{"a":' + b"[" * DEPTH_MAX + b"]" * DEPTH_MAX + b"}", "nested deeper"),
+        (b'{"a":"\\ud800","b":NaN}', "NaN is not a JSON number"),
+        (b'{"a":"\\ud800","b":' + b"[" * 5000 + b"}", "not JSON"),
+        (b'{"a":"\\ud800","b":' + b"1" * 5000 + b"}", "not JSON"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_kept_with_the_reason(raw: bytes, why: str) -> None:
+    """Nothing crashes; the bytes can be had back exactly."""
+    check_bad(raw, why)
+
+
+def test_nesting_at_the_limit_is_read() -> None:
+    """As deep as the limit says, and no deeper."""
+    depth = DEPTH_MAX - 1
+    check(json.loads(b'{"a":' + b"[" * depth + b"]" * depth + b"}"), EntryKind.OTHER)
+
+
+def test_many_brackets_side_by_side_are_not_deep() -> None:
+    """Depth is what counts, not the number of lists."""
+    check({"a": [[] for _ in range(5000)]}, EntryKind.OTHER)
+
+
+def test_of_a_key_given_twice_the_last_counts() -> None:
+    """As in JavaScript, which writes these files."""
+    assert parse_line(b'{"role":"user","content":"a","content":"b"}', 1).content == "b"
+
+
+def test_half_a_surrogate_pair_is_replaced_and_reported() -> None:
+    """UTF-8 cannot hold it. The message stays in the conversation; pairs and everything else are untouched."""
+    raw = (
+        b'{"role":"user","content":"a\\ud83d b \\ud83d\\udc4d \\\\ud800",'
+        b'"\\udc00":[1,-2,1.5,true,null,99999999999999999999]}'
+    )
+    entry, problem = read_line(raw, 3)
+    assert entry.kind is EntryKind.SPEECH
+    assert entry.content == "a\ufffd b 👍 \\ud800"
+    assert entry.extra == {"\ufffd": [1, -2, 1.5, True, None, 1e20]}
+    assert problem is not None
+    assert (problem.line, "U+FFFD" in problem.why) == (3, True)
+    assert orjson.loads(orjson.dumps(line_of(entry))) == line_of(entry)
+
+
+@pytest.mark.parametrize(
+    ("given", "at"),
+    [
+        ("2026-02-28T00:00:00.000Z", "2026-02-28T00:00:00.000Z"),
+        ("2024-02-29T00:00:00.000Z", "2024-02-29T00:00:00.000Z"),
+        ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000Z"),
+        ("2026-01-02t03:04:05.9999z", "2026-01-02T03:04:05.999Z"),
+        ("2026-01-02T03:04:05.678+02:00", "2026-01-02T01:04:05.678Z"),
+        ("9999-12-31T23:59:59.000Z", "9999-12-31T23:59:59.000Z"),
+    ],
+)
+def test_times_are_kept_as_given_and_read_in_one_form(given: str, at: str) -> None:
+    """Another spelling also stays in `extra`; the future is no error."""
+    entry = check(said("user", "x", timestamp=given), EntryKind.SPEECH)
+    assert entry.at == at
+    assert entry.extra.get("timestamp") == (None if given == at else given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["yesterday", "", 5, ["x"], "2026-02-29T00:00:00.000Z", "2026-01-02", "2026-01-02T03:04:05", "2026-W01-1T00:00:00Z",
+     "9999-12-31T23:59:59-23:59", "\uff12026-01-02T03:04:05.678Z", "2026-01-02T24:00:00.000Z"],
+)  # fmt: skip
+def test_what_is_no_time_is_reported_and_stays(given: Any) -> None:
+    """The line is still imported, in its place."""
+    value = said("user", "x", timestamp=given)
+    entry, problem = read_line(orjson.dumps(value), 4)
+    assert (entry.kind, entry.at) == (EntryKind.SPEECH, None)
+    assert problem is not None
+    assert "is not a time" in problem.why
+    assert line_of(entry) == value
+
+
+def test_a_bad_line_has_no_json() -> None:
+    """Asking for it is a mistake with a way out."""
+    with pytest.raises(ValidationError, match="line 9") as caught:
+        line_of(parse_line(b"hello", 9))
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("value", "typed"),
+    [
+        (said("user", "<command-name>/review</command-name>"), True),
+        (said("user", "<command-message>review</command-message>\n<command-name>/review</command-name>"), True),
+        (said("user", "<local-command-stdout>Bye</local-command-stdout>"), False),
+        (said("user", "<command-name>/x</command-name>", isMeta=True), False),
+        (said("user", "hello"), False),
+        (line("progress"), False),
+    ],
+)
+def test_a_typed_command_is_told_from_its_output(value: dict[str, Any], typed: bool) -> None:  # noqa: FBT001
+    """Both are meta lines; only one was typed."""
+    assert is_command(parse_line(orjson.dumps(value), 1)) is typed
+
+
+@pytest.mark.parametrize("case", ["ok", "not_json", "binary", "unknown_role", "role_system", "content_list",
+                                  "tool_secret", "ts_future", "ts_bad"])  # fmt: skip
+def test_the_labelled_lines_get_their_verdict(case: str) -> None:
+    """The lines of `cases/transcripts.jsonl` that stand by themselves."""
+    cases = {
+        row["name"]: row for row in map(orjson.loads, shared("data/cases/transcripts.jsonl").read_bytes().splitlines())
+    }
+    row = cases[case]
+    plan = plan_chunk(row["line"].encode() + b"\n", first_line=1, final=True)
+    verdict = {
+        "imported": plan.counts == {EntryKind.SPEECH: 1} and not plan.problems,
+        "line number reported": plan.counts == {EntryKind.BAD: 1} and plan.problems[0].line == 1,
+        "refused": plan.counts == {EntryKind.BAD: 1},
+        "imported as data, marked": plan.counts == {EntryKind.META: 1} and not plan.problems,
+        # The issue wins over the case here: pictures are kept as data.
+        "non-text parts skipped and counted": plan.counts == {EntryKind.SPEECH: 1},
+        "redacted before the first write": plan.counts == {EntryKind.META: 1} and "content" in plan.entries[0].extra,
+        "kept as given, ordered by position": plan.entries[0].at == "9999-12-31T23:59:59.000Z",
+        "reported": len(plan.problems) == 1 and plan.counts == {EntryKind.OTHER: 1},
+    }
+    assert verdict[row["expect"]], row

@@ -1,0 +1,150 @@
+"""A piece of a transcript: whole lines only, counted right, and going on from any cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.errors import ValidationError
+from reverie.importers import ChunkPlan, Inside, Problem, claude_code, jsonline, plan, plan_chunk
+from reverie.models import EntryKind
+
+ONE, TWO = b'{"role":"user","content":"one"}', b'{"role":"assistant","content":"two"}'
+
+
+def contents(planned: ChunkPlan) -> list[tuple[int, object]]:
+    return [(entry.line, entry.content) for entry in planned.entries]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_lines_are_read_and_counted(end: bytes) -> None:
+    """Blank lines count as lines and give nothing; either line end will do."""
+    data = ONE + end + end + b" \t" + end + TWO + end
+    planned = plan_chunk(data, first_line=5, final=False)
+    assert contents(planned) == [(5, "one"), (8, "two")]
+    assert (planned.consumed, planned.lines, planned.problems) == (len(data), 4, ())
+    assert planned.counts == {EntryKind.SPEECH: 2}
+    assert planned.entries[0].tokens == 1
+
+
+def test_a_half_line_is_left_for_next_time() -> None:
+    """It is not consumed, so that its bytes come again with the rest."""
+    planned = plan_chunk(ONE + b"\n" + TWO[:20], first_line=1, final=True)
+    assert (planned.consumed, planned.lines, len(planned.entries)) == (len(ONE) + 1, 1, 1)
+
+
+def test_a_whole_object_without_line_end_waits_unless_nothing_follows() -> None:
+    """While more may follow it could be the beginning of something else."""
+    assert plan_chunk(ONE, first_line=1, final=False).consumed == 0
+    last = plan_chunk(ONE, first_line=1, final=True)
+    assert (last.consumed, last.lines, last.inside) == (len(ONE), 1, Inside.TAKEN)
+
+
+@pytest.mark.parametrize("rest", [b"1", b'"text"', b"[1]", b"hello", b"  ", b"", b"\r"])
+def test_an_unterminated_line_that_is_no_object_is_left(rest: bytes) -> None:
+    """`1` may become `12`, and blanks become a line."""
+    planned = plan_chunk(ONE + b"\n" + rest, first_line=1, final=True)
+    assert planned.consumed == len(ONE) + 1
+    assert not planned.problems
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"  \n"])
+def test_the_end_of_a_taken_line_is_not_another_line(end: bytes) -> None:
+    """Line numbers go on right after a file grew behind a line without its end."""
+    first = plan_chunk(ONE, first_line=1, final=True)
+    for cut in range(len(end) + 1):
+        middle = plan_chunk(end[:cut], first_line=2, final=True, inside=first.inside)
+        assert (middle.entries, middle.consumed, middle.lines) == ((), cut, 0)
+        later = plan_chunk(end[cut:] + TWO + b"\n", first_line=2, final=False, inside=middle.inside)
+        assert contents(later) == [(2, "two")]
+        assert (later.lines, later.inside) == (1, Inside.NOTHING)
+
+
+def test_words_behind_a_taken_object_are_reported_on_its_line() -> None:
+    """Nobody writes so; if somebody does, nothing is dropped in silence."""
+    planned = plan_chunk(b"xyz\n" + TWO + b"\n", first_line=2, final=False, inside=Inside.TAKEN)
+    assert [(entry.kind, entry.line) for entry in planned.entries] == [(EntryKind.BAD, 1), (EntryKind.SPEECH, 2)]
+    waiting = plan_chunk(b"xyz", first_line=2, final=False, inside=Inside.TAKEN)
+    assert (waiting.consumed, waiting.inside, waiting.lines) == (0, Inside.TAKEN, 0)
+
+
+def test_a_bad_line_is_reported_and_the_rest_goes_on() -> None:
+    """With its number, and kept."""
+    planned = plan_chunk(ONE + b"\nhello\n" + TWO + b"\n", first_line=1, final=True)
+    assert planned.counts == {EntryKind.SPEECH: 2, EntryKind.BAD: 1}
+    assert [problem.line for problem in planned.problems] == [2]
+    assert planned.entries[1].raw == "hello"
+
+
+@pytest.fixture
+def limit(monkeypatch: pytest.MonkeyPatch) -> int:
+    """A line limit small enough to try every cut."""
+    for module in (plan, claude_code, jsonline):
+        monkeypatch.setattr(module, "LINE_BYTES_MAX", 100)
+    monkeypatch.setattr(jsonline, "HEAD_BYTES", 9)
+    return 100
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("over", [-1, 0, 1, 2, 3, 200])
+def test_a_line_beyond_the_limit_is_reported_once(limit: int, over: int, end: bytes) -> None:
+    """Its beginning is kept, its end is skipped wherever the pieces are cut, and the next line is read."""
+    long = b'{"role":"user","content":"' + b"x" * (limit + over - 28) + b'"}'
+    assert len(long) == limit + over
+    data = ONE + b"\n" + long + end + TWO + b"\n"
+    whole = plan_chunk(data, first_line=1, final=False)
+    assert whole.problems == ((Problem(2, f"longer than {limit} bytes"),) if over > 0 else ())
+    assert whole.entries[1].raw == ('{"role":"' if over > 0 else None)
+    for cut in range(len(data) + 1):
+        first = plan_chunk(data[:cut], first_line=1, final=False)
+        rest = plan_chunk(data[first.consumed :], first_line=1 + first.lines, final=False, inside=first.inside)
+        assert first.entries + rest.entries == whole.entries
+        assert first.problems + rest.problems == whole.problems
+
+
+def test_an_overlong_line_that_never_ends_costs_no_memory(limit: int) -> None:
+    """Every further piece of it is consumed at once."""
+    first = plan_chunk(b"x" * (limit + 2), first_line=1, final=False)
+    assert (first.consumed, first.lines, first.inside) == (limit + 2, 1, Inside.OVERLONG)
+    more = plan_chunk(b"y" * 500, first_line=2, final=True, inside=first.inside)
+    assert (more.consumed, more.lines, more.inside, more.entries) == (500, 0, Inside.OVERLONG, ())
+
+
+def test_a_complete_last_line_of_nearly_the_limit_waits(limit: int) -> None:
+    """One byte beyond the limit may be half of a line end, so it is decided when more is known."""
+    planned = plan_chunk(b"{" + b" " * (limit - 1) + b"}", first_line=1, final=True)
+    assert (planned.consumed, planned.inside) == (0, Inside.NOTHING)
+
+
+def test_the_kept_beginning_of_an_overlong_line_ends_at_a_character(limit: int) -> None:
+    """A character cut in half is left out, so the text stays UTF-8."""
+    entry = plan_chunk("é".encode() * limit + b"\n", first_line=1, final=False).entries[0]
+    assert entry.raw == "éééé"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16le", "utf-16be", "utf-32", "utf-32be"])
+def test_another_encoding_is_refused_by_its_name(encoding: str) -> None:
+    """The message says which one it is, and how to convert it."""
+    mark = "\ufeff" if encoding == "utf-32be" else ""
+    data = (mark + ONE.decode() + "\n").encode(encoding)
+    with pytest.raises(ValidationError, match=encoding[:6].upper()) as caught:
+        plan_chunk(data, first_line=1, final=False)
+    assert "iconv" in str(caught.value.hint)
+
+
+def test_the_mark_of_utf8_is_passed_over() -> None:
+    """Also when it is cut."""
+    data = b"\xef\xbb\xbf" + ONE + b"\n"
+    for cut in range(5):
+        first = plan_chunk(data[:cut], first_line=1, final=False)
+        rest = plan_chunk(data[first.consumed :], first_line=1, final=False)
+        assert contents(rest) == [(1, "one")]
+
+
+def test_tokens_are_counted_only_when_asked() -> None:
+    """The counts need the whole text once more."""
+    assert plan_chunk(ONE + b"\n", first_line=1, final=True, tokens=False).entries[0].tokens == 0
+
+
+def test_an_empty_piece_is_nothing() -> None:
+    """The end of a file is asked for once more."""
+    assert plan_chunk(b"", first_line=1, final=True) == ChunkPlan((), 0, 0)
