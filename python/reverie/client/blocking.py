@@ -102,7 +102,6 @@ class Client:
     schedules = _offered(calls.schedules)
     start_dream = _offered(calls.start_dream)
     undo = _offered(calls.undo)
-    finish_import = _offered(calls.finish_import)
     send_chunk = _offered(calls.send_chunk)
     start_import = _offered(calls.start_import)
     document = _offered(calls.document)

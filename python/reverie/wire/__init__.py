@@ -48,7 +48,6 @@ from reverie.wire.imports import (
     ChunkAnswer,
     ChunkQuery,
     ImportPlace,
-    ImportReport,
     Problem,
     StartImport,
 )
@@ -124,7 +123,6 @@ __all__ = [
     "Health",
     "Id",
     "ImportPlace",
-    "ImportReport",
     "Job",
     "JobAccepted",
     "JobState",

@@ -1,11 +1,12 @@
 """The import protocol: a file's bytes go in by chunks, and only what is new is added.
 
-1. `POST /v1/imports` opens the place where a session's file stands: how many bytes (`offset`) and lines were taken in
-   so far, and the SHA-256 of those bytes. A caller whose file begins with other bytes asks again with `restart`.
-2. `PUT /v1/imports/{id}/chunks?offset=N&firstLine=L&final=0|1`, body = bytes from `offset` on (at most CHUNK_MAX).
-   The answer's `offset` is after the last whole line; the caller goes on from there. A chunk of CHUNK_MAX_BYTES
-   without a line end is part of a line beyond the limit: it is reported, skipped, and so is the rest of that line.
-3. `POST /v1/imports/{id}/finish` gives the report.
+1. `POST /v1/imports` tells where a session's file stands: how many bytes (`offset`) and lines were taken in so far,
+   and the SHA-256 of the last chunk, the bytes from `checkFrom` to `offset`. A caller whose file holds other bytes
+   there begins again at offset 0; what the thread already holds is then counted as duplicates.
+2. `PUT /v1/imports/{id}/chunks?offset=N&firstLine=L&final=0|1`, body = bytes from `offset` on, at most
+   CHUNK_MAX_BYTES. The answer's `offset` is after the last whole line; the caller goes on from there. A chunk of
+   CHUNK_MAX_BYTES without a line end is part of a line beyond the limit: it is reported, skipped, and so is the rest
+   of that line.
 """
 
 from typing import Annotated, Literal
@@ -14,32 +15,31 @@ from msgspec import Meta, field
 
 from reverie.wire.base import Count, Reply, Request
 
-__all__ = ["CHUNK_MAX_BYTES", "ChunkAnswer", "ChunkQuery", "ImportPlace", "ImportReport", "Problem", "StartImport"]
+__all__ = ["CHUNK_MAX_BYTES", "ChunkAnswer", "ChunkQuery", "ImportPlace", "Problem", "StartImport"]
 
 CHUNK_MAX_BYTES = 8 * 1024 * 1024
 
 
 class StartImport(Request):
-    """`POST /v1/imports`. `session` names the thread at its source; `source` is where it was read from, for people.
-
-    `agent` names the subagent whose own file this is: its lines stand beside the session's main line.
-    """
+    """`POST /v1/imports`. `session` names the thread at its source; `source` is where it was read from, for people."""
 
     client: Literal["claude-code"]
     session: Annotated[str, Meta(min_length=1, max_length=200)]
-    agent: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
     source: Annotated[str, Meta(max_length=4096)] | None = None
-    restart: bool = False
 
 
 class ImportPlace(Reply):
-    """How far a session's file was taken in: `offset` bytes, `lines` lines, `sha256` (hex) of those bytes."""
+    """How far a session's file was taken in: `offset` bytes, `lines` lines.
+
+    `sha256` (hex) is of the bytes from `checkFrom` to `offset`; empty where nothing was taken in yet.
+    """
 
     id: str
     thread: str
     offset: int
     lines: int
-    sha256: str
+    check_from: int = 0
+    sha256: str = ""
 
 
 class ChunkQuery(Request):
@@ -67,18 +67,3 @@ class ChunkAnswer(Reply):
     redacted: int
     counts: dict[str, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-
-
-class ImportReport(Reply):
-    """What one import of one file did, from `POST /v1/imports` to `finish`."""
-
-    id: str
-    thread: str
-    offset: int
-    lines: int
-    added: int
-    duplicates: int
-    redacted: int
-    counts: dict[str, int] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    distillations: int = 0

@@ -119,7 +119,6 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {"offset": "4", "firstLine": "2", "final": "1"},
             b"\x00{}\n",
         ),
-        ("finish_import", ("i",), {}, "POST /v1/imports/i/finish", {}, None),
     ]
     assert {row[0] for row in table} | {"health", "event_stream"} == set(calls.__all__)
     with fake_daemon(path, always(envelope("not_found", status=404))) as daemon:

@@ -15,7 +15,7 @@ from reverie.client.calls.history_calls import (
     start_dream,
     undo,
 )
-from reverie.client.calls.import_calls import finish_import, send_chunk, start_import
+from reverie.client.calls.import_calls import send_chunk, start_import
 from reverie.client.calls.memory_calls import document, documents, memories, memory, memory_history, recall
 from reverie.client.calls.thread_calls import (
     add_note,
@@ -54,7 +54,6 @@ __all__ = [
     "dream_record",
     "dreams",
     "event_stream",
-    "finish_import",
     "health",
     "job",
     "memories",

@@ -1,4 +1,4 @@
-"""The import protocol's three calls; the order in which they are made is told in `reverie.wire.imports`."""
+"""The import protocol's two calls; the order in which they are made is told in `reverie.wire.imports`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from typing import Literal
 from reverie import wire
 from reverie.client.call import Call, reading, send, target
 
-__all__ = ["finish_import", "send_chunk", "start_import"]
+__all__ = ["send_chunk", "start_import"]
 
 
 def start_import(
     client: Literal["claude-code"],
     session: str,
     *,
-    agent: str | None = None,
     source: str | None = None,
-    restart: bool = False,
 ) -> Call[wire.ImportPlace]:
     """How far this session's file was taken in before."""
-    body = wire.StartImport(client=client, session=session, agent=agent, source=source, restart=restart)
+    body = wire.StartImport(client=client, session=session, source=source)
     return send("POST", target("imports"), wire.ImportPlace, body)
 
 
@@ -30,8 +28,3 @@ def send_chunk(
     path = target("imports", import_id, "chunks", offset=offset, firstLine=first_line, final=int(final))
     headers = {"Content-Type": "application/octet-stream"}
     return Call("PUT", path, reading(wire.ChunkAnswer), data, headers)
-
-
-def finish_import(import_id: str) -> Call[wire.ImportReport]:
-    """End this import and get its report."""
-    return send("POST", target("imports", import_id, "finish"), wire.ImportReport)
