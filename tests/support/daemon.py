@@ -1,0 +1,238 @@
+"""A real daemon under a scratch REVERIE_HOME, and a raw HTTP client for its Unix socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+START_S = 30.0
+STOP_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One HTTP answer as it came."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body as JSON."""
+        return json.loads(self.body)
+
+
+class Wire:
+    """One connection, at the level of bytes."""
+
+    def __init__(self, path: Path, timeout: float = 10.0) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(timeout)
+        try:
+            self.socket.connect(os.fspath(path))
+        except OSError:
+            self.socket.close()
+            raise
+        self._buffer = b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def send(self, data: bytes) -> None:
+        """All of `data`; a peer that has closed is the caller's to see in `answer`."""
+        try:
+            self.socket.sendall(data)
+        except (BrokenPipeError, ConnectionResetError):
+            return
+
+    def answer(self) -> Answer | None:
+        """The next answer, or None when the other end closed without one."""
+        while b"\r\n\r\n" not in self._buffer:
+            if not self._more():
+                return None
+        head, _, self._buffer = self._buffer.partition(b"\r\n\r\n")
+        lines = head.decode("latin-1").split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+        length = int(headers.get("content-length", "0"))
+        while len(self._buffer) < length and self._more():
+            pass
+        body, self._buffer = self._buffer[:length], self._buffer[length:]
+        return Answer(int(lines[0].split()[1]), headers, body)
+
+    def closed(self) -> bool:
+        """Whether the other end has closed, waiting for it up to the timeout."""
+        try:
+            return self._buffer == b"" and not self._more()
+        except TimeoutError:
+            return False
+
+    def _more(self) -> bool:
+        try:
+            piece = self.socket.recv(1 << 16)
+        except ConnectionResetError:
+            return False
+        self._buffer += piece
+        return bool(piece)
+
+
+def request(method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> bytes:
+    """The bytes of one request."""
+    lines = [f"{method} {path} HTTP/1.1", "Host: reverie"]
+    if body is not None:
+        lines += [f"Content-Length: {len(body)}", "Content-Type: application/json"]
+    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + (body or b"")
+
+
+@dataclass(slots=True)
+class Daemon:
+    """A running daemon process and its home."""
+
+    home: Path
+    env: dict[str, str]
+    process: subprocess.Popen[bytes] | None = None
+    prefix: Sequence[str] = ()
+    arguments: Sequence[str] = ("-m", "reveried")
+    log: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.log = self.home / "log"
+
+    @property
+    def socket(self) -> Path:
+        """Where it listens."""
+        return self.home / "run" / "reverie.sock"
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        assert self.process is not None
+        return self.process.pid
+
+    def start(self) -> Self:
+        """Starts the process and waits until it is healthy."""
+        self.launch()
+        self.wait_ready()
+        return self
+
+    def launch(self) -> None:
+        """Starts the process without waiting."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*self.prefix, sys.executable, *self.arguments], env=self.env, stdout=log, stderr=log
+            )
+
+    def wait_ready(self) -> None:
+        """Returns when health is `ok`; fails with the log when the process ends or takes too long."""
+        assert self.process is not None
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                break
+            try:
+                if self.ask("GET", "/v1/health").status == 200:
+                    return
+            except (OSError, AssertionError):
+                pass
+            time.sleep(0.01)
+        raise AssertionError(f"the daemon did not become ready:\n{self.said()}")
+
+    def said(self) -> str:
+        """What it logged so far."""
+        return self.log.read_text("utf-8", "replace") if self.log.exists() else ""
+
+    def wire(self, timeout: float = 10.0) -> Wire:
+        """A new connection."""
+        return Wire(self.socket, timeout)
+
+    def ask(
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None, timeout: float = 10.0
+    ) -> Answer:
+        """One request on a connection of its own. `body` is bytes, or anything JSON can hold."""
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        with self.wire(timeout) as wire:
+            wire.send(request(method, path, data, headers))
+            answer = wire.answer()
+        assert answer is not None, "the daemon closed without an answer"
+        return answer
+
+    def stop(self) -> int:
+        """SIGTERM, and the exit status."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(STOP_S)
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait(STOP_S)
+
+    def anonymous_rss(self) -> int:
+        """Bytes of anonymous memory it has now (LMDB's map is not counted)."""
+        return status_bytes(self.pid, "RssAnon")
+
+    def open_files(self) -> int:
+        """How many descriptors it has open."""
+        return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
+
+
+def status_bytes(pid: int, name: str) -> int:
+    """A size of /proc/PID/status in bytes."""
+    for line in Path(f"/proc/{pid}/status").read_text("ascii").splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError(f"/proc/{pid}/status has no {name}")
+
+
+@contextmanager
+def scratch_home() -> Iterator[Path]:
+    """A folder with a path short enough for a socket, removed afterwards."""
+    home = Path(tempfile.mkdtemp(prefix="rv-"))
+    try:
+        yield home
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def environment(home: Path, **settings: str) -> dict[str, str]:
+    """The environment of a daemon under `home`: ours without REVERIE_*, and `settings` as they stand."""
+    base = {name: value for name, value in os.environ.items() if not name.startswith("REVERIE_")}
+    return {**base, "REVERIE_HOME": str(home), **settings}
+
+
+@contextmanager
+def running_daemon(home: Path | None = None, **settings: str) -> Iterator[Daemon]:
+    """A daemon from healthy to stopped; asserts that SIGTERM ends it with 0.
+
+    `settings` are environment variables, such as `REVERIE_DAEMON_HEADER_SECONDS="0.3"`. A test that kills or stops the
+    process by itself is left alone.
+    """
+    with scratch_home() as scratch:
+        place = home or scratch
+        daemon = Daemon(place, environment(place, **settings))
+        try:
+            yield daemon.start()
+            if daemon.process is not None and daemon.process.poll() is None:
+                status = daemon.stop()
+                assert status == 0, f"SIGTERM ended the daemon with {status}:\n{daemon.said()}"
+        finally:
+            if daemon.process is not None and daemon.process.poll() is None:
+                daemon.kill()
