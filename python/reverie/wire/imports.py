@@ -17,7 +17,7 @@ from reverie.wire.base import Count, Reply, Request
 
 __all__ = ["CHUNK_MAX_BYTES", "ChunkAnswer", "ChunkQuery", "ImportPlace", "Problem", "StartImport"]
 
-CHUNK_MAX_BYTES = 8 * 1024 * 1024
+CHUNK_MAX_BYTES = 32 * 1024 * 1024
 
 
 class StartImport(Request):
