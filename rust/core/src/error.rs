@@ -48,6 +48,26 @@ pub enum Position {
     Path(String),
 }
 
+/// One step into a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Into an object, by key.
+    Key(String),
+    /// Into a list, by index from 0.
+    Index(usize),
+}
+
+impl Position {
+    /// The path of these steps, outermost first.
+    pub fn path<'s>(steps: impl IntoIterator<Item = &'s Step>) -> Self {
+        let step = |step: &Step| match step {
+            Step::Key(key) => format!(".{key}"),
+            Step::Index(index) => format!("[{index}]"),
+        };
+        Self::Path(std::iter::once("$".to_owned()).chain(steps.into_iter().map(step)).collect())
+    }
+}
+
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use reverie_core::canonical::{Value, DEPTH_MAX};
-use reverie_core::error::{JsonReason, Position};
-use reverie_core::{canonical, Error};
+use reverie_core::canonical::{DEPTH_MAX, Value};
+use reverie_core::error::{JsonReason, Position, Step};
+use reverie_core::{Error, canonical};
 
 /// Calls `work` without the interpreter lock if the input is large enough for that to pay.
 pub(crate) fn unlocked<T: Send>(py: Python<'_>, size: usize, work: impl Send + FnOnce() -> T) -> T {
@@ -32,53 +32,49 @@ pub(crate) fn canonical_bytes(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyRes
         let written = unlocked(py, text.len(), || canonical::canonical(&canonical::parse(text)?));
         return Ok(written.map_err(crate::error::Refused::from)?);
     }
-    let value = object(value, &mut Path::default())?;
+    let value = object(value, 0).map_err(Refused::into_error)?;
     Ok(canonical::canonical(&value).map_err(crate::error::Refused::from)?)
 }
 
-/// Where in a Python object the conversion is, for its refusals.
-#[derive(Default)]
-struct Path(Vec<Step>);
-
-enum Step {
-    Key(String),
-    Index(usize),
+/// A refusal on its way out of the object, gathering the steps of its path from the innermost.
+struct Refused {
+    reason: JsonReason,
+    what: &'static str,
+    steps: Vec<Step>,
 }
 
-impl Path {
-    fn refuse(&self, reason: JsonReason, what: &'static str) -> PyErr {
-        let mut path = String::from("$");
-        for step in &self.0 {
-            match step {
-                Step::Key(key) => {
-                    path.push('.');
-                    path.push_str(key);
-                }
-                Step::Index(index) => path.push_str(&format!("[{index}]")),
-            }
-        }
-        crate::error::Refused::from(Error::Json { reason, what, at: Position::Path(path) }).into()
+impl Refused {
+    fn new(reason: JsonReason, what: &'static str) -> Self {
+        Self { reason, what, steps: Vec::new() }
+    }
+
+    fn inside(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+
+    fn into_error(self) -> crate::error::Refused {
+        let at = Position::path(self.steps.iter().rev());
+        Error::Json { reason: self.reason, what: self.what, at }.into()
     }
 }
 
-fn object(value: &Bound<'_, PyAny>, path: &mut Path) -> PyResult<Value<'static>> {
+fn object(value: &Bound<'_, PyAny>, depth: usize) -> Result<Value<'static>, Refused> {
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Value::Text(Cow::Owned(string(text, path)?)));
+        return Ok(Value::Text(Cow::Owned(string(text)?)));
     }
     if let Ok(map) = value.cast::<PyDict>() {
-        return members(map, path);
+        return members(map, deeper(depth)?);
     }
     if let Ok(list) = value.cast::<PyList>() {
-        return items(list.iter(), path);
+        return items(list.iter(), deeper(depth)?);
     }
     if let Ok(truth) = value.cast::<PyBool>() {
         return Ok(Value::Bool(truth.is_true()));
     }
     if let Ok(integer) = value.cast::<PyInt>() {
-        let integer = integer.extract::<i64>();
-        return integer
-            .map(Value::Integer)
-            .map_err(|_| path.refuse(JsonReason::NumberOutOfRange, "an integer beyond 2^53-1"));
+        let beyond = |_| Refused::new(JsonReason::NumberOutOfRange, "an integer beyond 2^53-1");
+        return integer.extract::<i64>().map(Value::Integer).map_err(beyond);
     }
     if let Ok(double) = value.cast::<PyFloat>() {
         return Ok(Value::Double(double.value()));
@@ -87,46 +83,41 @@ fn object(value: &Bound<'_, PyAny>, path: &mut Path) -> PyResult<Value<'static>>
         return Ok(Value::Null);
     }
     if let Ok(tuple) = value.cast::<PyTuple>() {
-        return items(tuple.iter(), path);
+        return items(tuple.iter(), deeper(depth)?);
     }
-    Err(path.refuse(JsonReason::Unsupported, "a value that JSON does not have"))
+    Err(Refused::new(JsonReason::Unsupported, "a value that JSON does not have"))
 }
 
-fn string(text: &Bound<'_, PyString>, path: &Path) -> PyResult<String> {
-    let refuse = |_| path.refuse(JsonReason::LoneSurrogate, "half of a surrogate pair");
+/// One container deeper; also what ends a value that contains itself.
+fn deeper(depth: usize) -> Result<usize, Refused> {
+    let free = depth < DEPTH_MAX;
+    free.then_some(depth + 1).ok_or_else(|| Refused::new(JsonReason::TooDeep, "nesting deeper than 128"))
+}
+
+fn string(text: &Bound<'_, PyString>) -> Result<String, Refused> {
+    let refuse = |_| Refused::new(JsonReason::LoneSurrogate, "half of a surrogate pair");
     text.to_str().map(str::to_owned).map_err(refuse)
 }
 
-fn items<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>, path: &mut Path) -> PyResult<Value<'static>> {
+fn items<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>, depth: usize) -> Result<Value<'static>, Refused> {
     let mut list = Vec::new();
     for (index, item) in items.enumerate() {
-        enter(path, Step::Index(index))?;
-        list.push(object(&item, path)?);
-        path.0.pop();
+        list.push(object(&item, depth).map_err(|refused| refused.inside(Step::Index(index)))?);
     }
     Ok(Value::List(list))
 }
 
-fn members(map: &Bound<'_, PyDict>, path: &mut Path) -> PyResult<Value<'static>> {
+fn members(map: &Bound<'_, PyDict>, depth: usize) -> Result<Value<'static>, Refused> {
     let mut members = Vec::with_capacity(map.len());
     for (key, value) in map.iter() {
         let Ok(key) = key.cast::<PyString>() else {
-            return Err(path.refuse(JsonReason::Unsupported, "a key that is not a string"));
+            return Err(Refused::new(JsonReason::Unsupported, "a key that is not a string"));
         };
-        let key = string(key, path)?;
-        enter(path, Step::Key(key.clone()))?;
-        let value = object(&value, path)?;
-        path.0.pop();
-        members.push((Cow::Owned(key), value));
+        let key = string(key)?;
+        match object(&value, depth) {
+            Ok(value) => members.push((Cow::Owned(key), value)),
+            Err(refused) => return Err(refused.inside(Step::Key(key))),
+        }
     }
     Ok(Value::Object(members))
-}
-
-/// Goes one container deeper; also what ends a value that contains itself.
-fn enter(path: &mut Path, step: Step) -> PyResult<()> {
-    if path.0.len() == DEPTH_MAX {
-        return Err(path.refuse(JsonReason::TooDeep, "nesting deeper than 128"));
-    }
-    path.0.push(step);
-    Ok(())
 }

@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use reverie_core::error::{JsonReason, Position};
 use reverie_core::Error;
+use reverie_core::error::{JsonReason, Position};
 
 /// A refusal on its way to Python.
 pub(crate) struct Refused(Error);

@@ -3,9 +3,9 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use reverie_core::blocks::{self, Sections};
+use reverie_core::canonical as json;
 use reverie_core::redact::{Reach, Redactor};
 use reverie_core::tokens::Encoding;
-use reverie_core::canonical as json;
 
 use crate::convert::{canonical_bytes, countable, unlocked};
 use crate::error::Refused;
@@ -20,11 +20,7 @@ pub(crate) fn count(py: Python<'_>, text: &Bound<'_, PyString>, encoding: &str) 
 
 #[pyfunction]
 #[pyo3(signature = (texts, encoding = "o200k_base"))]
-pub(crate) fn count_many(
-    py: Python<'_>,
-    texts: Vec<Bound<'_, PyString>>,
-    encoding: &str,
-) -> PyResult<Vec<usize>> {
+pub(crate) fn count_many(py: Python<'_>, texts: Vec<Bound<'_, PyString>>, encoding: &str) -> PyResult<Vec<usize>> {
     let encoding = named(encoding)?;
     let texts = texts.iter().map(countable).collect::<Result<Vec<_>, _>>()?;
     let size = texts.iter().map(|text| text.len()).sum();
@@ -33,11 +29,7 @@ pub(crate) fn count_many(
 
 #[pyfunction]
 #[pyo3(signature = (bodies, encoding = "o200k_base"))]
-pub(crate) fn count_items(
-    py: Python<'_>,
-    bodies: Vec<Bound<'_, PyString>>,
-    encoding: &str,
-) -> PyResult<Vec<usize>> {
+pub(crate) fn count_items(py: Python<'_>, bodies: Vec<Bound<'_, PyString>>, encoding: &str) -> PyResult<Vec<usize>> {
     let encoding = named(encoding)?;
     let bodies = bodies.iter().map(countable).collect::<Result<Vec<_>, _>>()?;
     let size = bodies.iter().map(|body| body.len()).sum();

@@ -19,7 +19,6 @@ impl Index {
     }
 
     #[pyo3(signature = (id, text, tags = Vec::new()))]
-    #[expect(clippy::needless_pass_by_value, reason = "the converted list belongs to the call")]
     fn add(&self, py: Python<'_>, id: &str, text: &str, tags: Vec<String>) {
         py.detach(|| self.0.write().unwrap_or_else(PoisonError::into_inner).add(id, text, &tags));
     }

@@ -1,5 +1,7 @@
 //! `reverie._native`: converts, releases the interpreter lock, calls the core, converts back.
 
+#![expect(clippy::needless_pass_by_value, reason = "what was converted from Python belongs to the call")]
+
 mod convert;
 mod error;
 mod functions;
@@ -13,7 +15,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::functions::{
-        canonical, check_json, count, count_items, count_many, fits, parse_blocks, redact, sha256_canonical, truncate, vocabulary,
+        canonical, check_json, count, count_items, count_many, fits, parse_blocks, redact, sha256_canonical, truncate,
+        vocabulary,
     };
     #[pymodule_export]
     use crate::index::Index;

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+use reverie_core::Error;
 use reverie_core::error::{JsonReason, Position};
 use reverie_core::redact::{self, Holds, Reach, Span};
-use reverie_core::Error;
 
 use crate::convert::unlocked;
-use crate::error::{text, Refused};
+use crate::error::{Refused, text};
 use crate::functions::SpanTuple;
 
 #[pyclass(frozen, module = "reverie._native")]
@@ -19,7 +19,6 @@ pub(crate) struct Redactor(redact::Redactor);
 impl Redactor {
     #[new]
     #[pyo3(signature = (literals = Vec::new()))]
-    #[expect(clippy::needless_pass_by_value, reason = "the converted list belongs to the call")]
     fn new(literals: Vec<String>) -> Self {
         Self(redact::Redactor::new(&literals))
     }

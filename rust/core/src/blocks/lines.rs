@@ -87,7 +87,8 @@ impl<'t> Line<'t> {
             return Some(HtmlEnd::CommentClosed);
         }
         let name = rest.strip_prefix('/').unwrap_or(rest);
-        let named = name.chars().next().is_some_and(|first| first.is_ascii_alphabetic() || first == '!' || first == '?');
+        let named =
+            name.chars().next().is_some_and(|first| first.is_ascii_alphabetic() || first == '!' || first == '?');
         // `<https://…>` and `<name@host>` are links in a paragraph.
         let head = name.split(['>', ' ', '\t']).next().unwrap_or("");
         (named && !head.contains([':', '@'])).then_some(HtmlEnd::BlankLine)

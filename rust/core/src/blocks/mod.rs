@@ -4,7 +4,7 @@ mod content;
 mod lines;
 
 use crate::error::Error;
-use lines::{lines, HtmlEnd, Line};
+use lines::{HtmlEnd, Line, lines};
 
 /// What a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,12 +76,10 @@ pub enum Sections {
 /// # Errors
 /// The document is not UTF-8.
 pub fn parse(document: &[u8], sections: Sections) -> Result<Vec<Block>, Error> {
-    let text =
-        std::str::from_utf8(document).map_err(|error| Error::NotUtf8 { offset: error.valid_up_to() })?;
+    let text = std::str::from_utf8(document).map_err(|error| Error::NotUtf8 { offset: error.valid_up_to() })?;
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let lines = lines(text, mark);
-    let mut parser =
-        Parser { lines: &lines, at: 0, sections, titled: false, summarised: false, blocks: Vec::new() };
+    let mut parser = Parser { lines: &lines, at: 0, sections, titled: false, summarised: false, blocks: Vec::new() };
     if mark > 0 {
         parser.push(Kind::Opaque, 0, mark, String::new());
     }
@@ -151,7 +149,7 @@ impl Parser<'_> {
     fn section_end(&self) -> usize {
         let mut at = self.at + 1;
         let mut end = at;
-        while at < self.lines.len() && !self.lines[at].heading().is_some_and(|(level, _)| level <= 2) {
+        while at < self.lines.len() && self.lines[at].heading().is_none_or(|(level, _)| level > 2) {
             let blank = self.lines[at].is_blank();
             at = if blank { at + 1 } else { self.paragraph_end(at) };
             if !blank {

@@ -2,6 +2,7 @@
 
 mod order;
 mod scan;
+mod strings;
 mod value;
 mod write;
 

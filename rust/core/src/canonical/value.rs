@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::canonical::scan::{Number, Sink, Text};
 use crate::canonical::INTEGER_MAX;
+use crate::canonical::scan::{Number, Sink};
+use crate::canonical::strings::Text;
 use crate::error::{Error, JsonReason, Position};
 
 /// One JSON value; strings are borrowed from where they were read if they stood there unescaped.

@@ -1,31 +1,45 @@
 //! Writes a value as RFC 8785 says.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
-use crate::canonical::{utf16_order, Value, INTEGER_MAX};
-use crate::error::{Error, JsonReason, Position};
+use crate::canonical::{INTEGER_MAX, Value, utf16_order};
+use crate::error::{Error, JsonReason, Position, Step};
 
 /// The canonical bytes. Recursion is bounded by the depth that a [`Value`] was built with.
 pub(crate) fn write(value: &Value<'_>) -> Result<Vec<u8>, Error> {
-    let mut writer = Writer { out: Vec::with_capacity(256), path: Vec::new(), numbers: ryu_js::Buffer::new() };
-    writer.value(value)?;
+    let mut writer = Writer { out: Vec::with_capacity(256), numbers: ryu_js::Buffer::new() };
+    writer.value(value).map_err(|refused| {
+        let at = Position::path(refused.steps.iter().rev());
+        Error::Json { reason: refused.reason, what: refused.what, at }
+    })?;
     Ok(writer.out)
 }
 
-enum Step<'v> {
-    Key(&'v str),
-    Index(usize),
+/// A refusal on its way out of the value, gathering the steps of its path from the innermost.
+struct Refused {
+    reason: JsonReason,
+    what: &'static str,
+    steps: Vec<Step>,
 }
 
-struct Writer<'v> {
+impl Refused {
+    fn new(reason: JsonReason, what: &'static str) -> Self {
+        Self { reason, what, steps: Vec::new() }
+    }
+
+    fn inside(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+}
+
+struct Writer {
     out: Vec<u8>,
-    path: Vec<Step<'v>>,
     numbers: ryu_js::Buffer,
 }
 
-impl<'v> Writer<'v> {
-    fn value(&mut self, value: &'v Value<'_>) -> Result<(), Error> {
+impl Writer {
+    fn value(&mut self, value: &Value<'_>) -> Result<(), Refused> {
         match value {
             Value::Null => self.out.extend_from_slice(b"null"),
             Value::Bool(true) => self.out.extend_from_slice(b"true"),
@@ -39,67 +53,52 @@ impl<'v> Writer<'v> {
         Ok(())
     }
 
-    fn integer(&mut self, integer: i64) -> Result<(), Error> {
+    fn integer(&mut self, integer: i64) -> Result<(), Refused> {
         if !(-INTEGER_MAX..=INTEGER_MAX).contains(&integer) {
-            return Err(self.refuse(JsonReason::NumberOutOfRange, "an integer beyond 2^53-1"));
+            return Err(Refused::new(JsonReason::NumberOutOfRange, "an integer beyond 2^53-1"));
         }
         self.out.extend_from_slice(integer.to_string().as_bytes());
         Ok(())
     }
 
-    fn double(&mut self, double: f64) -> Result<(), Error> {
+    fn double(&mut self, double: f64) -> Result<(), Refused> {
         if !double.is_finite() {
-            return Err(self.refuse(JsonReason::NumberOutOfRange, "a number that is not finite"));
+            return Err(Refused::new(JsonReason::NumberOutOfRange, "a number that is not finite"));
         }
         self.out.extend_from_slice(self.numbers.format_finite(double).as_bytes());
         Ok(())
     }
 
-    fn list(&mut self, items: &'v [Value<'_>]) -> Result<(), Error> {
+    fn list(&mut self, items: &[Value<'_>]) -> Result<(), Refused> {
         self.out.push(b'[');
         for (index, item) in items.iter().enumerate() {
             if index > 0 {
                 self.out.push(b',');
             }
-            self.path.push(Step::Index(index));
-            self.value(item)?;
-            self.path.pop();
+            self.value(item).map_err(|refused| refused.inside(Step::Index(index)))?;
         }
         self.out.push(b']');
         Ok(())
     }
 
-    fn object(&mut self, members: &'v [(Cow<'_, str>, Value<'_>)]) -> Result<(), Error> {
-        let mut sorted: Vec<&'v (Cow<'_, str>, Value<'_>)> = members.iter().collect();
+    fn object(&mut self, members: &[(Cow<'_, str>, Value<'_>)]) -> Result<(), Refused> {
+        let mut sorted: Vec<&(Cow<'_, str>, Value<'_>)> = members.iter().collect();
         sorted.sort_by(|a, b| utf16_order(&a.0, &b.0));
         self.out.push(b'{');
         for (index, (key, value)) in sorted.iter().enumerate() {
-            self.path.push(Step::Key(key));
+            let inside = |refused: Refused| refused.inside(Step::Key(key.clone().into_owned()));
             if index > 0 {
                 if sorted[index - 1].0 == *key {
-                    return Err(self.refuse(JsonReason::DuplicateKey, "the same key twice"));
+                    return Err(inside(Refused::new(JsonReason::DuplicateKey, "the same key twice")));
                 }
                 self.out.push(b',');
             }
             write_text(&mut self.out, key);
             self.out.push(b':');
-            self.value(value)?;
-            self.path.pop();
+            self.value(value).map_err(inside)?;
         }
         self.out.push(b'}');
         Ok(())
-    }
-
-    fn refuse(&self, reason: JsonReason, what: &'static str) -> Error {
-        let mut path = String::from("$");
-        for step in &self.path {
-            // Writing to a String cannot fail.
-            let _ = match step {
-                Step::Key(key) => write!(path, ".{key}"),
-                Step::Index(index) => write!(path, "[{index}]"),
-            };
-        }
-        Error::Json { reason, what, at: Position::Path(path) }
     }
 }
 

@@ -109,14 +109,15 @@ impl Index {
         let asked = self.asked(query);
         for &(term, weight) in asked.values() {
             for posting in &self.postings[term as usize] {
-                *scores.entry(posting.slot).or_default() += self.gives(posting, term, weight);
+                *scores.entry(posting.slot).or_default() += self.gives(*posting, weight);
             }
         }
         let mut ranked: Vec<(f64, &Document, u32)> = scores
             .into_iter()
             .filter_map(|(slot, score)| Some((score, self.slots[slot as usize].as_ref()?, slot)))
             .collect();
-        let better = |a: &(f64, &Document, u32), b: &(f64, &Document, u32)| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id));
+        let better =
+            |a: &(f64, &Document, u32), b: &(f64, &Document, u32)| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id));
         if ranked.len() > limit && limit > 0 {
             ranked.select_nth_unstable_by(limit - 1, better);
         }
@@ -142,7 +143,8 @@ impl Index {
             if asked.len() == QUERY_TERMS_MAX {
                 return;
             }
-            if let Some(&number) = self.term_numbers.get(term).filter(|number| !self.postings[**number as usize].is_empty())
+            if let Some(&number) =
+                self.term_numbers.get(term).filter(|number| !self.postings[**number as usize].is_empty())
             {
                 asked.insert(term.to_owned(), (number, self.rarity(number)));
             }
@@ -157,9 +159,10 @@ impl Index {
         (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
     }
 
-    fn gives(&self, posting: &Posting, _term: u32, weight: f64) -> f64 {
+    fn gives(&self, posting: Posting, weight: f64) -> f64 {
         let length = self.slots[posting.slot as usize].as_ref().map_or(0.0, |document| f64::from(document.length));
-        let average = as_f64(usize::try_from(self.total_length).unwrap_or(usize::MAX)) / as_f64(self.by_id.len().max(1));
+        let average =
+            as_f64(usize::try_from(self.total_length).unwrap_or(usize::MAX)) / as_f64(self.by_id.len().max(1));
         let times = f64::from(posting.times);
         weight * times * (K1 + 1.0) / (times + K1 * (1.0 - B + B * length / average.max(1.0)))
     }
@@ -170,7 +173,7 @@ impl Index {
             .filter_map(|(term, &(number, weight))| {
                 let postings = &self.postings[number as usize];
                 let place = postings.binary_search_by_key(&slot, |posting| posting.slot).ok()?;
-                Some((term.clone(), self.gives(&postings[place], number, weight)))
+                Some((term.clone(), self.gives(postings[place], weight)))
             })
             .collect();
         terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

@@ -5,8 +5,8 @@ const TERM_BYTES_MAX: usize = 64;
 
 /// Words that stand in every text and tell nothing. In order, for a binary search.
 const COMMON: [&str; 32] = [
-    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "from", "has", "have", "he", "in", "is", "it", "its",
-    "of", "on", "or", "that", "the", "their", "this", "to", "was", "we", "were", "which", "will", "with",
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "from", "has", "have", "he", "in", "is", "it",
+    "its", "of", "on", "or", "that", "the", "their", "this", "to", "was", "we", "were", "which", "will", "with",
 ];
 
 /// Calls `each` with every term of the text, in order, repeated as often as it stands there.
@@ -43,9 +43,7 @@ fn split_cases(word: &str, parts: &mut Vec<String>) {
     while let Some(character) = characters.next() {
         let after = characters.peek().copied();
         let begins = match before {
-            Some(before) if character.is_uppercase() => {
-                !before.is_uppercase() || after.is_some_and(char::is_lowercase)
-            }
+            Some(before) if character.is_uppercase() => !before.is_uppercase() || after.is_some_and(char::is_lowercase),
             Some(before) => before.is_numeric() != character.is_numeric() && part.len() > 1 && after.is_some(),
             None => false,
         };

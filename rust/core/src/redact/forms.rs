@@ -1,6 +1,6 @@
 //! The shapes round an anchor: from a place that may begin a secret to the span that is one.
 
-use crate::redact::rules::{Begins, Body, Keyword, Token, KEYWORDS, PLACEHOLDERS, SECRET_KEYS, TOKENS};
+use crate::redact::rules::{Begins, Body, KEYWORDS, Keyword, PLACEHOLDERS, SECRET_KEYS, TOKENS, Token};
 use crate::redact::{Reach, Span};
 
 /// Names before `=` and `:` are looked at no further than this.
@@ -9,6 +9,12 @@ const NAME_MAX: usize = 64;
 const JUDGED_MAX: usize = 512;
 /// User and host parts of a connection string.
 const CONNECTION_MAX: usize = 256;
+/// The longest name between `-----BEGIN ` and `-----`.
+const PEM_NAME_MAX: usize = 48;
+/// The longest private key block.
+const PEM_MAX: usize = 32 * 1024;
+/// Letters and digits that make a block more than its name.
+const PEM_BODY_LEAST: usize = 24;
 /// Kinds in markers.
 const MARKER_MAX: usize = 64;
 
@@ -73,6 +79,8 @@ pub(crate) struct Found<'t> {
     /// format inside one can still name it.
     shaped_until: usize,
     announced_until: usize,
+    /// The last run of word bytes that a JWT was looked for in, so that it is measured once.
+    word_run: (usize, usize),
 }
 
 impl<'t> Found<'t> {
@@ -84,6 +92,7 @@ impl<'t> Found<'t> {
             markers: Vec::new(),
             shaped_until: 0,
             announced_until: 0,
+            word_run: (0, 0),
         }
     }
 
@@ -168,11 +177,10 @@ impl<'t> Found<'t> {
     }
 
     fn token(&self, token: &Token, start: usize, end: usize) -> Option<Span> {
-        if token.begins == Begins::AtWord && start != self.shaped_until && !self.word_begins(start) {
-            return None;
-        }
-        let end = self.run(token.body, end, token.at_least)?;
-        Some(Span { start, end, kind: token.kind })
+        let until = self.run(token.body, end, token.at_least)?;
+        let begins = token.begins == Begins::Anywhere || start == self.shaped_until || self.word_begins(start);
+        let judged = &self.bytes[end..until.min(end + JUDGED_MAX)];
+        (begins || of_three_classes(judged)).then_some(Span { start, end: until, kind: token.kind })
     }
 
     /// The end of the bytes of `body` from `start`, if they are at least `at_least`.
@@ -184,16 +192,21 @@ impl<'t> Found<'t> {
     /// Whether a word begins here: after no word byte, or after a backslash escape such as `\n` written out.
     fn word_begins(&self, start: usize) -> bool {
         match self.bytes[..start] {
-            [.., b'\\', b'n' | b'r' | b't'] => true,
-            [.., last] => !Body::Word.holds(last) && last < 0x80 || last >= 0x80,
-            [] => true,
+            [.., b'\\', b'n' | b'r' | b't'] | [] => true,
+            [.., last] => !Body::Word.holds(last),
         }
     }
 
     /// Three base64url parts with dots between, the first a JSON object: the third may be missing or empty.
-    fn jwt(&self, start: usize) -> Option<usize> {
-        let header = self.run(Body::Word, start, 12)?;
+    fn jwt(&mut self, start: usize) -> Option<usize> {
+        if !(self.word_run.0..self.word_run.1).contains(&start) {
+            self.word_run = (start, self.run(Body::Word, start, 0)?);
+        }
+        let header = self.word_run.1;
         let claims = self.after(header, b'.').and_then(|at| self.run(Body::Word, at, 8))?;
+        if header - start < 12 {
+            return None;
+        }
         Some(self.after(claims, b'.').and_then(|at| self.run(Body::Word, at, 0)).unwrap_or(claims))
     }
 
@@ -202,23 +215,22 @@ impl<'t> Found<'t> {
     }
 
     /// From `-----BEGIN … PRIVATE KEY-----` to its end line, or to the last byte that such a block can hold.
+    ///
+    /// Looks no further than the next five dashes, so that a text full of begin lines stays linear.
     fn pem(&self, start: usize, end: usize) -> Option<Span> {
-        let head = self.text[..start].rfind("-----BEGIN ").filter(|head| start - head <= 40)?;
-        let mut at = end;
-        while at < self.bytes.len() && !self.bytes[at..].starts_with(b"-----") {
-            let byte = self.bytes[at];
-            if !(Body::Wide.holds(byte) || b"\\ \t\r\n:,\"'".contains(&byte)) {
-                break;
-            }
-            at += 1;
-        }
-        if self.bytes[at..].starts_with(b"-----END ") {
-            let line = &self.bytes[at + 9..self.bytes.len().min(at + 80)];
-            if let Some(close) = line.windows(5).position(|dashes| dashes == b"-----") {
-                at += 9 + close + 5;
-            }
-        }
-        Some(Span { start: head, end: at, kind: "private-key" })
+        let from = start.saturating_sub(PEM_NAME_MAX);
+        let begin = self.bytes[from..start].windows(11).rposition(|window| window == b"-----BEGIN ")? + from;
+        let window = &self.bytes[end..self.bytes.len().min(end + PEM_MAX)];
+        let dashes = window.windows(5).position(|window| window == b"-----").unwrap_or(window.len());
+        let end_line = &window[dashes..];
+        let closing = end_line.starts_with(b"-----END ").then(|| {
+            let name = &end_line[9..end_line.len().min(9 + PEM_NAME_MAX)];
+            name.windows(5).position(|window| window == b"-----").map(|length| dashes + 9 + length + 5)
+        });
+        let held = |byte: &u8| Body::Wide.holds(*byte) || b"\\ \t\r\n:,\"'".contains(byte);
+        let length = closing.flatten().unwrap_or_else(|| window.iter().take_while(|byte| held(byte)).count());
+        let body = window[..length].iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
+        (body >= PEM_BODY_LEAST).then_some(Span { start: begin, end: end + length, kind: "private-key" })
     }
 
     /// The password of `scheme://user:password@host`.
@@ -230,8 +242,11 @@ impl<'t> Found<'t> {
         let colon = window[..at].iter().position(|byte| *byte == b':')?;
         let (from, to) = (start + colon + 1, start + at);
         let value = self.text.get(from..to)?;
-        (!value.is_empty() && !stands_for_another(value))
-            .then_some(Span { start: from, end: to, kind: "connection-password" })
+        (!value.is_empty() && !stands_for_another(value)).then_some(Span {
+            start: from,
+            end: to,
+            kind: "connection-password",
+        })
     }
 
     fn bearer(&self, start: usize) -> Option<Span> {
@@ -250,10 +265,13 @@ impl<'t> Found<'t> {
             return None;
         }
         let (quote, from) = self.opening_quote(value_start);
-        let to = if quote == 0 { self.bare_end(from) } else { self.quoted_end(from, quote)? };
-        let judged_end = self.text.floor_char_boundary(to.min(from + JUDGED_MAX));
-        let judged = self.text.get(from..judged_end)?;
-        plausible(judged, keyword, quote != 0).then_some(Span { start: from, end: to, kind: keyword.kind })
+        let window = self.text.floor_char_boundary(from + JUDGED_MAX);
+        let to = if quote == 0 { self.bare_end(from, window) } else { self.quoted_end(from, quote)? };
+        if !plausible(self.text.get(from..to)?, keyword, quote != 0) {
+            return None;
+        }
+        let end = if to == window { self.bare_end(from, self.text.len()) } else { to };
+        Some(Span { start: from, end, kind: keyword.kind })
     }
 
     fn secret_key(&self, start: usize, end: usize) -> bool {
@@ -301,9 +319,9 @@ impl<'t> Found<'t> {
         (window[length] == quote).then_some(from + length - usize::from(escaped))
     }
 
-    fn bare_end(&self, from: usize) -> usize {
+    fn bare_end(&self, from: usize, limit: usize) -> usize {
         let ends = |byte: u8| byte.is_ascii_whitespace() || b"\"'`,;)]}<>&|\\".contains(&byte);
-        from + self.bytes[from..].iter().take_while(|byte| !ends(**byte)).count()
+        from + self.bytes[from..limit].iter().take_while(|byte| !ends(**byte)).count()
     }
 
     /// The end of a marker whose kind begins at `start`.
@@ -326,10 +344,16 @@ fn plausible(value: &str, keyword: &Keyword, quoted: bool) -> bool {
     made_by_machine(value) && (quoted || !value.contains('('))
 }
 
-/// Digits among letters, or upper among lower case in a long word: what no ordinary word has.
+/// Digits among letters: what an ordinary word does not have.
 fn made_by_machine(value: &str) -> bool {
     let any = |wanted: fn(&u8) -> bool| value.as_bytes().iter().any(wanted);
     any(u8::is_ascii_alphabetic) && any(u8::is_ascii_digit)
+}
+
+/// Upper case, lower case and digits together.
+fn of_three_classes(value: &[u8]) -> bool {
+    let any = |wanted: fn(&u8) -> bool| value.iter().any(wanted);
+    any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase) && any(u8::is_ascii_digit)
 }
 
 /// A variable, a template, a mask or a word that says what kind of value belongs here.
@@ -351,7 +375,8 @@ fn without_markers(spans: impl Iterator<Item = Span>, markers: &[(usize, usize)]
     let mut kept = Vec::new();
     for span in spans {
         let mut start = span.start;
-        for &(from, to) in markers.iter().filter(|(from, to)| *from < span.end && *to > span.start) {
+        let first = markers.partition_point(|(_, to)| *to <= span.start);
+        for &(from, to) in markers[first..].iter().take_while(|(from, _)| *from < span.end) {
             if start < from {
                 kept.push(Span { start, end: from, kind: span.kind });
             }

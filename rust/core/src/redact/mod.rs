@@ -11,7 +11,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use forms::{Anchor, Found};
 
-pub use keys::{holds, Holds};
+pub use keys::{Holds, holds};
 
 /// A redacted text may show a secret that its neighbour hid; more rounds than this are not needed in practice.
 const ROUNDS_MAX: usize = 4;
