@@ -31,7 +31,7 @@ _SERVER_SIDE: Final = frozenset(
 )
 """Blocks that the API's own tools leave in a reply: whole and in place they are valid, whatever they hold."""
 
-_MEDIA: Final = frozenset({"image", "document", "search_result", "tool_reference"})
+_MEDIA: Final = frozenset({"image", "document", "search_result"})
 
 
 def text_block(text: str) -> dict[str, Any]:
@@ -98,9 +98,10 @@ def _assistant_block(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[
 
 
 def _text(block: dict[str, Any]) -> dict[str, Any] | None:
+    """The text alone: citations point into documents that may be gone."""
     if not block["text"].strip():
         return None
-    return {key: block[key] for key in ("type", "text", "citations") if block.get(key)}
+    return text_block(block["text"])
 
 
 def _result(block: dict[str, Any], lost: list[dict[str, Any]], seq: int) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.context.cost import BLOCK, MESSAGE
-from reverie.context.units import split
+from reverie.context.blocks import assistant_blocks, user_blocks
+from reverie.context.cost import BLOCK, MESSAGE, block_cost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ def choose(messages: Sequence[Message], max_messages: int = 10, max_tokens: int 
     turn = reply = None
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
-        spent += MESSAGE + BLOCK + (message.tokens or _tokens(message))
+        spent += MESSAGE + _tokens(message)
         fits = len(messages) - index <= max_messages and spent <= max_tokens
         if not fits and reply is not None:
             break
@@ -50,7 +50,11 @@ def finished(messages: Sequence[Message]) -> bool:
 
 
 def _tokens(message: Message) -> int:
-    return sum(piece.blocks_cost for piece in split([message])[0])
+    """What the message adds to a request; `Message.tokens`, where it is known, counts the texts alone."""
+    if message.tokens:
+        return message.tokens + BLOCK * max(1, len(_blocks(message)))
+    blocks = assistant_blocks if message.role == "assistant" else user_blocks
+    return sum(block_cost(block) for block in blocks(message.content, [], message.last_seq))
 
 
 def _answers(message: Message) -> bool:

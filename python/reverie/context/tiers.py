@@ -67,7 +67,7 @@ def digest(text: str, ceiling: int) -> Tier:
     if ceiling < BLOCK + tokens.count(FRAME):
         return Tier("digest", (), _whole("digest", text))
     head = f"{FRAME}\n\n## Thread digest\n"
-    body = shorten(text.strip(), ceiling - BLOCK - tokens.count(head) - 1)
+    body = cut(text.strip(), ceiling - BLOCK - tokens.count(head) - 1)
     lost = tokens.count(text.strip()) - tokens.count(body)
     return Tier("digest", (head + body if body else FRAME,), [{"tier": "digest", "tokens": lost}] if lost > 0 else [])
 

@@ -1,0 +1,139 @@
+"""What the messages API refuses, as a checker: the rules that a context must keep, told in the words of its errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TOP = {"system", "messages", "context_management", "betas"}
+USER = {"text", "image", "document", "tool_result", "search_result"}
+ASSISTANT = {"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "web_search_tool_result"}
+THINKING = {"thinking", "redacted_thinking"}
+HEADER = "context-management-2025-06-27"
+
+
+def problems(request: dict[str, Any], signed: list[dict[str, Any]] | None = None) -> list[str]:
+    """Every rule that `request` breaks; `signed` are the thinking blocks as the model wrote them."""
+    found: list[str] = []
+    if set(request) != TOP:
+        found.append(f"top level: {sorted(request)}")
+    found += _system(request["system"])
+    found += _roles(request["messages"])
+    for number, message in enumerate(request["messages"]):
+        found += [f"messages.{number}: {what}" for what in _message(message)]
+    found += _pairs(request["messages"])
+    found += _editing(request["context_management"], request["betas"])
+    if (marks := count_marks(request)) > 4:
+        found.append(f"{marks} cache breakpoints")
+    if signed is not None:
+        found += [
+            "thinking was altered"
+            for message in request["messages"]
+            for block in message["content"]
+            if block["type"] in THINKING and block not in signed
+        ]
+    return found
+
+
+def count_marks(value: Any) -> int:
+    """Cache breakpoints anywhere in the request."""
+    if isinstance(value, dict):
+        return ("cache_control" in value) + sum(count_marks(each) for each in value.values())
+    return sum(count_marks(each) for each in value) if isinstance(value, list) else 0
+
+
+def _system(system: Any) -> list[str]:
+    return [f"system.{number}: {what}" for number, block in enumerate(system) for what in _text(block)]
+
+
+def _text(block: dict[str, Any]) -> list[str]:
+    if block.get("type") != "text" or not isinstance(block.get("text"), str):
+        return ["not a text block"]
+    extra = set(block) - {"type", "text", "cache_control", "citations"}
+    empty = [] if block["text"].strip() else ["text content blocks must be non-empty"]
+    return empty + ([f"extra inputs: {sorted(extra)}"] if extra else [])
+
+
+def _roles(messages: list[dict[str, Any]]) -> list[str]:
+    roles = [message["role"] for message in messages]
+    found = []
+    if not roles or roles[0] != "user":
+        found.append("first message must use the user role")
+    if [role for role in roles if role != "system"][-1:] == ["assistant"]:
+        found.append("prefill: the last turn is the assistant's")
+    for number, role in enumerate(roles):
+        before = roles[number - 1] if number else None
+        after = roles[number + 1] if number + 1 < len(roles) else None
+        if role == before:
+            found.append(f"messages.{number}: two messages of {role} in a row")
+        if role == "system" and (before != "user" or after not in {None, "assistant"}):
+            found.append(f"messages.{number}: a system message out of place")
+    return found
+
+
+def _message(message: dict[str, Any]) -> list[str]:
+    content = message["content"]
+    if set(message) != {"role", "content"} or not isinstance(content, list) or not content:
+        return ["content must be a non-empty list"]
+    allowed = {"user": USER, "assistant": ASSISTANT, "system": {"text"}}[message["role"]]
+    found = [f"type {block.get('type')}" for block in content if block.get("type") not in allowed]
+    for block in content:
+        match block["type"]:
+            case "text":
+                found += _text(block)
+            case "tool_use":
+                found += _tool_use(block)
+            case "tool_result":
+                found += _tool_result(block)
+            case "thinking" | "redacted_thinking" if "cache_control" in block:
+                found.append("thinking cannot be a cache breakpoint")
+            case _:
+                pass
+    if message["role"] == "assistant" and content[-1]["type"] in THINKING:
+        found.append("the final block cannot be thinking")
+    return found
+
+
+def _tool_use(block: dict[str, Any]) -> list[str]:
+    fine = isinstance(block.get("input"), dict) and isinstance(block.get("id"), str) and bool(block.get("name"))
+    extra = set(block) - {"type", "id", "name", "input", "cache_control"}
+    return [] if fine and not extra else [f"tool_use: {sorted(block)}"]
+
+
+def _tool_result(block: dict[str, Any]) -> list[str]:
+    extra = set(block) - {"type", "tool_use_id", "content", "is_error", "cache_control"}
+    found = [f"tool_result: extra inputs {sorted(extra)}"] if extra else []
+    if isinstance(block["content"], str):
+        return found + ([] if block["content"].strip() else ["tool_result: empty"])
+    inner = [f"tool_result holds {each.get('type')}" for each in block["content"] if each.get("type") not in USER]
+    texts = [what for each in block["content"] if each.get("type") == "text" for what in _text(each)]
+    return found + inner + texts + ([] if block["content"] else ["tool_result: no content"])
+
+
+def _pairs(messages: list[dict[str, Any]]) -> list[str]:
+    found: list[str] = []
+    seen: set[str] = set()
+    asked: list[str] = []
+    for number, message in enumerate(messages):
+        if message["role"] == "system":
+            continue
+        results = [block["tool_use_id"] for block in message["content"] if block["type"] == "tool_result"]
+        if sorted(results) != sorted(asked):
+            found.append(f"messages.{number}: results {results} answer calls {asked}")
+        kinds = [block["type"] == "tool_result" for block in message["content"]]
+        if kinds != sorted(kinds, reverse=True):
+            found.append(f"messages.{number}: tool results must come first")
+        asked = [block["id"] for block in message["content"] if block["type"] == "tool_use"]
+        if len(set(asked)) != len(asked) or seen & set(asked):
+            found.append(f"messages.{number}: tool_use ids must be unique")
+        seen |= set(asked)
+    return found
+
+
+def _editing(management: Any, betas: Any) -> list[str]:
+    if not isinstance(management, dict) or set(management) != {"edits"}:
+        return ["context_management must hold edits"]
+    found = [] if HEADER in betas else ["context_management needs its beta header"]
+    kinds = [edit["type"] for edit in management["edits"]]
+    if kinds not in ([], ["clear_thinking_20251015", "clear_tool_uses_20250919"]):
+        found.append(f"edits: {kinds}")
+    return found

@@ -1,0 +1,336 @@
+"""One request fragment out of all tiers: places, frames, ceilings, what is cached and what gives way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reverie import tokens
+from reverie.context import Limits, Parts, RecallLine, assemble, render
+from reverie.context.emit import BEGINNING, WAITING
+from reverie.context.tiers import FRAME
+from reverie.errors import TokenBudgetExceeded
+from reverie.models import Note, Passage
+from support.api_rules import count_marks, problems
+from support.talk import Talk
+
+STATE = "## Working State (auto-maintained)\nCurrent task: port the parser\nNext: run the tests"
+SUMMARY = "# Conversation Summary (Distillation #2)\n\n## Task Context\n- port the parser\n\n## Completed Work\n- lexer"
+NOTES = (
+    Note("n2", "prefer small commits", "preference", "2026-01-02T00:00:00.000Z"),
+    Note("n1", "tabs, not spaces", "correction", "2026-01-01T00:00:00.000Z"),
+)
+RECALL = (RecallLine("- [fact · facts/project.md] the parser is in src/parse.py", "m1", "facts/project.md"),)
+PASSAGES = (
+    Passage("the lexer yields tokens", 3, 1, tokens.count("the lexer yields tokens\n")),
+    Passage("please port the parser", 1, 0, tokens.count("please port the parser\n")),
+)
+TALK = (
+    Talk()
+    .user("go on")
+    .call("Bash", {"command": "make"}, "ok", thinking="hm")
+    .reply("built")
+    .user("and now the tests")
+    .done()
+)
+FULL = Parts(
+    bootstrap=(("SOUL.md", "You are careful."),),
+    digest="A compiler engineer.",
+    notes=NOTES,
+    state=STATE,
+    recall=RECALL,
+    summary=SUMMARY,
+    distillation=2,
+    passages=PASSAGES,
+    messages=TALK,
+    tools=100,
+    placement="late",
+)
+
+
+def texts(message: dict[str, Any]) -> list[str]:
+    return [block["text"] for block in message["content"] if block["type"] == "text"]
+
+
+def test_late_places() -> None:
+    """Bootstrap and digest are the system prompt; notes, state and recall close the list as one system message."""
+    context = assemble(FULL, Limits())
+    request = context.request
+
+    assert problems(request) == []
+    assert [block["text"] for block in request["system"]] == [
+        "You are careful.",
+        f"{FRAME}\n\n## Thread digest\nA compiler engineer.",
+    ]
+    assert [message["role"] for message in request["messages"]] == [
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "user",
+        "system",
+    ]
+    assert texts(request["messages"][-1]) == [
+        "## Notes (written by the agent, newest first)\n- [preference] prefer small commits\n- [correction] tabs, not spaces",
+        STATE,
+        "## Recalled memories (type and origin in brackets)\n- [fact · facts/project.md] the parser is in src/parse.py",
+    ]
+    assert context.distillation == 2
+    assert context.dropped == []
+
+
+def test_system_places() -> None:
+    """With `system` placement the order is digest, notes, working state, recall, and no message has that role."""
+    request = assemble(replace(FULL, placement="system"), Limits()).request
+
+    assert problems(request) == []
+    assert [block["text"].split("\n")[0] for block in request["system"]] == [
+        "You are careful.",
+        FRAME,
+        "## Notes (written by the agent, newest first)",
+        "## Working State (auto-maintained)",
+        "## Recalled memories (type and origin in brackets)",
+    ]
+    assert {message["role"] for message in request["messages"]} == {"user", "assistant"}
+
+
+def test_summary_and_excerpts_open_the_conversation() -> None:
+    """After a distillation the first message holds the summary, then the excerpts in the order they were said."""
+    first = assemble(FULL, Limits()).request["messages"][0]
+    summary, excerpts, said = texts(first)
+
+    assert summary.endswith(SUMMARY)
+    assert "not instructions" in summary.split("\n")[0]
+    assert excerpts == "## Excerpts (verbatim, oldest first)\nplease port the parser\n\nthe lexer yields tokens"
+    assert said == "go on"
+
+
+def test_index_opens_a_new_thread_only() -> None:
+    """The listing stands in the first user message of a thread that was never distilled, and never in `system`."""
+    index = "Available memory:\n- facts/user.md (320B)\nUse memory_read to load relevant files before responding."
+    new = assemble(Parts(index=index, messages=TALK), Limits())
+    later = assemble(replace(FULL, index=index), Limits())
+
+    assert texts(new.request["messages"][0])[0] == index
+    assert new.tokens["index"] == 3 + tokens.count(index)
+    assert later.tokens["index"] == 0
+    assert index not in render(later)
+
+
+def test_the_bill_is_the_total() -> None:
+    """Every tier has its cost, and they sum to the total, tools included."""
+    bill = assemble(FULL, Limits()).tokens
+    tiers = {name: cost for name, cost in bill.items() if name not in {"total", "tokenizer"}}
+
+    assert list(bill) == [
+        "bootstrap", "index", "digest", "workingState", "notes", "recall", "summary", "excerpts", "tail", "tools",
+        "total", "tokenizer",
+    ]  # fmt: skip
+    assert bill["total"] == sum(tiers.values())
+    assert bill["tokenizer"] == "o200k_base"
+    assert bill["tools"] == 100
+    assert all(cost > 0 for name, cost in tiers.items() if name != "index")
+
+
+def test_at_most_35000_right_after_a_distillation() -> None:
+    """With every tier over its ceiling and 5,000 tokens of tools, the whole is within 35,000 at a 200K window."""
+    flood = "a word of it\n" * 30_000
+    talk = Talk().user("start").call("Bash", {"command": "x"}, flood).reply("done").user("next").done()
+    context = assemble(
+        replace(
+            FULL,
+            bootstrap=(("A.md", flood), ("B.md", flood)),
+            digest=flood,
+            notes=tuple(Note(f"n{number}", "note " * 90, "task", "") for number in range(200)),
+            state=STATE + "\nCompleted: " + flood,
+            recall=tuple(RecallLine("- [fact · facts/a.md] " + "word " * 90, f"m{number}", "") for number in range(99)),
+            summary=SUMMARY + "\n- built it" * 9_000,
+            passages=tuple(Passage("said so " * 40, number, number, 81) for number in range(1, 2_000)),
+            messages=talk,
+            distilled_at_seq=talk[-1].last_seq,
+            tools=5_000,
+        ),
+        Limits(),
+    )
+    bill = context.tokens
+
+    assert problems(context.request) == []
+    assert bill["total"] <= 35_000
+    assert bill["bootstrap"] <= 7_000
+    assert bill["digest"] <= 500
+    assert bill["notes"] <= 2_000
+    assert bill["workingState"] <= 500
+    assert bill["recall"] <= 1_500
+    assert bill["summary"] <= 5_000
+    assert 11_000 < bill["tail"] <= 12_100
+    assert {item["tier"] for item in context.dropped} >= {"bootstrap", "digest", "notes", "recall", "summary", "tail"}
+
+
+def test_excerpts_fill_what_remains() -> None:
+    """What the other tiers leave of 35,000 goes to excerpts, the best ranks first."""
+    passages = tuple(
+        Passage(f"line {number} " + "said so " * 20, number, number % 700, 45) for number in range(1, 2_000)
+    )
+    context = assemble(replace(FULL, passages=passages, distilled_at_seq=5), Limits())
+    shown = texts(context.request["messages"][0])[1].split("\n")
+    seqs = [int(line.split()[1]) for line in shown if line.startswith("line")]
+
+    assert 29_000 < context.tokens["total"] <= 35_000
+    assert seqs == sorted(seqs)
+    assert {0, 1, 2, 3} <= {number % 700 for number in seqs}
+    assert max(number % 700 for number in seqs) < 400
+    assert context.dropped == [{"tier": "excerpts", "count": 1_999 - len(seqs), "tokens": 45 * (1_999 - len(seqs))}]
+
+
+@pytest.mark.parametrize("distilled_at_seq", [None, 5])
+def test_a_growing_thread_keeps_its_prefix(distilled_at_seq: int | None) -> None:
+    """What was said since a distillation changes neither the system prompt nor the summary and excerpts."""
+    passages = tuple(Passage("said so " * 20, number, number, 41) for number in range(1, 2_000))
+    parts = replace(FULL, passages=passages, distilled_at_seq=distilled_at_seq)
+    talk = Talk(TALK)
+    talk.call("Bash", {"command": "make test"}, "output " * 900).reply("they pass").user("fine")
+    before = assemble(parts, Limits()).request
+    after = assemble(replace(parts, messages=talk.done(), state=STATE + "\nBlockers: none"), Limits()).request
+
+    assert after["system"] == before["system"]
+    assert after["messages"][0] == before["messages"][0]
+    assert after["messages"][1:4] == before["messages"][1:4]
+    assert "output " * 900 in repr(after["messages"][6])
+
+
+def test_cache_breakpoints_stand_behind_what_is_stable() -> None:
+    """Late: the system prompt, the distilled part and the last thing said; system: the stable blocks of the prompt."""
+    late = assemble(FULL, Limits()).request
+    system = assemble(replace(FULL, placement="system"), Limits()).request
+
+    assert ["cache_control" in block for block in late["system"]] == [False, True]
+    assert ["cache_control" in block for block in late["messages"][0]["content"]] == [False, True, False]
+    assert "cache_control" in late["messages"][-2]["content"][-1]
+    assert count_marks(late) == 3
+    assert ["cache_control" in block for block in system["system"]] == [False, True, False, False, False]
+    assert count_marks(system) == 1
+
+
+def test_editing_is_asked_for_in_fractions_of_the_window() -> None:
+    """The thinking edit stands first, and the thresholds are 0.60 and 0.10 of the real window."""
+    edits = assemble(FULL, Limits(window=1_000_000)).request["context_management"]["edits"]
+
+    assert edits == [
+        {"type": "clear_thinking_20251015", "keep": {"type": "thinking_turns", "value": 2}},
+        {
+            "type": "clear_tool_uses_20250919",
+            "trigger": {"type": "input_tokens", "value": 600_000},
+            "keep": {"type": "tool_uses", "value": 8},
+            "clear_at_least": {"type": "input_tokens", "value": 100_000},
+        },
+    ]
+    assert assemble(FULL, Limits()).request["betas"] == ["context-management-2025-06-27"]
+
+
+def test_placement_follows_the_model() -> None:
+    """`late` where the model takes it, `system` elsewhere, and what was asked for in any case."""
+
+    def last(model: str | None, placement: Any = None) -> str:
+        parts = replace(FULL, model=model, placement=placement)
+        return str(assemble(parts, Limits()).request["messages"][-1]["role"])
+
+    assert last("claude-opus-5-5") == "system"
+    assert last("claude-opus-4-1") == "user"
+    assert last(None) == "user"
+    assert last(None, "late") == "system"
+    assert last("claude-opus-5-5", "system") == "user"
+
+
+def test_thinking_of_finished_turns_goes_with_a_distillation() -> None:
+    """Its signatures vouch for a prefix that is gone; without a distillation, and in the open turn, it stays."""
+    talk = (
+        Talk()
+        .user("a")
+        .call("Bash", {}, "x", thinking="old")
+        .reply("b")
+        .user("c")
+        .call("Bash", {}, "y", thinking="new")
+    )
+
+    def thoughts(distillation: int) -> list[str]:
+        request = assemble(Parts(messages=talk.done(), distillation=distillation), Limits()).request
+        blocks = [block for message in request["messages"] for block in message["content"]]
+        return [block["thinking"] for block in blocks if block["type"] == "thinking"]
+
+    assert thoughts(0) == ["old", "new"]
+    assert thoughts(1) == ["new"]
+
+
+def test_a_conversation_that_ends_with_the_assistant_is_closed() -> None:
+    """The API refuses a list whose last turn is the assistant's, and one that does not begin with the user."""
+    ends = assemble(Parts(messages=Talk().user("hi").reply("hello").done()), Limits()).request["messages"]
+    begins = assemble(Parts(messages=Talk().reply("hello").user("hi").done()), Limits()).request["messages"]
+    nothing = assemble(Parts(), Limits()).request["messages"]
+
+    assert texts(ends[-1]) == [WAITING]
+    assert texts(begins[0]) == [BEGINNING]
+    assert [texts(message) for message in nothing] == [[WAITING]]
+
+
+def test_what_gives_way_in_order() -> None:
+    """As the budget shrinks recall leaves first, then digest and bootstrap, then the summary; the floors stay."""
+    present = []
+    for budget in (2_000, 300, 230, 190):
+        bill = assemble(replace(FULL, tools=0), Limits(max_tokens=budget)).tokens
+        assert bill["total"] <= budget
+        present.append(
+            {name for name in ("recall", "digest", "bootstrap", "summary", "notes", "workingState") if bill[name]}
+        )
+
+    assert present[0] == {"recall", "digest", "bootstrap", "summary", "notes", "workingState"}
+    assert all(later <= earlier for earlier, later in zip(present, present[1:], strict=False))
+    assert present[-1] >= {"notes", "workingState"}
+    assert "recall" not in present[-1]
+
+
+def test_a_budget_below_the_floors_is_refused_with_what_would_do() -> None:
+    """The open turn alone is too large: refused, and the stated minimum is exact."""
+    talk = Talk().user("do it " * 300).waiting("Bash", {}).done()
+    parts = replace(FULL, messages=talk)
+    with pytest.raises(TokenBudgetExceeded) as refused:
+        assemble(parts, Limits(max_tokens=200))
+    least = refused.value.minimum_required
+
+    assert refused.value.budget == 200
+    assert refused.value.hint
+    assert assemble(parts, Limits(max_tokens=least)).tokens["total"] <= least
+    with pytest.raises(TokenBudgetExceeded) as again:
+        assemble(parts, Limits(max_tokens=least - 1))
+    assert again.value.minimum_required == least
+
+
+def test_a_window_smaller_than_the_conversation_drops_the_oldest() -> None:
+    """Without `maxTokens` the window is the bound; the oldest pieces go, with a visible line."""
+    talk = Talk()
+    for number in range(40):
+        talk.user(f"question {number}").reply("answer " * 100)
+    context = assemble(Parts(messages=talk.user("last").done()), Limits(window=2_000))
+
+    assert problems(context.request) == []
+    assert context.tokens["total"] <= 2_000
+    assert "parts of the conversation left out" in texts(context.request["messages"][0])[0]
+    assert texts(context.request["messages"][-1])[-1] == "last"
+    assert context.dropped[0]["why"] == "older than what fits"
+
+
+def test_render_shows_what_an_agent_reads() -> None:
+    """System texts, then the messages below their roles; inputs as JSON with readable newlines, results as text."""
+    talk = (
+        Talk().user("fix it").call("Write", {"path": "a.py", "text": "one\ntwo"}, [{"type": "text", "text": "saved"}])
+    )
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+    talk.reply([{"type": "redacted_thinking", "data": "xx"}, {"type": "text", "text": "see"}]).user([image])
+    shown = render(assemble(Parts(messages=talk.done(), placement="late", state=STATE), Limits()))
+
+    assert shown == (
+        f"{FRAME}\n\nuser:\nfix it\n\nassistant:\nWrite "
+        '{"path":"a.py","text":"one\ntwo"}\n\nuser:\nsaved\n\nassistant:\nsee\n\nuser:\n[image]\n\n'
+        f"system:\n{STATE}"
+    )
