@@ -1,0 +1,135 @@
+"""The memory as it stands while a consolidation is decided, with a quick way to the items like a statement."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from reverie.consolidate.relation import Reading, read
+from reverie.models import Candidate, Memory, MemoryType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = ["Board", "Item", "said_at", "scope_of"]
+
+_POSTINGS_MAX = 1000  # a word that so many items share tells nothing apart
+_LOOKALIKES_MAX = 64
+
+
+@dataclass(slots=True)
+class Item:
+    """One memory to be: an existing one, or a candidate that is going to be added."""
+
+    scope: str  # only items of one scope are compared
+    reading: Reading  # its content, read
+    tags: tuple[str, ...]
+    said_at: str | None
+    memory: Memory | None = None  # the existing memory it is
+    index: int | None = None  # the candidate that it was last written from
+    candidate: Candidate | None = None  # set when it is to be added
+    alive: bool = True
+    touched: bool = False  # a candidate of this run wrote it or is covered by it
+
+    @property
+    def content(self) -> str:
+        """What it says."""
+        return self.reading.text
+
+    @property
+    def fixed(self) -> bool:
+        """Whether only a person may change it."""
+        return self.memory is not None and self.memory.trust == "person"
+
+    @property
+    def type(self) -> MemoryType:
+        """The kind of memory it is."""
+        if self.memory is not None:
+            return self.memory.type
+        assert self.candidate is not None
+        return self.candidate.type
+
+    def write(self, reading: Reading, tags: Iterable[str], index: int, at: str | None) -> None:
+        """Takes over what a candidate says; the tags of both stay."""
+        self.reading = reading
+        self.tags = tuple(dict.fromkeys((*self.tags, *tags)))
+        self.said_at, self.index, self.touched = at, index, True
+        if self.candidate is not None:
+            self.candidate = replace(self.candidate, content=reading.text, tags=self.tags, at=at)
+
+
+@dataclass(slots=True)
+class Board:
+    """Every item of a consolidation, with an inverted index over the words of each."""
+
+    items: list[Item] = field(default_factory=list)
+    _postings: dict[str, list[int]] = field(default_factory=dict)
+    _by_flat: dict[str, list[int]] = field(default_factory=dict)
+    _by_subject: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, existing: Sequence[Memory]) -> Board:
+        """The board of existing memories; episodes are not on it, they are compared by their own rule."""
+        board = cls()
+        for memory in existing:
+            if memory.type is not MemoryType.EPISODE:
+                scope = scope_of(memory.type, user=memory.document == "facts/user.md")
+                board.add(Item(scope, read(memory.content), memory.tags, said_at(memory), memory=memory))
+        return board
+
+    def add(self, item: Item) -> None:
+        """Puts an item on the board."""
+        self.items.append(item)
+        self.file(len(self.items) - 1)
+
+    def file(self, position: int) -> None:
+        """Makes the item at `position` findable by what it says now."""
+        item = self.items[position]
+        reading = item.reading
+        self._by_flat.setdefault(reading.flat, []).append(position)
+        if reading.subject is not None:
+            self._by_subject.setdefault((item.scope, reading.subject[0]), []).append(position)
+        for word in reading.words:
+            self._postings.setdefault(word, []).append(position)
+
+    def alive(self) -> Iterator[tuple[int, Item]]:
+        """Every item that is going to stay, with its position."""
+        return ((position, item) for position, item in enumerate(self.items) if item.alive)
+
+    def same(self, reading: Reading) -> int | None:
+        """The item, of whatever type, that says exactly this."""
+        found = (place for place in self._by_flat.get(reading.flat, ()) if self._says(place, reading))
+        return min(found, default=None, key=lambda place: (not self.items[place].fixed, place))
+
+    def like(self, reading: Reading, scope: str) -> list[int]:
+        """Items of a scope that share words or the subject with a statement, the most alike first."""
+        shared: Counter[int] = Counter()
+        for word in reading.words:
+            postings = self._postings.get(word, ())
+            if len(postings) <= _POSTINGS_MAX:
+                shared.update(dict.fromkeys(postings, 1))
+        if reading.subject is not None:
+            shared.update(dict.fromkeys(self._by_subject.get((scope, reading.subject[0]), ()), 1))
+        found = [place for place in shared if self.items[place].alive and self.items[place].scope == scope]
+        found.sort(key=lambda place: (-shared[place], self.items[place].reading.flat, place))
+        return found[:_LOOKALIKES_MAX]
+
+    def state(self) -> tuple[tuple[str, str], ...]:
+        """What is going to stay, in an order that does not depend on how it came about."""
+        return tuple(sorted((item.scope, item.content) for _, item in self.alive()))
+
+    def _says(self, place: int, reading: Reading) -> bool:
+        item = self.items[place]
+        return item.alive and item.reading.flat == reading.flat
+
+
+def scope_of(kind: MemoryType, *, user: bool) -> str:
+    """Facts about the user and other facts are compared apart; every other type is one scope."""
+    return "fact:user" if kind is MemoryType.FACT and user else kind.value
+
+
+def said_at(memory: Memory) -> str | None:
+    """When what a memory says was said: the time of the candidate behind it, else of its last change."""
+    at = memory.provenance.get("at")
+    return at if isinstance(at, str) else memory.updated_at

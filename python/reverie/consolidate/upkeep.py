@@ -1,0 +1,112 @@
+"""Shrinks a memory that has become full: merges what is related, drops what is general and never read (seed 003)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from reverie.consolidate.relation import overlap
+from reverie.consolidate.value import is_generic, merge
+from reverie.models import Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reverie.consolidate.board import Board, Item
+
+__all__ = ["REDUCTION_MAX", "tidy"]
+
+REDUCTION_MAX = 0.20  # of all memories in one run: a guard against mass deletion, and the upper end of the target
+_MERGE_OVERLAP = {Tier.SELECTIVE: 0.5, Tier.HEAVY_CUT: 0.2}
+_RARE_WORDS = 4
+_SHARED_BY_MAX = 30
+_LOW_ACCESS = {Tier.SELECTIVE: 0, Tier.HEAVY_CUT: 1}
+
+
+def tidy(board: Board, tier: Tier) -> int:
+    """Merges and drops items on the board as the tier allows, at most a fifth of them; the number that went.
+
+    GENEROUS leaves everything. Items of a person, and items that this run's candidates wrote, are never dropped.
+    """
+    if tier is Tier.GENEROUS:
+        return 0
+    room = int(sum(1 for _ in board.alive()) * REDUCTION_MAX)
+    merged = _merge_related(board, tier, room)
+    return merged + _drop_generic(board, tier, room - merged)
+
+
+def _merge_related(board: Board, tier: Tier, room: int) -> int:
+    gone = 0
+    for _, keeper, victim in sorted(_pairs(board, _MERGE_OVERLAP[tier]), key=lambda pair: _rank(board, *pair)):
+        if gone >= room:
+            break
+        kept, lost = board.items[keeper], board.items[victim]
+        if not (kept.alive and lost.alive) or kept.reading.affirms != lost.reading.affirms:
+            continue
+        both = merge(kept.reading, lost.reading)
+        if both is None:
+            continue
+        kept.reading = both
+        kept.tags = tuple(dict.fromkeys((*kept.tags, *lost.tags)))
+        lost.alive = False
+        board.file(keeper)
+        gone += 1
+    return gone
+
+
+def _drop_generic(board: Board, tier: Tier, room: int) -> int:
+    unread = [
+        (item.memory.access_count, item.reading.flat, place)
+        for place, item in board.alive()
+        if item.memory is not None
+        and _may_go(item)
+        and item.memory.access_count <= _LOW_ACCESS[tier]
+        and is_generic(item.reading, item.type, item.scope)
+    ]
+    for _, _, place in sorted(unread)[: max(0, room)]:
+        board.items[place].alive = False
+    return min(len(unread), max(0, room))
+
+
+def _pairs(board: Board, least: float) -> Iterator[tuple[float, int, int]]:
+    """Related items of one scope as (overlap, the one to keep, the one to merge into it), each pair once."""
+    sharing: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for place, item in board.alive():
+        if item.memory is not None and not item.fixed:
+            for word in sorted(item.reading.words):
+                sharing[item.scope, word].append(place)
+    rare: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for (_, word), places in sharing.items():
+        for place in places:
+            rare[place].append((len(places), word))
+    seen: set[tuple[int, int]] = set()
+    for place, words in rare.items():
+        for shared_by, word in sorted(words)[:_RARE_WORDS]:
+            others = sharing[board.items[place].scope, word] if shared_by <= _SHARED_BY_MAX else []
+            for pair in ((min(place, other), max(place, other)) for other in others if other != place):
+                if pair not in seen:
+                    seen.add(pair)
+                    yield from _worth(board, pair, least)
+
+
+def _worth(board: Board, pair: tuple[int, int], least: float) -> Iterator[tuple[float, int, int]]:
+    score = overlap(board.items[pair[0]].reading, board.items[pair[1]].reading)
+    if score < least:
+        return
+    keeper, victim = sorted(pair, key=lambda place: _standing(board.items[place]))
+    if _may_go(board.items[victim]):
+        yield score, keeper, victim
+
+
+def _standing(item: Item) -> tuple[bool, int, str, str]:
+    """What this run wrote, then what is read most, then the oldest, stands first."""
+    assert item.memory is not None
+    return (not item.touched, -item.memory.access_count, item.memory.created_at, item.reading.flat)
+
+
+def _may_go(item: Item) -> bool:
+    return not item.fixed and not item.touched
+
+
+def _rank(board: Board, score: float, keeper: int, victim: int) -> tuple[float, str, str]:
+    return (-score, board.items[keeper].reading.flat, board.items[victim].reading.flat)

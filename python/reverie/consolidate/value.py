@@ -1,0 +1,44 @@
+"""Says which statements are too general to be worth a place, and how two statements become one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie.consolidate.relation import Reading, Relation, read, relate
+from reverie.models import MemoryType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["MERGED_CHARS_MAX", "is_generic", "merge"]
+
+MERGED_CHARS_MAX = 480
+_GENERIC_WORDS_MAX = 5
+_JOINT = "; "
+# A short mistake or preference still prevents a failure or says what somebody wants; these are never "generic".
+_MAY_BE_GENERIC = frozenset({MemoryType.SKILL, MemoryType.FACT, MemoryType.PROCEDURE, MemoryType.OBSERVATION})
+
+
+def is_generic(reading: Reading, kind: MemoryType, scope: str) -> bool:
+    """Whether a statement is short and names nothing: no number, path, identifier, name or subject."""
+    if kind not in _MAY_BE_GENERIC or scope == "fact:user" or reading.subject is not None or reading.distinctive:
+        return False
+    names = any(word[:1].isupper() or "`" in word for word in reading.text.split()[1:])
+    return not names and len(reading.words) <= _GENERIC_WORDS_MAX
+
+
+def merge(old: Reading, new: Reading) -> Reading | None:
+    """One statement that says both, without what `old` says already; None when it would be too long to be useful."""
+    fresh = [part for part in _parts(new.text) if not _said(read(part), old)]
+    if not fresh:
+        return old
+    text = _JOINT.join((old.text.rstrip().rstrip(".;"), *fresh))
+    return read(text) if len(text) <= MERGED_CHARS_MAX and "\n" not in text else None
+
+
+def _parts(text: str) -> Iterable[str]:
+    return (part.strip() for part in text.rstrip().rstrip(".").split(_JOINT) if part.strip())
+
+
+def _said(part: Reading, whole: Reading) -> bool:
+    return relate(part, whole, keyed=False) in {Relation.SAME, Relation.COVERED}

@@ -1,0 +1,108 @@
+"""Reads a sentence as words: what it is about, which of its words tell it from another, and whether it denies."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Words", "denials", "flat", "markers_removed", "split", "subject_of"]
+
+# A word may hold the signs that join identifiers, versions and paths: `user_id`, `3.11`, `src/app.py`, `--all`.
+# A semicolon is one too: it ends what a denial denies.
+_WORD = re.compile(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*|[<>=!]=?|→|;")
+_MARKER = re.compile(r"\[REDACTED:[^\]\s]*\]")
+_SUBJECT = re.compile(r"\s*([^:\n.`]{1,60}?)\s*:\s+(\S.*)", re.DOTALL)
+_SUBJECT_WORDS_MAX = 6
+_NO_APOSTROPHES = str.maketrans({"'": None, "\u2019": None})
+_DISTINCTIVE = re.compile(r"[0-9_./\\@:+]|[a-z][A-Z]|^[A-Z]{2,}$")
+
+# Words that head a line without naming what it is about: two such lines need not speak of the same thing.
+_NO_SUBJECT_TEXT = (
+    "bug caution decision error example fact fix fixed hint important info lesson mistake note observation "
+    "preference problem procedure question reason result resolved rule see skill solution step summary task tip "
+    "update warning why"
+)
+_NO_SUBJECT = frozenset(_NO_SUBJECT_TEXT.split())
+
+_STOP_TEXT = (
+    "; a about after all also always am an and any are as at be been before being but by can could did do does "
+    "doing done for from had has have having he her here hers him his how i if in into is it its itself just "
+    "let may me might more most must my of off on once one only or other our out own s same shall she should "
+    "so some such t than that the their them then there these they this those through to too under until up us "
+    "use used uses using very was we were what when where which while who whom why will with would you your"
+)
+_STOP = frozenset(_STOP_TEXT.split())
+
+_DENIALS_TEXT = (
+    "not no never none without avoid dont doesnt isnt wont cant cannot stop stopped"
+    " refuse refuses disable disabled against"
+)
+_DENIALS = frozenset(_DENIALS_TEXT.split())
+
+
+def flat(text: str) -> str:
+    """The text as it is compared for sameness: case folded, white space joined, closing punctuation dropped."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".!;,: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A sentence's words: all of them, those that carry meaning, those that name one thing, and whether it affirms.
+
+    `affirms` is False when the sentence denies an odd number of times (`never`, `not`, `without`, ...).
+    """
+
+    sequence: tuple[str, ...]
+    content: tuple[str, ...]
+    distinctive: frozenset[str]
+    affirms: bool
+
+
+def split(text: str) -> Words:
+    """The words of a text, case folded; apostrophes are dropped, identifiers, versions and paths stay whole.
+
+    Content words are no stop words and no denials, and plurals are their singular. A distinctive word is a number, a
+    path, an identifier, a name in capitals.
+    """
+    written = _WORD.findall(unicodedata.normalize("NFKC", text).translate(_NO_APOSTROPHES))
+    sequence = tuple(word.casefold() for word in written)
+    content: list[str] = []
+    distinctive: set[str] = set()
+    for raw, word in zip(written, sequence, strict=True):
+        if word not in _STOP and word not in _DENIALS:
+            content.append(_singular(word))
+            if _DISTINCTIVE.search(raw) is not None:
+                distinctive.add(content[-1])
+    return Words(sequence, tuple(content), frozenset(distinctive), denials(sequence) % 2 == 0)
+
+
+def denials(sequence: Iterable[str]) -> int:
+    """How many of these case-folded words deny (`never`, `not`, `without`, ...)."""
+    return sum(word in _DENIALS for word in sequence)
+
+
+def subject_of(text: str) -> tuple[str, str] | None:
+    """`("language", "English")` of `Language: English`, or None when the line does not head itself with a subject."""
+    found = _SUBJECT.fullmatch(text)
+    if found is None:
+        return None
+    key = flat(found[1])
+    if key in _NO_SUBJECT or not key or len(key.split()) > _SUBJECT_WORDS_MAX or _DISTINCTIVE.search(found[1]):
+        return None
+    return key, found[2].strip()
+
+
+def markers_removed(text: str) -> str:
+    """The text without its `[REDACTED:<kind>]` markers."""
+    return _MARKER.sub("", text)
+
+
+def _singular(word: str) -> str:
+    if len(word) > 3 and word.endswith("s") and word.isalpha() and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word

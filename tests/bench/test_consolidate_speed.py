@@ -1,0 +1,37 @@
+"""How long it takes to bring a hundred candidates into ten thousand memories."""
+
+from __future__ import annotations
+
+import random
+import time
+
+from reverie.consolidate import decide
+from reverie.models import Candidate, Memory, MemoryType, Tier
+
+AT = "2026-11-21T09:30:00.000Z"
+MEMORIES, CANDIDATES = 10_000, 100
+
+
+def sentence(chance: random.Random, words: list[str]) -> str:
+    return " ".join(chance.choices(words, k=12)) + f" in src/module_{chance.randrange(3000)}.py"
+
+
+def test_a_hundred_candidates_meet_ten_thousand_memories() -> None:
+    """Under a second with room enough on one ordinary core; printed for every tier."""
+    chance = random.Random(1)
+    words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randrange(3, 9))) for _ in range(4000)]
+    kinds = [kind for kind in MemoryType if kind is not MemoryType.EPISODE]
+    existing = [
+        Memory(f"m{n}", chance.choice(kinds), sentence(chance, words), (), "facts/project.md", AT, AT)
+        for n in range(MEMORIES)
+    ]
+    candidates = [Candidate(chance.choice(kinds), sentence(chance, words)) for _ in range(CANDIDATES - 20)]
+    candidates += [Candidate(m.type, m.content + " and more") for m in existing[:20]]
+    for tier in Tier:
+        started = time.perf_counter()
+        changes = decide(candidates, existing, tier).changes
+        seconds = time.perf_counter() - started
+        counts = {action: sum(c.action == action for c in changes) for action in ("ADD", "SKIP", "UPDATE", "DELETE")}
+        print(f"\nconsolidate {tier.value}: {MEMORIES} memories x {CANDIDATES} candidates in {seconds:.2f} s {counts}")
+        assert seconds < (2.0 if tier is Tier.GENEROUS else 10.0)
+        assert counts["UPDATE"] >= 20

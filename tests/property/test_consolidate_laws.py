@@ -1,0 +1,116 @@
+"""Laws of consolidation over random memories and candidates of a small language that collides often."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reverie.consolidate import apply, decide, document_of
+from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
+from support.soak import count
+
+AT = "2026-11-21T09:30:00.000Z"
+WORDS = (
+    "run tests pytest never always cache build main branch over tabs spaces 3.11 3.12 src/app.py slow fast"
+    " resolved Language: not 5 minutes is no longer the a `make` Alice; deploy."
+)
+KINDS = [kind for kind in MemoryType if kind is not MemoryType.EPISODE]
+
+contents = st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=9).map(" ".join) | st.text(max_size=20)
+times = st.none() | st.sampled_from(["2026-01-01T00:00:00.000Z", "2026-03-01T00:00:00.000Z"])
+tags = st.lists(st.sampled_from(["a", "b", "c"]), max_size=2, unique=True).map(tuple)
+plain = st.builds(
+    Candidate,
+    type=st.sampled_from(KINDS),
+    content=contents,
+    tags=tags,
+    at=times,
+    subject=st.sampled_from(["user", "project"]),
+)
+episodes = st.builds(
+    Candidate,
+    type=st.just(MemoryType.EPISODE),
+    content=contents,
+    title=contents,
+    at=times,
+    fields=st.just(()) | contents.map(lambda text: (("Summary", text),)),
+)
+candidates = st.lists(plain | episodes, max_size=8)
+tiers = st.sampled_from(list(Tier))
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> tuple[Memory, ...]:
+    found = []
+    for number, candidate in enumerate(draw(st.lists(plain | episodes, max_size=8))):
+        found.append(
+            Memory(
+                id=f"mem_{number}",
+                type=candidate.type,
+                content=candidate.content,
+                tags=candidate.tags,
+                document=document_of(candidate, at=AT),
+                created_at=f"2026-01-0{number + 1}T00:00:00.000Z",
+                updated_at=candidate.at or "2026-01-15T00:00:00.000Z",
+                access_count=draw(st.integers(0, 2)),
+                trust=draw(st.sampled_from(["person", "agent", "engine"])),
+                title=candidate.title,
+                fields=candidate.fields,
+            )
+        )
+    return tuple(found)
+
+
+def ids(prefix: str) -> list[str]:
+    return [f"{prefix}_{number}" for number in range(20)]
+
+
+@settings(max_examples=count(300, 5000), deadline=None)
+@given(candidates, memories(), tiers)
+def test_everything_has_exactly_one_change(new: list[Candidate], old: tuple[Memory, ...], tier: Tier) -> None:
+    """Each existing memory is kept, updated or deleted once; each candidate is added or skipped once; in order."""
+    changes = decide(new, old, tier).changes
+    assert [change.id for change in changes if isinstance(change, Keep | Update | Delete)] == [m.id for m in old]
+    assert [c.candidate_index for c in changes if isinstance(c, Add | Skip)] == list(range(len(new)))
+    assert len(changes) == len(old) + len(new)
+
+
+@settings(max_examples=count(300, 5000), deadline=None)
+@given(candidates, memories(), tiers)
+def test_the_words_of_a_person_and_episodes_are_never_changed(
+    new: list[Candidate], old: tuple[Memory, ...], tier: Tier
+) -> None:
+    """What a person wrote last is kept; a proposal is only ever about such a memory."""
+    decision = decide(new, old, tier)
+    untouchable = {m.id for m in old if m.trust == "person" or m.type is MemoryType.EPISODE}
+    changed = {change.id for change in decision.changes if isinstance(change, Update | Delete)}
+    assert not untouchable & changed
+    assert {proposal.change.id for proposal in decision.proposals} <= {m.id for m in old if m.trust == "person"}
+    after = {m.id: m for m in apply(decision.changes, old, new, at=AT, new_ids=ids("new"))}
+    assert all(after[m.id] == m for m in old if m.id in untouchable)
+
+
+@settings(max_examples=count(300, 5000), deadline=None)
+@given(candidates, memories(), tiers)
+def test_the_same_candidates_again_change_nothing(new: list[Candidate], old: tuple[Memory, ...], tier: Tier) -> None:
+    """After a consolidation, the same one only skips and keeps, in every tier."""
+    once = apply(decide(new, old, tier).changes, old, new, at=AT, new_ids=ids("new"))
+    again = decide(new, once, tier)
+    assert {type(change) for change in again.changes} <= {Keep, Skip}, again.changes
+    assert apply(again.changes, once, new, at=AT, new_ids=()) == once
+
+
+@settings(max_examples=count(150, 2000), deadline=None)
+@given(memories(), tiers)
+def test_without_candidates_nothing_happens(old: tuple[Memory, ...], tier: Tier) -> None:
+    """No memory is removed because time passed."""
+    assert decide((), old, tier).changes == tuple(Keep(memory.id) for memory in old)
+
+
+@settings(max_examples=count(150, 2000), deadline=None)
+@given(candidates, memories())
+def test_generous_deletes_only_what_is_over(new: list[Candidate], old: tuple[Memory, ...]) -> None:
+    """With room enough, a deletion needs a candidate that says a mistake is over."""
+    deleted = [change for change in decide(new, old, Tier.GENEROUS).changes if isinstance(change, Delete)]
+    over = any(word in candidate.content for candidate in new for word in ("no longer", "resolved"))
+    assert over or not deleted

@@ -1,0 +1,230 @@
+"""What becomes of a candidate, case by case, and tier by tier."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.consolidate import decide
+from reverie.models import Candidate, Memory, MemoryType, Tier
+
+OLD = "2026-01-01T00:00:00.000Z"
+NEW = "2026-02-01T00:00:00.000Z"
+GENEROUS, SELECTIVE, HEAVY = Tier.GENEROUS, Tier.SELECTIVE, Tier.HEAVY_CUT
+
+
+def memory(content: str, kind: str = "fact", **more: object) -> Memory:
+    given: dict[str, object] = {
+        "id": "m1",
+        "type": MemoryType(kind),
+        "content": content,
+        "tags": ("old",),
+        "document": "facts/project.md",
+        "created_at": OLD,
+        "updated_at": OLD,
+    }
+    return Memory(**(given | more))  # type: ignore[arg-type] # the table above has the types
+
+
+def said(content: str, kind: str = "fact", at: str | None = NEW) -> Candidate:
+    return Candidate(MemoryType(kind), content, ("new",), at=at)
+
+
+def check(existing: list[Memory], candidate: Candidate, tier: Tier, expected: list[str]) -> None:
+    """Changes written short: `KEEP m1`, `UPDATE m1 <content>`, `DELETE m1`, `ADD <content>`, `SKIP <by>`."""
+    shown = []
+    for change in decide([candidate], existing, tier).changes:
+        match change.action:
+            case "UPDATE":
+                shown.append(f"UPDATE {change.id} {change.content}")
+                assert set(change.tags) == {"old", "new"}
+            case "ADD":
+                shown.append(f"ADD {change.candidate.content}")
+            case "SKIP":
+                shown.append(f"SKIP {change.covered_by}")
+            case _:
+                shown.append(f"{change.action} {change.id}")
+    assert shown == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "what"),
+    [
+        ("fact", "The API listens on port 8080", "the api listens on port 8080.", "SKIP"),
+        ("fact", "The API listens on a Unix socket", "The API listens on Unix socket", "SKIP"),
+        ("fact", "Tests run with pytest and coverage on every push", "Tests run with pytest", "SKIP"),
+        ("fact", "Tests run with pytest", "Tests run with pytest and coverage on every push", "UPDATE"),
+        ("fact", "Language: German", "Language: English", "UPDATE"),
+        ("preference", "Prefer tabs over spaces", "Prefer spaces over tabs", "UPDATE"),
+        ("procedure", "Always run the tests in parallel", "Never run the tests in parallel", "UPDATE"),
+        ("fact", "The whole suite takes 12 minutes", "The whole suite takes 5 minutes", "UPDATE"),
+        ("mistake", "The socket test hangs under load", "The socket test no longer hangs under load", "UPDATE"),
+        ("fact", "tests/a.py fails often on CI", "tests/b.py fails often on CI", "ADD"),
+        ("fact", "Alice reviews changes to billing", "Bob reviews changes to billing", "ADD"),
+        ("mistake", "Error: disk full while writing", "Error: no such file", "ADD"),
+        ("fact", "The build uses maturin", "Deployments go out on Thursdays", "ADD"),
+        ("fact", "", "", "SKIP"),
+    ],
+)
+def test_one_candidate_and_one_memory_with_room_enough(kind: str, old: str, new: str, what: str) -> None:
+    """GENEROUS: skip what is said, update what is said better or otherwise, add the rest."""
+    expected = {
+        "SKIP": ["KEEP m1", f"SKIP {'m1' if new else None}"],
+        "UPDATE": [f"UPDATE m1 {new}", "SKIP m1"],
+        "ADD": ["KEEP m1", f"ADD {new}"],
+    }
+    check([memory(old, kind)], said(new, kind), GENEROUS, expected[what])
+
+
+def test_what_was_said_earlier_does_not_replace_what_was_said_later() -> None:
+    """An old session imported late leaves the newer value."""
+    check(
+        [memory("Language: German", updated_at=NEW)],
+        said("Language: English", at=OLD),
+        GENEROUS,
+        ["KEEP m1", "SKIP m1"],
+    )
+    imported = memory("Language: German", updated_at=NEW, provenance={"at": OLD})
+    check(
+        [imported],
+        said("Language: English", at="2026-01-15T00:00:00.000Z"),
+        GENEROUS,
+        ["UPDATE m1 Language: English", "SKIP m1"],
+    )
+
+
+def test_a_mistake_that_is_over_goes() -> None:
+    """A fact that says so deletes it, in every tier, and the fact stays; an older such fact keeps the mistake out."""
+    old, over = "The deploy script fails without a VPN connection", "The deploy script no longer needs a VPN connection"
+    for tier in Tier:
+        check([memory(old, "mistake")], said(over), tier, ["DELETE m1", f"ADD {over}"])
+    check([memory(over)], said(old, "mistake", at=OLD), GENEROUS, ["KEEP m1", "SKIP m1"])
+    check([memory(over)], said(old, "mistake", at=NEW), GENEROUS, ["KEEP m1", f"ADD {old}"])
+
+
+@pytest.mark.parametrize(
+    ("tier", "new", "expected"),
+    [
+        (GENEROUS, "Check the release notes carefully", "ADD"),
+        (SELECTIVE, "Check the release notes carefully", "SKIP"),
+        (HEAVY, "Check the release notes carefully", "SKIP"),
+        (SELECTIVE, "Release notes are kept in docs/CHANGES.md", "ADD"),
+        (HEAVY, "Release notes are kept in docs/CHANGES.md", "ADD"),
+    ],
+)
+def test_what_is_too_general_is_not_added_when_room_is_short(tier: Tier, new: str, expected: str) -> None:
+    """Short statements that name nothing are skipped above GENEROUS."""
+    check([], said(new, "skill"), tier, [f"ADD {new}" if expected == "ADD" else "SKIP None"])
+
+
+def test_what_is_alike_is_added_merged_or_skipped_by_tier() -> None:
+    """The same pair: added with room, merged without."""
+    old = "The importer reads Claude Code sessions line by line"
+    new = "The importer reads Codex sessions line by line from ~/.codex"
+    merged = f"{old}; {new}"
+    check([memory(old)], said(new), GENEROUS, ["KEEP m1", f"ADD {new}"])
+    check([memory(old)], said(new), HEAVY, [f"UPDATE m1 {merged}", "SKIP m1"])
+    near = "Sessions: the importer reads line by line"
+    check([memory(old)], said(near), SELECTIVE, ["KEEP m1", "SKIP m1"])
+
+
+def test_a_person_is_asked() -> None:
+    """What a person wrote stays, the candidate waits as a proposal, and it is not added beside it."""
+    mine = memory("Language: German", trust="person")
+    decision = decide([said("Language: English")], [mine], GENEROUS)
+    assert [change.action for change in decision.changes] == ["KEEP", "SKIP"]
+    (proposal,) = decision.proposals
+    assert proposal.change.action == "UPDATE"
+    assert proposal.change.content == "Language: English"
+    assert proposal.why == "candidate 0 replaces it"
+    over = decide(
+        [said("The VPN setup script no longer fails at login")],
+        [memory("The VPN setup script fails at login", "mistake", trust="person")],
+        GENEROUS,
+    )
+    assert [change.action for change in over.changes] == ["KEEP", "ADD"]
+    assert over.proposals[0].change.action == "DELETE"
+
+
+def test_facts_about_the_user_and_the_project_are_compared_apart() -> None:
+    """`Language` of the person is not `Language` of the project; the same words are the same anywhere."""
+    mine = memory("Language: German", document="facts/user.md")
+    check([mine], said("Language: Rust"), GENEROUS, ["KEEP m1", "ADD Language: Rust"])
+    check([mine], said("Language: German", "preference"), GENEROUS, ["KEEP m1", "SKIP m1"])
+
+
+def test_candidates_are_compared_with_each_other() -> None:
+    """Of two that say the same, the fuller is added once."""
+    decision = decide(
+        [said("Tests run with pytest"), said("Tests run with pytest and coverage"), said("Tests run with pytest")],
+        [],
+        GENEROUS,
+    )
+    assert [change.action for change in decision.changes] == ["SKIP", "ADD", "SKIP"]
+
+
+def episode(title: str, summary: str, day: str) -> Candidate:
+    return Candidate(
+        MemoryType.EPISODE,
+        summary,
+        title=title,
+        fields=(("Summary", summary), ("Date", day)),
+        at=f"{day}T10:00:00.000Z",
+    )
+
+
+def test_episodes_are_told_once() -> None:
+    """The same task on the same day is one episode, on another day another one unless every word is the same."""
+    told = memory(
+        "Fixed the leak of the logger",
+        "episode",
+        title="Logger leak fix",
+        document="episodes/2026-02.md",
+        fields=(("Summary", "Fixed the leak of the logger"), ("Date", "2026-02-24")),
+    )
+    same = episode("Logger leak fix", "Fixed the leak of the stdout logger", "2026-02-24")
+    other_day = episode("Logger leak fixed again", "Fixed the leak of the new logger sink", "2026-03-02")
+    verbatim = episode("Logger leak fix", "Fixed the leak of the logger", "2026-03-02")
+    for candidate, expected in ((same, "SKIP"), (other_day, "ADD"), (verbatim, "SKIP")):
+        assert [change.action for change in decide([candidate], [told], HEAVY).changes] == ["KEEP", expected]
+
+
+def crowd() -> list[Memory]:
+    """Sixty memories: ten families of five related ones, and ten general ones that nobody ever read."""
+    parts = [
+        "parser",
+        "scheduler",
+        "importer",
+        "renderer",
+        "watcher",
+        "exporter",
+        "planner",
+        "linker",
+        "resolver",
+        "packer",
+    ]
+    ways = ["in src/{0}.py", "with a {0} cache", "after the {0} warms up", "once per {0} run", "for every {0} input"]
+    related = [
+        memory(f"The {part} module works {ways[n].format(part)}", id=f"{part}{n}", access_count=3)
+        for part in parts
+        for n in range(5)
+    ]
+    general = [
+        memory(f"{word} things carefully", "skill", id=word)
+        for word in ("check", "read", "write", "plan", "test", "think", "name", "sort", "count", "watch")
+    ]
+    return [*related, *general]
+
+
+@pytest.mark.parametrize(("tier", "least", "most"), [(GENEROUS, 0, 0), (SELECTIVE, 10, 12), (HEAVY, 6, 12)])
+def test_a_full_memory_shrinks_by_a_tenth_to_a_fifth(tier: Tier, least: int, most: int) -> None:
+    """Something new arrives; what is related is merged and what is general and unread goes, within the bounds."""
+    old = crowd()
+    changes = decide([said("Backups are written to /srv/backups at 03:00")], old, tier).changes
+    gone = [change.id for change in changes if change.action == "DELETE"]
+    assert least <= len(gone) <= most
+    assert sum(change.action == "ADD" for change in changes) == 1
+    kept_text = " ".join(change.content for change in changes if change.action == "UPDATE") + " ".join(
+        m.content for m in old if m.id not in gone
+    )
+    for lost in (m for m in old if m.id in gone and m.type is MemoryType.FACT):
+        assert lost.content in kept_text  # merged word for word, not dropped
