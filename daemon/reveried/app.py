@@ -17,12 +17,10 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import structlog
-
 from reverie.errors import Damaged, ReverieError
 from reverie.paths import Layout
 from reverie.redact import Redactor
-from reverie.store import Store
+from reverie.store import Store, needs_check
 from reveried import __version__, log
 from reveried.checking import check_in_child
 from reveried.clock import clock_of, text_of
@@ -36,7 +34,9 @@ from reveried.http.limits import Limits
 from reveried.http.metrics import Metrics
 from reveried.jobs import Jobs
 from reveried.lock import Lock
+from reveried.log import logger
 from reveried.platform import activated_sockets, notify
+from reveried.recall import Recall
 from reveried.routes import routes
 from reveried.scheduled import offer_jobs
 from reveried.scheduler import Scheduler
@@ -88,10 +88,9 @@ async def serve(env: Mapping[str, str]) -> int:
     stopping = _stop_signals()
     async with AsyncExitStack() as closing:
         lock = Lock(layout.data_dir / "daemon.lock")
-        # An end with an error leaves the mark of an unclean stop: the next start looks at the store first.
-        closing.push(lambda kind, _error, _trace: lock.release(clean=kind is None))
+        closing.callback(lock.release)
         server = await _listen(config, env, closing)
-        if lock.found_unclean:
+        if needs_check(layout.store_dir):
             await check_in_child(layout.store_dir)
         redactor, clock = Redactor(config.redact.literals), clock_of(env, home)
         store = Store.open(layout.store_dir, redactor=redactor)
@@ -102,10 +101,12 @@ async def serve(env: Mapping[str, str]) -> int:
         server.front.app = Application(routes(), services)
         closing.callback(notify, "STOPPING=1", env)
         notify("READY=1", env)
-        _log().info("ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3))
+        logger("reveried").info(
+            "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
+        )
         await stopping.wait()
-        _log().info("stopping", connections=len(server.state.connections))
-    _log().info("stopped")
+        logger("reveried").info("stopping", connections=len(server.state.connections))
+    logger("reveried").info("stopped")
     return 0
 
 
@@ -126,13 +127,16 @@ async def _assemble(
     def at() -> str:
         return text_of(clock.now())
 
+    def now_ms() -> int:
+        return int(clock.now().timestamp() * 1000)
+
     events = Events(asyncio.get_running_loop(), subscribers=daemon.subscribers)
     worker = Worker(store, clock=at, queue_length=daemon.queue_length, committed=events.committed)
     worker.start()
     closing.push_async_callback(asyncio.to_thread, worker.stop)
     compute = Compute(idle_s=daemon.compute_idle_seconds, timeout_s=daemon.compute_seconds)
     closing.push_async_callback(compute.close)
-    jobs = Jobs(clock=at, now_ms=lambda: int(clock.now().timestamp() * 1000), random=secrets.token_bytes)
+    jobs = Jobs(clock=at, now_ms=now_ms, random=secrets.token_bytes)
     closing.push_async_callback(jobs.close, daemon.drain_seconds)
     scheduler = Scheduler(StoredSchedules(store, worker.submit), clock=clock)
     closing.push_async_callback(scheduler.stop)
@@ -151,7 +155,9 @@ async def _assemble(
         gate=gate,
         metrics=Metrics(),
         description=lambda: openapi(routes()),
+        recall=Recall(store),
         clock=at,
+        now_ms=now_ms,
         random=secrets.token_bytes,
         started=began,
     )
@@ -178,7 +184,7 @@ async def _listen(config: Config, env: Mapping[str, str], closing: AsyncExitStac
     if not any(listener.family == socket.AF_UNIX for listener in inherited):
         # A lock of its own: two stores may have been given one socket.
         guard = Lock(daemon.socket.with_name(daemon.socket.name + ".lock"))
-        closing.callback(guard.release, clean=True)
+        closing.callback(guard.release)
         listeners.append(bind_unix(daemon.socket))
         closing.callback(daemon.socket.unlink, missing_ok=True)
     if daemon.tcp:
@@ -194,13 +200,8 @@ def _stop_signals() -> asyncio.Event:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    loop.add_signal_handler(signal.SIGHUP, lambda: _log().info("settings are read at the next start"))
+    loop.add_signal_handler(signal.SIGHUP, lambda: logger("reveried").info("settings are read at the next start"))
     return stopping
-
-
-def _log() -> structlog.typing.FilteringBoundLogger:
-    logger: structlog.typing.FilteringBoundLogger = structlog.get_logger("reveried")
-    return logger
 
 
 def _say(error: ReverieError) -> None:

@@ -6,9 +6,8 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING
 
-import structlog
-
 from reverie.errors import Damaged
+from reveried.log import logger
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +38,7 @@ async def check_in_child(store_dir: Path) -> None:
     said = (await child.stdout.read(OUTPUT_BYTES_MAX)).decode("utf-8", "replace")
     await child.stdout.read()
     status = await child.wait()
-    log = structlog.get_logger("reveried.check")
+    log = logger("reveried.check")
     if status == CLEAN:
         log.info("the store is sound after an unclean stop")
     elif status == FINDINGS:

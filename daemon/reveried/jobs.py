@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
-import structlog
 
 from reverie.errors import Busy, NotFound, ReverieError
 from reverie.ids import new_id
 from reveried.http.envelope import envelope_of
+from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -159,7 +159,7 @@ class Jobs:
         except ReverieError as error:
             job.state, job.failure = "failed", error
         except Exception as error:  # noqa: BLE001 - the edge of a job: what nobody foresaw is told by its kind
-            structlog.get_logger("reveried.jobs").error("a job failed unexpectedly", job=job.kind, exc_info=error)
+            logger("reveried.jobs").error("a job failed unexpectedly", job=job.kind, exc_info=error)
             job.state, job.failure = "failed", ReverieError("The job failed unexpectedly.", hint="reverie logs")
         finally:
             job.finished_at = self._clock()

@@ -1,4 +1,4 @@
-"""One daemon per store: a lock that the kernel drops with the process, and the mark of an unclean stop."""
+"""One daemon per data folder, and one per socket: a lock that the kernel drops with the process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict
-from reveried.platform import full_fsync
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,11 +17,7 @@ PID_BYTES_MAX = 32
 
 
 class Lock:
-    """An exclusive lock on a file, held until `release` or the end of the process.
-
-    While it is held the file says our process id; `release(clean=True)` empties it. So `found_unclean` tells the next
-    holder that the last one did not get to its end.
-    """
+    """An exclusive lock on a file, which says the holder's process id; held until `release` or the process ends."""
 
     def __init__(self, path: Path) -> None:
         """Takes the lock, or says who has it.
@@ -43,17 +38,9 @@ class Lock:
                 hint="reverie status shows it; reverie down ends it.",
                 pid=int(holder) if holder.isdigit() else None,
             ) from error
-        self.found_unclean = os.fstat(self._file).st_size > 0
-        self._write(f"{os.getpid()}\n".encode())
-
-    def release(self, *, clean: bool) -> None:
-        """Gives the lock back; after an end that was not clean the mark stays."""
-        if clean:
-            self._write(b"")
-        os.close(self._file)
-
-    def _write(self, content: bytes) -> None:
-        """The mark must be on the disk before the store is opened: power may fail too."""
         os.ftruncate(self._file, 0)
-        os.pwrite(self._file, content, 0)
-        full_fsync(self._file)
+        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Lets the next holder in. The file stays: removing it would let two holders lock two files."""
+        os.close(self._file)

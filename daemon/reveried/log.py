@@ -20,7 +20,9 @@ else:
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
-__all__ = ["configure"]
+    from structlog.typing import FilteringBoundLogger
+
+__all__ = ["configure", "logger"]
 
 VALUE_CHARS_MAX = 500
 FRAMES_MAX = 20
@@ -48,13 +50,19 @@ def configure(level: str, stream: TextIO | None = None) -> None:
     root.addHandler(_Bridge(level=logging.WARNING))
 
 
+def logger(name: str) -> FilteringBoundLogger:
+    """The log of one part. Everybody asks here, so that structlog is imported in one place and without rich."""
+    made: FilteringBoundLogger = structlog.get_logger(name)
+    return made
+
+
 class _Bridge(logging.Handler):
     """Hands a record of the standard library to structlog: its template, never its arguments."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """One record. The template is the program's own text; arguments may hold a caller's."""
         failure = record.exc_info[1] if record.exc_info else None
-        log = structlog.get_logger(record.name)
+        log = logger(record.name)
         log.log(record.levelno, str(record.msg), **({"exc_info": failure} if failure else {}))
 
 

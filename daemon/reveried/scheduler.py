@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-import structlog
-
 from reverie import calendar
 from reverie.errors import NotFound, ValidationError
 from reveried.clock import text_of
+from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -106,7 +105,7 @@ class Scheduler:
             try:
                 schedule = _read(space, record)
             except ValidationError as error:
-                structlog.get_logger("reveried.scheduler").error("a schedule is left out", why=error.message)
+                logger("reveried.scheduler").error("a schedule is left out", why=error.message)
                 continue
             self._schedules[space, schedule.id] = schedule
         if self._schedules:
@@ -192,7 +191,7 @@ class Scheduler:
 
     async def _run(self, schedule: Schedule, due: datetime) -> None:
         """One run. It counts as run when it ended, well or not: a crash of the daemon repeats it once."""
-        log = structlog.get_logger("reveried.scheduler")
+        log = logger("reveried.scheduler")
         try:
             await self._runners[schedule.job](schedule.space, schedule.options)
         except Exception as error:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reveried.http.gate import Gate
     from reveried.http.metrics import Metrics
     from reveried.jobs import Jobs
+    from reveried.recall import Recall
     from reveried.scheduler import Scheduler
     from reveried.worker import Worker
 
@@ -59,6 +60,8 @@ class Services:
     gate: Gate
     metrics: Metrics
     description: Callable[[], dict[str, Any]]  # openapi.json
+    recall: Recall
     clock: Callable[[], str]
+    now_ms: Callable[[], int]  # the same clock, as milliseconds since 1970
     random: Callable[[int], bytes]
     started: float  # monotonic seconds at which the process began

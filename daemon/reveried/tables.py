@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie.store import Kind, Write
 from reverie.store.schema import SYSTEM_SPACE
-from reveried.http.auth import Caller
+from reveried.http.auth import DEFAULT_SPACE, Caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reverie.store import Store, Writer
     from reveried.services import Submit
 
-__all__ = ["StoredCallers", "StoredSchedules"]
+__all__ = ["StoredCallers", "StoredSchedules", "spaces_of"]
 
 WHO = "reveried"
 
@@ -33,6 +33,13 @@ class StoredCallers:
         return Caller(record["space"], record["agent"]) if record is not None else None
 
 
+def spaces_of(store: Store) -> list[str]:
+    """Every space: the default one, and those that were made (`Kind.SPACE` in the store's own space)."""
+    with store.reader(SYSTEM_SPACE) as reader:
+        made = [str(key[0]) for key, _ in reader.scan(Kind.SPACE)]
+    return list(dict.fromkeys((DEFAULT_SPACE, *made)))
+
+
 class StoredSchedules:
     """The table of schedules of every space."""
 
@@ -42,7 +49,7 @@ class StoredSchedules:
 
     def all(self) -> Iterator[tuple[str, dict[str, Json]]]:
         """Every schedule with its space."""
-        for space in self._store.spaces():
+        for space in spaces_of(self._store):
             with self._store.reader(space) as reader:
                 yield from ((space, record) for _, record in reader.scan(Kind.SCHEDULE))
 

@@ -13,9 +13,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import structlog
-
 from reverie.errors import Busy, ReverieError, StorageFailed
+from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -186,7 +185,7 @@ class Worker:
         A full disk is another matter: nothing was half written, and the next write works once there is room.
         """
         failure = _as_storage_failure(error)
-        log = structlog.get_logger("reveried.worker")
+        log = logger("reveried.worker")
         log.error("a commit failed", kind=type(error).__name__, code=failure.code)
         if isinstance(failure, StorageFailed):
             with self._lock:

@@ -8,13 +8,12 @@ import time
 import urllib.parse
 from typing import TYPE_CHECKING
 
-import structlog
-
 from reverie.errors import ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError
 from reveried import PROTOCOL
 from reveried.http.auth import caller_of
 from reveried.http.call import Call, Reply, Stream
 from reveried.http.envelope import body_of, headers_of
+from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -50,7 +49,7 @@ class Endpoint:
             status = error.status
             await send_error(error, send)
         except Exception as error:  # noqa: BLE001 - the edge: an unexpected error becomes an answer and a log line
-            structlog.get_logger("reveried.http").error(
+            logger("reveried.http").error(
                 "a request failed unexpectedly", route=self._route.path, kind=type(error).__name__, exc_info=error
             )
             await send_error(_unexpected(error), send)
@@ -118,7 +117,7 @@ async def _send_stream(answer: Stream, receive: Receive, send: Send) -> None:
         outcome = await asyncio.gather(sending, leaving, return_exceptions=True)
     failure = next((one for one in outcome if isinstance(one, Exception)), None)
     if failure is not None:
-        structlog.get_logger("reveried.http").error("a stream failed", kind=type(failure).__name__, exc_info=failure)
+        logger("reveried.http").error("a stream failed", kind=type(failure).__name__, exc_info=failure)
     # After the head is sent a failure cannot be said: the stream ends, and the client resumes.
     await send({"type": "http.response.body", "body": b""})
 

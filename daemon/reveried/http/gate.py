@@ -7,9 +7,8 @@ import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import structlog
-
 from reverie.errors import Busy
+from reveried.log import logger
 from reveried.platform import peer_of
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class Gate:
         if connection.family != socket.AF_UNIX:
             return True
         peer = peer_of(connection)
-        log = structlog.get_logger("reveried.gate")
+        log = logger("reveried.gate")
         if peer.uid not in (self.own_uid, ROOT_UID):
             self.count("peer_uid")
             log.warning("connection refused: another user", uid=peer.uid, pid=peer.pid)

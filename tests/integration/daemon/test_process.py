@@ -1,0 +1,170 @@
+"""The daemon as a process: starts, answers, drains, ends; one at a time; little memory, no work when idle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from support.daemon import Daemon, environment, request, running_daemon, scratch_home
+
+LAZY = ("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mcp", "pydantic", "reveried.cli")
+
+
+def test_starts_answers_and_stops() -> None:
+    """Health says version and protocol, and nothing of the machine; SIGTERM ends with 0 and takes the socket away."""
+    with running_daemon() as daemon:
+        answer = daemon.ask("GET", "/v1/health")
+        body = answer.json()
+
+        assert answer.status == 200
+        assert answer.headers["reverie-protocol"] == "1"
+        assert set(body) == {"status", "version", "protocol", "pid", "uptimeSeconds"}
+        assert (body["status"], body["protocol"], body["pid"]) == ("ok", 1, daemon.pid)
+
+        socket_path = daemon.socket
+        assert stat.S_IMODE(socket_path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(socket_path.parent.stat().st_mode) == 0o700
+        assert daemon.stop() == 0
+        assert not socket_path.exists()
+
+
+def test_interrupt_ends_with_zero() -> None:
+    """Ctrl-C is a polite end too."""
+    with running_daemon() as daemon:
+        os.kill(daemon.pid, signal.SIGINT)
+        assert daemon.process is not None
+        assert daemon.process.wait(20) == 0
+
+
+def test_hangup_does_not_end_it() -> None:
+    """SIGHUP, which a closing terminal sends, leaves the daemon running."""
+    with running_daemon() as daemon:
+        os.kill(daemon.pid, signal.SIGHUP)
+        time.sleep(0.1)
+        assert daemon.ask("GET", "/v1/health").status == 200
+
+
+def test_second_daemon_is_refused() -> None:
+    """The lock is taken before the socket: the second says who has it, and the first goes on."""
+    with running_daemon() as daemon:
+        second = subprocess.run(
+            [sys.executable, "-m", "reveried"], env=daemon.env, capture_output=True, timeout=30, check=False
+        )
+        assert second.returncode == 4
+        assert str(daemon.pid) in second.stderr.decode()
+        assert "reverie down" in second.stderr.decode()
+        assert daemon.ask("GET", "/v1/health").status == 200
+
+
+def test_one_socket_for_two_stores_is_refused() -> None:
+    """A daemon of another store does not take a socket over."""
+    with running_daemon() as daemon, scratch_home() as other:
+        env = environment(other, REVERIE_SOCKET=str(daemon.socket))
+        second = subprocess.run(
+            [sys.executable, "-m", "reveried"], env=env, capture_output=True, timeout=30, check=False
+        )
+        assert second.returncode == 4
+        assert daemon.ask("GET", "/v1/health").json()["pid"] == daemon.pid
+
+
+def test_stale_socket_is_replaced() -> None:
+    """After kill -9 the socket lies there; the next daemon takes it, and the store is checked first."""
+    with scratch_home() as home:
+        with running_daemon(home) as daemon:
+            daemon.kill()
+            assert daemon.socket.exists()
+        with running_daemon(home) as daemon:
+            assert daemon.ask("GET", "/v1/health").status == 200
+            assert "sound after an unclean stop" in daemon.said()
+
+
+def test_a_file_in_the_sockets_place_is_kept() -> None:
+    """What is not a socket is nobody's to remove."""
+    with scratch_home() as home:
+        place = home / "run" / "reverie.sock"
+        place.parent.mkdir()
+        place.write_text("mine")
+        daemon = Daemon(home, environment(home))
+        daemon.launch()
+        assert daemon.process is not None
+        assert daemon.process.wait(20) == 4
+        assert place.read_text() == "mine"
+        assert "not a socket" in daemon.said()
+
+
+def test_bad_settings_end_with_what_to_do() -> None:
+    """A wrong key ends the start with status 2 and the nearest key; no traceback."""
+    with scratch_home() as home:
+        (home / "config.toml").write_text('[daemon]\nsokcet = "x"\n')
+        daemon = Daemon(home, environment(home))
+        daemon.launch()
+        assert daemon.process is not None
+        assert daemon.process.wait(20) == 2
+        assert "daemon.sokcet" in daemon.said()
+        assert "daemon.socket" in daemon.said()
+        assert "Traceback" not in daemon.said()
+
+
+def test_running_requests_are_answered_before_the_end() -> None:
+    """A request that is being sent when SIGTERM comes has a short grace; what was asked is answered."""
+    with running_daemon(REVERIE_DAEMON_DRAIN_SECONDS="2") as daemon, daemon.wire() as wire:
+        wire.send(request("GET", "/v1/health") * 3)
+        assert daemon.stop() == 0
+        answers = [wire.answer() for _ in range(3)]
+        assert [answer.status for answer in answers if answer is not None] == [200, 200, 200]
+
+
+def test_idle_daemon_is_small_and_still() -> None:
+    """< 60 MB of anonymous memory and < 0.1 % of a CPU when nobody asks anything."""
+    with running_daemon() as daemon:
+        before = _cpu_seconds(daemon.pid)
+        began = time.monotonic()
+        time.sleep(3)
+        share = (_cpu_seconds(daemon.pid) - before) / (time.monotonic() - began)
+        print(f"idle: {daemon.anonymous_rss() / 1e6:.1f} MB anonymous, {share:.4%} of a CPU")
+
+        assert daemon.anonymous_rss() < 60_000_000
+        assert share < 0.004  # one tick of 10 ms in 3 s is 0.33 %; the bench measures longer
+
+
+def test_heavy_modules_are_not_on_the_start_path() -> None:
+    """What a daemon needs only now and then is imported then."""
+    code = f"import sys, reveried.app; print([name for name in {LAZY!r} if name in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+
+    assert said.stdout.strip() == "[]"
+
+
+def test_damaged_store_ends_with_its_own_status() -> None:
+    """A store that cannot be read ends the start with 78, which the service manager does not answer by a restart."""
+    with scratch_home() as home:
+        with running_daemon(home) as daemon:
+            daemon.kill()
+        data = home / "data" / "store" / "data.mdb"
+        data.write_bytes(b"\xff" * data.stat().st_size)
+        daemon = Daemon(home, environment(home))
+        daemon.launch()
+        assert daemon.process is not None
+        assert daemon.process.wait(30) == 78
+        assert "reverie restore" in daemon.said() or "reverie check" in daemon.said()
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o700])
+def test_socket_folder_is_closed_to_others(mode: int) -> None:
+    """A folder that was open to others is closed before the socket is made."""
+    with scratch_home() as home:
+        (home / "run").mkdir(mode=mode)
+        with running_daemon(home) as daemon:
+            assert stat.S_IMODE(daemon.socket.parent.stat().st_mode) == 0o700
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
