@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged
 from reverie.store.codec import EXTERNAL, HASH_BYTES, Record, Sealed, bind, pointer, seal_own
-from reverie.store.keys import encode, name, record_key
+from reverie.store.keys import name, number, record_key
 from reverie.store.lookup import Lookup
 from reverie.store.schema import BLOB_BYTES_MIN, Kind
 from reverie.store.tally import Tally, collection
@@ -74,8 +74,8 @@ class Draft(Lookup):
         """
         first = self.changing(prefix).last + 1
         items = []
-        for number, value in enumerate(values, first):
-            key = prefix + encode((number,))
+        for seq, value in enumerate(values, first):
+            key = prefix + number(seq)
             items.append((key, bind(key, operation, self.at_ms, self.placed(kind, value).data)))
         if items:
             _, added = self.txn.cursor().putmulti(items, overwrite=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -46,14 +47,8 @@ class Environment:
     def __init__(self, path: Path, map_bytes: int = MAP_BYTES) -> None:
         """Opens, creating where nothing is. Raises Damaged for a file that is not a store, StorageFailed."""
         fresh = not (path / "data.mdb").exists()
-        try:
-            self._env = lmdb.open(str(path), **options(map_bytes))  # type: ignore[arg-type]
-        except (lmdb.InvalidError, lmdb.VersionMismatchError, lmdb.CorruptedError) as error:
-            raise Damaged(
-                f"{path / 'data.mdb'} is not a store that can be read: {error}", hint="`reverie restore` from a backup"
-            ) from error
-        except lmdb.Error as error:
-            raise StorageFailed(f"cannot open the store in {path}: {error}", hint="look at the disk") from error
+        self._path = path
+        self._env = _opened(path, map_bytes)
         self._gate = threading.Condition()
         self._open_reads = 0
         self._growing = False
@@ -65,18 +60,24 @@ class Environment:
     @contextmanager
     def read(self) -> Iterator[lmdb.Transaction[bytes]]:
         """A snapshot. Raises Busy where too many are open."""
-        with self._gate:
-            while self._growing:
-                if not self._gate.wait(_GROW_WAIT_S):
-                    raise Busy("the store is making room", hint="try again in a moment", retryAfter=1)
-            self._open_reads += 1
-        try:
+        with self._counted():
             with reading("opening a snapshot"):
                 txn = self._env.begin()
             try:
                 yield txn
             finally:
                 txn.abort()
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """While the map must stay where it is."""
+        with self._gate:
+            while self._growing:
+                if not self._gate.wait(_GROW_WAIT_S):
+                    raise Busy("the store is making room", hint="try again in a moment", retryAfter=1)
+            self._open_reads += 1
+        try:
+            yield
         finally:
             with self._gate:
                 self._open_reads -= 1
@@ -94,19 +95,64 @@ class Environment:
 
     def grow(self) -> None:
         """Doubles the map, by at most 16 GiB at once. Waits for open snapshots; raises Busy where they stay."""
+        with self._quiet():
+            size = int(self._env.info()["map_size"])
+            if size >= _MAP_BYTES_MAX:
+                raise StorageFailed("the store has reached its greatest size", hint="`reverie backup`, then prune")
+            self._env.set_mapsize(size + min(size, _GROWTH_BYTES_MAX))
+
+    def copy_to(self, fd: int) -> None:
+        """Writes everything committed, without free pages, to an open file."""
+        with self._counted():
+            self._env.copyfd(fd, compact=True)
+
+    def compact(self) -> int:
+        """Puts a copy without free pages in the place of the file; the bytes saved. Waits as `grow` does."""
+        data, draft = self._path / "data.mdb", self._path / "compacted.part"
+        with self._quiet():
+            before = data.stat().st_size
+            fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            try:
+                self._env.copyfd(fd, compact=True)
+                os.fsync(fd)
+            except BaseException:
+                draft.unlink()
+                raise
+            finally:
+                os.close(fd)
+            map_bytes = int(self._env.info()["map_size"])
+            self._env.close()
+            draft.rename(data)
+            sync_folder(self._path)
+            self._env = _opened(self._path, map_bytes)
+            return before - data.stat().st_size
+
+    @contextmanager
+    def _quiet(self) -> Iterator[None]:
+        """While no snapshot is open and none can be opened. Raises Busy where those open stay too long."""
         with self._gate:
             self._growing = True
-            try:
-                if not self._gate.wait_for(lambda: self._open_reads == 0, _GROW_WAIT_S):
-                    raise Busy("the store needs room and reads are still open", hint="try again", retryAfter=1)
-                size = int(self._env.info()["map_size"])
-                if size >= _MAP_BYTES_MAX:
-                    raise StorageFailed("the store has reached its greatest size", hint="`reverie backup`, then prune")
-                self._env.set_mapsize(size + min(size, _GROWTH_BYTES_MAX))
-            finally:
+            quiet = self._gate.wait_for(lambda: self._open_reads == 0, _GROW_WAIT_S)
+        try:
+            if not quiet:
+                raise Busy("the store needs room and reads are still open", hint="try again", retryAfter=1)
+            yield
+        finally:
+            with self._gate:
                 self._growing = False
                 self._gate.notify_all()
 
     def close(self) -> None:
         """Lets go of the files."""
         self._env.close()
+
+
+def _opened(path: Path, map_bytes: int) -> lmdb.Environment:
+    try:
+        return lmdb.open(str(path), **options(map_bytes))  # type: ignore[arg-type]
+    except (lmdb.InvalidError, lmdb.VersionMismatchError, lmdb.CorruptedError) as error:
+        raise Damaged(
+            f"{path / 'data.mdb'} is not a store that can be read: {error}", hint="`reverie restore` from a backup"
+        ) from error
+    except lmdb.Error as error:
+        raise StorageFailed(f"cannot open the store in {path}: {error}", hint="look at the disk") from error

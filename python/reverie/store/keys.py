@@ -7,12 +7,26 @@ from hashlib import sha256
 from reverie.errors import Damaged, ValidationError
 from reverie.store.schema import KEY_BYTES_MAX, RULES, SPACE_BYTES_MAX, Key, Kind, rule_by_code
 
-__all__ = ["decode", "encode", "kind_prefix", "name", "prefix_end", "record_key", "show", "space_prefix", "split"]
+__all__ = [
+    "decode",
+    "encode",
+    "kind_prefix",
+    "name",
+    "number",
+    "prefix_end",
+    "record_key",
+    "show",
+    "space_prefix",
+    "split",
+]
 
 TEXT = 0x02
 DIGEST = 0x03
 NUMBER = 0x14  # + how many bytes follow, 0 to 8
 _DIGEST_BYTES = 32
+_TEXT_TAG, _DIGEST_TAG = bytes((TEXT,)), bytes((DIGEST,))
+_NUMBER_TAGS = tuple(bytes((NUMBER + size,)) for size in range(9))
+_KIND_TAGS = {kind: bytes((rule.code,)) for kind, rule in RULES.items()}
 
 
 def encode(parts: Key, *, hashed: bool = False) -> bytes:
@@ -21,37 +35,32 @@ def encode(parts: Key, *, hashed: bool = False) -> bytes:
     A text is 0x02, its UTF-8, 0x00. A number (0 to 2^64 - 1) is 0x14 + n, then n big-endian bytes.
     With `hashed` the first part, a text, is 0x03 and its SHA-256. Raises ValidationError.
     """
-    out = bytearray()
-    for index, part in enumerate(parts):
-        if isinstance(part, str):
-            data = _text(part)
-            if hashed and index == 0:
-                out.append(DIGEST)
-                out += sha256(data).digest()
-            else:
-                out.append(TEXT)
-                out += data
-                out.append(0)
+    out = b""
+    for part in parts:
+        if type(part) is not str:
+            out += number(part)
+        elif hashed and not out:
+            out = _DIGEST_TAG + sha256(_text(part)).digest()
         else:
-            out += _number(part)
-    return bytes(out)
+            out += _TEXT_TAG + _text(part) + b"\0"
+    return out
 
 
 def _text(part: str) -> bytes:
+    if "\0" in part:
+        raise ValidationError("a key holds a NUL character", hint="leave NUL out of ids and paths")
     try:
-        data = part.encode()
+        return part.encode()
     except UnicodeEncodeError as error:
         raise ValidationError("a key holds half of a surrogate pair", hint="send text that is valid UTF-8") from error
-    if b"\0" in data:
-        raise ValidationError("a key holds a NUL character", hint="leave NUL out of ids and paths")
-    return data
 
 
-def _number(part: object) -> bytes:
+def number(part: object) -> bytes:
+    """One number as it stands in a key. Raises ValidationError for anything but 0 to 2^64 - 1."""
     if type(part) is not int or not 0 <= part < 1 << 64:
         raise ValidationError(f"{part!r} cannot stand in a key", hint="use texts and numbers from 0 to 2^64 - 1")
-    size = (part.bit_length() + 7) // 8
-    return bytes((NUMBER + size,)) + part.to_bytes(size, "big")
+    size = (part.bit_length() + 7) >> 3
+    return _NUMBER_TAGS[size] + part.to_bytes(size, "big")
 
 
 def decode(data: bytes) -> Key:
@@ -101,7 +110,7 @@ def space_prefix(space: str) -> bytes:
 
 def kind_prefix(space: bytes, kind: Kind) -> bytes:
     """What every key of `kind` begins with, after the encoded `space`."""
-    return space + bytes((RULES[kind].code,))
+    return space + _KIND_TAGS[kind]
 
 
 def record_key(space: bytes, kind: Kind, key: Key) -> bytes:
@@ -111,7 +120,7 @@ def record_key(space: bytes, kind: Kind, key: Key) -> bytes:
         raise ValidationError(
             f"a {kind} is keyed by {', '.join(rule.parts)}, not by {len(key)} parts", hint="see store/FORMAT.md"
         )
-    raw = kind_prefix(space, kind) + encode(key, hashed=rule.hashed)
+    raw = space + _KIND_TAGS[kind] + encode(key, hashed=rule.hashed)
     if len(raw) > KEY_BYTES_MAX:
         raise ValidationError(
             f"the key of this {kind} is {len(raw)} bytes long, {KEY_BYTES_MAX} are possible", hint="use a shorter id"

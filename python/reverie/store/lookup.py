@@ -7,7 +7,7 @@ from typing import Any
 import lmdb
 
 from reverie.errors import Damaged
-from reverie.store.codec import EXTERNAL, Record, Sealed, arrived, open_record, unbind
+from reverie.store.codec import EXTERNAL, Record, Sealed, arrived, open_record, open_whole, unbind
 from reverie.store.faults import translate
 from reverie.store.keys import name, record_key
 from reverie.store.schema import Kind
@@ -26,13 +26,20 @@ class Lookup:
 
     def find(self, raw: bytes) -> Record | None:
         """The record under a whole key, its place verified. Raises Damaged."""
+        data = self.data(raw)
+        return None if data is None else unbind(raw, data)
+
+    def data(self, raw: bytes) -> bytes | None:
+        """The bytes under a whole key, not verified. Raises Damaged where LMDB cannot find its way."""
         try:
-            record = self.txn.get(raw)
-        except lmdb.MapFullError:
-            raise
+            return self.txn.get(raw)
         except lmdb.Error as error:
             raise translate(error, f"reading {name(raw)}") from error
-        return None if record is None else unbind(raw, record)
+
+    def value(self, raw: bytes, data: bytes) -> dict[str, Any]:
+        """The JSON object in the bytes under a whole key. Raises Damaged naming the record."""
+        value = open_whole(raw, data)
+        return self.open(raw, unbind(raw, data)) if value is None else value
 
     def open(self, raw: bytes, record: Record) -> dict[str, Any]:
         """The JSON object of a record. Raises Damaged naming it."""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import lmdb
 
-from reverie.errors import Damaged, ValidationError
+from reverie.errors import Damaged, NotFound, ValidationError
 from reverie.store.codec import GONE, Record, unbind
 from reverie.store.faults import translate
-from reverie.store.keys import decode, encode, kind_prefix, name, prefix_end, record_key
+from reverie.store.keys import decode, encode, kind_prefix, name, number, prefix_end, record_key
 from reverie.store.moments import from_ms
 from reverie.store.schema import RULES, Key, Kind
 from reverie.store.tally import Tally
@@ -19,6 +19,7 @@ from reverie.store.tally import Tally
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reverie.store.codec import Sealed
     from reverie.store.lookup import Lookup
     from reverie.store.trust import Trust
 
@@ -39,25 +40,26 @@ class Reader:
 
     Every method raises Damaged, naming what is damaged, rather than give a record that is not the one written, or say
     that nothing is there where something is missing; ValidationError for a key of the wrong shape.
+    `lookup` is for the store's own parts.
     """
 
     def __init__(self, lookup: Lookup, space: str, trust: Trust) -> None:
-        self._lookup = lookup
+        self.lookup = lookup
         self._trust = trust
         self.space = space
 
     def get(self, kind: Kind, key: Key) -> dict[str, Any] | None:
         """The value under `key`, or None where nothing is there."""
-        raw = record_key(self._lookup.space, kind, key)
-        record = self._lookup.find(raw)
-        if record is None:
+        raw = record_key(self.lookup.space, kind, key)
+        data = self.lookup.data(raw)
+        if data is None:
             self._absent(kind, key)
             return None
-        return self._lookup.open(raw, record)
+        return self.lookup.value(raw, data)
 
     def version(self, kind: Kind, key: Key) -> int | None:
         """The operation that wrote what is under `key`, or None where nothing is there."""
-        record = self._lookup.find(record_key(self._lookup.space, kind, key))
+        record = self.lookup.find(record_key(self.lookup.space, kind, key))
         if record is None:
             self._absent(kind, key)
             return None
@@ -70,16 +72,16 @@ class Reader:
 
         Kinds with a hashed key come in the order of the hash. Whole key parts make a prefix, not pieces of text.
         """
-        for raw, record in islice(self._walk(kind, prefix, after, reverse=reverse), limit):
-            value = self._lookup.open(raw, record)
+        for raw, data in islice(self._walk(kind, prefix, after, reverse=reverse), limit):
+            value = self.lookup.value(raw, data)
             yield self._key(kind, raw, value), value
 
     def scan_sealed(
         self, kind: Kind, prefix: Key = (), *, after: Key | None = None, limit: int | None = None, reverse: bool = False
     ) -> Iterator[tuple[Key, bytes]]:
         """As `scan`, with the values still sealed: `codec.open_sealed` verifies and opens them, anywhere."""
-        for raw, record in islice(self._walk(kind, prefix, after, reverse=reverse), limit):
-            yield self._key(kind, raw, None), self._lookup.sealed(raw, record)
+        for raw, data in islice(self._walk(kind, prefix, after, reverse=reverse), limit):
+            yield self._key(kind, raw, None), self.lookup.sealed(raw, unbind(raw, data))
 
     def last(self, kind: Kind, prefix: Key = ()) -> tuple[Key, dict[str, Any]] | None:
         """The greatest key under `prefix` with its value, or None."""
@@ -106,9 +108,9 @@ class Reader:
 
     def history(self, kind: Kind, key: Key) -> list[Version]:
         """Every version kept of a record, oldest first, the current one last; deletions among them."""
-        raw = record_key(self._lookup.space, kind, key)
+        raw = record_key(self.lookup.space, kind, key)
         found = list(self._versions(kind, raw))
-        current = self._lookup.find(raw)
+        current = self.lookup.find(raw)
         if current is None:
             self._absent(kind, key)
         else:
@@ -117,27 +119,41 @@ class Reader:
             Version(
                 record.operation,
                 from_ms(record.at_ms),
-                None if record.form == GONE else self._lookup.open(where, record),
+                None if record.form == GONE else self.lookup.open(where, record),
             )
             for where, record in found
         ]
+
+    def at_version(self, kind: Kind, key: Key, operation: int) -> Sealed:
+        """What `operation` wrote under `key`. Raises NotFound where that version is not kept, or was a deletion."""
+        raw = record_key(self.lookup.space, kind, key)
+        current = self.lookup.find(raw)
+        if current is not None and current.operation == operation:
+            return self.lookup.again(raw, current)
+        for where, record in self._versions(kind, raw):
+            if record.operation == operation and record.form != GONE:
+                return self.lookup.again(where, record)
+        raise NotFound(
+            f"version {operation} of {name(raw)} is not kept",
+            hint="superseded versions are pruned after a year; look at its history",
+        )
 
     def _versions(self, kind: Kind, raw: bytes) -> Iterator[tuple[bytes, Record]]:
         """Superseded versions of the record under the whole key `raw`, oldest first."""
         if not RULES[kind].versioned:
             raise ValidationError(f"versions of a {kind} are not kept", hint="see store/FORMAT.md")
-        of = versions_prefix(self._lookup.space, raw)
-        collection = of[: len(self._lookup.space) + 2]
-        self._trust.require(self._lookup, self._lookup.space, collection)
-        return self._records(of, None, reverse=False)
+        of = versions_prefix(self.lookup.space, raw)
+        collection = of[: len(self.lookup.space) + 2]
+        self._trust.require(self.lookup, self.lookup.space, collection)
+        return ((key, unbind(key, data)) for key, data in self._records(of, None, reverse=False))
 
     def _tally(self, kind: Kind, prefix: Key) -> Tally:
         """The tally of a collection; its own checksum and the space's root vouch for it."""
         if len(prefix) != RULES[kind].scope:
             raise ValidationError(f"{prefix!r} does not name a collection of {kind}", hint="see store/FORMAT.md")
-        tally = self._lookup.tally(kind_prefix(self._lookup.space, kind) + encode(prefix))
+        tally = self.lookup.tally(kind_prefix(self.lookup.space, kind) + encode(prefix))
         if tally is None:
-            self._trust.require_space(self._lookup, self._lookup.space)
+            self._trust.require_space(self.lookup, self.lookup.space)
         return tally or Tally()
 
     def _absent(self, kind: Kind, key: Key) -> None:
@@ -146,14 +162,14 @@ class Reader:
         if rule.sequence:
             tally = self._tally(kind, key[:-1])
             if isinstance(key[-1], int) and tally.last - tally.count < key[-1] <= tally.last:
-                raise _missing(record_key(self._lookup.space, kind, key))
+                raise _missing(record_key(self.lookup.space, kind, key))
             return
-        scope = kind_prefix(self._lookup.space, kind) + encode(key[: rule.scope], hashed=rule.hashed and rule.scope > 0)
-        self._trust.require(self._lookup, self._lookup.space, scope)
+        scope = kind_prefix(self.lookup.space, kind) + encode(key[: rule.scope], hashed=rule.hashed and rule.scope > 0)
+        self._trust.require(self.lookup, self.lookup.space, scope)
 
-    def _walk(self, kind: Kind, prefix: Key, after: Key | None, *, reverse: bool) -> Iterator[tuple[bytes, Record]]:
+    def _walk(self, kind: Kind, prefix: Key, after: Key | None, *, reverse: bool) -> Iterator[tuple[bytes, bytes]]:
         rule = RULES[kind]
-        space = self._lookup.space
+        space = self.lookup.space
         whole = kind_prefix(space, kind) + encode(prefix, hashed=rule.hashed)
         beyond = None if after is None else record_key(space, kind, after)
         if rule.sequence and len(prefix) == rule.scope:
@@ -161,46 +177,45 @@ class Reader:
                 whole, self._tally(kind, prefix), beyond, None if after is None else after[-1], reverse=reverse
             )
         if len(prefix) >= rule.scope:
-            self._trust.require(self._lookup, space, kind_prefix(space, kind) + encode(prefix[: rule.scope]))
+            self._trust.require(self.lookup, space, kind_prefix(space, kind) + encode(prefix[: rule.scope]))
         else:
-            self._trust.require_kind(self._lookup, space, kind)
+            self._trust.require_kind(self.lookup, space, kind)
         return self._records(whole, beyond, reverse=reverse)
 
     def _dense(
         self, prefix: bytes, tally: Tally, beyond: bytes | None, after: str | int | None, *, reverse: bool
-    ) -> Iterator[tuple[bytes, Record]]:
+    ) -> Iterator[tuple[bytes, bytes]]:
         """The records of a sequence; a number left out is noticed on the way, so nothing is walked beforehand."""
         first, last = tally.last - tally.count + 1, tally.last
         if isinstance(after, int):
             first, last = (first, min(last, after - 1)) if reverse else (max(first, after + 1), last)
         numbers = iter(range(last, first - 1, -1) if reverse else range(first, last + 1))
-        for raw, record in self._records(prefix, beyond, reverse=reverse):
+        for raw, data in self._records(prefix, beyond, reverse=reverse):
             expected = next(numbers, None)
-            if expected is None or raw != prefix + encode((expected,)):
+            if expected is None or raw != prefix + number(expected):
                 raise _missing(raw if expected is None else prefix + encode((expected,)))
-            yield raw, record
+            yield raw, data
         lost = next(numbers, None)
         if lost is not None:
             raise _missing(prefix + encode((lost,)))
 
-    def _records(self, prefix: bytes, beyond: bytes | None, *, reverse: bool) -> Iterator[tuple[bytes, Record]]:
-        """Whole keys and records under `prefix`, in order or against it, each verified to stand in its place."""
-        txn = self._lookup.txn
+    def _records(self, prefix: bytes, beyond: bytes | None, *, reverse: bool) -> Iterator[tuple[bytes, bytes]]:
+        """Whole keys and their bytes under `prefix`, in order or against it."""
+        txn = self.lookup.txn
         items = backward(txn, prefix, beyond) if reverse else forward(txn, prefix, beyond)
         try:
-            for raw, record in items:
-                yield raw, unbind(raw, record)
+            yield from items
         except lmdb.Error as error:
             raise translate(error, f"reading from {name(prefix)}") from error
 
     def _key(self, kind: Kind, raw: bytes, value: dict[str, Any] | None) -> Key:
         rule = RULES[kind]
-        key = decode(raw[len(self._lookup.space) + 1 :])
+        key = decode(raw[len(self.lookup.space) + 1 :])
         if rule.field is None:
             return key
         if value is None:
-            record = self._lookup.find(raw)
-            value = {} if record is None else self._lookup.open(raw, record)
+            record = self.lookup.find(raw)
+            value = {} if record is None else self.lookup.open(raw, record)
         return (value[rule.field], *key[1:])
 
 

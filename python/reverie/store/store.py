@@ -174,6 +174,30 @@ class Store:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 self._failed = StorageFailed(f"the anchor cannot be written: {error}", hint="look at the disk")
 
+    def copy_to(self, fd: int) -> None:
+        """Writes a compacted copy of everything committed to an open file. `backup` is what people want.
+
+        Raises DiskFull or StorageFailed.
+        """
+        self._require_open()
+        try:
+            self._env.copy_to(fd)
+        except lmdb.Error as error:
+            raise commit_error(error, self.path) from error
+
+    def compact(self) -> int:
+        """Rewrites the file without free pages, so that bytes of what was purged leave it; the bytes it is shorter.
+
+        Waits for open readers as growth does. Raises Busy, DiskFull, StorageFailed; the old file then stays.
+        """
+        self._require_open()
+        if self._failed is not None:
+            raise self._failed
+        try:
+            return self._env.compact()
+        except lmdb.Error as error:
+            raise commit_error(error, self.path) from error
+
     def close(self) -> None:
         """Closes in order: the environment, then the anchor, flushed, says so, then the lock. Twice is once."""
         if not self._open:

@@ -38,7 +38,7 @@ class Writer(Reader):
     Every method raises as Reader's do, and ValidationError for what may not be written.
     """
 
-    _lookup: Draft
+    lookup: Draft
 
     def __init__(self, draft: Draft, space: str, trust: Trust, redactor: Redactor) -> None:
         super().__init__(draft, space, trust)
@@ -52,7 +52,7 @@ class Writer(Reader):
     @property
     def at(self) -> str:
         """The time of this commit."""
-        return from_ms(self._lookup.at_ms)
+        return from_ms(self.lookup.at_ms)
 
     def put(self, kind: Kind, key: Key, value: dict[str, Any]) -> bool:
         """Write `value`, redacted, under `key`. False where it is there already, word for word: nothing changes then.
@@ -71,8 +71,8 @@ class Writer(Reader):
             raise ValidationError(f"a {kind} is appended, never put", hint="use append")
         if rule.field is not None:
             _repeats(kind, rule.field, key, sealed)
-        raw = record_key(self._lookup.space, kind, key)
-        old = self._lookup.find(raw)
+        raw = record_key(self.lookup.space, kind, key)
+        old = self.lookup.find(raw)
         if old is not None and old.address == sealed.address:
             return False
         operation = 0 if rule.bookkeeping else self.number
@@ -82,7 +82,7 @@ class Writer(Reader):
             self._forget_tombstone(kind, raw)
         if old is None and not rule.bookkeeping:
             self._absent(kind, key)
-        self._lookup.put(kind, raw, operation, sealed, old)
+        self.lookup.put(kind, raw, operation, sealed, old)
         self._changed(kind, key, raw, old, operation)
         return True
 
@@ -99,9 +99,9 @@ class Writer(Reader):
         return self._extend(kind, prefix, list(values))
 
     def _extend(self, kind: Kind, prefix: Key, values: Sequence[Sealed]) -> tuple[int, int]:
-        whole = kind_prefix(self._lookup.space, kind) + encode(prefix)
+        whole = kind_prefix(self.lookup.space, kind) + encode(prefix)
         operation = 0 if RULES[kind].bookkeeping else self.number
-        first, last = self._lookup.extend(kind, whole, operation, values)
+        first, last = self.lookup.extend(kind, whole, operation, values)
         if operation and values:
             begun, _ = self._appended.get((kind, prefix), (first, last))
             self._appended[kind, prefix] = (begun, last)
@@ -112,16 +112,16 @@ class Writer(Reader):
         rule = self._writable(kind)
         if rule.sequence:
             raise ValidationError(f"a {kind} is never deleted by itself", hint="purge the whole sequence")
-        raw = record_key(self._lookup.space, kind, key)
-        old = self._lookup.find(raw)
+        raw = record_key(self.lookup.space, kind, key)
+        old = self.lookup.find(raw)
         if old is None:
             self._absent(kind, key)
             return False
         self._supersede(kind, raw, old)
-        self._lookup.remove(kind, raw, old)
+        self.lookup.remove(kind, raw, old)
         change = self._changed(kind, key, raw, old, None)
         if rule.versioned and change.before is not None:
-            self._lookup.put(Kind.VERSION, self._version_key(raw, self.number), self.number, tombstone(), None)
+            self.lookup.put(Kind.VERSION, self._version_key(raw, self.number), self.number, tombstone(), None)
         return True
 
     def event(self, type_: str, data: dict[str, Any]) -> int:
@@ -144,18 +144,18 @@ class Writer(Reader):
             self._purged.append({"kind": kind.value, "key": list(prefix), "purged": len(keys)})
         return len(keys)
 
-    def _taken(self, kind: Kind, prefix: Key, limit: int) -> list[tuple[bytes, Record]]:
+    def _taken(self, kind: Kind, prefix: Key, limit: int) -> list[tuple[bytes, bytes]]:
         return list(islice(self._walk(kind, prefix, None, reverse=False), limit))
 
     def _erase(self, kind: Kind, raw: bytes) -> None:
         if RULES[kind].versioned:
             for where, version in list(self._versions(kind, raw)):
-                self._lookup.let_go(version)
-                self._lookup.remove(Kind.VERSION, where, version)
-        old = self._lookup.find(raw)
+                self.lookup.let_go(version)
+                self.lookup.remove(Kind.VERSION, where, version)
+        old = self.lookup.find(raw)
         if old is not None:
-            self._lookup.let_go(old)
-            self._lookup.remove(kind, raw, old)
+            self.lookup.let_go(old)
+            self.lookup.remove(kind, raw, old)
 
     def _writable(self, kind: Kind) -> Rule:
         rule = RULES[kind]
@@ -164,22 +164,22 @@ class Writer(Reader):
         return rule
 
     def _version_key(self, raw: bytes, operation: int) -> bytes:
-        return versions_prefix(self._lookup.space, raw) + encode((operation,))
+        return versions_prefix(self.lookup.space, raw) + encode((operation,))
 
     def _supersede(self, kind: Kind, raw: bytes, old: Record) -> None:
         """Keep the version that is about to be replaced, or let go of what it held."""
         if RULES[kind].versioned and old.operation != self.number:
-            self._lookup.copy(Kind.VERSION, self._version_key(raw, old.operation), old)
+            self.lookup.copy(Kind.VERSION, self._version_key(raw, old.operation), old)
         else:
-            self._lookup.let_go(old)
+            self.lookup.let_go(old)
 
     def _forget_tombstone(self, kind: Kind, raw: bytes) -> None:
         """A record deleted and put again in one write was not deleted, as far as its history tells."""
         if (kind, raw) in self._changes:
             where = self._version_key(raw, self.number)
-            grave = self._lookup.find(where)
+            grave = self.lookup.find(where)
             if grave is not None:
-                self._lookup.remove(Kind.VERSION, where, grave)
+                self.lookup.remove(Kind.VERSION, where, grave)
 
     def _changed(self, kind: Kind, key: Key, raw: bytes, old: Record | None, after: int | None) -> _Change:
         change = self._changes.get((kind, raw))
@@ -219,8 +219,8 @@ class Writer(Reader):
                 "an id or a path of this write looks like a secret, and keys are not redacted",
                 hint="use another id or path",
             )
-        prefix = kind_prefix(self._lookup.space, Kind.OPERATION)
-        return self._lookup.extend(Kind.OPERATION, prefix, self.number, [sealed])[0]
+        prefix = kind_prefix(self.lookup.space, Kind.OPERATION)
+        return self.lookup.extend(Kind.OPERATION, prefix, self.number, [sealed])[0]
 
     def _listed(self) -> list[dict[str, Any]]:
         """The changes as an operation lists them: keys by kind, then runs of appended numbers, then purges."""

@@ -1,0 +1,161 @@
+"""Checks a store in a process of its own, so that a damaged file can crash only that process.
+
+`python -m reverie.store.check PATH [--json] [--offline]` ends with 0 for a sound store and 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import lmdb
+import orjson
+from lmdb import verify
+
+from reverie.errors import ReverieError, StorageFailed
+from reverie.store.anchor import AnchorFile
+from reverie.store.audit import Audit, Problem
+from reverie.store.env import MAP_BYTES, options
+from reverie.store.header import Header
+from reverie.store.lock import StoreLock
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["CheckReport", "check", "main", "run_check"]
+
+_CRASHES = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a check found. `crashed` names the signal that ended it where LMDB itself fell over the file."""
+
+    ok: bool
+    problems: tuple[Problem, ...]
+    counts: dict[str, int]
+    crashed: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The form printed."""
+        return {
+            "ok": self.ok,
+            "problems": [problem.as_json() for problem in self.problems],
+            "counts": self.counts,
+            "crashed": self.crashed,
+        }
+
+
+def run_check(path: Path, *, offline: bool = False, timeout_s: float = 3600) -> CheckReport:
+    """Checks the store in the folder `path`, or the backup file `path`, in a child process.
+
+    `offline` says that the caller holds the store's lock and has not opened it: then the pages are checked as well.
+    A child that crashed is a finding, not an error. Raises StorageFailed where no check could be made.
+    """
+    command = [sys.executable, "-m", "reverie.store.check", str(path), "--json"]
+    if offline:
+        command.append("--offline")
+    done = _child(command, timeout_s)
+    if -done.returncode in _CRASHES:
+        pages = _child([*command, "--pages-only"], timeout_s)
+        found = _report(pages.stdout).problems if pages.returncode in (0, 1) else ()
+        word = signal.Signals(-done.returncode).name
+        crash = Problem("store", "", str(path.name), f"LMDB crashed with {word} when reading the file")
+        return CheckReport(ok=False, problems=(*found, crash), counts={}, crashed=word)
+    if done.returncode not in (0, 1):
+        raise StorageFailed(
+            f"the check of {path} ended with {done.returncode}: {done.stderr.decode(errors='replace')[-400:]}",
+            hint=f"run `{' '.join(command)}`",
+        )
+    return _report(done.stdout)
+
+
+def _child(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603 - our own module
+    except subprocess.TimeoutExpired as error:
+        raise StorageFailed(f"the check took more than {timeout_s} s", hint="check it by hand") from error
+
+
+def _report(printed: bytes) -> CheckReport:
+    value = orjson.loads(printed)
+    problems = tuple(Problem(**problem) for problem in value["problems"])
+    return CheckReport(value["ok"], problems, value["counts"], value["crashed"])
+
+
+def check(path: Path, *, offline: bool, pages_only: bool = False) -> CheckReport:
+    """Checks in this process, which a damaged file may crash; `run_check` is the safe way."""
+    problems = _pages(path) if offline or path.is_file() else []
+    counts: dict[str, int] = {}
+    if not pages_only:
+        try:
+            counts = _records(path, offline, problems)
+        except (lmdb.Error, ReverieError) as error:
+            problems.append(Problem("store", "", path.name, f"cannot be read: {error}"))
+    return CheckReport(not problems, tuple(problems), counts)
+
+
+def _pages(path: Path) -> list[Problem]:
+    """The shape of the file, page by page, without LMDB; only while nobody writes to it."""
+    try:
+        return [Problem("page", "", path.name, what) for what in _structure(path)]
+    except (verify.VerifyError, OSError) as error:
+        return [Problem("page", "", path.name, str(error))]
+
+
+def _structure(path: Path) -> list[str]:
+    found: list[str] = verify.verify(str(path))  # type: ignore[no-untyped-call] # lmdb ships no types for this module
+    return found
+
+
+def _records(path: Path, offline: bool, problems: list[Problem]) -> dict[str, int]:  # noqa: FBT001 - handed through
+    settings: dict[str, Any] = {**options(MAP_BYTES, readonly=True), "subdir": path.is_dir(), "lock": not offline}
+    with lmdb.open(str(path), **settings) as env, env.begin() as txn:
+        audit = Audit(txn)
+        audit.run()
+        problems += audit.problems
+        found = Header.read(txn)
+    anchor = AnchorFile.read(path) if path.is_dir() else None
+    if anchor is not None and found is not None and found[0].commits < anchor.commits:
+        what = f"the store is at commit {found[0].commits}; commit {anchor.commits} was acknowledged"
+        problems.append(Problem("header", "", path.name, what))
+    return dict(audit.counts)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m reverie.store.check", description="Check a store.")
+    parser.add_argument("path", type=Path, help="the folder of a store, or a backup file")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--offline", action="store_true", help="the caller holds the store's lock")
+    parser.add_argument("--pages-only", action="store_true", help="check the file's pages without opening it")
+    chosen = parser.parse_args(arguments)
+    path: Path = chosen.path
+    if not (path.is_file() or (path / "data.mdb").exists()):
+        parser.error(f"there is no store at {path}")
+    if chosen.offline or path.is_file() or StoreLock.is_held(path):
+        report = check(path, offline=chosen.offline or path.is_file(), pages_only=chosen.pages_only)
+    else:
+        with StoreLock.take(path):
+            report = check(path, offline=True, pages_only=chosen.pages_only)
+    if chosen.json:
+        sys.stdout.buffer.write(orjson.dumps(report.as_json()) + b"\n")
+    else:
+        sys.stdout.write(_text(report))
+    return 0 if report.ok else 1
+
+
+def _text(report: CheckReport) -> str:
+    lines = [f"{problem.kind} {problem.key} in {problem.space}: {problem.what}" for problem in report.problems]
+    total = sum(report.counts.values())
+    verdict = f"{total} records, all sound" if report.ok else f"{total} records, {len(lines)} problems"
+    return "\n".join([*lines, verdict, ""])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

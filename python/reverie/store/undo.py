@@ -1,0 +1,68 @@
+"""Puts back what an operation replaced, where nobody has changed it since."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reverie.errors import Conflict, NotFound
+from reverie.store.schema import RULES, Key, Kind
+
+if TYPE_CHECKING:
+    from reverie.store.writer import Writer
+
+__all__ = ["restore"]
+
+
+def restore(writer: Writer, operation: int) -> list[dict[str, Any]]:
+    """Undoes `operation` inside `writer`, whose write becomes the operation that does so; the changes put back.
+
+    Each change has `kind`, `key`, `before` and `after` as the operation listed them. Records of kinds that an undo
+    leaves alone (schema.Rule.undo) stay as they are. Raises NotFound where there is no such operation or an earlier
+    version is no longer kept; Conflict where it appended messages or purged, where nothing in it can be put back, or,
+    naming the keys, where something changed since.
+    """
+    record = writer.get(Kind.OPERATION, (operation,))
+    if record is None:
+        raise NotFound(f"there is no operation {operation}", hint="`reverie log` lists them")
+    changes = _restorable(operation, record["changes"])
+    changed = [change for change in changes if _version(writer, change) != change["after"]]
+    if changed:
+        raise Conflict(
+            f"operation {operation} cannot be undone: {len(changed)} of its records changed since",
+            hint="undo the later operations first, or edit the records",
+            keys=[{"kind": change["kind"], "key": change["key"]} for change in changed],
+        )
+    for change in changes:
+        _put_back(writer, change)
+    return changes
+
+
+def _restorable(operation: int, changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    for change in changes:
+        if RULES[Kind(change["kind"])].undo == "refuse":
+            raise Conflict(
+                f"operation {operation} appended {change['kind']} records, which are never taken back",
+                hint="delete the thread if it is not wanted",
+            )
+        if "purged" in change:
+            raise Conflict(f"operation {operation} purged records, which are gone for good", hint="restore a backup")
+    found = [change for change in changes if RULES[Kind(change["kind"])].undo == "restore"]
+    if not found:
+        raise Conflict(f"operation {operation} changed nothing that can be put back", hint="`reverie show` lists it")
+    return found
+
+
+def _place(change: dict[str, Any]) -> tuple[Kind, Key]:
+    return Kind(change["kind"]), tuple(change["key"])
+
+
+def _version(writer: Writer, change: dict[str, Any]) -> int | None:
+    return writer.version(*_place(change))
+
+
+def _put_back(writer: Writer, change: dict[str, Any]) -> None:
+    kind, key = _place(change)
+    if change["before"] is None:
+        writer.delete(kind, key)
+    else:
+        writer.put_sealed(kind, key, writer.at_version(kind, key, change["before"]))
