@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from reverie.errors import Forbidden, NotFound, StorageFailed, TooLarge, ValidationError
-from reverie.importers.gunzip import Gunzip
+from reverie.importers.gunzip import UNPACKED_BYTES_MAX, Gunzip
 from reverie.importers.plan import ChunkPlan, Inside, plan_chunk
 from reverie.importers.problem import Problem
 
@@ -109,7 +109,7 @@ def source(path: Path, *, offset: int = 0) -> Iterator[Source]:
             yield plain
             return
         plain.seek(0)
-        unpacked = Gunzip(plain.read)
+        unpacked = Gunzip(plain.read, limit=UNPACKED_BYTES_MAX)
         _refuse_archive(path, unpacked.peek(_HEAD_BYTES))
         unpacked.skip(offset)
         yield unpacked

@@ -10,7 +10,7 @@ from reverie.models import Entry, Json, Message, Role
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["gather"]
+__all__ = ["blocks_of", "gather", "ids_of"]
 
 
 def gather(speech: Iterable[tuple[Entry, bool]]) -> list[Message]:
@@ -23,7 +23,7 @@ def gather(speech: Iterable[tuple[Entry, bool]]) -> list[Message]:
     table = _Table(_answers(lines))
     for place, (entry, rewound) in enumerate(lines):
         if entry.role == "assistant":
-            table.said(entry, place, rewound=rewound)
+            table.said(entry, rewound=rewound)
         else:
             table.heard(entry, place, rewound=rewound)
     return [draft.message() for draft in table.drafts if draft.parts]
@@ -36,6 +36,13 @@ def blocks_of(content: Json) -> list[dict[str, Any]]:
     return list(content)
 
 
+def ids_of(content: Json, kind: str, key: str) -> list[str]:
+    """The ids of a content's calls, or of the calls that its results answer."""
+    if not isinstance(content, list):
+        return []
+    return [block[key] for block in content if block["type"] == kind and isinstance(block.get(key), str)]
+
+
 @dataclass(slots=True)
 class _Draft:
     """One message in the making: the entries that it is joined from, in file order."""
@@ -43,7 +50,6 @@ class _Draft:
     role: Role
     rewound: bool
     parts: list[Entry] = field(default_factory=list)
-    calls: set[str] = field(default_factory=set)
     last_answer: int = -1  # the place where the last of its calls is answered
 
     def message(self) -> Message:
@@ -79,7 +85,7 @@ class _Table:
     owners: dict[str, _Draft] = field(default_factory=dict)  # call id -> where its result goes
     current: tuple[_Draft, _Draft] | None = None
 
-    def said(self, entry: Entry, place: int, *, rewound: bool) -> None:
+    def said(self, entry: Entry, *, rewound: bool) -> None:
         """An assistant's line: part of its reply when that is still going on, else a new message."""
         pair = self.replies.get(entry.reply or "")
         if pair is None or pair[0].rewound is not rewound:
@@ -89,15 +95,15 @@ class _Table:
                 self.replies[entry.reply] = pair
         reply, results = pair
         reply.parts.append(entry)
-        for call in _ids(entry.content, "tool_use", "id"):
+        for call in ids_of(entry.content, "tool_use", "id"):
             if call not in self.owners:
                 self.owners[call] = results
-                reply.last_answer = max(reply.last_answer, self.answers.get(call, -1), place)
+                reply.last_answer = max(reply.last_answer, self.answers.get(call, -1))
         self.current = pair
 
     def heard(self, entry: Entry, place: int, *, rewound: bool) -> None:
         """A user's line: with the results of the call it answers, with those still to come, or by itself."""
-        for call in _ids(entry.content, "tool_result", "tool_use_id"):
+        for call in ids_of(entry.content, "tool_result", "tool_use_id"):
             results = self.owners.get(call)
             if results is not None and results.rewound is rewound:
                 results.parts.append(entry)
@@ -115,13 +121,6 @@ def _answers(lines: list[tuple[Entry, bool]]) -> dict[str, int]:
     """Where each call is answered first."""
     places: dict[str, int] = {}
     for place, (entry, _) in enumerate(lines):
-        for call in _ids(entry.content, "tool_result", "tool_use_id"):
+        for call in ids_of(entry.content, "tool_result", "tool_use_id"):
             places.setdefault(call, place)
     return places
-
-
-def _ids(content: Json, kind: str, key: str) -> list[str]:
-    """The ids of a content's calls, or of the calls that its results answer."""
-    if not isinstance(content, list):
-        return []
-    return [block[key] for block in content if block["type"] == kind and isinstance(block.get(key), str)]

@@ -18,12 +18,12 @@ _GZIP_WINDOW: Final = 31  # zlib's word for "the largest window, with a gzip hea
 
 
 class Gunzip:
-    """Reads member after member with `packed(size)`, which gives b"" at its end.
+    """Reads member after member with `packed(size)`, which gives b"" at its end; gives no more than `limit` bytes.
 
     When it ends early, `problem` says why, and what was readable was given.
     """
 
-    def __init__(self, packed: Callable[[int], bytes], *, limit: int = UNPACKED_BYTES_MAX) -> None:
+    def __init__(self, packed: Callable[[int], bytes], *, limit: int) -> None:
         self.problem: str | None = None
         self._packed = packed
         self._limit = limit

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.importers.gather import blocks_of
-from reverie.importers.weigh import message_tokens
+from reverie.importers.gather import blocks_of, ids_of
+from reverie.importers.weigh import compact, message_tokens
 from reverie.models import Json, Message
 
 if TYPE_CHECKING:
@@ -15,21 +15,25 @@ if TYPE_CHECKING:
 __all__ = ["NO_RESULT", "made_whole"]
 
 NO_RESULT: Final = "[no result was recorded]"
+_REPEATED: Final = "[a call that cannot be made again]"
 
 
 def made_whole(messages: Sequence[Message]) -> list[Message]:
     """Every call is answered in the next message, and every result answers a call in the one before.
 
-    A call without a result gets the error NO_RESULT; a result without its call, or a second one, becomes a text.
+    A call without a result gets the error NO_RESULT; a result without its call, or a second one, becomes a text. So
+    does a call without an id, or with one that was used before: the API takes each id once.
     Roles may repeat: the API joins neighbours of one role, and the person's words stay separate here.
     """
     whole: list[Message] = []
     waiting: list[str] = []
+    used: set[str] = set()
     for message in messages:
         if message.role == "assistant":
             _close(whole, waiting)
-            waiting = _calls(message.content)
-            whole.append(message)
+            asking = _asking(message, used)
+            waiting = ids_of(asking.content, "tool_use", "id")
+            whole.append(asking)
             continue
         answered, mended = _answered(message, waiting)
         missing = [call for call in waiting if call not in answered]
@@ -70,8 +74,20 @@ def _no_results(calls: list[str]) -> list[dict[str, Any]]:
     return [{"type": "tool_result", "tool_use_id": call, "is_error": True, "content": NO_RESULT} for call in calls]
 
 
-def _calls(content: Json) -> list[str]:
-    return [block["id"] for block in blocks_of(content) if block["type"] == "tool_use"]
+def _asking(message: Message, used: set[str]) -> Message:
+    """An assistant's message in which every call has an id of its own; `used` grows by them."""
+    content: list[dict[str, Any]] = []
+    changed = False
+    for block in blocks_of(message.content):
+        call = block.get("id")
+        if block["type"] != "tool_use" or (isinstance(call, str) and call not in used):
+            content.append(block)
+        else:
+            changed = True
+            content.append({"type": "text", "text": f"{_REPEATED} {compact(block)}"})
+        if block["type"] == "tool_use" and isinstance(call, str):
+            used.add(call)
+    return replace(message, content=content, tokens=message_tokens(content)) if changed else message
 
 
 def _answered(message: Message, waiting: list[str]) -> tuple[set[str], Message]:

@@ -6,7 +6,8 @@ those results become the one user message after it. What was taken back is marke
 
 A source may lack a result (the client was stopped, or compacted in the middle of a turn) or hold one whose call is
 gone. `join` makes such a pair whole, so that the API takes the conversation: a call without a result gets one that
-says so (NO_RESULT, an error), a result without its call becomes a text. `verbatim=True` leaves both as they stand.
+says so (NO_RESULT, an error), a result without its call becomes a text, and so does a call whose id was used before.
+`verbatim=True` leaves all of it as it stands.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Entry, Json
 
-__all__ = ["IMAGE_TOKENS", "message_tokens", "weigh"]
+__all__ = ["IMAGE_TOKENS", "compact", "message_tokens", "weigh"]
 
 IMAGE_TOKENS: Final = 1600
 """An estimate for any image or document given as data: about what one picture of 1.15 megapixels costs the API."""
@@ -64,7 +64,7 @@ def _collect_block(block: Json, pieces: list[str]) -> int:
         case {"type": "text", "text": str(text)} | {"type": "thinking", "thinking": str(text)}:
             pieces.append(text)
         case {"type": "tool_use", "name": str(name)}:
-            pieces += (name, _compact(block.get("input", {})))
+            pieces += (name, compact(block.get("input", {})))
         case {"type": "tool_result"}:
             return _collect(block.get("content"), pieces)
         case {"type": "image" | "document", "source": {"type": "base64"}} | {"type": "image"}:
@@ -72,10 +72,10 @@ def _collect_block(block: Json, pieces: list[str]) -> int:
         case {"type": "redacted_thinking"}:
             return 0
         case _:
-            pieces.append(_compact(block))
+            pieces.append(compact(block))
     return 0
 
 
-def _compact(value: Json) -> str:
+def compact(value: Json) -> str:
     """JSON without spaces."""
     return orjson.dumps(value).decode()

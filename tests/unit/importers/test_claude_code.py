@@ -249,7 +249,7 @@ def test_a_bad_line_has_no_json() -> None:
         (line("progress"), False),
     ],
 )
-def test_a_typed_command_is_told_from_its_output(value: dict[str, Any], typed: bool) -> None:  # noqa: FBT001
+def test_a_typed_command_is_told_from_its_output(value: dict[str, Any], *, typed: bool) -> None:
     """Both are meta lines; only one was typed."""
     assert is_command(parse_line(orjson.dumps(value), 1)) is typed
 

@@ -1,0 +1,251 @@
+"""Laws of importing: any cut is as good as none, a line can be rebuilt, and reading loses nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from reverie.importers import ChunkPlan, claude_code, jsonline, plan, plan_chunk
+from reverie.importers.claude_code import line_of, parse_line, raw_bytes
+from reverie.importers.reading import NO_RESULT, join
+from reverie.models import Entry, EntryKind, Message
+from support.soak import count
+from support.transcripts import Transcript, call, result, stored, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SMALL_LIMIT = 400
+WORDS = st.text(max_size=20)
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=8,
+)
+IDS = st.sampled_from(["a", "b", "c", "d"])
+BLOCKS = st.one_of(
+    st.builds(text, WORDS),
+    st.builds(call, IDS),
+    st.builds(result, IDS, WORDS),
+    st.builds(lambda words: {"type": "thinking", "thinking": words, "signature": words}, WORDS),
+    st.builds(lambda kind, value: {"type": kind, "value": value}, WORDS, JSON),
+)
+MESSAGE = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "assistant", "system", "god"]), "content": WORDS | st.lists(BLOCKS, max_size=4)},
+    optional={"id": IDS | JSON, "usage": st.dictionaries(WORDS, JSON, max_size=2) | JSON, "more": JSON},
+)
+LINES = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["user", "assistant", "system", "progress", "attachment", "new"]) | JSON,
+        "message": MESSAGE | JSON,
+        "role": st.sampled_from(["user", "assistant", "tool", "god"]),
+        "content": WORDS | st.lists(BLOCKS, max_size=3),
+        "uuid": IDS | JSON,
+        "parentUuid": IDS | JSON,
+        "timestamp": st.sampled_from(["2026-01-02T03:04:05.678Z", "2026-01-02T03:04:05Z", "yesterday"]) | JSON,
+        "ts": st.just("2026-01-02T03:04:05.678Z") | JSON,
+        "subtype": st.sampled_from(["compact_boundary", "other"]),
+        "isMeta": st.booleans(),
+        "isSidechain": st.booleans(),
+        "isCompactSummary": st.booleans(),
+    },
+)
+# Broken lines hold no `}` before their end: a whole object with words behind it is nobody's half-written line.
+BROKEN = st.sampled_from(
+    [b"", b" ", b"hello", b"\0\1", b'{"a":"\\ud800"}', b"\xff\xfe", b"{", b"[" * 500, b"x" * 900, b'{"a']
+)
+
+
+def _half(raw: bytes) -> bool:
+    return b"\n" not in raw and b"}" not in raw
+
+
+RAW_LINES = st.one_of(LINES.map(orjson.dumps), BROKEN, st.binary(max_size=8).filter(_half))
+
+
+@st.composite
+def transcripts(draw: st.DrawFn) -> bytes:
+    """Whole and broken lines with either line end, the last one perhaps without.
+
+    The first is a plain one, so that no file is taken for another encoding.
+    """
+    lines = draw(st.lists(RAW_LINES, max_size=8))
+    data = b"{}\n" + b"".join(line + draw(st.sampled_from([b"\n", b"\r\n"])) for line in lines)
+    return data if draw(st.booleans()) else data[:-1]
+
+
+def add(first: ChunkPlan, rest: ChunkPlan) -> ChunkPlan:
+    """Two plans in a row as one."""
+    return ChunkPlan(
+        first.entries + rest.entries,
+        first.consumed + rest.consumed,
+        first.lines + rest.lines,
+        first.problems + rest.problems,
+        dict(Counter(first.counts) + Counter(rest.counts)),
+        rest.inside,
+    )
+
+
+def planned(data: bytes, cuts: list[int], *, ends: bool) -> ChunkPlan:
+    """The plans of a transcript that came in pieces; with `ends`, every piece looked like the last one."""
+    so_far = ChunkPlan((), 0, 0)
+    for cut in [*sorted(cuts), len(data)]:
+        piece = plan_chunk(
+            data[so_far.consumed : cut],
+            first_line=1 + so_far.lines,
+            final=ends or cut == len(data),
+            inside=so_far.inside,
+            tokens=False,
+        )
+        so_far = add(so_far, piece)
+    return so_far
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_limits() -> Iterator[None]:
+    """Line limits that made lines can reach."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (plan, claude_code, jsonline):
+            patch.setattr(module, "LINE_BYTES_MAX", SMALL_LIMIT)
+        patch.setattr(jsonline, "HEAD_BYTES", 10)
+        yield
+
+
+@settings(max_examples=count(300, 5000), deadline=None)
+@given(data=transcripts(), cuts=st.lists(st.integers(0, 3000), max_size=4), ends=st.booleans())
+@example(data=b'{}\n{"role":"user","content":"x"}\r\n', cuts=[33, 34], ends=True)
+def test_any_cuts_give_what_one_go_gives(data: bytes, cuts: list[int], *, ends: bool) -> None:
+    """Entries, problems, lines and counts, whether the file grew or was read in pieces."""
+    whole = plan_chunk(data, first_line=1, final=True, tokens=False)
+    pieces = planned(data, [min(cut, len(data)) for cut in cuts], ends=ends)
+    assert pieces.entries == whole.entries
+    assert (pieces.problems, pieces.lines, pieces.counts) == (whole.problems, whole.lines, whole.counts)
+    assert (pieces.consumed, pieces.inside) == (whole.consumed, whole.inside)
+    assert [entry.line for entry in whole.entries] == sorted({entry.line for entry in whole.entries})
+
+
+@settings(max_examples=count(30, 300), deadline=None)
+@given(data=transcripts(), ends=st.booleans())
+def test_every_single_cut_gives_what_one_go_gives(data: bytes, *, ends: bool) -> None:
+    """Not one byte is special."""
+    whole = plan_chunk(data, first_line=1, final=True, tokens=False)
+    for cut in range(len(data) + 1):
+        assert planned(data, [cut], ends=ends) == whole
+
+
+@settings(max_examples=count(500, 10_000), deadline=None)
+@given(value=LINES)
+def test_a_line_can_be_rebuilt(value: dict[str, Any]) -> None:
+    """Whatever it is taken for, and a bad one is kept byte for byte."""
+    raw = orjson.dumps(value)
+    entry = parse_line(raw, 1)
+    if entry.kind is EntryKind.BAD:
+        assert entry.extra["problem"]
+        assert raw_bytes(entry) == (raw if len(raw) <= SMALL_LIMIT else raw[:10].decode(errors="ignore").encode())
+    else:
+        assert line_of(entry) == value
+        assert orjson.dumps(line_of(entry), option=orjson.OPT_SORT_KEYS) == orjson.dumps(
+            value, option=orjson.OPT_SORT_KEYS
+        )
+
+
+@settings(max_examples=count(500, 10_000), deadline=None)
+@given(raw=st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
+def test_no_bytes_crash_a_line(raw: bytes) -> None:
+    """What is no JSON object is kept exactly."""
+    entry = parse_line(raw, 1)
+    assert entry.kind is EntryKind.OTHER or raw_bytes(entry) == raw
+
+
+@st.composite
+def talks(draw: st.DrawFn) -> Transcript:
+    """Conversations with every disorder that a transcript can have."""
+    talk = Transcript()
+    for _ in range(draw(st.integers(0, 12))):
+        parents: list[str | None] = ["", "", "", None, *(line["uuid"] for line in talk.lines if "uuid" in line)]
+        parent, uuid = draw(st.sampled_from(parents)), draw(st.none() | st.sampled_from(["x", "y"]))
+        match draw(st.sampled_from(["user", "results", "assistant", "assistant", "compaction", "progress"])):
+            case "user":
+                talk.user(draw(WORDS | st.lists(BLOCKS, max_size=2)), parent=parent, uuid=uuid)
+            case "results":
+                talk.user([result(name) for name in draw(st.lists(IDS, max_size=3))], parent=parent, uuid=uuid)
+            case "assistant":
+                blocks = draw(st.lists(BLOCKS, max_size=3))
+                talk.assistant(*blocks, reply=draw(st.sampled_from(["m", "n", "o", None])), parent=parent, uuid=uuid)
+            case "compaction" if talk.lines:
+                talk.compaction(draw(WORDS))
+            case _:
+                talk.add("progress", parent=parent)
+    return talk
+
+
+@settings(max_examples=count(500, 10_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(talk=talks())
+def test_reading_loses_and_invents_nothing(talk: Transcript) -> None:
+    """Verbatim, the blocks of the messages are those of the speech, each once, and the parts of a reply keep order."""
+    speech = once([entry for entry in stored(talk.bytes()) if entry.kind is EntryKind.SPEECH])
+    messages = join(stored(talk.bytes()), verbatim=True)
+    said = Counter(orjson.dumps([entry.role, block]) for entry in speech for block in blocks(entry))
+    read = Counter(orjson.dumps([message.role, block]) for message in messages for block in blocks(message))
+    assert read == said
+    assert sum(message.tokens for message in messages) == sum(entry.tokens for entry in speech)
+    assert all(message.first_seq <= message.last_seq for message in messages)
+
+
+@settings(max_examples=count(500, 10_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(talk=talks())
+def test_reading_pairs_every_call_with_its_result(talk: Transcript) -> None:
+    """Each call of a message is answered in the next one, results first, and nothing else is answered."""
+    entries = stored(talk.bytes())
+    messages = join(entries)
+    check_pairs(messages)
+    invented = [block for message in messages for block in blocks(message) if block.get("content") == NO_RESULT]
+    assert len(messages) - len(join(entries, verbatim=True)) <= len(invented)
+
+
+def check_pairs(messages: list[Message]) -> None:
+    """The rule of the API about calls and results."""
+    calls = [
+        block["id"]
+        for message in messages
+        for block in blocks(message)
+        if block["type"] == "tool_use" and message.role == "assistant"
+    ]
+    assert len(calls) == len(set(calls))
+    for before, message in pairwise([Message("user", "", 0, 0), *messages, Message("user", "", 0, 0)]):
+        asked = [block["id"] for block in blocks(before) if before.role == "assistant" and block["type"] == "tool_use"]
+        kinds = [block["type"] == "tool_result" for block in blocks(message)]
+        if message.role == "user":
+            answered = [block["tool_use_id"] for block in blocks(message) if block["type"] == "tool_result"]
+            assert sorted(answered) == sorted(asked)
+            assert kinds == sorted(kinds, reverse=True)
+        else:
+            assert not asked
+
+
+def blocks(holder: Entry | Message) -> list[dict[str, Any]]:
+    if isinstance(holder.content, str):
+        return [text(holder.content)] if holder.content else []
+    return list(holder.content)
+
+
+def once(speech: list[Entry]) -> list[Entry]:
+    """Without repetitions of an id with the same words."""
+    kept = []
+    first: dict[str | None, Entry] = {}
+    for entry in speech:
+        known = first.setdefault(entry.id, entry)
+        if known is entry or (known.role, known.content) != (entry.role, entry.content):
+            kept.append(entry)
+    return kept

@@ -1,0 +1,306 @@
+"""Transcripts on disk: found, opened whatever they are wrapped in, refused clearly, and read in bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import random
+import socket
+import tarfile
+import tracemalloc
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
+from reverie.importers import ChunkPlan, Inside, files
+from reverie.importers.gunzip import Gunzip
+from reverie.models import EntryKind
+from support.transcripts import Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from reverie.models import Entry
+
+SESSION = "0d3f9b14-1f89-4bc8-b69c-2396e3aa6d50"
+
+
+def talk(lines: int, *, width: int = 10) -> bytes:
+    """A transcript whose words do not compress."""
+    words, made = random.Random(lines), Transcript()
+    for number in range(lines):
+        made.user(f"{number} {words.randbytes(width).hex()}")
+    return made.bytes()
+
+
+def check_refused(path: Path, error: type[ReverieError], said: str) -> None:
+    """Opening it fails at once with this error, which says what to do."""
+    with pytest.raises(error, match=said) as caught:
+        list(files.plans(path))
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_transcript_is_read_plain_or_gzipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, packed: bool
+) -> None:
+    """The same entries, counted from 1, whatever the size of the pieces and the name."""
+    data = talk(50)
+    path = tmp_path / "odd.name"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    whole = list(files.entries(path))
+    assert [(entry.seq, entry.line) for entry in whole] == [(number, number) for number in range(1, 51)]
+    for size in (1, 7, 100, 4096):
+        monkeypatch.setattr(files, "CHUNK_BYTES", size)
+        assert list(files.entries(path, tokens=False)) == [replace(entry, tokens=0) for entry in whole]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_reading_goes_on_where_it_stopped(tmp_path: Path, *, packed: bool) -> None:
+    """Offset, line and state of the last plan are all that the next reading needs."""
+    data = talk(6)
+    path = tmp_path / "s.jsonl"
+    seen: list[Entry] = []
+    offset, line, inside = 0, 1, Inside.NOTHING
+    for size in (0, 10, 300, 300, 700, len(data) - 1, len(data)):
+        path.write_bytes(gzip.compress(data[:size]) if packed else data[:size])
+        for plan in files.plans(path, offset=offset, first_line=line, inside=inside):
+            seen += plan.entries
+            offset, line, inside = offset + plan.consumed, line + plan.lines, plan.inside
+    path.write_bytes(data)
+    assert [replace(entry, seq=seq) for seq, entry in enumerate(seen, 1)] == list(files.entries(path))
+    assert (offset, line, inside) == (len(data), 7, Inside.NOTHING)
+
+
+def test_an_empty_file_is_an_empty_transcript(tmp_path: Path) -> None:
+    """No entries, no trouble."""
+    for name, data in (("a.jsonl", b""), ("b.jsonl.gz", gzip.compress(b""))):
+        (tmp_path / name).write_bytes(data)
+        assert [plan.entries for plan in files.plans(tmp_path / name)] == [()]
+
+
+def test_a_cut_gzip_stream_gives_what_can_be_read(tmp_path: Path) -> None:
+    """Whole lines before the cut, the half one left, and the trouble said once for the file."""
+    data = talk(200)
+    packed = gzip.compress(data)
+    path = tmp_path / "s.jsonl.gz"
+    for size in (0, 1, 5, 10, 11, 100, 2000, len(packed) - 8, len(packed) - 1):
+        path.write_bytes(packed[:size])
+        plans = list(files.plans(path))
+        entries = [entry for plan in plans for entry in plan.entries]
+        problems = [problem for plan in plans for problem in plan.problems]
+        assert all(entry.kind is EntryKind.SPEECH for entry in entries) or size == 1
+        assert len(entries) >= (200 if size >= len(packed) - 8 else (size - 11) * 200 // len(packed) - 3)
+        if size > 1:
+            assert [problem.line for problem in problems] == [0]
+            assert "cut off" in problems[0].why
+
+
+def test_a_damaged_gzip_stream_gives_what_stands_before(tmp_path: Path) -> None:
+    """A flipped bit costs nothing before it."""
+    data = talk(200)
+    packed = bytearray(gzip.compress(data))
+    place = len(packed) // 2
+    packed[place] ^= 0xFF
+    packed[place + 1] ^= 0xFF
+    path = tmp_path / "s.jsonl.gz"
+    path.write_bytes(bytes(packed))
+    entries = list(files.entries(path))
+    problems = [problem.why for plan in files.plans(path) for problem in plan.problems]
+    assert len(entries) > 80
+    assert "damaged" in problems[-1]
+
+
+def test_a_wrong_checksum_at_the_end_costs_no_line(tmp_path: Path) -> None:
+    """Everything was readable; that it may be wrong is said."""
+    packed = bytearray(gzip.compress(talk(20)))
+    packed[-8] ^= 1
+    path = tmp_path / "s.jsonl.gz"
+    path.write_bytes(bytes(packed))
+    plans = list(files.plans(path))
+    assert sum(len(plan.entries) for plan in plans) == 20
+    assert "damaged" in plans[-1].problems[0].why
+
+
+def test_members_of_a_gzip_file_follow_one_another() -> None:
+    """As after appending with `gzip >>`; zeros behind the last are padding, anything else is damage."""
+    packed = gzip.compress(b"one") + gzip.compress(b"") + gzip.compress(b"two")
+    assert Gunzip(io.BytesIO(packed + b"\0" * 99).read, limit=99).read(99) == b"onetwo"
+    odd = Gunzip(io.BytesIO(packed + b"odd").read, limit=99)
+    assert (odd.read(99), odd.read(99)) == (b"onetwo", b"")
+    assert "damaged" in str(odd.problem)
+
+
+def test_a_bomb_is_stopped_at_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What stands before the limit is read, the rest never unpacked, and memory stays small."""
+    limit = 8 * 1024 * 1024
+    monkeypatch.setattr(files, "UNPACKED_BYTES_MAX", limit)
+    path = tmp_path / "bomb.jsonl.gz"
+    path.write_bytes(gzip.compress(talk(3) + b"\0" * (64 * 1024 * 1024)))
+    tracemalloc.start()
+    plans = list(files.plans(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert sum(len(plan.entries) for plan in plans) == 3
+    assert f"more than {limit} bytes" in plans[-1].problems[0].why
+    assert peak < 4 * limit
+
+
+def test_exactly_the_limit_is_no_bomb() -> None:
+    """One byte more is."""
+    packed = gzip.compress(b"x" * 1000)
+    for limit, problem in ((1000, False), (999, True)):
+        unpacked = Gunzip(io.BytesIO(packed).read, limit=limit)
+        while unpacked.read(10):
+            pass
+        assert (unpacked.problem is not None) is problem
+
+
+def test_memory_is_that_of_a_piece_not_of_the_file(tmp_path: Path) -> None:
+    """Eighty megabytes cost what one piece costs."""
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(talk(80, width=500_000))
+    tracemalloc.start()
+    lines = sum(plan.lines for plan in files.plans(path, tokens=False))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert lines == 80
+    assert peak < 10 * files.CHUNK_BYTES
+
+
+def test_what_is_no_transcript_is_refused(tmp_path: Path) -> None:
+    """At once, by its kind, without waiting for a writer."""
+    os.mkfifo(tmp_path / "pipe")
+    check_refused(tmp_path / "pipe", ValidationError, "a pipe")
+    check_refused(tmp_path, ValidationError, "a folder")
+    check_refused(tmp_path / "absent", NotFound, "does not exist")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "socket"))
+        check_refused(tmp_path / "socket", ValidationError, "cannot be opened")
+    (tmp_path / "utf16").write_bytes("{}\n".encode("utf-16"))
+    check_refused(tmp_path / "utf16", ValidationError, "UTF-16")
+    (tmp_path / "loop").symlink_to("loop")
+    check_refused(tmp_path / "loop", ValidationError, "cannot be opened")
+
+
+def test_a_device_is_refused() -> None:
+    """It would never end."""
+    check_refused(Path("/dev/zero"), ValidationError, "a device")
+
+
+def test_archives_are_refused(tmp_path: Path) -> None:
+    """Nothing in them is unpacked, whatever their names say."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
+        made.writestr("../../evil.txt", "x")
+    for mode, name in (("w", "a.tar"), ("w:gz", "a.tar.gz")):
+        with tarfile.open(tmp_path / name, mode) as tar:  # type: ignore[call-overload]
+            link = tarfile.TarInfo("link")
+            link.type, link.linkname = tarfile.SYMTYPE, "/etc"
+            tar.addfile(link)
+    for name in ("a.zip", "a.tar", "a.tar.gz"):
+        check_refused(tmp_path / name, ValidationError, "an archive")
+
+
+def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Permission is refused by name."""
+
+    def refuse(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    check_refused(tmp_path, Forbidden, "may not be read")
+
+
+def test_a_failing_disk_is_told_in_our_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not as an OSError from somewhere."""
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"{}\n")
+
+    def fail(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "read", fail)
+    check_refused(path, StorageFailed, "Input/output error")
+
+
+def test_sessions_are_found_under_folders(tmp_path: Path) -> None:
+    """Sorted, each once, subagents' files too; other files and what only looks like one are passed over."""
+    wanted = ["b/one.jsonl", "b/one/subagents/agent-7.jsonl", "a.jsonl.gz"]
+    for name in [*wanted, "b/notes.md", "b/x.json"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "folder.jsonl").mkdir()
+    (tmp_path / "loop").symlink_to(tmp_path)
+    found = files.discover([tmp_path, tmp_path / "b", tmp_path / "b/notes.md"])
+    assert found == sorted(tmp_path / name for name in [*wanted, "b/notes.md"])
+
+
+def test_finding_has_a_limit_and_names_what_is_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both say what to do."""
+    with pytest.raises(NotFound, match="absent") as absent:
+        files.discover([tmp_path / "absent"])
+    assert absent.value.hint
+    monkeypatch.setattr(files, "FILES_MAX", 1)
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_bytes(b"")
+    with pytest.raises(TooLarge, match="more than 1 "):
+        files.discover([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "session", "agent"),
+    [
+        (f"{SESSION}.jsonl", b'{"sessionId":"other"}', SESSION, None),
+        (f"2026-01-05-{SESSION}.jsonl", b"", SESSION, None),
+        ("mine.jsonl", b'{"type":"summary"}\n{"sessionId": "abc"}\n{"sessionId":"def"}', "abc", None),
+        ("mine.jsonl", b"{}", "mine", None),
+        ("agent-a1b2.jsonl", b'{"sessionId":"abc","agentId":"a1b2"}', "abc", "a1b2"),
+        (f"agent-{SESSION}.jsonl", b"", f"agent-{SESSION}", SESSION),
+    ],
+)
+def test_whose_file_it_is(tmp_path: Path, name: str, data: bytes, session: str, agent: str | None) -> None:
+    """By its name where that is a session's, else by its lines; packed or not makes no difference."""
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
+    known = files.identity(tmp_path / name)
+    assert known == files.identity(tmp_path / f"{name}.gz")
+    assert known == files.Identity(session, agent, len(data), hashlib.sha256(data).hexdigest())
+
+
+def test_a_file_that_grew_is_the_same_and_one_that_was_replaced_is_not(tmp_path: Path) -> None:
+    """Its beginning tells."""
+    path = tmp_path / "s.jsonl"
+    for size in (0, 100, files.PREFIX_BYTES, 3 * files.PREFIX_BYTES):
+        data = talk(99)
+        path.write_bytes(data[:size])
+        known = files.identity(path)
+        path.write_bytes(data)
+        assert files.same_beginning(path, known)
+        path.write_bytes(b"x" + data[1:])
+        assert files.same_beginning(path, known) is (size == 0)
+        path.write_bytes(data[: size // 2])
+        assert files.same_beginning(path, known) is (size == 0 or size // 2 >= files.PREFIX_BYTES)
+
+
+def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
+    """Also when reading is given up in the middle, or refused."""
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(talk(20))
+    lowest = os.dup(0)
+    os.close(lowest)
+    for _ in range(20):
+        reading = files.plans(path)
+        next(reading)
+        cast("Generator[ChunkPlan]", reading).close()
+        with pytest.raises(ValidationError):
+            list(files.plans(tmp_path))
+    again = os.dup(0)
+    os.close(again)
+    assert again == lowest

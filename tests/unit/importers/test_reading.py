@@ -1,0 +1,257 @@
+"""Entries read as a conversation: replies whole, results behind their calls, nothing lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reverie.importers.reading import NO_RESULT, PastSummary, join, past_summaries
+from reverie.models import Entry, EntryKind, Message
+from support.transcripts import Transcript, call, result, stored, text
+
+
+def no_result(name: str) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": name, "is_error": True, "content": NO_RESULT}
+
+
+def check(transcript: Transcript, *expected: tuple[str, Any], verbatim: bool = False) -> list[Message]:
+    """The main line is these roles and contents."""
+    messages = join(transcript.entries(), verbatim=verbatim)
+    assert [(message.role, message.content) for message in messages] == list(expected)
+    return messages
+
+
+def test_a_talk_is_as_it_was() -> None:
+    """One line, one message, the same content."""
+    talk = Transcript()
+    talk.user("hi")
+    talk.assistant(text("hello"))
+    talk.user([text("and?")])
+    messages = check(talk, ("user", "hi"), ("assistant", [text("hello")]), ("user", [text("and?")]))
+    assert [(message.first_seq, message.last_seq) for message in messages] == [(1, 1), (2, 2), (3, 3)]
+    assert messages[1].usage == {"input_tokens": 7, "output_tokens": 1}
+    assert messages[0].at == "2026-01-02T03:04:05.001Z"
+
+
+def test_the_lines_of_a_reply_are_one_message() -> None:
+    """Usage is the last line's and counted once; tokens are the sum."""
+    talk = Transcript()
+    talk.user("hi")
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    talk.assistant(thinking, reply="m")
+    talk.assistant(text("I look"), reply="m")
+    talk.assistant(call("a"), reply="m")
+    talk.user([result("a")])
+    messages = check(
+        talk, ("user", "hi"), ("assistant", [thinking, text("I look"), call("a")]), ("user", [result("a")])
+    )
+    entries = talk.entries()
+    assert messages[1].usage == entries[3].usage
+    assert messages[1].tokens == sum(entry.tokens for entry in entries[1:4])
+    assert (messages[1].first_seq, messages[1].last_seq) == (2, 4)
+
+
+def test_parallel_calls_with_results_in_between() -> None:
+    """The reply is whole, and its results are the one message behind it."""
+    talk = Transcript()
+    talk.assistant(call("a"), reply="m")
+    talk.user([result("a")])
+    talk.assistant(call("b"), call("c"), reply="m")
+    talk.user([result("c")])
+    talk.user([result("b")])
+    talk.assistant(text("so"))
+    messages = check(
+        talk,
+        ("assistant", [call("a"), call("b"), call("c")]),
+        ("user", [result("a"), result("c"), result("b")]),
+        ("assistant", [text("so")]),
+    )
+    assert [(message.first_seq, message.last_seq) for message in messages] == [(1, 3), (2, 5), (6, 6)]
+
+
+def test_lines_of_other_kinds_stand_apart() -> None:
+    """Meta lines, sidechains, news, compactions and unreadable lines are no part of the conversation."""
+    talk = Transcript()
+    talk.user("hi")
+    talk.user("caveat", isMeta=True)
+    talk.assistant(call("a"))
+    talk.add("progress", data={})
+    talk.user("work", isSidechain=True)
+    talk.assistant(text("done"), isSidechain=True)
+    talk.user([result("a")])
+    talk.compaction("what was")
+    talk.user("<command-name>/exit</command-name>")
+    talk.lines.append({"type": "user"})
+    check(talk, ("user", "hi"), ("assistant", [call("a")]), ("user", [result("a")]))
+
+
+def test_words_typed_while_a_tool_ran_follow_its_result() -> None:
+    """The API wants the result first."""
+    talk = Transcript()
+    talk.assistant(call("a"), reply="m")
+    talk.user("hurry")
+    talk.user([text("please"), result("a")])
+    talk.assistant(text("yes"))
+    check(
+        talk,
+        ("assistant", [call("a")]),
+        ("user", [result("a"), text("hurry"), text("please")]),
+        ("assistant", [text("yes")]),
+    )
+
+
+def test_a_reply_that_goes_on_after_the_person_spoke_is_two_messages() -> None:
+    """Joining them would move words over a prompt."""
+    talk = Transcript()
+    talk.assistant(text("one"), reply="m")
+    talk.user("wait")
+    talk.assistant(text("two"), reply="m")
+    check(talk, ("assistant", [text("one")]), ("user", "wait"), ("assistant", [text("two")]))
+
+
+def test_a_late_result_goes_to_its_call() -> None:
+    """Even when another reply came first."""
+    talk = Transcript()
+    talk.assistant(call("a"))
+    talk.assistant(text("meanwhile"))
+    talk.user([result("a")])
+    check(talk, ("assistant", [call("a")]), ("user", [result("a")]), ("assistant", [text("meanwhile")]))
+
+
+def test_a_call_without_a_result_gets_one_that_says_so() -> None:
+    """The client was stopped; the person's words stay a message of their own."""
+    talk = Transcript()
+    talk.assistant(call("a"), call("b"))
+    talk.user("[Request interrupted by user]")
+    talk.user("again")
+    messages = check(
+        talk,
+        ("assistant", [call("a"), call("b")]),
+        ("user", [no_result("a"), no_result("b")]),
+        ("user", "[Request interrupted by user]"),
+        ("user", "again"),
+    )
+    assert (messages[1].first_seq, messages[1].last_seq) == (1, 1)
+    assert messages[1].tokens > 0
+    check(
+        talk,
+        ("assistant", [call("a"), call("b")]),
+        ("user", "[Request interrupted by user]"),
+        ("user", "again"),
+        verbatim=True,
+    )
+
+
+def test_half_of_the_results() -> None:
+    """The missing one joins those that came."""
+    talk = Transcript()
+    talk.assistant(call("a"), call("b"))
+    talk.user([result("b"), text("stop")])
+    messages = check(talk, ("assistant", [call("a"), call("b")]), ("user", [no_result("a"), result("b"), text("stop")]))
+    assert messages[1].tokens > talk.entries()[1].tokens
+
+
+def test_a_call_at_the_end_or_before_another_reply_is_closed() -> None:
+    """A session that stopped in the middle, and one that was compacted there."""
+    talk = Transcript()
+    talk.assistant(call("a"))
+    talk.compaction("so far")
+    talk.assistant(call("b"))
+    check(
+        talk,
+        ("assistant", [call("a")]),
+        ("user", [no_result("a")]),
+        ("assistant", [call("b")]),
+        ("user", [no_result("b")]),
+    )
+
+
+def test_a_result_without_its_call_becomes_words() -> None:
+    """So does a second result of one call; pictures in it stay pictures."""
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
+    talk = Transcript()
+    talk.user([result("gone", "it said this")])
+    talk.assistant(call("a"))
+    talk.user([result("a", "first")])
+    talk.user([result("a", [text("second"), picture]), {"type": "tool_result", "tool_use_id": ["odd"]}])
+    messages = check(
+        talk,
+        ("user", [text("it said this")]),
+        ("assistant", [call("a")]),
+        ("user", [result("a", "first"), text("second"), picture]),
+    )
+    assert messages[2].tokens > 1600
+    verbatim = join(talk.entries(), verbatim=True)
+    assert verbatim[0].content == [result("gone", "it said this")]
+
+
+def test_calls_that_cannot_be_answered_become_words() -> None:
+    """Without an id nothing can be matched, and the API takes each id once."""
+    nameless = {"type": "tool_use", "name": "Bash", "input": {}}
+    talk = Transcript()
+    talk.assistant(nameless)
+    talk.user([{"type": "tool_result", "content": "x"}])
+    talk.assistant(call("a"), call("a", again=1))
+    talk.user([result("a")])
+    messages = join(talk.entries())
+    assert messages[0].content[0]["text"].endswith('{"type":"tool_use","name":"Bash","input":{}}')
+    assert messages[1].content == [text("x")]
+    assert messages[2].content[0] == call("a")
+    assert '"again":1' in messages[2].content[1]["text"]
+    assert messages[2].tokens > 0
+    assert messages[3].content == [result("a")]
+    assert join(talk.entries(), verbatim=True)[0].content == [nameless]
+
+
+def test_a_repeated_line_counts_once() -> None:
+    """The same id with the same words; with other words it is another message."""
+    talk = Transcript()
+    talk.user("hi", uuid="x")
+    talk.user("hi", uuid="x", parent=None)
+    talk.user("ho", uuid="x", parent=None)
+    check(talk, ("user", "hi"), ("user", "ho"))
+
+
+def test_lines_of_a_bare_chat_log() -> None:
+    """No ids, no replies: order is all there is."""
+    entries = stored(
+        b'{"role":"user","content":"a"}\n{"role":"assistant","content":"b"}\n{"role":"assistant","content":"c"}\n'
+    )
+    assert [(message.role, message.content) for message in join(entries)] == [
+        ("user", "a"), ("assistant", "b"), ("assistant", "c"),
+    ]  # fmt: skip
+
+
+def test_texts_of_one_reply_given_as_strings_become_blocks() -> None:
+    """An empty one is no block."""
+    lines = [
+        Entry(kind=EntryKind.SPEECH, role="assistant", content=words, reply="m", seq=seq, usage=usage)
+        for seq, (words, usage) in enumerate([("a", None), ("", {"n": 1}), ("b", None)], 1)
+    ]
+    assert join(lines) == [Message("assistant", [text("a"), text("b")], 1, 3, usage={"n": 1})]
+
+
+def test_compactions_become_past_summaries() -> None:
+    """Numbered in order, with what the client said they weighed; a boundary without summary waits for one."""
+    talk = Transcript()
+    talk.user("hi")
+    talk.compaction("first", before=500)
+    talk.assistant(text("on"))
+    talk.user([text("second"), text("part")], isCompactSummary=True)
+    talk.add("system", parent=None, subtype="compact_boundary", compactMetadata={"preTokens": "many"})
+    talk.user("third", isCompactSummary=True)
+    talk.add("system", parent=None, subtype="compact_boundary", compactMetadata=None)
+    talk.user("fourth", isCompactSummary=True)
+    talk.add("system", parent=None, subtype="compact_boundary")
+    found = past_summaries(talk.entries())
+    assert found[0] == PastSummary(1, "first", 2, 500, "2026-01-02T03:04:05.002Z")
+    assert [(past.number, past.text, past.seq, past.tokens_before) for past in found[1:]] == [
+        (2, "second\npart", 5, None),
+        (3, "third", 6, None),
+        (4, "fourth", 8, None),
+    ]
+
+
+def test_an_empty_thread_is_an_empty_conversation() -> None:
+    """No entries, no messages, no summaries."""
+    assert join([]) == []
+    assert past_summaries([]) == []
