@@ -1,0 +1,33 @@
+"""The public names are those written down, and nothing else."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from pathlib import Path
+
+import reverie
+
+
+def test_public_names_exist_and_are_sorted() -> None:
+    """`reverie.__all__` is the public surface: each name is there, in order, and the file stays a list of names."""
+    assert all(hasattr(reverie, name) for name in reverie.__all__)
+    assert len(reverie.__all__) == len(set(reverie.__all__))
+    assert len(Path(str(reverie.__file__)).read_text().splitlines()) < 40
+
+
+def test_every_module_lists_its_public_names() -> None:
+    """A module's `__all__` names what is really there."""
+    wrong = []
+    for found in pkgutil.walk_packages(reverie.__path__, "reverie."):
+        if found.name.endswith(("__main__", "_native")):
+            continue
+        module = importlib.import_module(found.name)
+        listed = getattr(module, "__all__", None)
+        if listed is None:
+            if module.__doc__ and not hasattr(module, "__path__"):
+                wrong.append(f"{found.name} lists nothing")
+            continue
+        wrong += [f"{found.name}.{name}" for name in listed if not hasattr(module, name)]
+
+    assert wrong == []

@@ -1,0 +1,126 @@
+"""Rules about the repository itself: one version, opening sentences, sizes, and words that do not belong."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LINES_MAX = 400
+FUNCTION_LINES_MAX = 70
+
+
+def tracked(*suffixes: str) -> list[Path]:
+    """Every file that is part of the project and ends with one of `suffixes`."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [ROOT / name for name in listed.stdout.splitlines() if name.endswith(suffixes) and (ROOT / name).is_file()]
+
+
+def modules() -> list[Path]:
+    """Every Python module of the two distributions."""
+    return [path for path in tracked(".py") if path.relative_to(ROOT).parts[0] in {"python", "daemon"}]
+
+
+def test_there_is_one_version() -> None:
+    """Cargo holds the version; the daemon's distribution and its pin of the library repeat it."""
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    daemon = tomllib.loads((ROOT / "daemon" / "pyproject.toml").read_text())["project"]
+
+    assert daemon["version"] == version
+    assert f"reverie=={version}" in daemon["dependencies"]
+    assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    """A module opens with one sentence; tests and benches too."""
+    silent = [str(path.relative_to(ROOT)) for path in tracked(".py") if not ast.get_docstring(ast.parse(path.read_text()))]
+
+    assert silent == []
+
+
+@pytest.mark.parametrize("suffix", [".py", ".rs"])
+def test_files_stay_small(suffix: str) -> None:
+    """A file that has outgrown its one-line responsibility is split."""
+    tables = {"rust/core/src/tokens/classes.rs"}
+    long = {
+        str(path.relative_to(ROOT)): count
+        for path in tracked(suffix)
+        if (count := len(path.read_text().splitlines())) > LINES_MAX and str(path.relative_to(ROOT)) not in tables
+    }
+
+    assert long == {}
+
+
+def test_functions_stay_short() -> None:
+    """No function of the two distributions is longer than a screen."""
+    long = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has {length} lines"
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (length := (node.end_lineno or node.lineno) - node.lineno + 1) > FUNCTION_LINES_MAX
+    ]
+
+    assert long == []
+
+
+def test_only_the_faces_import_the_native_module() -> None:
+    """The binding is private: layer 2 is its only door."""
+    faces = {"redact.py", "tokens.py", "canonical.py", "blocks.py", "rank.py", "ids.py", "files.py", "paths.py"}
+    importers = {
+        str(path.relative_to(ROOT / "python" / "reverie"))
+        for path in modules()
+        if path.is_relative_to(ROOT / "python") and re.search(r"^\s*(from|import) reverie(\._native|.*import.*_native)", path.read_text(), re.M)
+    }
+    daemon = [path for path in modules() if path.is_relative_to(ROOT / "daemon") and "_native" in path.read_text()]
+
+    assert importers <= faces
+    assert daemon == []
+
+
+def test_nothing_is_left_for_someone_else() -> None:
+    """No mark of unfinished work, no swallowed exception, no unexplained silence of a checker."""
+    mark = re.compile(
+        r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b|NotImplemented" r"Error|unimple" r"mented!|to" r"do!\(|type: ignore($|[^\[])|except[^\n]*:\s*pass\b"
+    )
+    left = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in tracked(".py", ".rs", ".pyi", ".toml")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if mark.search(line)
+    ]
+
+    assert left == []
+
+
+def test_no_machine_path_is_named() -> None:
+    """The project speaks of itself alone."""
+    leak = re.compile(r"/wor" r"k/|/roo" r"t/\.|\.libr" r"ary\b|artifact" r"ory")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in tracked(".py", ".rs", ".pyi", ".toml", ".md", ".lock", ".in", "Makefile", "run", ".service", ".socket")
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
+        if leak.search(line)
+    ]
+
+    assert found == []
+
+
+def test_readme_names_the_two_commands() -> None:
+    """A newcomer needs `make run` and `make test`, and CI runs what the README says."""
+    readme = (ROOT / "README.md").read_text()
+
+    assert "make run" in readme
+    assert "make test" in readme
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
