@@ -1,0 +1,127 @@
+"""MB of transcript per second on one core for each step of an import, over the real sessions or a made one.
+
+Run it by itself: `python tests/bench/bench_import.py [FOLDER]`. Each step is timed alone in processor time, best of
+three; the last line is what all of them together leave. Memory is the peak of this process, read piece by piece.
+"""
+
+from __future__ import annotations
+
+import gzip
+import random
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import orjson
+
+from reverie.importers import plan_chunk
+from reverie.importers.files import CHUNK_BYTES, discover, plans
+from reverie.importers.reading import join
+from reverie.importers.weigh import weigh
+from reverie.redact import Redactor
+from reverie.store.codec import seal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reverie.models import Entry
+
+_SESSIONS = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "transcripts" / "claude-code"
+_GOAL_MB_PER_S = 20
+_ROUNDS = 3
+T = TypeVar("T")
+
+
+def main() -> None:
+    """Prints one line per step."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(sys.argv[1]) if len(sys.argv) > 1 else _SESSIONS if _SESSIONS.exists() else made(Path(scratch))
+        paths = discover([folder])
+        reading_s, size = best(lambda: sum(plan.consumed for path in paths for plan in plans(path, tokens=False)))
+        peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        pieces = [piece for path in paths for piece in cut(whole(path))]
+    mb = size / 1e6
+    print(f"{len(paths)} files, {mb:.1f} MB unpacked, pieces of {CHUNK_BYTES >> 20} MiB")
+    print(f"read from disk, unpack and plan   {mb / reading_s:7.1f} MB/s   peak memory {peak_mb:.0f} MB")
+    steps = {
+        "plan_chunk, no tokens": lambda: [plan(piece) for piece in pieces],
+        "token counts": lambda: [weigh(plan(piece)) for piece in pieces],
+        "redaction alone": lambda: [redacted(plan(piece)) for piece in pieces],
+        "seal (redaction included)": lambda: [sealed(plan(piece)) for piece in pieces],
+        "join": lambda: [join(plan(piece)) for piece in pieces],
+    }
+    seconds = {name: best(step)[0] for name, step in steps.items()}
+    planning_s = seconds["plan_chunk, no tokens"]
+    for name, spent_s in seconds.items():
+        alone_s = spent_s if name.startswith("plan") else max(spent_s - planning_s, 1e-9)
+        print(f"{name:33s} {mb / alone_s:7.1f} MB/s")
+    path_s = seconds["token counts"] + seconds["seal (redaction included)"] - planning_s
+    ratio = mb / path_s / _GOAL_MB_PER_S
+    print(f"{'plan + tokens + seal':33s} {mb / path_s:7.1f} MB/s   {ratio:.1f} x the goal of {_GOAL_MB_PER_S} MB/s")
+
+
+def best(step: Callable[[], T]) -> tuple[float, T]:
+    """The least processor time of a few rounds, and what the step gave."""
+    rounds = [timed(step) for _ in range(_ROUNDS)]
+    return min(seconds for seconds, _ in rounds), rounds[-1][1]
+
+
+def timed(step: Callable[[], T]) -> tuple[float, T]:
+    """Processor time of one round, and what it gave."""
+    begin = time.process_time()
+    given = step()
+    return time.process_time() - begin, given
+
+
+def plan(piece: bytes) -> tuple[Entry, ...]:
+    return plan_chunk(piece, first_line=1, final=True, tokens=False).entries
+
+
+def redacted(entries: tuple[Entry, ...]) -> int:
+    redactor = Redactor()
+    return sum(redactor.value([entry.content, entry.extra])[1] for entry in entries)
+
+
+def sealed(entries: tuple[Entry, ...]) -> int:
+    redactor = Redactor()
+    return sum(seal(record(entry), redactor) is not None for entry in entries)
+
+
+def record(entry: Entry) -> dict[str, object]:
+    """About what the store keeps of an entry."""
+    return {name: getattr(entry, name) for name in entry.__dataclass_fields__ if getattr(entry, name) is not None}
+
+
+def whole(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+def cut(data: bytes) -> list[bytes]:
+    """Pieces of whole lines."""
+    pieces = []
+    while data:
+        end = data.find(b"\n", CHUNK_BYTES) + 1 or len(data)
+        pieces.append(data[:end])
+        data = data[end:]
+    return pieces
+
+
+def made(folder: Path) -> Path:
+    """A transcript of words where the real ones are absent."""
+    chance = random.Random(1)
+    words = ["path/to/file.py", "error", "the", "test", "fixed", "return", "value", "{", "}", "\n", "import", "42"]
+    with (folder / "made.jsonl").open("wb") as file:
+        for number in range(10_000):
+            text = " ".join(chance.choices(words, k=500))
+            role = ("user", "assistant")[number % 2]
+            line = {"type": role, "uuid": f"u{number}", "parentUuid": f"u{number - 1}", "timestamp": None}
+            message = {"role": role, "content": [{"type": "text", "text": text}]}
+            file.write(orjson.dumps(line | {"message": message}) + b"\n")
+    return folder
+
+
+if __name__ == "__main__":
+    main()

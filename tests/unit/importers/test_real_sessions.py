@@ -1,0 +1,206 @@
+"""The real sessions: everything said is there once, in order and equal, and reads as the API wants it."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import orjson
+import pytest
+
+from reverie.importers import ChunkPlan, plan_chunk
+from reverie.importers.claude_code import line_of
+from reverie.importers.files import discover, entries, identity
+from reverie.importers.reading import NO_RESULT, join, past_summaries
+from reverie.models import Entry, EntryKind, Message
+from support.shared import sessions
+from support.soak import count
+
+
+@pytest.fixture(scope="module")
+def lines() -> dict[str, list[dict[str, Any]]]:
+    """Every line of every session, parsed without the code under test."""
+    return {path.name: [orjson.loads(line) for line in gzip.open(path)] for path in sessions()}
+
+
+@pytest.fixture(scope="module")
+def read() -> dict[str, list[Entry]]:
+    """Every session as entries."""
+    return {path.name: list(entries(path, tokens=False)) for path in sessions()}
+
+
+def main_line(session: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lines that somebody said: no meta lines, commands, summaries or subagents."""
+    return [line for line in session if line["type"] in {"user", "assistant"} and not set_apart(line)]
+
+
+def set_apart(line: dict[str, Any]) -> bool:
+    words = line["message"]["content"]
+    if isinstance(words, list):
+        words = words[0].get("text", "")
+    command = line["type"] == "user" and words.lstrip().startswith(("<command-", "<local-command-"))
+    return command or any(line.get(mark) for mark in ("isMeta", "isCompactSummary", "isSidechain"))
+
+
+def blocks(content: Any) -> list[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def test_every_line_is_kept_and_can_be_rebuilt(
+    lines: dict[str, list[dict[str, Any]]], read: dict[str, list[Entry]]
+) -> None:
+    """Nothing is bad, nothing is missing, nothing is changed."""
+    assert len(read) == 39
+    for name, session in lines.items():
+        assert [line_of(entry) for entry in read[name]] == session
+        assert not any(entry.kind is EntryKind.BAD for entry in read[name])
+
+
+def test_the_main_line_is_what_was_said(lines: dict[str, list[dict[str, Any]]], read: dict[str, list[Entry]]) -> None:
+    """Every user and assistant message once, in order, equal as JSON values."""
+    for name, session in lines.items():
+        said = [(line["message"]["role"], line["message"]["content"]) for line in main_line(session)]
+        assert [(entry.role, entry.content) for entry in read[name] if entry.kind is EntryKind.SPEECH] == said
+
+
+def test_joining_keeps_every_block_once(read: dict[str, list[Entry]]) -> None:
+    """A reply is one message; its blocks are those of its lines, in order."""
+    for session in read.values():
+        speech = [entry for entry in session if entry.kind is EntryKind.SPEECH]
+        messages = join(session, verbatim=True)
+        assert len({(entry.reply, entry.role) for entry in speech if entry.reply}) == sum(
+            message.role == "assistant" for message in messages
+        )
+        for role in ("user", "assistant"):
+            said = [block for entry in speech if entry.role == role for block in blocks(entry.content)]
+            heard = [block for message in messages if message.role == role for block in blocks(message.content)]
+            # Results that came between a reply's lines are the only thing that may change places, among themselves.
+            assert Counter(map(orjson.dumps, heard)) == Counter(map(orjson.dumps, said))
+            assert role == "user" or heard == said
+
+
+def test_a_message_of_one_line_has_that_lines_content(read: dict[str, list[Entry]]) -> None:
+    """Strings stay strings, byte for byte."""
+    alone = 0
+    for session in read.values():
+        for message in join(session, verbatim=True):
+            if message.first_seq == message.last_seq:
+                alone += 1
+                assert message.content == session[message.first_seq - 1].content
+    assert alone > 4000
+
+
+def test_a_joined_conversation_is_one_the_api_takes(read: dict[str, list[Entry]]) -> None:
+    """Every call has its result in the next message, also the six whose result was never recorded."""
+    never = 0
+    for session in read.values():
+        messages = join(session)
+        never += sum(block.get("content") == NO_RESULT for message in messages for block in blocks(message.content))
+        for before, after in pairwise([*messages, Message("user", [], 0, 0)]):
+            asked = calls(before)
+            answered = [block["tool_use_id"] for block in blocks(after.content) if block["type"] == "tool_result"]
+            assert sorted(asked) == sorted(answered)
+            assert not asked or (before.role, after.role) == ("assistant", "user")
+    assert never == 6
+
+
+def test_seqs_of_closed_turns_do_not_overlap(read: dict[str, list[Entry]]) -> None:
+    """Only a reply and its own results may interleave, so a thread can be split after any result."""
+    for session in read.values():
+        for before, after in pairwise(join(session, verbatim=True)):
+            assert before.first_seq < after.first_seq
+            assert before.last_seq < after.first_seq or calls(before)
+
+
+def test_nobody_took_anything_back(read: dict[str, list[Entry]]) -> None:
+    """In these sessions every fork is a parallel call, a tool's news, or a client that was left and started again."""
+    assert sum(message.rewound for session in read.values() for message in join(session)) == 0
+
+
+def test_compactions_are_found_with_their_summaries(
+    lines: dict[str, list[dict[str, Any]]], read: dict[str, list[Entry]]
+) -> None:
+    """All of them, with the weight that the client told."""
+    found = 0
+    for name, session in lines.items():
+        past = past_summaries(read[name])
+        texts = [line["message"]["content"] for line in session if line.get("isCompactSummary")]
+        boundaries = [
+            (number, line["compactMetadata"]["preTokens"])
+            for number, line in enumerate(session, 1)
+            if line.get("subtype") == "compact_boundary"
+        ]
+        assert [summary.text for summary in past] == texts
+        assert [(summary.seq, summary.tokens_before) for summary in past] == boundaries
+        found += len(past)
+    assert found == 28
+
+
+def test_any_cut_of_a_session_gives_the_same_entries() -> None:
+    """At random bytes and around every kind of byte, growing and in pieces."""
+    chance = random.Random(2)
+    for path in sessions():
+        data = gzip.decompress(path.read_bytes())
+        whole = plan_chunk(data, first_line=1, final=True, tokens=False)
+        for _ in range(count(2, 40)):
+            cuts = sorted(chance.randrange(len(data)) for _ in range(3))
+            end = data.index(b"\n", cuts[0])
+            cuts = sorted([*cuts, end, end + 1])
+            assert cut_up(data, cuts, ends=chance.random() < 0.5).entries == whole.entries
+
+
+def test_every_cut_of_a_piece_of_a_session() -> None:
+    """Byte after byte over the shortest one's beginning."""
+    path = min(sessions(), key=lambda path: path.stat().st_size)
+    data = gzip.decompress(path.read_bytes())[: count(6000, 60_000)]
+    whole = plan_chunk(data, first_line=1, final=True, tokens=False)
+    for cut in range(len(data)):
+        assert cut_up(data, [cut], ends=True) == whole
+
+
+def cut_up(data: bytes, cuts: list[int], *, ends: bool) -> ChunkPlan:
+    """The plans of the pieces as one; with `ends`, each looked like the last."""
+    so_far = ChunkPlan((), 0, 0)
+    for cut in [*cuts, len(data)]:
+        piece = plan_chunk(
+            data[so_far.consumed : cut],
+            first_line=1 + so_far.lines,
+            final=ends or cut == len(data),
+            inside=so_far.inside,
+            tokens=False,
+        )
+        so_far = replace(
+            piece,
+            entries=so_far.entries + piece.entries,
+            consumed=so_far.consumed + piece.consumed,
+            lines=so_far.lines + piece.lines,
+            problems=so_far.problems + piece.problems,
+            counts=dict(Counter(so_far.counts) + Counter(piece.counts)),
+        )
+    return so_far
+
+
+def test_they_are_found_and_named() -> None:
+    """By their folder, and by the session that their name tells."""
+    found = discover([sessions()[0].parent])
+    assert found == sessions()
+    for path in found:
+        told = {entry.extra.get("sessionId") for entry in entries(path, tokens=False)}
+        assert identity(path).session in path.name
+        assert identity(path).session in told
+
+
+def calls(message: Message) -> list[str]:
+    return [block["id"] for block in blocks(message.content) if block["type"] == "tool_use"]
+
+
+def test_tokens_are_counted_over_a_whole_session() -> None:
+    """Each entry's count is the one it has alone."""
+    session = min(sessions(), key=lambda path: path.stat().st_size)
+    for entry in entries(session):
+        alone = plan_chunk(orjson.dumps(line_of(entry)) + b"\n", first_line=1, final=True).entries[0]
+        assert alone.tokens == entry.tokens
