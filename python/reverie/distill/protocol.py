@@ -1,4 +1,4 @@
-"""What any distiller offers; the extractive engine and the ones with a language model behind them fill the same values."""
+"""What any distiller offers: the extractive engine and those with a model behind them fill the same values."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reverie import tokens
 
@@ -15,7 +15,7 @@ __all__ = ["HEADING", "MAX_TOKENS", "bounded", "render"]
 HEADING = "## Working State (auto-maintained)"
 MAX_TOKENS = 500
 
-_LISTS = ("completed_steps", "open_files", "recent_decisions", "next_steps", "blockers", "task_chain")
+_LISTS = ("completed_steps", "open_files", "recent_decisions", "next_steps", "blockers")
 """What gives way first when a state is too long: what is done before what is left to do."""
 
 
@@ -42,11 +42,12 @@ def render(state: WorkingState) -> str:
 def bounded(state: WorkingState, max_tokens: int = MAX_TOKENS) -> WorkingState:
     """`state` with the oldest items of its longest lists left out until it renders within `max_tokens`."""
     while tokens.count(render(state)) > max_tokens:
-        longest = max(_LISTS[:5], key=lambda name: len(_listed(getattr(state, name))))
+        longest = max(_LISTS, key=lambda name: len(_listed(getattr(state, name))))
         items = getattr(state, longest)
         if not items:
             return replace(state, current_task=tokens.truncate(state.current_task, max_tokens // 2))
-        state = replace(state, **{longest: _without_stalest(longest, items)})
+        change: dict[str, Any] = {longest: _without_stalest(longest, items)}
+        state = replace(state, **change)
     return state
 
 

@@ -37,7 +37,7 @@ def parse(text: str) -> Summary | None:
     found = _HEADING.search(text)
     if found is None:
         return None
-    sections: dict[Section, tuple[str, ...]] = {section: () for section in Section}
+    sections: dict[Section, tuple[str, ...]] = dict.fromkeys(Section, ())
     known = {section.value: section for section in Section}
     current: Section | None = None
     for line in text[found.end() :].split("\n"):

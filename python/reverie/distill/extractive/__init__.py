@@ -49,7 +49,11 @@ class Extractive:
         return Distillation(
             summary=packed,
             passages=passages.rank(
-                list(lines.lines(found)), stays=kept, tail_from_seq=tail_from_seq, budget=passage_tokens
+                list(lines.lines(found)),
+                asked=found.said("user"),
+                stays=kept,
+                tail_from_seq=tail_from_seq,
+                budget=passage_tokens,
             ),
             state=working_state(story, previous.state if previous else None),
             digest=digest(story, previous.digest if previous else ""),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from reverie.distill.extractive.trace import Call
 
-__all__ = ["Commit", "Purpose", "Run", "commits", "pull_requests", "runs"]
+__all__ = ["Commit", "Purpose", "Run", "commits", "messages", "pull_requests", "runs"]
 
 
 class Purpose(Enum):
@@ -56,18 +56,27 @@ _PURPOSES = (
     (
         Purpose.TEST,
         re.compile(
-            r"\b(?:pytest|go test|cargo (?:test|nextest)|(?:npm|pnpm|yarn|bun)(?: run)? test|jest|vitest|mocha|rspec|phpunit"
-            r"|mvn test|gradle test|make (?:test|check)|mise run test\S*|ctest|tox|nox|unittest|dotnet test|swift test)\b"
+            r"\b(?:pytest|go test|cargo (?:test|nextest)|(?:npm|pnpm|yarn|bun)(?: run)? test|jest|vitest|mocha|rspec"
+            r"|phpunit|mvn test|gradle test|make (?:test|check)|mise run test\S*|ctest|tox|nox|unittest|dotnet test"
+            r"|swift test)\b"
         ),
     ),
     (
         Purpose.LINT,
-        re.compile(r"\b(?:golangci-lint|ruff|eslint|mypy|clippy|prettier|gofmt|black|flake8|pylint|tsc|lint|vet|fmt)\b"),
+        re.compile(
+            r"\b(?:golangci-lint|ruff|eslint|mypy|clippy|prettier|gofmt|black|flake8|pylint|tsc|lint|vet|fmt)\b"
+        ),
     ),
-    (Purpose.BUILD, re.compile(r"\b(?:go build|cargo (?:build|check)|make|cmake|npm run build|tsc|docker build|mise run build)\b")),
+    (
+        Purpose.BUILD,
+        re.compile(r"\b(?:go build|cargo (?:build|check)|make|cmake|npm run build|tsc|docker build|mise run build)\b"),
+    ),
 )
 _COMMITTED = re.compile(r"^\[(?P<branch>[^\]\n]*?) (?P<sha>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE)
 _PULL = re.compile(r"https?://[^\s)>\"']+/(?:pull|merge_requests)/\d+")
+_HEREDOC = re.compile(r"<<-?\s*['\"]?(?P<tag>\w+)['\"]?\n(?P<text>.*?)\n\s*(?P=tag)\b", re.DOTALL)
+_QUOTED = re.compile(r"(?:-m|--(?:message|body|title))[ =]\"(?P<text>(?:[^\"\\]|\\.)*)\"", re.DOTALL)
+_MANY = 4  # words; fewer are a label
 _EXIT = re.compile(r"^Exit code (\d+)", re.MULTILINE)
 _BAD = re.compile(
     r"^(?:--- FAIL|FAIL\b|FAILED\b|ERROR\b|Error:|error(?:\[\w+\])?:|E  |panic:|fatal:|Traceback|\w+Error:)"
@@ -75,7 +84,7 @@ _BAD = re.compile(
     re.MULTILINE,
 )
 _TELLING = re.compile(
-    r"(?:error|fatal|panic|undefined|cannot|not found|no such|denied|expected|mismatch|conflict|invalid|unexpected|FAIL)",
+    r"(?:error|fatal|panic|undefined|cannot|not found|no such|denied|expected|mismatch|conflict|invalid|unexpected)",
     re.IGNORECASE,
 )
 
@@ -117,6 +126,16 @@ def commits(calls: Sequence[Call]) -> list[Commit]:
     return found
 
 
+def messages(command: str) -> list[str]:
+    """The texts that a command hands over: here-documents, and quoted texts of more than one line or many words."""
+    found = [match["text"] for match in _HEREDOC.finditer(command)]
+    rest = _HEREDOC.sub("", command)
+    found += [
+        match["text"].replace('\\"', '"') for match in _QUOTED.finditer(rest) if len(match["text"].split()) >= _MANY
+    ]
+    return found
+
+
 def pull_requests(calls: Sequence[Call]) -> list[tuple[str, int]]:
     """Addresses of the pull requests that were opened, each with where."""
     found: dict[str, int] = {}
@@ -140,6 +159,7 @@ def _has_failed(call: Call, purpose: Purpose) -> bool:
 def _telling_line(result: str) -> str:
     """The first line that says what went wrong, else the first line at all."""
     lines = [line.strip() for line in result.split("\n") if line.strip() and not line.startswith("Exit code")]
-    telling = next((line for line in lines if _BAD.search(line) and _TELLING.search(line) and len(line) > 8), None)
-    telling = telling or next((line for line in lines if _TELLING.search(line)), None)
-    return clip(telling or (lines[0] if lines else ""), 200)
+    telling = [line for line in lines if _TELLING.search(line)]
+    best = [line for line in telling if _BAD.search(line) and len(line.split()) > 2]
+    ordered = [*best, *telling, *(line for line in lines if _BAD.search(line)), *lines]
+    return clip(next(iter(ordered), ""), 200)

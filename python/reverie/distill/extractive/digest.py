@@ -31,7 +31,7 @@ def digest(story: Story, previous: str = "") -> str:
     topics = [
         f"{_TOPIC}{(said.at or '')[:10]} {clip(first_sentence(said.text), 100)}".replace("  ", " ")
         for said in story.requests
-        if len(said.text.split()) >= 5 and not signals.is_question(said.text)  # noqa: PLR2004 - a task, not a remark
+        if len(said.text.split()) >= 5 and not signals.is_question(said.text)
     ]
     before = previous.split("\n")
     wishes = _newest([line for line in before if line.startswith(_WISH)] + wishes, _MAX_WISHES)
@@ -48,9 +48,14 @@ def _usual(story: Story) -> list[str]:
     kinds = Counter(path.rsplit(".", 1)[-1] for path in story.edited if "." in path.rsplit("/", 1)[-1])
     if kinds:
         common = sorted(kinds, key=lambda kind: (-kinds[kind], kind))[:3]
-        lines.append(f"- Usual work: edits {', '.join(f'.{kind}' for kind in common)} files" + (f" under {story.trace.root}" if story.trace.root else ""))
+        lines.append(
+            f"- Usual work: edits {', '.join(f'.{kind}' for kind in common)} files"
+            + (f" under {story.trace.root}" if story.trace.root else "")
+        )
     checks = [run.purpose.value for run in story.runs if run.purpose in {Purpose.TEST, Purpose.LINT, Purpose.BUILD}]
-    habits = [name for name, count in sorted(Counter(checks).items(), key=lambda pair: (-pair[1], pair[0])) if count > 1]
+    habits = [
+        name for name, count in sorted(Counter(checks).items(), key=lambda pair: (-pair[1], pair[0])) if count > 1
+    ]
     if story.commits:
         habits.append("commits")
     if habits:

@@ -8,32 +8,37 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import signals
 from reverie.distill.extractive.commands import Purpose
+from reverie.distill.extractive.made import stem
 from reverie.distill.extractive.names import names
 from reverie.distill.extractive.prose import clip, one_line, sentences
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import TypeVar
 
     from reverie.distill.extractive.commands import Commit
     from reverie.distill.extractive.story import Mark, Story
     from reverie.distill.extractive.trace import Said
-
-    _At = TypeVar("_At")
 
 __all__ = ["episodes", "summary_of"]
 
 _MAX_WORDS = 10
 _LONG = 400
 _HOUSEKEEPING = re.compile(
-    r"^(?:please |now |ok(?:ay)?,? |and |then |let'?s |can you )*(?:commit|push|amend|merge|rebase|stash|pull|run|lint|format|fmt|open|create a pr|make a pr"
-    r"|check (?:the )?(?:ci|pr|status)|address|update the pr|squash|continue|go on|retry|try again)\b",
+    r"^(?:please |now |ok(?:ay)?,? |and |then |let'?s |can you )*"
+    r"(?:commit|push|amend|merge|rebase|stash|pull|run|lint|format|fmt|open|create a pr|make a pr|check (?:the )?(?:ci"
+    r"|pr|status)|address|update the pr|squash|continue|go on|retry|try again)\b",
     re.IGNORECASE,
 )
+_FOLLOW_UP = re.compile(r"^(?:no|nope|wait|hmm+|actually|don'?t|do not|stop|why did|and|also|but)\b", re.IGNORECASE)
 _MERGE = re.compile(r"^(?:Merge (?:branch|remote|pull)|fixup!|squash!|wip\b|Revert )", re.IGNORECASE)
 _PROBLEM = re.compile(
-    r"\b(?:bugs?|fix|fails?|failing|failed|broken?|errors?|crash\w*|why|wrong|slow\w*|leaks?|regress\w*|conflicts?|issues?|problems?|doesn'?t|does not|not working)\b",
+    r"\b(?:bugs?|fix|fails?|failing|failed|broken?|errors?|crash\w*|why|wrong|slow\w*|leaks?|regress\w*|conflicts?"
+    r"|issues?|problems?|doesn'?t|does not|not working)\b",
+    re.IGNORECASE,
+)
+_PREAMBLE = re.compile(
+    r"^(?:(?:ok|okay|yes|please|let'?s|can you|could you|now|so|hmm+|and|also|then|getting back to(?: only)?)[,:\s]+)+",
     re.IGNORECASE,
 )
 _FILLER = {"a", "an", "the", "of", "to", "for", "in", "on", "and", "that", "this", "with", "is", "are", "be"}
@@ -70,9 +75,14 @@ def summary_of(title: str) -> str:
 def _tasks(requests: Sequence[Said]) -> list[_Task]:
     """A task opens with a request that is neither housekeeping nor a yes, and takes in what follows it."""
     openers = [
-        said for said in requests if not signals.is_approval(said.text) and not signals.is_acknowledgement(said.text) and not _HOUSEKEEPING.match(said.text)
+        said
+        for said in requests
+        if not signals.is_approval(said.text)
+        and not _FOLLOW_UP.match(said.text)
+        and not signals.is_acknowledgement(said.text)
+        and not _HOUSEKEEPING.match(said.text)
     ]
-    ends = [said.seq for said in openers[1:]] + [2**62]
+    ends = [*(said.seq for said in openers[1:]), 2**62][: len(openers)]
     return [_Task(said, said.seq, end) for said, end in zip(openers, ends, strict=True)]
 
 
@@ -81,13 +91,20 @@ def _episode(task: _Task, story: Story, at: str | None) -> Candidate | None:
         dict.fromkeys(
             story.trace.relative(call.path)
             for call in story.trace.calls
-            if call.tool in {"Edit", "Write", "MultiEdit", "NotebookEdit"} and call.path and not call.failed and _within(task, call.seq)
+            if call.tool in {"Edit", "Write", "MultiEdit", "NotebookEdit"}
+            and call.path
+            and not call.failed
+            and _within(task, call.seq)
         )
     )
     commits = [commit for commit in story.commits if _within(task, commit.seq) and not _MERGE.match(commit.subject)]
-    checked = any(_within(task, run.seq) and not run.failed and run.purpose in {Purpose.TEST, Purpose.BUILD, Purpose.LINT} for run in story.runs)
+    checked = any(
+        _within(task, run.seq) and not run.failed and run.purpose in {Purpose.TEST, Purpose.BUILD, Purpose.LINT}
+        for run in story.runs
+    )
     outcomes = [mark for mark in story.outcomes if _within(task, mark.seq)]
-    if not edited or not (commits or (checked and outcomes)):
+    reported = any(names(mark.text) for mark in outcomes)
+    if not edited or not (commits or (checked and reported)):
         return None
     when = (commits[-1].at if commits else None) or task.request.at or at
     title = _title(task, commits)
@@ -121,7 +138,9 @@ def _title(task: _Task, commits: Sequence[Commit]) -> str:
         return clip(_PREFIX.sub("", commits[0].subject), 80)
     found = sentences(task.request.text)
     heading = next((line[2:] for line in task.request.text.split("\n") if line.startswith("# ")), "")
-    return clip(heading or (found[0] if found else task.request.text), 80).rstrip("…").rstrip(".?!: ")
+    asked = _PREAMBLE.sub("", heading or (found[0] if found else task.request.text)).strip()
+    title = clip(asked, 80).rstrip("…").rstrip(".?!: ")
+    return title[:1].upper() + title[1:]
 
 
 def _solution(commits: Sequence[Commit], outcomes: Sequence[Mark], edited: Sequence[str]) -> str:
@@ -149,5 +168,4 @@ def _of(task: _Task, marks: Iterable[Mark]) -> list[Mark]:
 
 
 def _tags(edited: Sequence[str]) -> tuple[str, ...]:
-    stems = [re.sub(r"[^a-z0-9]+", "-", path.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower()).strip("-") for path in edited]
-    return tuple(tag for tag in dict.fromkeys(stems) if len(tag) > 2)[:5]  # noqa: PLR2004
+    return tuple(tag for tag in dict.fromkeys(stem(path) for path in edited) if len(tag) > 2)[:5]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from reverie.distill.extractive.made import stem
 from reverie.distill.extractive.names import word_count
 from reverie.distill.extractive.prose import clip, sentences
 from reverie.models import Candidate, MemoryType
@@ -21,36 +22,44 @@ _PROSE = (".md", ".markdown", ".txt", ".rst", ".adoc")
 _DOCUMENTED = (
     re.compile(r'^\s*(?:async )?(?:def|class) (?P<name>\w+)[^\n]*:\s*\n\s*[rRuU]?"""(?P<text>[^\n"]+)', re.MULTILINE),
     re.compile(r"^(?P<text>// (?P<name>\w+) [^\n]+)\n(?://[^\n]*\n)*(?:func|type|var|const)\b", re.MULTILINE),
-    re.compile(r"^\s*///? ?(?P<text>[^\n]+)\n(?:\s*///?[^\n]*\n)*\s*(?:pub )?(?:fn|struct|enum|trait) (?P<name>\w+)", re.MULTILINE),
-    re.compile(r"/\*\*\s*\n?\s*\*?\s*(?P<text>[^\n*]+)[^/]*?\*/\s*\n\s*(?:export )?(?:async )?(?:function|class|const|interface) (?P<name>\w+)"),
+    re.compile(
+        r"^\s*///? ?(?P<text>[^\n]+)\n(?:\s*///?[^\n]*\n)*\s*(?:pub )?(?:fn|struct|enum|trait) (?P<name>\w+)",
+        re.MULTILINE,
+    ),
+    re.compile(
+        r"/\*\*\s*\n?\s*\*?\s*(?P<text>[^\n*]+)[^/]*?\*/\s*\n\s*(?:export )?(?:async )?"
+        r"(?:function|class|const|interface) (?P<name>\w+)"
+    ),
 )
-_ADVICE = re.compile(r"\b(?:avoid|never|do not|don'?t|pitfall|gotcha|mistake|beware)\b", re.IGNORECASE)
+_ADVICE = re.compile(r"^(?:avoid|never|do not|don'?t|beware)\b|\b(?:pitfall|gotcha|mistake)\b", re.IGNORECASE)
 _STEPS = re.compile(r"^\s*1[.)]\s+\S", re.MULTILINE)
 
 
 def knowledge(files: Mapping[str, str], at: str | None) -> Iterator[Candidate]:
     """Memories out of `files` (path → whole content), by path; what a file says, never that it was written."""
     for path in sorted(files):
-        found = _from_prose(path, files[path], at) if path.lower().endswith(_PROSE) else _from_code(path, files[path], at)
+        found = (
+            _from_prose(path, files[path], at) if path.lower().endswith(_PROSE) else _from_code(path, files[path], at)
+        )
         for _, candidate in zip(range(_MAX_OF_FILE), found, strict=False):
             yield candidate
 
 
 def _from_prose(path: str, text: str, at: str | None) -> Iterator[Candidate]:
-    for trail, body in _sections(text):
+    for trail, body in _sections(text, stem(path)):
         if _STEPS.search(body):
             steps = [clip(step, 120) for step in re.findall(r"^\s*\d+[.)]\s+(.+)$", body, re.MULTILINE)]
             yield _made(MemoryType.PROCEDURE, f"{trail}: {' → '.join(steps[:8])} (from {path})", path, at)
             continue
-        first = next((sentence for sentence in sentences(body) if word_count(sentence) >= 4), "")  # noqa: PLR2004
-        if len(first) < 30:  # noqa: PLR2004 - a label, not a sentence
+        first = next((sentence for sentence in sentences(body) if word_count(sentence) >= 4), "")
+        if len(first) < 30:
             continue
         kind = MemoryType.MISTAKE if _ADVICE.search(first) else MemoryType.FACT
         yield _made(kind, f"{trail}: {clip(first, 300)} (from {path})", path, at)
 
 
-def _sections(text: str) -> list[tuple[str, str]]:
-    """Every heading with the headings above it, and the text under it up to the next heading."""
+def _sections(text: str, title: str) -> list[tuple[str, str]]:
+    """Every heading with the headings above it, and the text under it up to the next heading; without any, `title`."""
     trail: list[str] = []
     found: list[tuple[str, list[str]]] = []
     fenced = False
@@ -65,22 +74,18 @@ def _sections(text: str) -> list[tuple[str, str]]:
         trail = [*trail[: level - 1], head[2]]
         found.append((" — ".join(dict.fromkeys(trail)), []))
     if not found:
-        return [(_name(text), [text][0])] if text.strip() else []
+        return [(title, text)] if text.strip() else []
     return [(name, "\n".join(body)) for name, body in found]
-
-
-def _name(text: str) -> str:
-    return clip(next((line for line in text.split("\n") if line.strip()), ""), 60)
 
 
 def _from_code(path: str, text: str, at: str | None) -> Iterator[Candidate]:
     for pattern in _DOCUMENTED:
         for match in pattern.finditer(text):
             said = match["text"].strip().removeprefix("// ").strip()
-            if word_count(said) >= 4:  # noqa: PLR2004
+            if word_count(said) >= 4:
                 yield _made(MemoryType.FACT, f"`{match['name']}` in {path}: {clip(said, 240)}", path, at)
 
 
 def _made(kind: MemoryType, content: str, path: str, at: str | None) -> Candidate:
-    stem = re.sub(r"[^a-z0-9]+", "-", path.rsplit("/", 1)[-1].rsplit(".", 1)[0].lower()).strip("-")
-    return Candidate(type=kind, content=content, tags=(stem,) if stem else (), at=at, provenance={"path": path})
+    tag = stem(path)
+    return Candidate(type=kind, content=content, tags=(tag,) if tag else (), at=at, provenance={"path": path})

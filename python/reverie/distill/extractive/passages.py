@@ -15,11 +15,16 @@ from reverie.models import Passage
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from reverie.distill.extractive.trace import Said
+
 __all__ = ["rank"]
 
 _MAX_NAMES = 4  # a line with more names than this explains none of them
 _MIN_WORDS = 3  # and one with fewer words neither
+_TALK = 0.12  # worth of a full line of recent talk, names aside, in the same measure as a name's chance
 _REPEAT = 0.15  # worth of a name's next line, once it stands in one
+_REQUESTS = 6  # of the person's last messages are kept word for word
+_REQUEST_LENGTH = 640  # characters of each
 _HORIZON = 10  # recency halves ten times: about a million characters back nothing is recent
 
 
@@ -33,28 +38,53 @@ class _Use:
     last_any: int = 0
 
 
-def rank(found: Sequence[Line], *, stays: Iterable[str], tail_from_seq: int, budget: int) -> tuple[Passage, ...]:
+def rank(
+    found: Sequence[Line],
+    *,
+    asked: Sequence[Said],
+    stays: Iterable[str],
+    tail_from_seq: int,
+    budget: int,
+) -> tuple[Passage, ...]:
     """Passages of `found` within `budget` tokens, the one to keep first at rank 0.
 
-    Greedy by worth for each token, where a line is worth what the names on it are, and a name that already stands
-    in a line (or in `stays`, the texts that are in context anyhow) is worth little more. Lines from `tail_from_seq`
-    on only count as context that stays.
+    What the person asked last comes first, in their own words (`asked`, oldest first). The rest is greedy by worth
+    for each token, where a line is worth what the names on it are, and a name that already stands in a line (or in
+    `stays`, the texts that are in context anyhow) is worth little more. Lines from `tail_from_seq` on only count as
+    context that stays.
     """
     worth = _worths(found)
     seen: dict[str, int] = {}
-    for text in stays:
-        _cover(text, seen)
+    words = [line for line in _in_own_words(asked) if line.seq < tail_from_seq]
+    for text in (*stays, *(line.text for line in words)):
+        for piece in text.split("\n"):
+            _cover(piece, seen)
+    oldest = words[-1].seq if words else tail_from_seq
     pool: dict[str, Line] = {}
     for line in found:
         if line.seq >= tail_from_seq:
             _cover(line.text, seen)
-        elif line.source is not Source.USER:
+        elif line.source is not Source.USER or line.seq < oldest:
             pool[line.text] = line
-    kept = _greedy(list(pool.values()), worth, seen, budget)
+    costs = tokens.count_many([line.text + "\n" for line in words])
+    kept = [(line, cost) for line, cost in zip(words, costs, strict=True) if cost <= budget]
+    kept += _greedy(list(pool.values()), worth, seen, budget - sum(cost for _, cost in kept))
     return tuple(
         Passage(text=line.text, seq=line.seq, rank=rank, tokens=cost, origin=line.origin)
         for rank, (line, cost) in enumerate(kept)
     )
+
+
+def _in_own_words(asked: Sequence[Said]) -> list[Line]:
+    """The last things that the person said, newest first, each as one piece."""
+    return [Line(_shortened(said.text), "The user", Source.USER, said.seq, 0) for said in reversed(asked[-_REQUESTS:])]
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _REQUEST_LENGTH:
+        return text
+    cut = text[:_REQUEST_LENGTH]
+    return f"{cut[: cut.rfind(' ')] if ' ' in cut else cut} […]"
 
 
 def _cover(text: str, seen: dict[str, int]) -> None:
@@ -100,18 +130,34 @@ def _recency(back: int) -> float:
     return 1 - min(_HORIZON, math.log2(1 + back / 1000)) / _HORIZON
 
 
+def _telling(line: Line, end: int) -> float:
+    """What a line of talk is worth beside its names: it says what was found, decided and done."""
+    if line.source not in {Source.AGENT, Source.USER}:
+        return 0.0
+    words = word_count(line.text)
+    if words < _MIN_WORDS:
+        return 0.0
+    return _TALK * min(1.0, words / 8) * (0.4 + 0.6 * line.order / end)
+
+
 def _greedy(pool: list[Line], worth: dict[str, float], seen: dict[str, int], budget: int) -> list[tuple[Line, int]]:
     costs = tokens.count_many([line.text + "\n" for line in pool])
     named = [names(line.text) for line in pool]
-    clear = [0 < len(found) <= _MAX_NAMES and word_count(line.text) >= _MIN_WORDS for line, found in zip(pool, named, strict=True)]
+    clear = [
+        0 < len(found) <= _MAX_NAMES and word_count(line.text) >= _MIN_WORDS
+        for line, found in zip(pool, named, strict=True)
+    ]
+
+    end = max((line.order for line in pool), default=0)
+    telling = [_telling(line, end) for line in pool]
 
     def value(index: int) -> float:
         gain = 0.0
         for name in named[index]:
             gain += worth[name] * _REPEAT ** seen.get(name, 0)
-        return (gain if clear[index] else 0.2 * gain) / (costs[index] + 1)
+        return (gain * (1 if clear[index] else 0.2) + telling[index]) / (costs[index] + 1)
 
-    heap = [(-value(index), index) for index in range(len(pool)) if named[index]]
+    heap = [(-value(index), index) for index in range(len(pool)) if named[index] or telling[index]]
     heapq.heapify(heap)
     kept: list[tuple[Line, int]] = []
     while heap and budget > 0:

@@ -55,11 +55,11 @@ def items(calls: Iterable[Call]) -> list[Item]:
 
 def _written(call: Call) -> list[Item]:
     todos = call.input.get("todos")
-    found: list[Item] = []
-    for todo in todos if isinstance(todos, list) else []:
-        if isinstance(todo, dict) and isinstance(todo.get("content"), str):
-            found.append(Item(todo["content"], _status(todo.get("status")), call.seq))
-    return found
+    return [
+        Item(todo["content"], _status(todo.get("status")), call.seq)
+        for todo in (todos if isinstance(todos, list) else [])
+        if isinstance(todo, dict) and isinstance(todo.get("content"), str)
+    ]
 
 
 def _dated(fresh: list[Item], before: list[Item]) -> list[Item]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["sections", "tone"]
 
 _LINE = 320
+_TOGETHER = 3
 _RECENT = 40  # entries from the end within which a failing check still describes the present
 _IMPATIENT = re.compile(r"!{2,}|\b(?:again|still|wtf|why did you|come on|seriously|ugh)\b", re.IGNORECASE)
 
@@ -61,27 +62,25 @@ def _completed_work(story: Story) -> list[str]:
     lines = [f"Opened {address}" for address, _ in reversed(story.pulls)]
     lines += [f"Committed {commit.sha}: {clip(commit.subject, 160)}" for commit in reversed(story.commits)]
     done = [item.subject for item in story.plan if item.status == "completed"]
-    outcomes = [clip(mark.text, _LINE) for mark in _telling(story.outcomes)]
-    lines = _interleave(lines, outcomes, [f"Done: {clip(subject, 200)}" for subject in reversed(done)])
+    outcomes = _told(story.outcomes)
+    lines = _alternate(lines, outcomes, [f"Done: {clip(subject, 200)}" for subject in reversed(done)])
     if story.edited:
         lines.insert(min(2, len(lines)), f"Files edited: {', '.join(reversed(story.edited[-12:]))}")
     return lines
 
 
 def _decisions(story: Story) -> list[str]:
-    """Decisions with their why: a decision that gives no reason of its own takes the finding said beside it."""
-    lines = [f"Asked “{clip(answer.question, 160)}”, the user chose: {answer.answer}" for answer in reversed(story.answers)]
+    """Decisions with their why: what was found out and explained beside a decision stands beside it here too."""
+    lines = [
+        f"Asked “{clip(answer.question, 160)}”, the user chose: {answer.answer}" for answer in reversed(story.answers)
+    ]
     of_user = [f"User: {clip(mark.text, _LINE)}" for mark in reversed(story.decisions) if mark.by_user]
-    of_agent = [_with_reason(mark, story.findings) for mark in _telling(m for m in story.decisions if not m.by_user)]
-    findings = [clip(mark.text, _LINE) for mark in _telling(story.findings)]
-    return _interleave([*lines, *of_user], of_agent, findings)
-
-
-def _with_reason(mark: Mark, findings: Sequence[Mark]) -> str:
-    if re.search(r"\b(?:because|since|so that|as it|to avoid|due to)\b", mark.text):
-        return clip(mark.text, _LINE)
-    why = next((found.text for found in findings if found.seq == mark.seq and found.text != mark.text), "")
-    return f"{clip(mark.text, 200)} Why: {clip(why, 160)}" if why else clip(mark.text, _LINE)
+    made = [mark for mark in story.decisions if not mark.by_user]
+    strong = {mark.seq for mark in (*made, *story.findings)}
+    told = [*made, *story.findings, *(mark for mark in story.remarks if mark.seq in strong)]
+    of_agent = _told(told)
+    remarks = _told(m for m in story.remarks if m.seq not in strong)
+    return [*_alternate([*lines, *of_user], of_agent), *remarks]
 
 
 def _current_state(story: Story) -> list[str]:
@@ -97,7 +96,10 @@ def _current_state(story: Story) -> list[str]:
         last = sentences(spoken[-1].text)
         lines += [f"The agent last said: {clip(' '.join(last[:3]), _LINE)}"] if last else []
     checks = {run.purpose.value: run for run in story.runs if run.purpose.value in {"tests", "build", "lint"}}
-    lines += [f"Last {name}: {'failed' if run.failed else 'passed'} ({clip(run.description or run.command, 80)})" for name, run in checks.items()]
+    lines += [
+        f"Last {name}: {'failed' if run.failed else 'passed'} ({clip(run.description or run.command, 80)})"
+        for name, run in checks.items()
+    ]
     if story.edited:
         lines.append(f"Edited last: {', '.join(reversed(story.edited[-4:]))}")
     return lines
@@ -108,7 +110,7 @@ def _open_threads(story: Story) -> list[str]:
     question = last_question(story)
     if question:
         lines.insert(0, f"The user has not answered yet: {clip(question, 240)}")
-    lines += [clip(mark.text, _LINE) for mark in _telling(story.nexts)]
+    lines += _told(story.nexts)
     return lines
 
 
@@ -120,8 +122,8 @@ def _corrections(story: Story) -> list[str]:
         for fix in reversed(story.fixes)
         if fix.failed.error
     ]
-    failures = [clip(mark.text, _LINE) for mark in _telling(story.failures)]
-    return _interleave(by_user, failures, fixed)
+    failures = _told(story.failures)
+    return _alternate(by_user, failures, fixed)
 
 
 def tone(story: Story) -> list[str]:
@@ -131,29 +133,53 @@ def tone(story: Story) -> list[str]:
         return []
     lengths = sorted(len(text.split()) for text in said)
     middle = lengths[len(lengths) // 2]
-    manner = "short, direct instructions" if middle <= 12 else "full sentences" if middle <= 60 else "long, detailed briefs"  # noqa: PLR2004
+    manner = (
+        "short, direct instructions" if middle <= 12 else "full sentences" if middle <= 60 else "long, detailed briefs"
+    )
     questions = sum(signals.is_question(text) for text in said)
     lines = [f"The user writes {manner} (median {middle} words over {len(said)} messages)."]
     if 3 * questions >= len(said):
         lines.append("Many are questions: explains and discusses before building.")
-    if sum(_IMPATIENT.search(text) is not None for text in said[-5:]) >= 2:  # noqa: PLR2004
+    if sum(_IMPATIENT.search(text) is not None for text in said[-5:]) >= 2:
         lines.append("Lately impatient: the same thing had to be said more than once.")
     if story.corrections and 4 * len(story.corrections) >= len(said):
         lines.append("Corrects often; checks what is claimed.")
     return lines
 
 
-def _telling(marks: Iterable[Mark]) -> list[Mark]:
-    """Newest first, sentences that name things before those that do not."""
-    newest = list(reversed(list(marks)))
-    specific = [mark for mark in newest if names(mark.text)]
-    return [*specific, *(mark for mark in newest if not names(mark.text))]
+def _told(marks: Iterable[Mark]) -> list[str]:
+    """Newest message first, those that name things before those that do not; each in its own order.
+
+    Sentences that stood side by side stay on one line, as they explain each other.
+    """
+    messages: dict[int, list[Mark]] = {}
+    for mark in marks:
+        messages.setdefault(mark.seq, []).append(mark)
+    newest = [sorted(messages[seq], key=lambda mark: mark.place) for seq in sorted(messages, reverse=True)]
+    specific = [any(names(mark.text) for mark in said) for said in newest]
+    chosen = [said for said, named in zip(newest, specific, strict=True) if named]
+    chosen += [said for said, named in zip(newest, specific, strict=True) if not named]
+    return [line for said in chosen for line in _joined(said)]
 
 
-def _interleave(*lists: Sequence[str]) -> list[str]:
+def _joined(said: Sequence[Mark]) -> list[str]:
+    lines: list[str] = []
+    before = -1
+    for mark in said:
+        if lines and mark.place == before + 1 and len(lines[-1]) + len(mark.text) < _LINE:
+            lines[-1] = f"{lines[-1]}{' ' if lines[-1][-1] in '.!?…' else '; '}{mark.text}"
+        else:
+            lines.append(clip(mark.text, _LINE))
+        before = mark.place
+    return lines
+
+
+def _alternate(*lists: Sequence[str]) -> list[str]:
+    """Some of each list in turn, three at a time, so that neighbours stay together."""
     found: list[str] = []
-    for index in range(max((len(one) for one in lists), default=0)):
-        found.extend(one[index] for one in lists if index < len(one))
+    for start in range(0, max((len(one) for one in lists), default=0), _TOGETHER):
+        for one in lists:
+            found.extend(one[start : start + _TOGETHER])
     return found
 
 
@@ -169,7 +195,9 @@ def _carry_over(found: dict[Section, list[str]], previous: Summary, story: Story
     if not found[Section.TASK_CONTEXT]:
         found[Section.TASK_CONTEXT].extend(previous.sections.get(Section.TASK_CONTEXT, ()))
     else:
-        began = [line for line in previous.sections.get(Section.TASK_CONTEXT, ()) if line.startswith("The thread began")]
+        began = [
+            line for line in previous.sections.get(Section.TASK_CONTEXT, ()) if line.startswith("The thread began")
+        ]
         found[Section.TASK_CONTEXT] = [
             line for line in found[Section.TASK_CONTEXT] if not (began and line.startswith("The thread began"))
         ]

@@ -18,6 +18,7 @@ __all__ = [
     "is_preference",
     "is_question",
     "is_small_talk",
+    "is_statement",
     "says_next",
 ]
 
@@ -42,7 +43,8 @@ _PREFERENCE = _phrases(
     r"\b(?:i|we) (?:always|never|usually|prefer|like to|want to always|don'?t like|hate)\b",
     r"^(?:please )?(?:always|never)\b",
     r"\bfrom now on\b|\bin (?:the )?future\b|\bgoing forward\b|\bevery time\b|\bby default\b",
-    r"^(?:please )?(?:use|prefer|keep|avoid|stick (?:to|with)) \w+.{0,60}\b(?:instead|over|rather than|everywhere|always)\b",
+    r"^(?:please )?(?:use|prefer|keep|avoid|stick (?:to|with)) \w+.{0,60}"
+    r"\b(?:instead|over|rather than|everywhere|always)\b",
     r"\bplease (?:use|keep|avoid|write|make sure|remember)\b",
     r"\bi'?d (?:prefer|rather)\b",
     r"\bremember (?:to|that)\b",
@@ -53,7 +55,8 @@ _LASTING = _phrases(
     r"\b(?:we|i) (?:use|run|write|deploy|name|keep)\b",
 )
 _DECISION = _phrases(
-    r"\blet'?s (?:go with|do|use|keep|make|not|stick|implement|add|remove|rename|move|skip|drop|start|create|fix|split)\b",
+    r"\blet'?s (?:go with|do|use|keep|make|not|stick|implement|add|remove|rename|move|skip|drop|start|create"
+    r"|fix|split)\b",
     r"\bwe (?:agreed|decided|settled|chose|should go)\b",
     r"\b(?:i|we)(?:'ll| will) (?:go with|use|keep|stick|skip|leave)\b",
     r"\b(?:decided|decision|chose|opted|going|went) (?:to|with|for|is)\b",
@@ -62,7 +65,8 @@ _DECISION = _phrases(
     r"\b(?:option|approach) [0-9a-d]\b",
 )
 _FINDING = _phrases(
-    r"\bthe (?:real |actual |main |key |core |underlying )?(?:issue|problem|bug|cause|culprit|reason|root cause|key (?:insight|point))\b.{0,40}?\b(?:is|was|:)",
+    r"\bthe (?:real |actual |main |key |core |underlying )?(?:issue|problem|bug|cause|culprit|reason|root cause"
+    r"|key (?:insight|point))\b.{0,40}?\b(?:is|was|:)",
     r"\b(?:root cause|turns out|it turns out|because|found (?:it|the|that|a)|this means|that means|which means)\b",
     r"\b(?:note|important|key insight|insight)\b ?:",
     r"\b(?:was|were|is|are) (?:caused by|due to)\b",
@@ -75,11 +79,11 @@ _FAILURE = _phrases(
     r"\b(?:missed|overlooked|forgot)\b",
 )
 _OUTCOME = _phrases(
-    r"^(?:done|all (?:tests?|checks?|set|done|green)|fixed|implemented|completed?|committed|pushed|merged|created|added|removed"
-    r"|refactored|updated|renamed|moved|replaced|verified)\b",
+    r"^(?:done|all (?:tests?|checks?|set|done|green)|fixed|implemented|completed?|committed|pushed|merged|created|added"
+    r"|removed|refactored|updated|renamed|moved|replaced|verified)\b",
     r"\b(?:all|the) tests? (?:now )?pass(?:es|ed)?\b",
-    r"\b(?:has|have|is|are|been) (?:now )?(?:fixed|implemented|completed|pushed|merged|committed|added|removed|updated|resolved|done)\b",
-    r"\bi(?:'ve| have) (?:now )?(?:fixed|implemented|completed|pushed|merged|committed|added|removed|updated|created|refactored)\b",
+    r"\b(?:has|have|is|are|been|i'?ve) (?:now )?(?:fixed|implemented|completed|pushed|merged|committed|added|removed"
+    r"|updated|resolved|created|refactored|done)\b",
     r"\bsuccessfully\b",
 )
 _NEXT = _phrases(
@@ -89,13 +93,19 @@ _NEXT = _phrases(
     r"\b(?:later|follow[- ]?up|separate (?:pr|issue|change)|out of scope|for now|deferred?|not yet|remains?)\b",
 )
 _APPROVAL = re.compile(
-    r"^(?:y|yes|yep|yeah|yup|ok|okay|k|sure|right|great|good|nice|perfect|cool|thanks?|thank you|awesome|lgtm|done|exactly"
-    r"|correct|agreed|sounds good|looks good|go ahead|do it|continue|proceed|go on|please do|please|ship it|makes sense)\b",
+    r"^(?:y|yes|yep|yeah|yup|ok|okay|k|sure|right|great|good|nice|perfect|cool|thanks?|thank you|awesome|lgtm|done"
+    r"|exactly|correct|agreed|sounds good|looks good|go ahead|do it|continue|proceed|go on|please do|please|ship it"
+    r"|makes sense|let'?s do (?:it|this|that))\b",
     re.IGNORECASE,
 )
 _SMALL_TALK = re.compile(
     r"^(?:hi|hello|hey|good (?:morning|evening|afternoon|night)|how are you|how's it going|what'?s up|thanks?|thank you"
     r"|bye|goodbye|see you|nice|cool|great|lol|haha|ok|okay|yes|no|sure|welcome)\b",
+    re.IGNORECASE,
+)
+_ANNOUNCEMENT = re.compile(
+    r"^(?:(?:ok|okay|great|good|perfect|excellent|now|next|first|let me|let's|i'?ll|i will|i need to|i'?m going to"
+    r"|i can see|looking|checking|running|here'?s|sure)\b)",
     re.IGNORECASE,
 )
 _MIN_WORDS = 4
@@ -139,6 +149,11 @@ def is_outcome(sentence: str) -> bool:
 def says_next(sentence: str) -> bool:
     """Whether something is said to be left to do."""
     return _NEXT.search(sentence) is not None
+
+
+def is_statement(sentence: str) -> bool:
+    """Whether something is stated at all, rather than announced or asked."""
+    return _ANNOUNCEMENT.match(sentence) is None and len(sentence.split()) > _MIN_WORDS and not is_question(sentence)
 
 
 def is_question(sentence: str) -> bool:

@@ -21,7 +21,20 @@ MAX_SENTENCE = 320
 """Characters of a sentence worth keeping; longer ones are lists or logs."""
 
 _MIN_SENTENCE = 20
+_LONG_QUESTION = 8  # words; a shorter one, such as "Shall I go on?", does not say what about
+_PASTED = 40  # sentences; more are a pasted document, not the person talking
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
+
+
+_TESTS = (
+    ("failures", signals.is_failure),
+    ("outcomes", signals.is_outcome),
+    ("decisions", signals.is_decision),
+    ("nexts", signals.says_next),
+    ("findings", signals.is_finding),
+    ("remarks", signals.is_statement),
+)
+"""What a sentence of the agent tells: the first of these that fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +45,7 @@ class Mark:
     seq: int
     at: str | None
     by_user: bool = False
+    place: int = 0  # among all sentences of the agent; neighbours in one message differ by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +84,7 @@ class Story:
     findings: tuple[Mark, ...]
     failures: tuple[Mark, ...]
     outcomes: tuple[Mark, ...]
+    remarks: tuple[Mark, ...]
     nexts: tuple[Mark, ...]
     answers: tuple[Answer, ...]
     fixes: tuple[Fix, ...]
@@ -113,24 +128,54 @@ def _paths(trace: Trace, tools: set[str]) -> tuple[str, ...]:
 def _marks(trace: Trace) -> dict[str, list[Mark]]:
     kinds: dict[str, list[Mark]] = {
         name: []
-        for name in ("decisions", "corrections", "preferences", "findings", "failures", "outcomes", "nexts")
+        for name in ("decisions", "corrections", "preferences", "findings", "failures", "outcomes", "nexts", "remarks")
     }
+    proposed = ""
     for step in trace.steps:
         match step:
             case Said(role="user"):
-                _mark_user(step, kinds)
+                _mark_user(step, kinds, proposed)
             case Said():
                 _mark_agent(step, kinds)
+                proposed = _proposal(step.text)
             case Call():
-                continue
+                for text in _writings(step):
+                    _mark_agent(Said("assistant", text, step.seq, step.at), kinds)
             case Interrupted():
                 continue
     return kinds
 
 
-def _mark_user(said: Said, kinds: dict[str, list[Mark]]) -> None:
+def _writings(call: Call) -> Iterator[str]:
+    """Prose that stands in calls: plans, the messages of commits and pull requests, reports of subagents."""
+    match call.tool:
+        case "ExitPlanMode":
+            yield call.word("plan")
+        case "Bash" if "git commit" in call.word("command") or "gh pr " in call.word("command"):
+            yield from commands.messages(call.word("command"))
+        case "TaskCreate":
+            yield call.word("description")
+        case "Task" | "Agent" | "TaskOutput" if not call.failed:
+            yield call.result
+        case _:
+            return
+
+
+def _proposal(text: str) -> str:
+    """What a yes to `text` agrees to: its last sentence, and the one before where the last only asks for the yes."""
+    last = sentences(text)[-2:]
+    if last and (not signals.is_question(last[-1]) or len(last[-1].split()) >= _LONG_QUESTION):
+        return one_line(last[-1])
+    return one_line(" ".join(last))
+
+
+def _mark_user(said: Said, kinds: dict[str, list[Mark]], proposed: str) -> None:
     found = sentences(said.text)
-    if len(found) > 40:  # a pasted document is not the person talking
+    if len(found) > _PASTED:
+        return
+    if signals.is_approval(said.text) and 0 < len(proposed) <= MAX_SENTENCE:
+        agreed = f"“{one_line(said.text)}” to: {proposed}"
+        kinds["decisions"].append(Mark(agreed, said.seq, said.at, by_user=True))
         return
     for sentence in found:
         if len(sentence) > MAX_SENTENCE:
@@ -145,19 +190,19 @@ def _mark_user(said: Said, kinds: dict[str, list[Mark]]) -> None:
 
 
 def _mark_agent(said: Said, kinds: dict[str, list[Mark]]) -> None:
-    tests = (
-        ("decisions", signals.is_decision),
-        ("findings", signals.is_finding),
-        ("failures", signals.is_failure),
-        ("outcomes", signals.is_outcome),
-        ("nexts", signals.says_next),
-    )
+    """Every telling sentence under what it tells."""
+    place = 1 + max((found[-1].place for found in kinds.values() if found), default=0)
     for sentence in sentences(said.text):
-        if not _MIN_SENTENCE <= len(sentence) <= MAX_SENTENCE:
-            continue
-        for name, test in tests:
-            if test(sentence):
-                kinds[name].append(Mark(one_line(sentence), said.seq, said.at))
+        place += 1
+        kind = _kind(sentence)
+        if kind:
+            kinds[kind].append(Mark(one_line(sentence), said.seq, said.at, place=place))
+
+
+def _kind(sentence: str) -> str:
+    if not _MIN_SENTENCE <= len(sentence) <= MAX_SENTENCE or sentence.endswith(":"):
+        return ""
+    return next((name for name, test in _TESTS if test(sentence)), "")
 
 
 def _answers(calls: Sequence[Call]) -> Iterator[Answer]:

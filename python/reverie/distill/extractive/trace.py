@@ -22,7 +22,12 @@ _COMMAND = re.compile(
     r"<command-name>\s*(?P<name>[^<]*?)\s*</command-name>(?:\s*<command-args>\s*(?P<args>.*?)\s*</command-args>)?",
     re.DOTALL,
 )
-_NOT_SPEECH = ("Caveat:", "Base directory for this skill", "This session is being continued from a previous conversation", "Operation stopped by hook:")
+_NOT_SPEECH = (
+    "Caveat:",
+    "Base directory for this skill",
+    "This session is being continued from a previous conversation",
+    "Operation stopped by hook:",
+)
 _INTERRUPTED = "[Request interrupted"
 _ELSEWHERE = re.compile(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
 _NEARLY_ALL = 0.97
@@ -201,7 +206,9 @@ def _root(calls: Sequence[Call]) -> str:
     root = ""
     while paths:
         depth = len(root) + 1
-        children = Counter(path[depth:].split("/", 1)[0] for path in paths if path.startswith(root + "/") and "/" in path[depth:])
+        children = Counter(
+            path[depth:].split("/", 1)[0] for path in paths if path.startswith(root + "/") and "/" in path[depth:]
+        )
         best = max(children, key=lambda name: (children[name], name), default="")
         if not best or children[best] < _NEARLY_ALL * len(paths):
             break

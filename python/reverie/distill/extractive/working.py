@@ -49,7 +49,7 @@ def current_request(requests: Sequence[Said]) -> str:
     if not substantial:
         return ""
     last = _essence(substantial[-1].text, _TASK)
-    if len(last.split()) >= 8 or len(substantial) == 1:  # noqa: PLR2004 - enough words to stand alone
+    if len(last.split()) >= 8 or len(substantial) == 1:
         return last
     return f"{_essence(substantial[-2].text, _TASK - len(last))} → {last}"
 
@@ -93,8 +93,12 @@ def _completed(story: Story) -> list[str]:
     done += [(commit.seq, clip(f"committed {commit.sha} {commit.subject}", _ITEM)) for commit in story.commits]
     done += [(seq, f"opened {address}") for address, seq in story.pulls]
     checks = {run.purpose.value: run for run in story.runs if run.purpose.value in {"tests", "build", "lint"}}
-    done += [(run.seq, f"{name} passed ({clip(run.description or run.command, 60)})") for name, run in checks.items() if not run.failed]
-    if len(done) < 3:  # noqa: PLR2004 - little structure: the agent's own word for what it finished
+    done += [
+        (run.seq, f"{name} passed ({clip(run.description or run.command, 60)})")
+        for name, run in checks.items()
+        if not run.failed
+    ]
+    if len(done) < 3:
         done += [(mark.seq, clip(mark.text, _ITEM)) for mark in story.outcomes[-3:]]
     return [text for _, text in sorted(done, key=lambda pair: pair[0])]
 
@@ -123,7 +127,7 @@ def _open_files(story: Story) -> list[str]:
 def _decisions(story: Story) -> list[str]:
     made = [(mark.seq, clip(mark.text, _ITEM + 40)) for mark in story.decisions[-12:] if mark.by_user]
     made += [(answer.seq, clip(f"{answer.question} → {answer.answer}", _ITEM + 40)) for answer in story.answers[-6:]]
-    if len(made) < 3:  # noqa: PLR2004 - the person decided little, so the agent's own choices count
+    if len(made) < 3:
         made += [(mark.seq, clip(mark.text, _ITEM + 40)) for mark in story.decisions[-3:] if not mark.by_user]
     return [text for _, text in sorted(made, key=lambda pair: pair[0])]
 

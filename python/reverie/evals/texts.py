@@ -1,0 +1,94 @@
+"""A transcript distilled, and written out as the text that an agent would wake up with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie import tokens
+from reverie.context import Limits, Parts, assemble, ceilings, choose, render
+from reverie.distill import state, summary
+from reverie.distill.extractive import Extractive
+from reverie.errors import TokenBudgetExceeded
+from reverie.importers.files import entries
+from reverie.importers.reading import join, past_summaries
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reverie.models import Candidate, Message
+
+__all__ = ["context_text", "knowledge_text"]
+
+
+def context_text(path: Path, max_tokens: int) -> str:
+    """What an agent would get after the transcript at `path`: every tier, within `max_tokens` as counted in o200k.
+
+    The transcript is taken as if a distillation took place at its end. Raises what the importers raise for a file
+    that cannot be read, and TokenBudgetExceeded where not even the floors fit.
+    """
+    read = list(entries(path, tokens=False))
+    messages = join(read)
+    number = len(past_summaries(read)) + 1
+    limits = Limits(max_tokens=max_tokens)
+    caps = ceilings(limits)
+    start = choose(messages, limits.preserve_messages, min(caps.tail, limits.preserve_tokens))
+    try:
+        return _assembled(messages, start, number, limits)
+    except TokenBudgetExceeded:
+        # The last turn alone is larger than the budget: it is distilled like the rest.
+        return _assembled(messages, len(messages), number, limits)
+
+
+def _assembled(messages: list[Message], start: int, number: int, limits: Limits) -> str:
+    """The context where everything before `messages[start]` is distilled and the rest preserved."""
+    tail = messages[start:]
+    distillation = Extractive().distill(
+        messages,
+        number=number,
+        previous=None,
+        tail_from_seq=tail[0].first_seq if tail else _after(messages),
+        passage_tokens=limits.max_tokens or 0,
+        summary_tokens=ceilings(limits).summary,
+    )
+    parts = Parts(
+        digest=distillation.digest,
+        state=state.render(distillation.state),
+        summary=summary.render(distillation.summary),
+        distillation=number,
+        passages=distillation.passages,
+        messages=tuple(tail),
+    )
+    return render(assemble(parts, limits))
+
+
+def knowledge_text(path: Path, max_tokens: int) -> str:
+    """What is learnt from the transcript at `path`, without its tail: structured summary, then memories.
+
+    At most `max_tokens` of o200k. Raises what the importers raise for a file that cannot be read.
+    """
+    read = list(entries(path, tokens=False))
+    messages = join(read)
+    engine = Extractive()
+    distillation = engine.distill(
+        messages,
+        number=len(past_summaries(read)) + 1,
+        previous=None,
+        tail_from_seq=_after(messages),
+        passage_tokens=0,
+        summary_tokens=min(5_000, max_tokens * 3 // 5),
+    )
+    text = summary.render(distillation.summary)
+    for candidate in engine.candidates(messages):
+        longer = f"{text}\n\n{_written(candidate)}"
+        if tokens.fits(longer, max_tokens):
+            text = longer
+    return tokens.truncate(text, max_tokens)
+
+
+def _after(messages: list[Message]) -> int:
+    return messages[-1].last_seq + 1 if messages else 1
+
+
+def _written(candidate: Candidate) -> str:
+    """A memory as it stands in its document."""
+    return f"## {candidate.title}\n{candidate.content}" if candidate.title else f"- {candidate.content}"

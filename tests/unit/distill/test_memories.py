@@ -1,0 +1,208 @@
+"""Candidate memories: six types, episodes, knowledge out of files, and silence after small talk."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.distill.extractive import Extractive
+from reverie.distill.extractive.episodes import summary_of
+from reverie.models import Candidate, MemoryType
+from support.thread import Thread, logger_fix
+
+ENGINE = Extractive()
+
+
+def of_type(thread: Thread, kind: MemoryType) -> list[Candidate]:
+    return [candidate for candidate in ENGINE.candidates(thread.messages) if candidate.type is kind]
+
+
+def test_small_talk_leaves_nothing() -> None:
+    """Greetings, thanks, the weather."""
+    thread = (
+        Thread()
+        .user("Hi there!")
+        .agent("Hello! How can I help you today?")
+        .user("how are you?")
+        .agent("I'm doing well, thank you for asking.")
+        .user("Nice weather today. Thanks, bye!")
+        .agent("Goodbye, have a great day!")
+    )
+    assert ENGINE.candidates(thread.messages) == ()
+    assert ENGINE.candidates([]) == ()
+
+
+def test_correction_becomes_advice() -> None:
+    """A mistake says what to do, and when it was learnt."""
+    [mistake, *_] = of_type(logger_fix(), MemoryType.MISTAKE)
+    assert mistake.content == (
+        "Don't touch the public makeLogger signature in src/logger.ts: the user had to correct this (2026-03-05)."
+    )
+    assert "logger" in mistake.tags
+    assert all(tag == tag.lower() for tag in mistake.tags)
+    assert mistake.provenance == {"seqs": [12]}
+
+
+def test_failure_with_its_cause_becomes_advice() -> None:
+    """The error, where it was mended, and why it had happened."""
+    found = [mistake.content for mistake in of_type(logger_fix(), MemoryType.MISTAKE)]
+    assert any(
+        text.startswith("If the tests fail with “Error: expected stdout to be empty”, look at logger.ts")
+        for text in found
+    )
+    assert any("`pinoPretty` runs as a pipeline" in text for text in found)
+
+
+def test_a_guess_is_no_advice() -> None:
+    """A hedged cause is not kept as if it were known."""
+    thread = (
+        Thread()
+        .bash("cargo build", "error: cannot find `frob_it`", failed=True)
+        .agent("This is probably because `frob_it` moved to another crate.")
+        .edit("/w/lib.rs")
+        .bash("cargo build", "Finished")
+    )
+    assert of_type(thread, MemoryType.MISTAKE) == []
+
+
+def test_lasting_wishes_and_answers_become_preferences() -> None:
+    """What a person always wants, and what they chose when asked."""
+    [preference] = of_type(logger_fix(), MemoryType.PREFERENCE)
+    assert preference.content == "The user said: “We always use conventional commits.” (2026-03-05)."
+    assert preference.subject == "user"
+    asked = Thread().call(
+        "AskUserQuestion", {"questions": [{"question": "Tabs or spaces?"}, "odd"]}, 'answers: "Tabs or spaces?"="Tabs"'
+    )
+    [choice] = of_type(asked, MemoryType.PREFERENCE)
+    assert choice.content == "Asked “Tabs or spaces?”, the user chose “Tabs” (2026-03-05)."
+
+
+def test_who_the_user_is_becomes_a_fact_about_them() -> None:
+    """Said about themselves, kept about them."""
+    thread = Thread().user("Hi, I'm Zhang San. I work on the billing team. Can you help?")
+    found = of_type(thread, MemoryType.FACT)
+    assert [fact.content for fact in found] == [
+        "The user said: “Hi, I'm Zhang San.” (2026-03-05).",
+        "The user said: “I work on the billing team.” (2026-03-05).",
+    ]
+    assert {fact.subject for fact in found} == {"user"}
+
+
+def test_stated_constraints_are_facts_and_causes_observations() -> None:
+    """Self-contained sentences that name something; those leaning on others are left."""
+    thread = (
+        Thread()
+        .user("Explain the storage layer to me")
+        .agent(
+            "The `openStore` function requires an absolute path to the data folder.\n"
+            "Writes to `data.mdb` are slow because every commit waits for the disk.\n"
+            "It requires `another_thing` that was said before somewhere else.\n"
+            "The `closeStore` function probably requires the same absolute path."
+        )
+    )
+    assert [fact.content for fact in of_type(thread, MemoryType.FACT)] == [
+        "The `openStore` function requires an absolute path to the data folder (2026-03-05)."
+    ]
+    assert [one.content for one in of_type(thread, MemoryType.OBSERVATION)] == [
+        "Writes to `data.mdb` are slow because every commit waits for the disk (2026-03-05)."
+    ]
+
+
+def test_commands_that_keep_working_become_procedures_and_skills() -> None:
+    """How to test here, what runs before a commit, and how something was looked up."""
+    thread = Thread()
+    for number in range(3):
+        thread.edit(f"/w/app/{number}.go")
+        thread.bash("cd /w && go test ./... 2>&1 | tail -5", "ok", description="Run tests")
+        thread.bash("golangci-lint run", "ok", description="Lint")
+        thread.bash('git commit -m "change"', f"[main abc123{number}] change number {number}")
+        thread.bash("gh pr view --json state | head -3", "OPEN", description="See the state of the pull request")
+    procedures = [candidate.content for candidate in of_type(thread, MemoryType.PROCEDURE)]
+    assert procedures[0] == "To run the tests of this project: `go test ./...`; it passed 3 times, last (2026-03-05)."
+    assert procedures[-1].endswith("in this order: `go test ./...`, then `golangci-lint run`, then `git commit`.")
+    [skill] = of_type(thread, MemoryType.SKILL)
+    assert skill.content.startswith("To see the state of the pull request: `gh pr view --json state` (worked 3 times")
+
+
+def test_a_finished_task_becomes_an_episode() -> None:
+    """Title, a summary of at most ten words, date, problem, solution, lesson."""
+    [episode] = of_type(logger_fix(), MemoryType.EPISODE)
+    assert episode.title == "replace the pipeline by lineTransport"
+    fields = dict(episode.fields)
+    assert list(fields) == ["Summary", "Date", "Problem", "Solution", "Lesson"]
+    assert len(fields["Summary"].split()) <= 10
+    assert fields["Date"] == "2026-03-05"
+    assert fields["Problem"].startswith("The logger writes")
+    assert "1a2b3c4" in fields["Solution"]
+    assert episode.content.startswith("- Summary: ")
+
+
+@pytest.mark.parametrize("request_text", ["What does this do, in a few words?", "Add a flag to the parser please"])
+def test_what_was_not_finished_is_no_episode(request_text: str) -> None:
+    """Only talked about, or edited without a commit or a passing check."""
+    assert of_type(Thread().user(request_text).agent("I see."), MemoryType.EPISODE) == []
+    assert of_type(Thread().user(request_text).edit("/w/a.py").agent("Edited."), MemoryType.EPISODE) == []
+
+
+def test_an_uncommitted_task_needs_passing_checks_and_a_report() -> None:
+    """The report then stands as its solution."""
+    thread = (
+        Thread()
+        .user("Ok, now please add a `--quiet` flag to the command line of the importer")
+        .edit("/w/app/cli.py")
+        .bash("pytest -q", "5 passed")
+        .agent("Added the `--quiet` flag to `app/cli.py`.")
+    )
+    [episode] = of_type(thread, MemoryType.EPISODE)
+    assert episode.title is not None
+    assert episode.title.startswith("Add a `--quiet` flag")
+    assert dict(episode.fields)["Solution"].startswith("Added the `--quiet` flag")
+
+
+def test_summary_of_a_title_has_ten_words_at_most() -> None:
+    """Small words go first."""
+    title = "fix(core): the counting of the tokens in a text that is longer than the window of a model"
+    assert summary_of(title) == "counting tokens text longer than window model"
+    assert len(summary_of("word " * 30).split()) == 10
+    assert summary_of("fix: short title") == "short title"
+
+
+def test_files_give_their_knowledge() -> None:
+    """The first sentence under each heading, steps as procedures, warnings as mistakes, what definitions say."""
+    files = {
+        "research/lmdb.md": (
+            "# LMDB\n\nLMDB maps the whole file into memory and never copies a page.\n\n"
+            "## Pitfalls\n\nNever open the same file twice in one process, locks are lost.\n\n"
+            "## Backup\n\n1. Stop writers\n2. Copy with compaction\n\n```\n# not a heading\n```\n\n## Empty\n\nShort.\n"
+        ),
+        "src/size.py": '"""x"""\ndef size_of(path):\n    """Gives the size of a file in bytes, links followed."""\n',
+        "src/size.go": "// SizeOf gives the size of a file in bytes.\nfunc SizeOf() {}\n",
+        "notes.txt": "The queue is bounded at one thousand entries.",
+        "empty.md": "",
+    }
+    found = {(candidate.type, candidate.content) for candidate in ENGINE.candidates([], files)}
+    assert (
+        MemoryType.FACT,
+        "LMDB: LMDB maps the whole file into memory and never copies a page. (from research/lmdb.md)",
+    ) in found
+    assert any(kind is MemoryType.MISTAKE and "Never open the same file twice" in text for kind, text in found)
+    assert any(kind is MemoryType.PROCEDURE and "Stop writers → Copy with compaction" in text for kind, text in found)
+    assert any("`size_of` in src/size.py: Gives the size" in text for _, text in found)
+    assert any("`SizeOf` in src/size.go" in text for _, text in found)
+    assert any("The queue is bounded" in text for _, text in found)
+    assert not any("was created" in text or "not a heading" in text for _, text in found)
+
+
+def test_working_memory_gives_facts() -> None:
+    """Sentences are kept under their key, flags are not."""
+    found = ENGINE.candidates(
+        [], {}, {"deadline": "release is due tomorrow at noon", "done": "yes"}, "2026-11-21T10:00:00.000Z"
+    )
+    assert [candidate.content for candidate in found] == ["deadline: release is due 2026-11-22 at noon (2026-11-21)."]
+
+
+def test_the_same_is_said_once() -> None:
+    """Two wordings of one thing give one memory."""
+    thread = Thread()
+    for _ in range(4):
+        thread.user("don't ever push to the main branch directly").agent("Understood.")
+    assert len(of_type(thread, MemoryType.MISTAKE)) == 1

@@ -1,0 +1,107 @@
+"""The working state as agents read it: the block of api.md 2.1, its bound, and what of a thread it says."""
+
+from __future__ import annotations
+
+from reverie import tokens
+from reverie.distill import state
+from reverie.distill.extractive import Extractive
+from reverie.models import WorkingState
+from support.thread import Thread, logger_fix
+
+ENGINE = Extractive()
+
+
+def test_block_is_exactly_the_one_agents_are_promised() -> None:
+    """Heading and labels are literal, lists are joined by semicolons, files by commas."""
+    shown = state.render(
+        WorkingState(
+            current_task="Reviewing PRs #30-32 and merging",
+            task_chain=("never shown",),
+            completed_steps=("#30 reviewed (clean)", "#31 reviewed (clean)"),
+            next_steps=("Review #32 diff", "merge all three"),
+            open_files=("docs/a.md", "src/b.py"),
+            recent_decisions=("Squash merge, not regular merge",),
+            blockers=("CI is down",),
+        )
+    )
+    assert shown == (
+        "## Working State (auto-maintained)\n"
+        "Current task: Reviewing PRs #30-32 and merging\n"
+        "Completed: #30 reviewed (clean); #31 reviewed (clean)\n"
+        "Next: Review #32 diff; merge all three\n"
+        "Recent decisions: Squash merge, not regular merge\n"
+        "Open files: docs/a.md, src/b.py\n"
+        "Blockers: CI is down"
+    )
+
+
+def test_empty_fields_are_left_out_and_an_empty_state_is_no_block() -> None:
+    """Nothing is put before an agent that says nothing."""
+    assert state.render(WorkingState(current_task="x")) == "## Working State (auto-maintained)\nCurrent task: x"
+    assert state.render(WorkingState()) == ""
+
+
+def test_state_is_bounded_by_dropping_the_stalest() -> None:
+    """What is newest stays, what comes soonest stays, the current task always stays."""
+    long = tuple(
+        f"step {number} of a rather long list of finished things in src/module_{number}.py" for number in range(80)
+    )
+    held = state.bounded(WorkingState(current_task="the task", completed_steps=long, next_steps=long))
+    assert tokens.count(state.render(held)) <= state.MAX_TOKENS
+    assert held.current_task == "the task"
+    assert held.completed_steps[-1] == long[-1]
+    assert held.next_steps[0] == long[0]
+
+
+def test_a_task_of_any_length_fits() -> None:
+    """Even a current task that alone is too long."""
+    held = state.bounded(WorkingState(current_task="word " * 3000), max_tokens=100)
+    assert tokens.count(state.render(held)) <= 100
+
+
+def test_state_of_real_work_names_task_steps_files_and_decisions() -> None:
+    """Read from todo list, edits, commands and the person's words."""
+    found = ENGINE.working_state(logger_fix().messages)
+    assert found.current_task.endswith("(now: Write a regression test)")
+    assert "don't touch the public makeLogger signature" in found.current_task
+    assert any("committed 1a2b3c4" in step for step in found.completed_steps)
+    assert "Find the cause of the leak" in found.completed_steps
+    assert found.next_steps[0] == "Write a regression test"
+    assert any("Shall I open a pull request?" in step for step in found.next_steps)
+    assert found.open_files[-1] == "lineTransport.ts"
+    assert found.blockers == ()
+    assert found.updated_at == "2026-03-05T09:21:00.000Z"
+
+
+def test_a_failing_test_blocks_until_it_passes() -> None:
+    """The newest run of a check decides."""
+    failing = (
+        Thread().user("please make the parser tests pass").bash("pytest -q", "E   AssertionError: no", failed=True)
+    )
+    assert ENGINE.working_state(failing.messages).blockers == ("tests failing: E AssertionError: no",)
+    assert ENGINE.working_state(failing.bash("pytest -q", "3 passed").messages).blockers == ()
+
+
+def test_a_yes_does_not_replace_the_task() -> None:
+    """The last substantial request is the task; a short follow-up is shown behind the one it follows."""
+    thread = Thread().user("Please write a parser for the new wire format of the daemon").agent("Shall I?").user("yes")
+    assert ENGINE.working_state(thread.messages).current_task.startswith("Please write a parser")
+    followed = thread.agent("Written.").user("and also the tests")
+    task = ENGINE.working_state(followed.messages).current_task
+    assert task == "Please write a parser for the new wire format of the daemon → and also the tests"
+
+
+def test_previous_state_is_carried_on() -> None:
+    """What nothing replaced is still known; nothing new at all changes nothing."""
+    before = ENGINE.working_state(logger_fix().messages)
+    assert ENGINE.working_state([], before) == before
+    after = ENGINE.working_state(Thread().user("Now let's use tabs in every source file please").messages, before)
+    assert "lineTransport.ts" in after.open_files
+    assert "Write a regression test" in after.next_steps
+    assert after.recent_decisions[-1].startswith("Now let's use tabs") or "tabs" in after.current_task
+
+
+def test_what_was_taken_back_is_not_read() -> None:
+    """A rewound request is no task."""
+    thread = Thread().user("Rename every module to start with z").user("Delete the whole database now", rewound=True)
+    assert "Delete" not in ENGINE.working_state(thread.messages).current_task

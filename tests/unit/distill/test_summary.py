@@ -1,0 +1,148 @@
+"""The structured summary: its text, its text read back, what is packed, and what of a thread it tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reverie import tokens
+from reverie.distill import summary
+from reverie.distill.extractive import Extractive
+from reverie.models import Distillation, Section, Summary
+from support.thread import Thread, logger_fix
+
+ENGINE = Extractive()
+HEADINGS = [
+    "## Task Context",
+    "## Completed Work",
+    "## Key Decisions & Rationale",
+    "## Current State",
+    "## Open Threads",
+    "## Corrections & Failed Approaches",
+    "## Tone & Register",
+]
+
+
+def distilled(thread: Thread, number: int = 1, previous: Distillation | None = None) -> Distillation:
+    """Everything distilled, nothing preserved."""
+    return ENGINE.distill(
+        thread.messages, number=number, previous=previous, tail_from_seq=len(thread.messages) + 1, passage_tokens=2_000
+    )
+
+
+def test_text_has_the_seven_sections_in_order() -> None:
+    """Heading with its number, then every section, an empty one saying so."""
+    shown = summary.render(Summary(7, {Section.TASK_CONTEXT: ("a task", "its goal")}))
+    assert shown.startswith("# Conversation Summary (Distillation #7)\n\n## Task Context\n- a task\n- its goal\n\n")
+    assert [line for line in shown.split("\n") if line.startswith("## ")] == HEADINGS
+    assert shown.count("- None.") == 6
+
+
+def test_text_is_read_back() -> None:
+    """What was rendered parses to the same summary; other text is none."""
+    made = distilled(logger_fix(), 3).summary
+    assert summary.parse(summary.render(made)) == made
+    assert summary.parse("# Something else\n\n## Task Context\n- x") is None
+
+
+def test_packing_keeps_the_first_lines_of_every_section_within_the_ceiling() -> None:
+    """No section starves another; the ceiling holds as counted."""
+    lines = {
+        section: tuple(f"{section.value} line {number}, said at length" for number in range(200)) for section in Section
+    }
+    for ceiling in (120, 300, 1_000):
+        packed = summary.pack(1, lines, ceiling)
+        assert tokens.count(summary.render(packed)) <= ceiling
+        for section in Section:
+            assert packed.sections[section] == lines[section][: len(packed.sections[section])]
+        assert ceiling < 300 or all(packed.sections[section] for section in Section)
+
+
+def test_summary_tells_what_happened_and_why() -> None:
+    """Request, work done, the cause found, the correction, the open question, the tone."""
+    found = distilled(logger_fix()).summary.sections
+    assert any("The logger writes to stdout" in line for line in found[Section.TASK_CONTEXT])
+    assert "Committed 1a2b3c4: fix(logger): replace the pipeline by lineTransport" in found[Section.COMPLETED_WORK]
+    assert any("worker thread writes to stdout by itself" in line for line in found[Section.DECISIONS])
+    assert any(line.startswith("Last tests: passed") for line in found[Section.CURRENT_STATE])
+    assert any("Shall I open a pull request?" in line for line in found[Section.OPEN_THREADS])
+    assert any("User: no, don't touch the public makeLogger" in line for line in found[Section.CORRECTIONS])
+    assert any("expected stdout to be empty" in line for line in found[Section.CORRECTIONS])
+    assert found[Section.TONE]
+
+
+def test_a_yes_is_kept_with_what_it_agreed_to() -> None:
+    """An approval alone decides nothing that a reader could know."""
+    thread = (
+        Thread()
+        .user("How should `loadConfig` treat unknown keys in the settings file?")
+        .agent("I suggest that `loadConfig` refuses unknown keys and names the nearest one. Shall I?")
+        .user("yes, do it")
+    )
+    decisions = distilled(thread).summary.sections[Section.DECISIONS]
+    assert any("refuses unknown keys" in line and "yes, do it" in line for line in decisions)
+
+
+def test_answers_to_questions_are_decisions() -> None:
+    """AskUserQuestion keeps the question with the answer."""
+    question = "Which database should the cache use?"
+    thread = (
+        Thread()
+        .user("Add a cache to the resolver please, it is slow")
+        .call(
+            "AskUserQuestion",
+            {"questions": [{"question": question, "options": []}]},
+            f'User has answered your questions: "{question}"="LMDB". You can now continue.',
+        )
+    )
+    assert f"Asked “{question}”, the user chose: LMDB" in distilled(thread).summary.sections[Section.DECISIONS]
+
+
+def test_open_threads_survive_five_distillations() -> None:
+    """Still open is still there; what was finished since is gone."""
+    current = distilled(Thread().user("Build the importer for us").todos(Support_gzip="pending", Count_lines="pending"))
+    for number in range(2, 6):
+        current = distilled(Thread().user(f"Unrelated remark number {number} about the weather"), number, current)
+    assert "To do: Support gzip" in current.summary.sections[Section.OPEN_THREADS]
+    closed = distilled(Thread().user("Now finish it all").todos(Support_gzip="completed"), 6, current)
+    assert "To do: Support gzip" not in closed.summary.sections[Section.OPEN_THREADS]
+    assert "To do: Count lines" in closed.summary.sections[Section.OPEN_THREADS]
+
+
+def test_corrections_and_the_beginning_are_carried_over() -> None:
+    """The thread's first request and what was corrected do not fade."""
+    first = distilled(logger_fix())
+    second = distilled(Thread().user("Write the release notes for version two").user("Add the dates as well"), 2, first)
+    sections = second.summary.sections
+    assert any("don't touch the public makeLogger" in line for line in sections[Section.CORRECTIONS])
+    assert any(line.startswith("The thread began with: The logger") for line in sections[Section.TASK_CONTEXT])
+
+
+def test_nothing_new_keeps_the_previous_task() -> None:
+    """A distillation of an empty stretch still knows what the work is."""
+    first = distilled(logger_fix())
+    second = ENGINE.distill([], number=2, previous=first, tail_from_seq=1)
+    assert second.summary.sections[Section.TASK_CONTEXT] == first.summary.sections[Section.TASK_CONTEXT]
+    assert second.state == first.state
+    assert second.through_seq == 0
+
+
+def test_impatience_and_corrections_are_in_the_tone() -> None:
+    """The register tells the agent how to go on."""
+    thread = Thread()
+    for _ in range(3):
+        thread.user("no, it still fails again, why did you change that").agent("Looking.")
+    tone = distilled(thread).summary.sections[Section.TONE]
+    assert any("impatient" in line for line in tone)
+    assert any("Corrects often" in line for line in tone)
+    curious = distilled(Thread().user("What is a B-tree and why is it wide?")).summary.sections[Section.TONE]
+    assert any("questions" in line for line in curious)
+
+
+def test_ceiling_is_obeyed_by_a_distillation() -> None:
+    """The caller gives less where the whole budget is small."""
+    found = ENGINE.distill(
+        logger_fix().messages, number=1, previous=None, tail_from_seq=99, passage_tokens=0, summary_tokens=250
+    )
+    assert tokens.count(summary.render(found.summary)) <= 250
+    assert found.passages == ()
+    assert replace(found, passages=()) == found
