@@ -3,48 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged
+from reverie.store.check import FILE, run_check
+
 from reveried.log import logger
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["check_in_child"]
+__all__ = ["check_store"]
 
-OUTPUT_BYTES_MAX = 64 * 1024
-CLEAN, FINDINGS = 0, 1
+SHOWN = 20
 
 
-async def check_in_child(store_dir: Path) -> None:
-    """Runs the store's check. What it finds is logged; damaged records are named again whenever they are asked for.
+async def check_store(store_dir: Path) -> None:
+    """Checks the store, which nobody has open. Damaged records are logged; they are named again when asked for.
 
     Raises:
-        Damaged: the store cannot even be read; opening it could end the daemon, again and again.
+        Damaged: the file itself is damaged; opening it could end the daemon, again and again.
+        StorageFailed: no check could be made.
     """
-    if not (store_dir / "data.mdb").exists():
-        return
-    child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "reverie.store.check",
-        str(store_dir),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    assert child.stdout is not None
-    said = (await child.stdout.read(OUTPUT_BYTES_MAX)).decode("utf-8", "replace")
-    await child.stdout.read()
-    status = await child.wait()
+    report = await asyncio.to_thread(run_check, store_dir, offline=True)
     log = logger("reveried.check")
-    if status == CLEAN:
-        log.info("the store is sound after an unclean stop")
-    elif status == FINDINGS:
-        log.error("the store has damaged records", findings=said)
-    else:
+    if report.ok:
+        log.info("the store is sound after an unclean stop", records=sum(report.counts.values()))
+        return
+    findings = [f"{problem.kind} {problem.space} {problem.key}: {problem.what}" for problem in report.problems]
+    if report.status == FILE:
         raise Damaged(
-            f"The store in {store_dir} cannot be read: its check ended with status {status}.",
-            hint="reverie restore FILE brings back a backup; the damaged files stay where they are.",
+            f"The store in {store_dir} is damaged and was not opened: {findings[0]}.",
+            hint="reverie restore FILE brings back a backup; reverie check names all that is damaged.",
+            findings=len(findings),
+            crashed=report.crashed,
         )
+    log.error("the store has damaged records", findings=findings[:SHOWN], more=max(0, len(findings) - SHOWN))

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Self
 
 from reverie.errors import Busy
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 __all__ = ["Events", "Subscription"]
 
@@ -20,18 +16,8 @@ class Subscription:
         self._events = events
         self._news = asyncio.Event()
 
-    async def __aenter__(self) -> Self:
-        """Takes a place among the followers.
-
-        Raises:
-            Busy: there are too many.
-        """
-        self._events.add(self)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Gives the place back; twice is once."""
         self._events.discard(self)
 
     def wake(self) -> None:
@@ -63,14 +49,16 @@ class Events:
         self.ended = False
 
     def subscribe(self) -> Subscription:
-        """A follower; enter it with `async with`."""
-        return Subscription(self)
+        """A new follower, to be closed by whoever asked.
 
-    def add(self, subscription: Subscription) -> None:
-        """Raises Busy when all places are taken."""
+        Raises:
+            Busy: all places are taken.
+        """
         if len(self._subscriptions) >= self._limit:
             raise Busy("Too many follow the events.", hint="Close another stream first.", retryAfter=5)
+        subscription = Subscription(self)
         self._subscriptions.add(subscription)
+        return subscription
 
     def discard(self, subscription: Subscription) -> None:
         """Gives a place back."""

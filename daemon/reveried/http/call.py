@@ -13,7 +13,7 @@ from reverie.canonical import check_json
 from reverie.errors import ValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, Callable, Mapping
 
     from reverie.models import Json
     from reveried.services import Services
@@ -48,9 +48,13 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """An answer without a length: each item is sent as it comes (server-sent events)."""
+    """An answer without a length: each item is sent as it comes (server-sent events).
 
-    items: AsyncIterator[bytes]
+    `ended` is called once when the stream is over, also when not one item was ever asked for.
+    """
+
+    items: AsyncGenerator[bytes, None]
+    ended: Callable[[], None]
     media: str = "text/event-stream"
     headers: Mapping[str, str] = field(default_factory=dict)
 

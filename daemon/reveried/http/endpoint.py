@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 import urllib.parse
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from reveried.http.envelope import body_of, headers_of
 from reveried.log import logger
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
     from starlette.types import Receive, Scope, Send
 
@@ -106,15 +105,19 @@ async def _send_stream(answer: Stream, receive: Receive, send: Send) -> None:
         (b"content-type", answer.media.encode()),
         (b"cache-control", b"no-store"),
     ]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    sending = asyncio.ensure_future(_send_items(answer.items, send))
-    leaving = asyncio.ensure_future(_gone(receive))
+    sending = leaving = None
     try:
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        sending = asyncio.ensure_future(_send_items(answer.items, send))
+        leaving = asyncio.ensure_future(_gone(receive))
         await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in (sending, leaving):
+        tasks = [task for task in (sending, leaving) if task is not None]
+        for task in tasks:
             task.cancel()
-        outcome = await asyncio.gather(sending, leaving, return_exceptions=True)
+        outcome = await asyncio.gather(*tasks, return_exceptions=True)
+        await answer.items.aclose()
+        answer.ended()
     failure = next((one for one in outcome if isinstance(one, Exception)), None)
     if failure is not None:
         logger("reveried.http").error("a stream failed", kind=type(failure).__name__, exc_info=failure)
@@ -122,10 +125,9 @@ async def _send_stream(answer: Stream, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _send_items(items: AsyncIterator[bytes], send: Send) -> None:
-    async with contextlib.aclosing(items) as opened:  # type: ignore[type-var] # every stream here is a generator
-        async for item in opened:
-            await send({"type": "http.response.body", "body": item, "more_body": True})
+async def _send_items(items: AsyncGenerator[bytes, None], send: Send) -> None:
+    async for item in items:
+        await send({"type": "http.response.body", "body": item, "more_body": True})
 
 
 async def _gone(receive: Receive) -> None:

@@ -19,7 +19,7 @@ from reverie.errors import Busy, ReverieError, TooLarge, ValidationError
 from reveried.http.envelope import raw_response
 
 if TYPE_CHECKING:
-    from uvicorn._types import ASGI3Application
+    from uvicorn._types import ASGI3Application, ASGISendEvent
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
@@ -36,6 +36,17 @@ class Phase(Enum):
     BETWEEN = "between"
     HEAD = "head"
     BODY = "body"
+
+
+class Cycle(RequestResponseCycle):
+    """One request and its answer; an answer to a peer that has gone is dropped, and is no error."""
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """One piece of the answer."""
+        if self.transport.is_closing():
+            self.disconnected = True
+            return
+        await super().send(message)
 
 
 class Connection(HttpToolsProtocol):
@@ -114,9 +125,7 @@ class Connection(HttpToolsProtocol):
         self._progress += len(data)
         try:
             self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            self._refuse(_malformed("This socket speaks HTTP/1.1 and does not upgrade."))
-        except httptools.HttpParserError:
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             self._refuse(self._why or _malformed("That was not an HTTP/1.1 request."))
         else:
             self._watch(before, len(data), moved=self._body_bytes != body_before)
@@ -165,6 +174,8 @@ class Connection(HttpToolsProtocol):
         """The head is whole: decides from it alone whether the body may come."""
         self._disarm()
         self._phase = Phase.BODY
+        if self.parser.should_upgrade():
+            self._stop(_malformed("This socket speaks HTTP/1.1 and does not upgrade."))
         length = self._declared_length()
         if length > self._limits.body_bytes:
             self._stop(self._body_too_large())
@@ -356,8 +367,8 @@ class Connection(HttpToolsProtocol):
         self.scope["raw_path"] = raw_path
         self.scope["query_string"] = url.query or b""
 
-    def _new_cycle(self) -> RequestResponseCycle:
-        return RequestResponseCycle(
+    def _new_cycle(self) -> Cycle:
+        return Cycle(
             scope=self.scope,
             transport=self.transport,
             flow=self.flow,

@@ -12,8 +12,9 @@ from reveried.http.call import Stream
 from reveried.http.table import Route
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator
 
+    from reveried.events import Subscription
     from reveried.http.call import Call
 
 __all__ = ["ROUTES"]
@@ -44,7 +45,8 @@ async def events(call: Call) -> Stream:
             oldest=oldest,
             newest=newest,
         )
-    return Stream(_follow(call, after))
+    subscription = call.services.events.subscribe()
+    return Stream(_follow(call, subscription, after), subscription.close)
 
 
 def _after(call: Call) -> int | None:
@@ -57,17 +59,16 @@ def _after(call: Call) -> int | None:
     return int(text)
 
 
-async def _follow(call: Call, after: int) -> AsyncIterator[bytes]:
+async def _follow(call: Call, subscription: Subscription, after: int) -> AsyncGenerator[bytes, None]:
     """Each event as one frame; a comment now and then keeps the line open and finds readers that have gone."""
-    async with call.services.events.subscribe() as subscription:
-        # The first bytes tell the reader that the stream stands.
-        yield b": following\n\n"
-        while not subscription.ended:
-            frames, after = _new_frames(call, after)
-            if frames:
-                yield frames
-            elif not await subscription.wait(HEARTBEAT_S):
-                yield b": still here\n\n"
+    # The first bytes tell the reader that the stream stands.
+    yield b": following\n\n"
+    while not subscription.ended:
+        frames, after = _new_frames(call, after)
+        if frames:
+            yield frames
+        elif not await subscription.wait(HEARTBEAT_S):
+            yield b": still here\n\n"
 
 
 def _new_frames(call: Call, after: int) -> tuple[bytes, int]:
