@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 from reverie.errors import Damaged, ReverieError
 from reverie.paths import Layout
 from reverie.redact import Redactor
-from reverie.store import Store, needs_check
+from reverie.store import Store, StoreLock, needs_check
 from reveried import __version__, log
-from reveried.checking import check_in_child
+from reveried.checking import check_store
 from reveried.clock import clock_of, text_of
 from reveried.compute import Compute
 from reveried.config import Config, load
@@ -90,10 +90,13 @@ async def serve(env: Mapping[str, str]) -> int:
         lock = Lock(layout.data_dir / "daemon.lock")
         closing.callback(lock.release)
         server = await _listen(config, env, closing)
-        if needs_check(layout.store_dir):
-            await check_in_child(layout.store_dir)
+        unclean = needs_check(layout.store_dir)
+        store_lock = StoreLock.take(layout.store_dir)
+        closing.callback(store_lock.release)
+        if unclean:
+            await check_store(layout.store_dir)
         redactor, clock = Redactor(config.redact.literals), clock_of(env, home)
-        store = Store.open(layout.store_dir, redactor=redactor)
+        store = Store.open(layout.store_dir, redactor=redactor, lock=store_lock)
         closing.callback(store.close)
         services = await _assemble(layout, config, store, redactor, closing, gate=server.gate, clock=clock, began=began)
         closing.push_async_callback(server.drain, config.daemon.drain_seconds)
