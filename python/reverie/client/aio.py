@@ -77,6 +77,7 @@ class AsyncClient:
         while self._idle:
             await self._idle.pop().close()
 
+    backup = _offered(calls.backup)
     cancel_job = _offered(calls.cancel_job)
     health = _offered(calls.health)
     job = _offered(calls.job)

@@ -83,6 +83,7 @@ class Client:
             self._line.close()
             self._line = None
 
+    backup = _offered(calls.backup)
     cancel_job = _offered(calls.cancel_job)
     health = _offered(calls.health)
     job = _offered(calls.job)

@@ -29,6 +29,8 @@ from reverie.wire.context import (
     WorkingState,
 )
 from reverie.wire.daemon import (
+    BackupMade,
+    CreateBackup,
     DistillationSupport,
     Health,
     Job,
@@ -97,6 +99,7 @@ __all__ = [
     "AppendMessages",
     "Appended",
     "Archive",
+    "BackupMade",
     "Change",
     "ChunkAnswer",
     "ChunkQuery",
@@ -104,6 +107,7 @@ __all__ = [
     "ContextQuery",
     "ContextTokens",
     "ContextUse",
+    "CreateBackup",
     "CreateNote",
     "CreateSchedule",
     "CreateThread",

@@ -1,14 +1,16 @@
 """What the daemon says about itself: health, status, spaces and jobs."""
 
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from msgspec import field
+from msgspec import Meta, field
 
 from reverie.models import Json
-from reverie.wire.base import Reply
+from reverie.wire.base import Reply, Request
 from reverie.wire.dreams import DreamRecord, Schedule
 
 __all__ = [
+    "BackupMade",
+    "CreateBackup",
     "DistillationSupport",
     "Health",
     "Job",
@@ -88,6 +90,20 @@ class Space(Reply):
 
     id: str
     root: str
+
+
+class CreateBackup(Request):
+    """`POST /v1/backups`: the absolute path of the copy, at which nothing is yet. For the daemon's owner alone."""
+
+    path: Annotated[str, Meta(min_length=1, max_length=4096, pattern="^/")]
+
+
+class BackupMade(Reply):
+    """A compact, checked copy of the whole store; `size` is in bytes, `counts` per kind of record."""
+
+    path: str
+    size: int
+    counts: dict[str, int]
 
 
 class JobAccepted(Reply):

@@ -24,7 +24,7 @@ _UNKNOWN = re.compile(r"^Object contains unknown field `(?P<field>.*)`$", re.DOT
 _MISSING = re.compile(r"^Object missing required field `(?P<field>.*)`$", re.DOTALL)
 _TYPE = re.compile(r"^Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`$")
 _RANGE = re.compile(r"^Expected `(?P<wanted>[^`]*)` (?P<rule>of length .*|[<>]=? .*)$")
-_PATTERN = re.compile(r"^Expected `str` matching regex")
+_PATTERN = re.compile(r"^Expected `str` matching regex '(?P<pattern>.*)'$")
 _ENUM = re.compile(r"^Invalid (?:enum )?value (?P<value>.*)$", re.DOTALL)
 _WORDS = {
     "int": "an integer",
@@ -95,8 +95,8 @@ def _complaint(what: str) -> str:
         return f"must be {_words(found['wanted'])}, not {_words(found['got'])}"
     if found := _RANGE.match(what):
         return f"must be {_words(found['wanted'])} {found['rule']}"
-    if _PATTERN.match(what):
-        return "may hold only letters, digits and . _ : @ + -"
+    if found := _PATTERN.match(what):
+        return "must be an absolute path" if found["pattern"] == "^/" else "may hold only letters, digits and . _ : @ + -"
     if found := _ENUM.match(what):
         return f"cannot be {_shown(found['value'])}"
     return f"is not usable: {_shown(what)}"

@@ -24,6 +24,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
     table: list[tuple[str, tuple[Any, ...], dict[str, Any], str, dict[str, str], Any]] = [
         ("status", (), {}, "GET /v1/status", {}, None),
         ("spaces", (), {}, "GET /v1/spaces", {}, None),
+        ("backup", ("/b",), {}, "POST /v1/backups", {}, {"path": "/b"}),
         ("job", ("j",), {}, "GET /v1/jobs/j", {}, None),
         ("cancel_job", ("j",), {}, "DELETE /v1/jobs/j", {}, None),
         ("openapi", (), {}, "GET /v1/openapi.json", {}, None),

@@ -61,6 +61,7 @@ def check(kind: type[Any], value: Any, field: str, words: str, hint: str = "") -
         (wire.RecallRequest, {"query": ""}, "query", "length >= 1", ""),
         (wire.RecallRequest, {"query": "x", "types": ["virtue"]}, "types[0]", "'virtue'", ""),
         (wire.CreateNote, {"content": "x", "category": "gossip"}, "category", "'gossip'", ""),
+        (wire.CreateBackup, {"path": "here"}, "path", "must be an absolute path", ""),
         (wire.StartImport, {"client": "notepad", "session": "s"}, "client", "'notepad'", ""),
     ],
 )

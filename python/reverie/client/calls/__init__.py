@@ -1,6 +1,16 @@
 """Every call of the surface, built without sending it; both clients offer exactly these, under these names."""
 
-from reverie.client.calls.daemon_calls import cancel_job, event_stream, health, job, metrics, openapi, spaces, status
+from reverie.client.calls.daemon_calls import (
+    backup,
+    cancel_job,
+    event_stream,
+    health,
+    job,
+    metrics,
+    openapi,
+    spaces,
+    status,
+)
 from reverie.client.calls.history_calls import (
     add_schedule,
     archive,
@@ -41,6 +51,7 @@ __all__ = [
     "append",
     "archive",
     "archives",
+    "backup",
     "cancel_job",
     "context",
     "create_thread",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from reverie import wire
-from reverie.client.call import Call, get, ignore, nothing, target
+from reverie.client.call import Call, get, ignore, nothing, send, target
 
-__all__ = ["cancel_job", "event_stream", "health", "job", "metrics", "openapi", "spaces", "status"]
+__all__ = ["backup", "cancel_job", "event_stream", "health", "job", "metrics", "openapi", "spaces", "status"]
 
 
 def health() -> Call[wire.Health]:
@@ -23,6 +23,11 @@ def status() -> Call[wire.Status]:
 def spaces() -> Call[wire.Page[wire.Space]]:
     """The spaces and the folders of their documents."""
     return get(wire.Page[wire.Space], "spaces")
+
+
+def backup(path: str) -> Call[wire.BackupMade]:
+    """Write a compact, checked copy of the whole store to an absolute path at which nothing is yet."""
+    return send("POST", target("backups"), wire.BackupMade, wire.CreateBackup(path=path), long=True)
 
 
 def job(job_id: str) -> Call[wire.Job]:

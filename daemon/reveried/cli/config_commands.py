@@ -1,0 +1,134 @@
+"""`reverie config`: settings shown, changed, checked, and where everything lives."""
+
+import json as jsonlib
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from reverie import files
+from reverie.errors import ValidationError
+from reveried.cli import place
+from reveried.cli.options import Json
+from reveried.cli.output import as_json, counted, say, table
+from reveried.cli.toml_edit import with_value
+from reveried.config import KEYS, load, parse, read_file
+
+__all__ = ["config_get", "config_path", "config_set", "config_validate"]
+
+_PLACES = ("config", "root", "data", "store", "state", "socket", "log")
+Name = Annotated[str, typer.Argument(metavar="KEY", help="A setting, such as context.distilAt.")]
+
+
+def config_get(
+    name: Annotated[str | None, typer.Argument(metavar="[KEY]", help="A setting; without one, all of them.")] = None,
+    json: Json = False,
+) -> None:
+    """Show one setting, or all with what they mean.
+
+    Example: reverie config get context.distilAt
+    """
+    found = place.settings()
+    if name is not None:
+        value = found.value(name)
+        as_json({name: _plain(value)}) if json else say(_shown(value))
+        return
+    values = {key.name: _hidden(key.name, found.value(key.name)) for key in KEYS}
+    if json:
+        as_json({name: _plain(value) for name, value in values.items()})
+        return
+    rows = [(key.name, _shown(values[key.name]), found.set_by.get(key.name, "default"), key.says) for key in KEYS]
+    table(["Setting", "Value", "Set by", "Meaning"], rows)
+
+
+def config_set(
+    name: Name,
+    value: Annotated[str, typer.Argument(metavar="VALUE", help='Its value; a list as JSON: \'["a", "b"]\'.')],
+    json: Json = False,
+) -> None:
+    """Change one setting in the file; comments stay.
+
+    Example: reverie config set context.distilAt 0.6
+    """
+    places = place.layout()
+    key = next((key for key in KEYS if key.name == name), None)
+    if key is None:
+        place.settings().value(name)  # raises, naming the nearest
+        raise AssertionError(name)
+    changed = with_value(read_file(places.config_file).decode("utf-8"), name, key.from_text(value))
+    parse(changed.encode(), {}, layout=places, home=Path.home())
+    places.config_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files.write_atomic(places.config_file, changed.encode())
+    if json:
+        as_json({"path": str(places.config_file), name: _plain(key.from_text(value))})
+        return
+    say(f"{name} is now {_shown(key.from_text(value))}. A running daemon reads it when it starts again.")
+    if key.environment in os.environ:
+        say(f"But {key.environment} is set in this environment, and wins.")
+
+
+def config_path(
+    what: Annotated[str, typer.Argument(metavar="[WHAT]", help=f"One of {', '.join(_PLACES)}.")] = "config",
+    json: Json = False,
+) -> None:
+    """Print where something lives.
+
+    Example: reverie config path root
+    """
+    places, found = place.layout(), place.settings()
+    known = {
+        "config": places.config_file,
+        "root": place.root(),
+        "data": places.data_dir,
+        "store": places.store_dir,
+        "state": places.state_dir,
+        "socket": found.daemon.socket,
+        "log": place.log_file(),
+    }
+    assert tuple(known) == _PLACES
+    if what not in known:
+        raise ValidationError(f"there is no place called {what!r}", hint=f"one of {', '.join(_PLACES)}")
+    as_json({what: str(known[what])}) if json else say(str(known[what]))
+
+
+def config_validate(
+    path: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Another file than the one in use.")] = None,
+    json: Json = False,
+) -> None:
+    """Check the settings file and the environment.
+
+    Example: reverie config validate
+    """
+    places = place.layout()
+    looked = path or places.config_file
+    if path is not None:
+        if not path.exists():
+            raise ValidationError(f"{path} does not exist", hint="give a settings file")
+        found = parse(read_file(path), {}, layout=places, home=Path.home())
+    else:
+        found = load(places, os.environ, home=Path.home())
+    if json:
+        as_json({"path": str(looked), "valid": True, "setBy": dict(found.set_by)})
+        return
+    there = "" if looked.exists() else " (not there: defaults are used)"
+    say(f"{looked}{there} is good; {counted(len(found.set_by), 'setting')} changed from the default.")
+
+
+def _hidden(name: str, value: Any) -> Any:
+    """A person's secrets are counted, never shown in a list of everything."""
+    return f"({counted(len(value), 'literal')})" if name == "redact.literals" and value else value
+
+
+def _shown(value: Any) -> str:
+    return jsonlib.dumps(_plain(value)) if isinstance(value, tuple) else "" if value is None else str(value)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case Path():
+            return str(value)
+        case tuple():
+            return list(value)
+        case _:
+            return value

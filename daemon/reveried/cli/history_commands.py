@@ -1,0 +1,172 @@
+"""The commands about what happened: log, show, undo, archives."""
+
+import hashlib
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reverie.errors import NotFound
+from reveried.cli import place
+from reveried.cli.options import Json, Limit
+from reveried.cli.output import as_json, counted, fields, say, size, table, when
+from reveried.cli.pages import every
+
+if TYPE_CHECKING:
+    from reverie import wire
+    from reverie.client import Client
+
+__all__ = ["archives_list", "archives_show", "archives_verify", "log", "show", "undo"]
+
+_SHORT = 12  # characters of a hash that tell archives apart for people
+Address = Annotated[str, typer.Argument(metavar="SHA256", help="An archive's address, or its first characters.")]
+
+
+def log(limit: Limit = 20, json: Json = False) -> None:
+    """List what was written, newest first: who, why, when.
+
+    Example: reverie log
+    """
+    with place.client() as client:
+        page = client.operations(limit=limit)
+    if json:
+        as_json(page)
+        return
+    if not page.items:
+        say("Nothing has been written yet.")
+        return
+    table(
+        ["Operation", "When", "Who", "Why", "Changes", "Undo"],
+        [
+            (item.id, when(item.at), item.who, item.why, len(item.changes), "yes" if item.undoable else "")
+            for item in page.items
+        ],
+        right=(4,),
+    )
+
+
+def show(
+    operation: Annotated[str, typer.Argument(metavar="OP", help="An operation's id, as `reverie log` shows it.")],
+    json: Json = False,
+) -> None:
+    """Show one operation and what it changed.
+
+    Example: reverie show OP
+    """
+    with place.client() as client:
+        found = client.operation(operation)
+    if json:
+        as_json(found)
+        return
+    fields(
+        [
+            ("Operation", found.id),
+            ("When", found.at),
+            ("Who", found.who),
+            ("Why", found.why),
+            ("After", found.parent),
+            ("Takes back", found.undoes),
+        ]
+    )
+    if found.changes:
+        say()
+        table(["Kind", "Key", "Before", "After"], [_change(change) for change in found.changes])
+
+
+def undo(
+    operation: Annotated[
+        str | None, typer.Argument(metavar="[OP]", help="An operation's id; without one the last that can be undone.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Take one operation back by a new one.
+
+    Example: reverie undo
+    """
+    with place.client() as client:
+        found = client.operation(operation) if operation is not None else _last_undoable(client)
+        done = client.undo(found.id)
+    if json:
+        as_json(done)
+        return
+    say(f"Taken back: {found.why} ({when(found.at)}, {found.who}). To have it again: reverie undo {done.operation}")
+
+
+def archives_list(limit: Limit = 50, json: Json = False) -> None:
+    """List the archives, newest first.
+
+    Example: reverie archives list
+    """
+    with place.client() as client:
+        page = client.archives(limit=limit)
+    if json:
+        as_json(page)
+        return
+    if not page.items:
+        say("No archives yet; each distillation and each dream leaves one.")
+        return
+    table(
+        ["Archive", "Made by", "When", "Size", "Entries", "Of"],
+        [
+            (item.sha256[:_SHORT], item.kind, when(item.at), size(item.size), item.entries, item.ref or "-")
+            for item in page.items
+        ],
+        right=(3, 4),
+    )
+
+
+def archives_show(address: Address, json: Json = False) -> None:
+    """Print an archive's canonical JSON, byte for byte.
+
+    Example: reverie archives show 3f2a
+    """
+    del json  # an archive is JSON already
+    with place.client() as client:
+        typer.echo(client.archive(_whole(client, address)), nl=False)
+
+
+def archives_verify(json: Json = False) -> None:
+    """Check that every archive still is what its address says.
+
+    Example: reverie archives verify
+    """
+    good, wrong = 0, []
+    with place.client() as client:
+        for item in every(lambda after: client.archives(after=after)):
+            if hashlib.sha256(client.archive(item.sha256)).hexdigest() == item.sha256:
+                good += 1
+            else:
+                wrong.append(item.sha256)
+    if json:
+        as_json({"good": good, "wrong": wrong})
+    else:
+        for address in wrong:
+            say(f"{address} is not what its address says")
+        say(f"{counted(good, 'archive')} checked and good" + (f", {len(wrong)} not." if wrong else "."))
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _last_undoable(client: "Client") -> "wire.Operation":
+    for item in every(lambda after: client.operations(after=after)):
+        if item.undoable and item.undoes is None:
+            return item
+    raise NotFound("there is nothing to undo", hint="reverie log lists what was written")
+
+
+def _whole(client: "Client", address: str) -> str:
+    """The archive's whole address from its first characters."""
+    if len(address) >= 64:
+        return address
+    found = [
+        item.sha256 for item in every(lambda after: client.archives(after=after)) if item.sha256.startswith(address)
+    ]
+    if len(found) == 1:
+        return found[0]
+    why = f"{counted(len(found), 'archive')} begin" if found else "no archive begins"
+    raise NotFound(f"{why} with {address}", hint="reverie archives list shows the addresses")
+
+
+def _change(change: "wire.OperationChange") -> tuple[str, str, str, str]:
+    before = "-" if change.before is None else f"version {change.before}"
+    after = "removed" if change.after is None else f"version {change.after}"
+    return change.kind, "/".join(str(part) for part in change.key), before, after

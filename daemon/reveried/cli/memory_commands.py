@@ -1,0 +1,73 @@
+"""The commands about memories: recall, memories."""
+
+from typing import Annotated
+
+import typer
+
+from reverie import wire
+from reveried.cli import place
+from reveried.cli.options import Json, Limit
+from reveried.cli.output import as_json, say, table, when
+
+__all__ = ["memories", "recall"]
+
+MemoryType = Annotated[
+    str | None,
+    typer.Option("--type", "-t", help="Only skill, fact, procedure, observation, mistake, preference or episode."),
+]
+Tag = Annotated[str | None, typer.Option("--tag", help="Only those with this tag.")]
+
+
+def recall(
+    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="What you want to know, in your own words.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many at most.")] = 5,
+    kind: MemoryType = None,
+    tag: Tag = None,
+    json: Json = False,
+) -> None:
+    """Ask the memory a question.
+
+    Example: reverie recall how do we run the tests
+    """
+    asked = wire.parse(wire.RecallRequest, {"query": " ".join(query), "types": [kind] if kind else None})
+    with place.client() as client:
+        found = client.recall(asked.query, limit=limit, types=asked.types, tags=[tag] if tag else None)
+    if json:
+        as_json(found)
+        return
+    if not found.hits:
+        say("Nothing remembered answers that. `reverie memories` lists what there is.")
+    for hit in found.hits:
+        say(_spoken(hit.memory))
+        say(f"    {hit.memory.type}, {hit.memory.document}; {hit.why}")
+
+
+def memories(kind: MemoryType = None, tag: Tag = None, limit: Limit = 50, json: Json = False) -> None:
+    """List what is remembered.
+
+    Example: reverie memories --type mistake
+    """
+    asked = wire.parse(wire.MemoryQuery, {"type": kind, "tag": tag, "limit": limit})
+    with place.client() as client:
+        page = client.memories(kind=asked.type, tag=asked.tag, limit=limit)
+    if json:
+        as_json(page)
+        return
+    if not page.items:
+        say("Nothing is remembered yet. Next: reverie import claude-code ~/.claude/projects")
+        return
+    table(
+        ["Type", "Memory", "Tags", "File", "Changed", "Id"],
+        [
+            (item.type, _spoken(item), " ".join(item.tags), item.document, when(item.updated_at), item.id)
+            for item in page.items
+        ],
+    )
+    if page.next:
+        say(f"There are more: reverie memories --limit {min(limit * 5, 1000)}")
+
+
+def _spoken(memory: wire.Memory) -> str:
+    """An episode by its title, anything else by its text, on one line."""
+    text = memory.title or memory.content
+    return " ".join(text.split())

@@ -1,0 +1,101 @@
+"""What a command prints: JSON for machines, a table or a sentence for people, and errors with the next step."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from reverie import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console
+
+    from reverie.errors import ReverieError
+
+__all__ = ["as_json", "clean", "complain", "console", "counted", "fields", "say", "size", "table", "when"]
+
+PLAIN_WIDTH = 200  # a pipe has no width: lines are for grep, not for a screen
+_KIB = 1024
+
+
+def as_json(value: Any) -> None:
+    """One JSON document and a newline on standard output."""
+    sys.stdout.write(orjson.dumps(value, default=wire.plain, option=orjson.OPT_INDENT_2).decode() + "\n")
+
+
+def console(*, to_stderr: bool = False) -> Console:
+    """Where tables and progress go: in colour on a terminal without NO_COLOR, plain text elsewhere."""
+    from rich.console import Console  # noqa: PLC0415 - commands that print one sentence do without it
+
+    stream = sys.stderr if to_stderr else sys.stdout
+    width = None if stream.isatty() else PLAIN_WIDTH
+    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+
+
+def say(text: str = "") -> None:
+    """One sentence on standard output."""
+    sys.stdout.write(clean(text, keep="\n") + "\n")
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Sequence[int] = ()) -> None:
+    """A table; the columns numbered in `right` hold numbers."""
+    from rich.table import Table  # noqa: PLC0415 - as above
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    grid = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    for position, heading in enumerate(headings):
+        grid.add_column(heading, justify="right" if position in right else "left", overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(clean(str(cell))) for cell in row))
+    console().print(grid)
+
+
+def fields(pairs: Iterable[tuple[str, Any]]) -> None:
+    """Names and values, one pair a line; pairs without a value are left out."""
+    shown = [(name, str(value)) for name, value in pairs if value is not None and value != ""]
+    width = max((len(name) for name, _ in shown), default=0)
+    for name, value in shown:
+        say(f"{name:<{width}}  {value}")
+
+
+def complain(what: str, error: ReverieError, *, json: bool) -> None:
+    """An error: `<what>: <why>` and the next step on standard error, or its envelope on standard output."""
+    if json:
+        as_json({"error": error.code, "message": error.message, "details": error.details})
+        return
+    sys.stderr.write(f"{what}: {clean(error.message)}\n")
+    if error.hint:
+        sys.stderr.write(f"next: {clean(error.hint)}\n")
+
+
+def clean(text: str, *, keep: str = "") -> str:
+    """Text that cannot move the cursor or colour the terminal: what is remembered was written by others."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() or character in keep else " " if character.isspace() else "?"
+        for character in text
+    )
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """`1 line`, `2 lines`, `3,000 memories`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def size(count: float) -> str:
+    """Bytes as people read them: `320 B`, `1.2 KiB`."""
+    for unit in ("B", "KiB", "MiB"):
+        if count < _KIB:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= _KIB
+    return f"{count:.1f} GiB"
+
+
+def when(at: str | None) -> str:
+    """`2026-11-21 09:30` of a time on the wire (UTC); a dash for none."""
+    return at[:16].replace("T", " ") if at else "-"

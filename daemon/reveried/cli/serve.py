@@ -1,0 +1,14 @@
+"""`reverie serve`: the daemon in the foreground."""
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["serve"]
+
+
+def serve() -> int:
+    """Run the daemon until it is told to stop; its exit code."""
+    from reveried.app import run  # noqa: PLC0415 - only this command loads the daemon itself
+
+    return run(os.environ)
