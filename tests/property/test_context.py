@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from hypothesis import given, settings
@@ -15,6 +16,10 @@ from reverie.errors import TokenBudgetExceeded
 from reverie.models import Message, Note, Passage
 from support.api_rules import problems
 from support.soak import count as times
+from support.vocabulary import oracle
+
+if TYPE_CHECKING:
+    import tiktoken
 
 _WORDS = st.sampled_from(
     ["a", "the parser", "fails\n", "    ", "src/app/main.py", '{"a": 1}', "日本語", "🙂", "\n\n", "## x"]
@@ -123,22 +128,34 @@ def _held(block: dict[str, Any]) -> int:
             return tokens.count(block["source"]["data"])
 
 
+@functools.cache
+def _oracle() -> tiktoken.Encoding:
+    return oracle()
+
+
+def _refused(parts: Parts, budget: int) -> int | None:
+    """What would do where `budget` does not, else None."""
+    try:
+        assemble(parts, Limits(max_tokens=budget))
+    except TokenBudgetExceeded as refused:
+        return refused.minimum_required
+    return None
+
+
 @settings(max_examples=times(400, 20_000), deadline=None)
 @given(_PARTS, st.integers(1, 2_500))
 def test_never_above_its_budget_and_always_acceptable(parts: Parts, budget: int) -> None:
     """Whatever the parts hold: within `maxTokens` by every count, or refused with a budget that would do."""
-    try:
-        context = assemble(parts, Limits(max_tokens=budget))
-    except TokenBudgetExceeded as refused:
-        assert refused.budget == budget < refused.minimum_required
-        context = assemble(parts, Limits(max_tokens=refused.minimum_required))
-        budget = refused.minimum_required
+    if (least := _refused(parts, budget)) is not None:
+        assert _refused(parts, least - 1) == least > budget
+        budget = least
+    context = assemble(parts, Limits(max_tokens=budget))
     bill = {name: cost for name, cost in context.tokens.items() if name not in {"total", "tokenizer"}}
     assert problems(context.request, _signed(parts)) == []
     assert sum(bill.values()) == context.tokens["total"] <= budget
     assert min(bill.values()) >= 0
     assert _recount(context.request) + parts.tools == context.tokens["total"]
-    assert tokens.count(render(context)) + parts.tools <= budget
+    assert len(_oracle().encode_ordinary(render(context))) + parts.tools <= budget
 
 
 @settings(max_examples=times(150, 5_000), deadline=None)

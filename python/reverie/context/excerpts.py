@@ -1,7 +1,8 @@
-"""Passages of the distilled part, kept word for word: the best that fit, shown in the order they were said."""
+"""Passages of the distilled part, kept word for word: the best that fit, shown by where they come from."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokens
@@ -32,7 +33,7 @@ def demand(passages: Sequence[Passage]) -> int:
 def pack(passages: Sequence[Passage], room: int) -> Tier:
     """The passages of best rank within `room` tokens, by their own counts; one that does not fit lets smaller ones in.
 
-    Pieces of neighbouring entries stand together, an empty line marks a gap.
+    Pieces of one origin stand together under its name; without one, an empty line marks a gap.
     """
     ranked = sorted(passages, key=lambda each: (each.rank, each.seq))
     left = room - _frame()
@@ -42,8 +43,12 @@ def pack(passages: Sequence[Passage], room: int) -> Tier:
         tier = Tier("excerpts", (_shown(kept),) if kept else (), _told(passages, kept))
         if best.cost < tier.cost <= room:
             best = tier
-        if len(kept) == len(passages) or 0 <= room - tier.cost < _SLACK:
+        if (len(kept) == len(passages) and tier.cost <= room) or 0 <= room - tier.cost < _SLACK:
             break
+        if tier.cost > room + room // 2:
+            ranked = [replace(each, tokens=tokens.count(f"{each.text}\n")) for each in ranked]
+            left = room - _frame()
+            continue
         left += room - tier.cost
     return best
 
@@ -70,11 +75,16 @@ def _frame() -> int:
 
 
 def _shown(kept: list[Passage]) -> str:
+    """Passages of one origin under its name, the origin used last at the end; inside it, in the thread's order."""
+    groups: dict[str, list[Passage]] = {}
+    for passage in sorted(kept, key=lambda each: (each.seq, each.place, each.rank)):
+        groups.setdefault(passage.origin, []).append(passage)
     out = [HEADING]
-    before: int | None = None
-    for passage in sorted(kept, key=lambda each: (each.seq, each.rank)):
-        if before is not None and passage.seq - before > 1:
-            out.append("")
-        out.append(passage.text)
-        before = passage.seq
+    for origin, group in sorted(groups.items(), key=lambda each: (each[1][-1].seq, each[1][-1].place)):
+        if origin:
+            out.append(f"\n[{origin}]")
+        for before, passage in zip([None, *group], group, strict=False):
+            if not origin and before is not None and passage.seq - before.seq > 1:
+                out.append("")
+            out.append(passage.text)
     return "\n".join(out)

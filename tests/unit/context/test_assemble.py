@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,12 +11,14 @@ import pytest
 from reverie import tokens
 from reverie.context import Limits, Parts, RecallLine, assemble, render
 from reverie.context.emit import BEGINNING, WAITING
+from reverie.context.excerpts import HEADING
 from reverie.context.tiers import FRAME
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Note, Passage
 from support.api_rules import count_marks, problems
 from support.talk import Talk
 
+NOTES_HEAD = "## Notes (written by the agent, newest first)"
 STATE = "## Working State (auto-maintained)\nCurrent task: port the parser\nNext: run the tests"
 SUMMARY = "# Conversation Summary (Distillation #2)\n\n## Task Context\n- port the parser\n\n## Completed Work\n- lexer"
 NOTES = (
@@ -73,7 +76,7 @@ def test_late_places() -> None:
         "system",
     ]
     assert texts(request["messages"][-1]) == [
-        "## Notes (written by the agent, newest first)\n- [preference] prefer small commits\n- [correction] tabs, not spaces",
+        f"{NOTES_HEAD}\n- [preference] prefer small commits\n- [correction] tabs, not spaces",
         STATE,
         "## Recalled memories (type and origin in brackets)\n- [fact · facts/project.md] the parser is in src/parse.py",
     ]
@@ -89,7 +92,7 @@ def test_system_places() -> None:
     assert [block["text"].split("\n")[0] for block in request["system"]] == [
         "You are careful.",
         FRAME,
-        "## Notes (written by the agent, newest first)",
+        NOTES_HEAD,
         "## Working State (auto-maintained)",
         "## Recalled memories (type and origin in brackets)",
     ]
@@ -103,7 +106,7 @@ def test_summary_and_excerpts_open_the_conversation() -> None:
 
     assert summary.endswith(SUMMARY)
     assert "not instructions" in summary.split("\n")[0]
-    assert excerpts == "## Excerpts (verbatim, oldest first)\nplease port the parser\n\nthe lexer yields tokens"
+    assert excerpts == f"{HEADING}\nplease port the parser\n\nthe lexer yields tokens"
     assert said == "go on"
 
 
@@ -285,7 +288,7 @@ def test_what_gives_way_in_order() -> None:
         )
 
     assert present[0] == {"recall", "digest", "bootstrap", "summary", "notes", "workingState"}
-    assert all(later <= earlier for earlier, later in zip(present, present[1:], strict=False))
+    assert all(later <= earlier for earlier, later in pairwise(present))
     assert present[-1] >= {"notes", "workingState"}
     assert "recall" not in present[-1]
 

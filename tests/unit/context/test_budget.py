@@ -1,0 +1,158 @@
+"""The table of ceilings at any budget, what a model takes by its name, and tiers within their room."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie import tokens
+from reverie.context import Limits, RecallLine, ceilings, tiers
+from reverie.context.budget import SHARES, hard_limit, target
+from reverie.context.excerpts import HEADING, demand, pack
+from reverie.context.families import edits_on_server, takes_late_system
+from reverie.models import Note, Passage
+
+
+def test_the_ceilings_of_a_200k_window() -> None:
+    """The table of api.md 2.1."""
+    caps = ceilings(Limits())
+    assert (caps.bootstrap, caps.index, caps.digest, caps.notes) == (7_000, 1_000, 500, 2_000)
+    assert (caps.state, caps.recall, caps.summary, caps.tail) == (500, 1_500, 5_000, 12_000)
+
+
+def test_ceilings_grow_and_shrink_with_the_budget() -> None:
+    """Between the rows they are interpolated, beyond them proportional, and never together more than the budget."""
+    at = {budget: ceilings(Limits(max_tokens=budget)) for budget in (1, 500, 1_000, 2_500, 4_000, 70_000)}
+    assert at[70_000].summary == 10_000
+    assert at[2_500].summary == (SHARES[1_000][6] + SHARES[4_000][6]) // 2
+    assert at[500].tail == SHARES[1_000][7] // 2
+    for budget, row in SHARES.items():
+        assert sum(row) <= budget
+
+
+def test_the_window_bounds_the_target() -> None:
+    """A window below 200K scales the 35,000 down, a larger one does not scale it up."""
+    assert target(Limits(window=100_000)) == 17_500
+    assert target(Limits(window=1_000_000)) == 35_000
+    assert hard_limit(Limits(window=100_000)) == 100_000
+    assert hard_limit(Limits(window=100_000, max_tokens=300_000)) == 100_000
+
+
+@pytest.mark.parametrize(
+    ("model", "late", "edits"),
+    [
+        (None, False, True),
+        ("", False, False),
+        ("gpt-5", False, False),
+        ("claude-3-5-sonnet-20241022", False, False),
+        ("claude-opus-4-20250514", False, True),
+        ("claude-opus-4-7", False, True),
+        ("claude-opus-4-8", True, True),
+        ("claude-opus-4-8-20260528", True, True),
+        ("us.anthropic.claude-opus-5", True, True),
+        ("claude-haiku-4-5-20251001", False, True),
+        ("claude-haiku-5-5", True, True),
+        ("claude-sonnet-4-5", False, True),
+        ("claude-sonnet-5-5", True, True),
+        ("claude-fable-5-2", True, True),
+        ("claude-unheard-9", False, False),
+    ],
+)
+def test_families(model: str | None, late: bool, edits: bool) -> None:  # noqa: FBT001  # a table of verdicts
+    """Late system messages since Opus 4.8 and the 5 family, server-side editing since the 4 family."""
+    assert takes_late_system(model) is late
+    assert edits_on_server(model) is edits
+
+
+def test_bootstrap_shortens_the_text_at_its_ceiling() -> None:
+    """Texts in their order; the one that meets the ceiling is shortened visibly, those after it are left out."""
+    tier = tiers.bootstrap((("A.md", "short"), ("E.md", " "), ("B.md", "word " * 300), ("C.md", "word " * 30)), 100)
+    assert tier.texts[0] == "short"
+    assert "tokens trimmed …]" in tier.texts[1]
+    assert tier.cost <= 100
+    assert [item["path"] for item in tier.dropped] == ["B.md", "C.md"]
+
+
+def test_the_newest_note_keeps_a_part() -> None:
+    """The newest note is cut rather than left out; older ones find no room first; further lines are indented."""
+    notes = [
+        Note("n3", "new\nlines", "task", ""),
+        Note("n2", "word " * 90, "decision", ""),
+        Note("n1", "old", "task", ""),
+    ]
+    assert tiers.notes(notes, 60).texts == (
+        "## Notes (written by the agent, newest first)\n- [task] new\n  lines\n- [task] old",
+    )
+    assert [item["id"] for item in tiers.notes(notes, 60).dropped] == ["n2"]
+    only = tiers.notes(notes[1:2], 48)
+    assert only.texts[0].endswith(" […]")
+    assert only.dropped[0]["why"] == "shortened"
+    assert only.cost <= 48
+    assert tiers.notes([], 60).texts == ()
+
+
+def test_the_state_keeps_its_task() -> None:
+    """Its last lines go first; heading and task stay, the task cut where it is long."""
+    state = "## Working State (auto-maintained)\nCurrent task: " + "port it " * 40 + "\nNext: test\nBlockers: none"
+    tier = tiers.state(state, 48)
+    assert tier.texts[0].startswith("## Working State (auto-maintained)\nCurrent task: port it")
+    assert tier.cost <= 48
+    assert tier.dropped[0]["tokens"] > 0
+    assert tiers.state("", 48).texts == ()
+    assert tiers.state(state, 3).texts == ()
+
+
+def test_the_summary_thins_its_longest_section() -> None:
+    """Every section keeps its first line as long as there is room for it."""
+    sections = {"Task Context": 2, "Completed Work": 40, "Open Threads": 3}
+    body = "# Conversation Summary (Distillation #1)\n\n" + "\n\n".join(
+        f"## {name}\n" + "\n".join(f"- {name} item {number}" for number in range(items))
+        for name, items in sections.items()
+    )
+    tier = tiers.summary(body, 150)
+    for name in sections:
+        assert f"## {name}\n- {name} item 0" in tier.texts[0]
+    assert "Completed Work item 39" not in tier.texts[0]
+    assert tier.cost <= 150
+    assert tier.dropped == [{"tier": "summary", "tokens": tier.dropped[0]["tokens"]}]
+    assert tiers.summary(body, 2).texts == ()
+    assert tiers.summary(" ", 100).dropped == []
+    assert tiers.summary("- one line " * 500, 100).cost <= 100
+    assert tiers.summary("word " * 500, 60).cost <= 60
+
+
+def test_digest_and_recall_within_their_room() -> None:
+    """The digest is cut, or leaves the frame alone; recall gives up whole lines, smaller ones may follow."""
+    assert tiers.digest("word " * 900, 100).texts[0].endswith(" […]")
+    assert tiers.digest("word " * 900, 100).cost <= 100
+    assert tiers.digest("who", 3 + tokens.count(tiers.FRAME)).texts == (tiers.FRAME,)
+    assert tiers.digest("who", 10).texts == ()
+    lines = [
+        RecallLine("- big " + "word " * 50, "m1", "a"),
+        RecallLine("- small", "m2", "b"),
+        RecallLine(" ", "m3", "c"),
+    ]
+    tier = tiers.recall(lines, 30)
+    assert tier.texts[0].split("\n")[1:] == ["- small"]
+    assert [item["id"] for item in tier.dropped] == ["m1"]
+
+
+def passage(text: str, seq: int, rank: int) -> Passage:
+    return Passage(text, seq, rank, tokens.count(text + "\n"))
+
+
+def test_passages_by_rank_in_the_order_said() -> None:
+    """The best ranks that fit are taken, one too large lets smaller ones in; neighbours stand together."""
+    passages = [passage("last", 9, 0), passage("word " * 200, 5, 1), passage("second", 3, 3), passage("first", 2, 2)]
+    tier = pack(passages, 40)
+    assert tier.texts == (f"{HEADING}\nfirst\nsecond\n\nlast",)
+    assert tier.dropped == [{"tier": "excerpts", "count": 1, "tokens": passages[1].tokens}]
+    assert pack(passages, demand(passages)).dropped == []
+    assert pack(passages, 5).texts == ()
+    assert pack([], 100).texts == ()
+    assert demand([]) == 0
+
+
+def test_passages_that_understate_their_size_do_not_break_the_room() -> None:
+    """The exact count decides: what was promised too small is left out."""
+    tier = pack([Passage("word " * 100, number, number, 2) for number in range(5)], 250)
+    assert 100 < tier.cost <= 250

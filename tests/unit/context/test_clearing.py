@@ -1,0 +1,91 @@
+"""Context editing applied here, for models whose server does not: the same tool ids by the documented rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from reverie.context import Limits, Parts, assemble
+from reverie.context.clearing import PLACEHOLDER, clear, cleared_ids, edits
+from reverie.context.units import split
+from support.api_rules import problems
+from support.talk import Talk
+
+LIMITS = Limits(window=20_000, keep_tool_uses=3)
+
+
+def busy(calls: int, size: int = 1_000) -> Talk:
+    talk = Talk().user("go")
+    for number in range(calls):
+        talk.call("Bash", {"command": f"step {number}"}, "word " * size, thinking=f"thought {number}")
+    return talk
+
+
+def ids(talk: Talk, limits: Limits = LIMITS, beside: int = 0) -> list[str]:
+    return cleared_ids(split(talk.done())[0], limits, beside)
+
+
+def test_nothing_below_the_trigger() -> None:
+    """Up to 0.60 of the window every result stays."""
+    assert ids(busy(11)) == []
+    assert ids(busy(12)) == [f"toolu_{number:04}" for number in range(1, 10)]
+
+
+def test_everything_beside_the_conversation_counts() -> None:
+    """The trigger is input tokens: tools and tiers are part of it."""
+    assert ids(busy(11), beside=1_000) == [f"toolu_{number:04}" for number in range(1, 9)]
+
+
+def test_the_last_uses_are_kept() -> None:
+    """All results but those of the newest uses go, oldest first."""
+    assert ids(busy(15), replace(LIMITS, keep_tool_uses=14)) == []
+    assert ids(busy(15), replace(LIMITS, keep_tool_uses=13)) == []
+    assert ids(busy(15), replace(LIMITS, keep_tool_uses=12)) == ["toolu_0001", "toolu_0002", "toolu_0003"]
+    assert len(ids(busy(15), replace(LIMITS, keep_tool_uses=0))) == 15
+
+
+def test_too_little_to_clear_clears_nothing() -> None:
+    """Below `clear_at_least` the cached prefix is worth more than the room."""
+    assert ids(busy(12), replace(LIMITS, clear_at_least=0.50)) == []
+
+
+def test_calls_stay_and_results_become_a_placeholder() -> None:
+    """The structure is kept: each call is there with its input, and told in order what was cleared."""
+    units, told = clear(split(busy(13).done())[0], LIMITS)
+    contents = [block["content"] for piece in units for block in piece.hears if block["type"] == "tool_result"]
+
+    assert contents == [PLACEHOLDER] * 10 + ["word " * 1_000] * 3
+    assert [item["id"] for item in told] == [f"toolu_{number:04}" for number in range(1, 11)]
+    assert [piece.says[-1]["input"] for piece in units[1:]] == [{"command": f"step {n}"} for n in range(13)]
+
+
+def test_thinking_of_the_last_turns_is_kept() -> None:
+    """Turns begin with what the person said; the last two keep their thinking."""
+    talk = Talk()
+    for number in range(4):
+        talk.user(f"q{number}").call("Bash", {}, "ok", thinking=f"thought {number}").reply("a")
+
+    def thoughts(turns: int) -> list[Any]:
+        units, _ = clear(split(talk.done())[0], replace(LIMITS, keep_thinking_turns=turns))
+        return [block["thinking"] for piece in units for block in piece.says if block["type"] == "thinking"]
+
+    assert thoughts(2) == ["thought 2", "thought 3"]
+    assert thoughts(9) == ["thought 0", "thought 1", "thought 2", "thought 3"]
+    assert thoughts(0) == []
+
+
+def test_only_models_without_server_side_editing_are_cleared_here() -> None:
+    """130,000 tokens of tool work go on: they shrink for a local model, and are left to the server elsewhere."""
+    talk = busy(130).done()
+    local = assemble(Parts(messages=talk, model="local-model"), Limits())
+    served = assemble(Parts(messages=talk, model="claude-sonnet-4-5"), Limits())
+
+    assert problems(local.request) == problems(served.request) == []
+    assert local.tokens["total"] < 15_000
+    assert served.tokens["total"] > 130_000
+    assert local.request["context_management"] == {"edits": []}
+    assert [edit["type"] for edit in edits("claude-sonnet-4-5", Limits())] == [
+        "clear_thinking_20251015",
+        "clear_tool_uses_20250919",
+    ]
+    assert len([item for item in local.dropped if item["why"] == "cleared"]) == 122

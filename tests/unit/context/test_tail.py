@@ -1,0 +1,80 @@
+"""Where the preserved tail begins: ten messages, 12,000 tokens, whole turns if that costs little, pairs intact."""
+
+from __future__ import annotations
+
+from reverie.context import choose, finished
+from reverie.models import Message
+from support.talk import Talk
+
+
+def check(talk: Talk, begins: int, max_messages: int = 10, max_tokens: int = 12_000) -> None:
+    """The tail of `talk` begins at message `begins`."""
+    assert choose(talk.done(), max_messages, max_tokens) == begins
+
+
+def test_everything_that_fits_is_kept() -> None:
+    """A short thread is its own tail, an empty one has none."""
+    check(Talk().user("hi").reply("hello"), 0)
+    check(Talk(), 0)
+
+
+def test_ten_messages() -> None:
+    """No more messages than asked for, beginning where a person speaks."""
+    talk = Talk()
+    for number in range(20):
+        talk.user(f"q{number}").reply(f"a{number}")
+    check(talk, 30)
+    check(talk, 36, max_messages=5)
+    check(talk, 38, max_messages=2)
+
+
+def test_twelve_thousand_tokens() -> None:
+    """The bound in tokens counts what the messages add to a request, with `Message.tokens` where it is known."""
+    talk = Talk()
+    for number in range(5):
+        talk.user(f"q{number}").reply("word " * 3_000)
+    check(talk, 4)
+    weighed = Talk(tuple(Message("user" if n % 2 == 0 else "assistant", "x", n, n, tokens=3_000) for n in range(10)))
+    check(weighed, 8)
+
+
+def test_a_call_is_never_cut_from_its_result() -> None:
+    """The tail never begins with results: where the bound falls there, it begins at the next reply."""
+    talk = Talk().user("go")
+    for _ in range(8):
+        talk.call("Bash", {}, "ok")
+    check(talk, 7)
+    check(talk, 9, max_messages=9)
+
+
+def test_whole_turns_are_preferred() -> None:
+    """A turn that begins inside the bounds opens the tail, unless more than half of what fits would be lost."""
+    near = Talk().user("a").reply("b")
+    for _ in range(3):
+        near.call("Bash", {}, "ok")
+    near.user("c").call("Bash", {}, "ok").call("Bash", {}, "ok").reply("d")
+    check(near, 8)
+
+    far = Talk().user("a")
+    for _ in range(6):
+        far.call("Bash", {}, "ok")
+    far.reply("b").user("c").reply("d")
+    check(far, 7)
+
+
+def test_the_last_piece_stays_even_if_it_is_too_large() -> None:
+    """An oversized last message, or last call with its result, is the tail; the assembly trims it."""
+    check(Talk().user("a").reply("word " * 20_000), 1)
+    check(Talk().user("a").call("Bash", {}, "word " * 20_000), 1)
+    check(Talk().user([{"type": "tool_result", "tool_use_id": "t", "content": "x"}]), 1)
+
+
+def test_a_turn_is_finished_when_nothing_waits() -> None:
+    """A distillation takes place after a reply that calls nothing."""
+    assert finished(Talk().user("a").reply("b").done())
+    assert not finished(Talk().user("a").done())
+    assert not finished(Talk().user("a").waiting("Bash", {}).done())
+    assert not finished(Talk().user("a").call("Bash", {}, "ok").done())
+    assert not finished(())
+    taken_back = Message("user", "c", 3, 3, rewound=True)
+    assert finished((*Talk().user("a").reply("b").done(), taken_back))

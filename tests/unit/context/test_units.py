@@ -1,0 +1,184 @@
+"""What of a conversation a request can carry: roles in turn, calls with their results, nothing empty or unknown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reverie.context.cost import MESSAGE, content_cost
+from reverie.context.units import split, unthinking
+from reverie.models import Message
+from support.talk import Talk
+
+USE = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "a.py"}
+THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "sig"}
+NO_CALL = {"type": "text", "text": "[… a tool result without its call …]"}
+NO_RESULT = {"type": "text", "text": "[… a call of Bash without a result …]"}
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def check(talk: list[tuple[str, Any]], expected: list[tuple[str, list[Any], list[Any]]], lost: int = 0) -> None:
+    """Splitting `talk` gives pieces of the kinds and blocks expected, and tells of `lost` things."""
+    units, told = split([Message(role, content, n, n) for n, (role, content) in enumerate(talk, 1)])  # type: ignore[arg-type]
+    assert [(piece.kind, list(piece.says), list(piece.hears)) for piece in units] == expected
+    assert len(told) == lost
+
+
+def test_a_call_and_its_result_are_one_piece() -> None:
+    """What is said beside a call goes with it; what the person adds to the result is a piece of its own."""
+    check(
+        [("user", "hi"), ("assistant", [text("I look"), USE]), ("user", [text("wait"), RESULT]), ("assistant", "done")],
+        [
+            ("user", [], [text("hi")]),
+            ("call", [text("I look"), USE], [RESULT]),
+            ("user", [], [text("wait")]),
+            ("reply", [text("done")], []),
+        ],
+    )
+
+
+def test_neighbours_of_one_role_are_joined() -> None:
+    """Two messages of one role in a row are one; a result may come in the second of them."""
+    check(
+        [("user", "a"), ("user", "b"), ("assistant", [USE]), ("assistant", "and"), ("user", "c"), ("user", [RESULT])],
+        [
+            ("user", [], [text("a"), text("b")]),
+            ("call", [USE, text("and")], [RESULT]),
+            ("user", [], [text("c")]),
+        ],
+    )
+
+
+def test_orphans_leave_a_line() -> None:
+    """A call without a result and a result without a call are dropped visibly, and their thinking goes with them."""
+    check([("user", [RESULT])], [("user", [], [NO_CALL])], lost=1)
+    check([("assistant", [THOUGHT, USE])], [("reply", [NO_RESULT], [])], lost=1)
+    check(
+        [("assistant", [USE]), ("user", "x"), ("assistant", "y"), ("user", [RESULT])],
+        [("reply", [NO_RESULT], []), ("user", [], [text("x")]), ("reply", [text("y")], []), ("user", [], [NO_CALL])],
+        lost=2,
+    )
+
+
+def test_an_id_is_used_once() -> None:
+    """The API refuses an id that comes twice: the second call, and the second answer, are orphans."""
+    check(
+        [("assistant", [USE, USE]), ("user", [RESULT, RESULT]), ("assistant", [USE]), ("user", [RESULT])],
+        [
+            ("call", [USE, NO_RESULT], [RESULT]),
+            ("user", [], [NO_CALL]),
+            ("reply", [NO_RESULT], []),
+            ("user", [], [NO_CALL]),
+        ],
+        lost=4,
+    )
+
+
+@pytest.mark.parametrize("content", ["", "  \n", [], None, 7, [text(" ")], [""], [THOUGHT], {"type": "text"}])
+def test_what_says_nothing_is_no_message(content: Any) -> None:
+    """Empty content and thinking that led to nothing leave without a trace."""
+    check([("assistant", content), ("user", "hi")], [("user", [], [text("hi")])])
+
+
+@pytest.mark.parametrize(
+    ("block", "name"),
+    [
+        ({"type": "hologram"}, "hologram"),
+        ({"type": "no name!"}, "unknown"),
+        ({"type": 7}, "unknown"),
+        ({}, "unknown"),
+        (7, "unknown"),
+        ({"type": "image", "source": None}, "image"),
+        ({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": ""}}, "image"),
+        ({"type": "tool_result", "tool_use_id": "not an id"}, "tool_result"),
+        (USE, "tool_use"),
+        ({"type": "tool_reference", "tool_name": "x"}, "tool_reference"),
+    ],
+)
+def test_what_a_request_cannot_carry_leaves_a_line(block: Any, name: str) -> None:
+    """Unknown and malformed blocks are named where they stood."""
+    check([("user", [block])], [("user", [], [text(f"[… a block of type {name} left out …]")])], lost=1)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"type": "base64", "media_type": "image/png", "data": "aGk="},
+        {"type": "url", "url": "https://example.com/a.png"},
+        {"type": "file", "file_id": "file_1"},
+    ],
+)
+def test_media_stays_without_its_breakpoint(source: dict[str, Any]) -> None:
+    """Images go as they are, less a cache breakpoint: those are the assembly's to place."""
+    image = {"type": "image", "source": source}
+    check([("user", [{**image, "cache_control": {"type": "ephemeral"}}])], [("user", [], [image])])
+
+
+def test_bare_strings_and_server_side_blocks() -> None:
+    """A string among blocks is text; blocks of the API's own tools stay whole; unknown ones of a reply leave a line."""
+    server = {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {}}
+    check(
+        [("user", ["hi"]), ("assistant", ["so", server, {"type": "tool_use", "id": "t", "name": "x", "input": None}])],
+        [
+            ("user", [], [text("hi")]),
+            ("reply", [text("so"), server, text("[… a block of type tool_use left out …]")], []),
+        ],
+        lost=1,
+    )
+
+
+def test_thinking_is_whole_or_gone() -> None:
+    """Signed thinking stays byte for byte, unsigned thinking leaves, and none may close a message."""
+    redacted = {"type": "redacted_thinking", "data": "xyz"}
+    unsigned = {"type": "thinking", "thinking": "hm", "signature": ""}
+    check(
+        [("assistant", [redacted, {**THOUGHT, "more": 1}, unsigned, text("so"), THOUGHT])],
+        [("reply", [redacted, {**THOUGHT, "more": 1}, text("so")], [])],
+        lost=1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "kept"),
+    [
+        ("", "[no output]"),
+        (None, "[no output]"),
+        ([], "[no output]"),
+        ([text("")], "[no output]"),
+        ([text("x")], [text("x")]),
+        ([RESULT], [text("[… a block of type tool_result left out …]")]),
+    ],
+)
+def test_results_are_never_empty(content: Any, kept: Any) -> None:
+    """An empty result says so; one that holds what it cannot hold has a line for that."""
+    units, _ = split(Talk().call("Bash", {}, content).done())
+    assert units[0].hears[0]["content"] == kept
+
+
+def test_an_error_stays_an_error() -> None:
+    """`is_error` is kept where it is true, and other fields of the source are not."""
+    failed = {**RESULT, "is_error": True, "toolUseResult": {}}
+    units, _ = split([Message("assistant", [USE], 1, 1), Message("user", [failed], 2, 2)])
+    assert units[0].hears == ({**RESULT, "is_error": True},)
+
+
+def test_rewound_messages_do_not_count() -> None:
+    """What the person took back is not part of the conversation."""
+    units, _ = split([Message("user", "a", 1, 1, rewound=True), Message("user", "b", 2, 2)])
+    assert [piece.hears for piece in units] == [(text("b"),)]
+
+
+def test_every_text_is_counted_once_and_exactly() -> None:
+    """A piece costs its blocks and its one or two messages; without thinking it costs that much less."""
+    talk = Talk().call("Bash", {"command": "ls -la"}, "a.py\nb.py", thinking="let me see what is there").done()
+    [piece] = split(talk)[0]
+    without = unthinking(piece)
+
+    assert piece.cost == 2 * MESSAGE + sum(content_cost(message.content) for message in talk)
+    assert piece.cost - without.cost == content_cost([talk[0].content[0]])
+    assert unthinking(without) is without
