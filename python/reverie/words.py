@@ -76,14 +76,15 @@ def split(text: str) -> Words:
     for raw, word in zip(written, sequence, strict=True):
         if word not in _STOP and word not in _DENIALS:
             content.append(_singular(word))
-            if _DISTINCTIVE.search(raw) is not None:
+            # Most words are plain lower-case letters, and those name nothing by themselves.
+            if not (raw.isalpha() and raw.islower()) and _DISTINCTIVE.search(raw) is not None:
                 distinctive.add(content[-1])
     return Words(sequence, tuple(content), frozenset(distinctive), denials(sequence) % 2 == 0)
 
 
 def denials(sequence: Iterable[str]) -> int:
     """How many of these case-folded words deny (`never`, `not`, `without`, ...)."""
-    return sum(word in _DENIALS for word in sequence)
+    return len([word for word in sequence if word in _DENIALS])
 
 
 def subject_of(text: str) -> tuple[str, str] | None:

@@ -1,0 +1,57 @@
+"""Says in at most ten words what a document is about: the `> Summary:` line that an agent chooses by."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from reverie.models import Memory, MemoryType
+from reverie.projections.lines import one_line
+from reverie.words import split, subject_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["WORDS_MAX", "shortened", "summary_line"]
+
+WORDS_MAX = 10
+_TITLE_WORDS = 4
+_SUBJECT_WORDS_MAX = 3
+_CONTENT_WORDS = 2
+
+
+def summary_line(memories: Sequence[Memory]) -> str:
+    """The topics of the memories, most frequent first, then in their order, joined by commas; at most ten words."""
+    counts: Counter[str] = Counter()
+    for memory in memories:
+        counts.update(_topics(memory))
+    kept: list[str] = []
+    words = 0
+    for topic, _ in counts.most_common():  # equal counts stay in order of appearance
+        size = len(topic.split())
+        if words + size <= WORDS_MAX:
+            kept.append(topic)
+            words += size
+    return ", ".join(kept) or "general"
+
+
+def shortened(text: str) -> str:
+    """The first ten words of a text, on one line."""
+    return " ".join(one_line(text).split()[:WORDS_MAX])
+
+
+def _topics(memory: Memory) -> list[str]:
+    """What one memory is about: an episode its title, a fact its subject, else its tags, else its first words."""
+    if memory.type is MemoryType.EPISODE and memory.title:
+        return [" ".join(_plain(memory.title)[:_TITLE_WORDS])]
+    subject = subject_of(memory.content)
+    if subject is not None and len(subject[0].split()) <= _SUBJECT_WORDS_MAX:
+        return [subject[0]]
+    if memory.tags:
+        return [tag.replace("-", " ") for tag in memory.tags[:2]]
+    return [" ".join(_plain(memory.content)[:_CONTENT_WORDS])] if _plain(memory.content) else []
+
+
+def _plain(text: str) -> list[str]:
+    """The words of a text that carry meaning, without those that would look odd in a list of topics."""
+    return [word.replace(",", " ") for word in split(text).content if any(char.isalnum() for char in word)]

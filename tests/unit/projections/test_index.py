@@ -1,0 +1,102 @@
+"""What is known, at a glance: exact texts and their limits."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from reverie import tokens
+from reverie.projections import ArchiveEntry, DocumentEntry, index_text, memory_index, memory_md
+from reverie.projections.index import BYTES_MAX, LINES_MAX, size_text
+
+ENTRIES = [
+    DocumentEntry("episodes/2026-01.md", 900, "queue age fix"),
+    DocumentEntry("facts/project.md", 210, "broker, release"),
+    DocumentEntry("notes/a (b).md", 5, ""),
+    DocumentEntry("episodes/2026-02.md", 1229, "settings file"),
+    DocumentEntry("facts/zebras.md", 5 * 1024 * 1024, "stripes"),
+    DocumentEntry("facts/user.md", 320, "name,\nrole"),
+]
+MANY = [DocumentEntry(f"facts/topic-{n:03}.md", n, "word " * 30) for n in range(400)]
+
+
+def test_the_index_text() -> None:
+    """Facts in their order, episodes newest first, sizes short, one line each."""
+    assert index_text(ENTRIES) == (
+        "Available memory:\n"
+        "- facts/user.md (320B): name, role\n"
+        "- facts/project.md (210B): broker, release\n"
+        "- facts/zebras.md (5.0MB): stripes\n"
+        "- episodes/2026-02.md (1.2KB): settings file\n"
+        "- episodes/2026-01.md (900B): queue age fix\n"
+        "- notes/a (b).md (5B)\n"
+        "\n"
+        "Use memory_read to load relevant files before responding.\n"
+    )
+
+
+def test_memory_md() -> None:
+    """A heading and a link for each document; a path with a space or a bracket is still one link."""
+    assert memory_md(ENTRIES) == (
+        "# Memory\n"
+        "\n"
+        "- [facts/user.md](facts/user.md) — name, role\n"
+        "- [facts/project.md](facts/project.md) — broker, release\n"
+        "- [facts/zebras.md](facts/zebras.md) — stripes\n"
+        "- [episodes/2026-02.md](episodes/2026-02.md) — settings file\n"
+        "- [episodes/2026-01.md](episodes/2026-01.md) — queue age fix\n"
+        "- [notes/a (b).md](<notes/a (b).md>)\n"
+    )
+    assert memory_md([]) == "# Memory\n\n"
+
+
+@pytest.mark.parametrize("entries", [MANY, [DocumentEntry(e.path, e.size, "x") for e in MANY]])
+def test_memory_md_stays_small(entries: list[DocumentEntry]) -> None:
+    """200 lines and 25,000 bytes at most; nothing is left out silently."""
+    text = memory_md(entries)
+    lines = text.splitlines()
+    assert len(lines) <= LINES_MAX
+    assert len(text.encode()) <= BYTES_MAX
+    shown = sum(line.startswith("- [") for line in lines)
+    assert lines[-1] == f"- … and {len(entries) - shown} more: memory_list names them all"
+    assert shown > 100
+
+
+def test_the_index_text_fits_a_budget() -> None:
+    """The last documents go first; the head and the foot stay even when no document fits."""
+    text = index_text(MANY, lambda candidate: tokens.fits(candidate, 1000))
+    assert tokens.count(text) <= 1000
+    assert text.startswith("Available memory:\n- facts/topic-000.md")
+    least = index_text(ENTRIES, lambda _: False)
+    assert least.splitlines()[1] == "- … and 6 more: memory_list names them all"
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0B"), (1023, "1023B"), (1024, "1.0KB"), (1229, "1.2KB"), (1_500_000, "1.4MB")]
+)
+def test_sizes(size: int, text: str) -> None:
+    """Bytes, then one decimal."""
+    assert size_text(size) == text
+
+
+def test_the_machine_index() -> None:
+    """Its shape, its stability, and the newest archive on top."""
+    archives = [
+        ArchiveEntry("a" * 64, "2026-02-01T23:00:00.000Z", 7),
+        ArchiveEntry("b" * 64, "2026-02-02T23:00:00.000Z", 3),
+    ]
+    data = memory_index(ENTRIES[1:2], archives, updated_at="2026-02-02T23:00:00.000Z")
+    assert json.loads(data) == {
+        "version": 1,
+        "archiveChecksum": "b" * 64,
+        "entryCount": 3,
+        "updatedAt": "2026-02-02T23:00:00.000Z",
+        "archives": [
+            {"sha256": "a" * 64, "at": "2026-02-01T23:00:00.000Z", "entries": 7},
+            {"sha256": "b" * 64, "at": "2026-02-02T23:00:00.000Z", "entries": 3},
+        ],
+        "documents": [{"path": "facts/project.md", "size": 210, "summary": "broker, release"}],
+    }
+    assert memory_index(ENTRIES[::-1], archives, updated_at=None) == memory_index(ENTRIES, archives, updated_at=None)
+    assert json.loads(memory_index([], [], updated_at=None))["archiveChecksum"] is None
