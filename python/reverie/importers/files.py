@@ -138,6 +138,8 @@ def plans(
             data = data[plan.consumed :]
             first_line, inside = first_line + plan.lines, plan.inside
             yield plan
+            # Not to be held beside the next one: it has many small values where lines are short.
+            del plan
 
 
 def entries(path: Path, *, tokens: bool = True) -> Iterator[Entry]:
