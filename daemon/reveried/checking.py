@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged
 from reverie.store.check import FILE, run_check
-
 from reveried.log import logger
 
 if TYPE_CHECKING:

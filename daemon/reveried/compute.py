@@ -237,7 +237,7 @@ def main(arguments: list[str], *, source: int = 0, target: int = 1) -> int:
         die_with_parent(signal.SIGKILL, int(parent))
     # A terminal's interrupt goes to the whole group; the daemon decides when its children end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    jobs: Jobs = importlib.import_module(jobs_module)  # type: ignore[assignment] # the module is the protocol
+    jobs: Jobs = importlib.import_module(jobs_module)
     while len(head := _read_exactly(source, HEAD.size)) == HEAD.size:
         name_length, length = HEAD.unpack(head)
         if length > FRAME_BYTES_MAX:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from reverie.paths import Layout
     from reverie.redact import Redactor
-    from reverie.store import Store, Write
+    from reverie.store import Done, Store, Write
     from reveried.compute import Compute
     from reveried.config import Config
     from reveried.events import Events
@@ -28,8 +28,8 @@ __all__ = ["Services", "Submit"]
 class Submit(Protocol):
     """Hands one write to the writer thread and waits for its commit."""
 
-    async def __call__(self, write: Write, *, bulk: bool = False) -> Any:
-        """The value that the write's body returned, once it is durable.
+    async def __call__(self, write: Write[Any], *, bulk: bool = False) -> Done[Any]:
+        """The value that the write's body returned and the operation's number, once it is durable.
 
         Raises:
             Busy: the queue is full, `details.retryAfter` seconds.

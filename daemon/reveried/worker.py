@@ -32,7 +32,7 @@ STOP_TIMEOUT_S = 30.0
 class Commits(Protocol):
     """What the worker needs of the store."""
 
-    def commit(self, writes: Sequence[Write], *, at: str) -> list[Done | Failed]:
+    def commit(self, writes: Sequence[Write[Any]], *, at: str) -> list[Done[Any] | Failed]:
         """One durable transaction for all writes, each nested in it."""
         ...
 
@@ -41,8 +41,8 @@ class Commits(Protocol):
 class _Waiting:
     """One write and the coroutine that waits for it."""
 
-    write: Write
-    answer: asyncio.Future[Done]
+    write: Write[Any]
+    answer: asyncio.Future[Done[Any]]
     loop: asyncio.AbstractEventLoop
 
 
@@ -100,7 +100,7 @@ class Worker:
         if self._thread.is_alive():
             self._thread.join(STOP_TIMEOUT_S)
 
-    async def submit(self, write: Write, *, bulk: bool = False) -> Done:
+    async def submit(self, write: Write[Any], *, bulk: bool = False) -> Done[Any]:
         """Waits until the write is durable.
 
         Raises:

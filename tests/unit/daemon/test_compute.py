@@ -1,0 +1,268 @@
+"""The compute process: bytes in, bytes out, in another process; what becomes of crashes, delays and idleness."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.errors import Busy, ReverieError, TokenBudgetExceeded, ValidationError
+from reveried import compute
+from reveried.compute import Compute, ComputeFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+TESTS = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def jobs_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The child finds the fake jobs, which live among the tests."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]))
+
+
+def run(work: Callable[[Compute], Awaitable[object]], *, idle_s: float = 30, timeout_s: float = 30) -> None:
+    """`work` with a Compute over the fake jobs, closed afterwards; no child outlives it."""
+
+    async def main() -> None:
+        made = Compute(idle_s=idle_s, timeout_s=timeout_s, jobs_module="support.fake_jobs")
+        try:
+            await work(made)
+        finally:
+            pids = made.pids()
+            await made.close()
+        for pid in pids:
+            with pytest.raises(ProcessLookupError):
+                os.kill(pid, 0)
+
+    asyncio.run(main())
+
+
+def test_answers_in_another_process() -> None:
+    """Any bytes come back as they are, also many; the same child serves again."""
+
+    async def work(made: Compute) -> None:
+        assert made.pids() == []
+        for body in (b"", b"\x00\xff" * 10, os.urandom(9 << 20)):
+            assert await made.run("echo", body) == body
+        first, second = await made.run("pid", b""), await made.run("pid", b"")
+        assert first == second != str(os.getpid()).encode()
+        assert made.started == 1
+
+    run(work)
+
+
+def test_two_lanes() -> None:
+    """Bulk work and what an agent waits for have a child each; one lane serves in turn."""
+
+    async def work(made: Compute) -> None:
+        await asyncio.gather(made.run("pid", b""), made.run("pid", b"", bulk=True))
+        began = time.monotonic()
+        slow = asyncio.ensure_future(made.run("sleep", b"1.0", bulk=True))
+        await asyncio.sleep(0.05)
+        assert await made.run("echo", b"now") == b"now"
+        assert time.monotonic() - began < 0.8
+        assert await slow == b"slept"
+        assert made.started == 2
+        answers = await asyncio.gather(*(made.run("echo", str(n).encode()) for n in range(50)))
+        assert answers == [str(n).encode() for n in range(50)]
+
+    run(work)
+
+
+def test_errors_come_back_as_they_are() -> None:
+    """An error of ours arrives with its class and details; a defect as such, without what it held."""
+
+    async def work(made: Compute) -> None:
+        with pytest.raises(ValidationError) as refused:
+            await made.run("refuse", b"here")
+        assert refused.value.details == {"hint": "do better", "where": "here"}
+        with pytest.raises(TokenBudgetExceeded) as budget:
+            await made.run("budget", b"42")
+        assert budget.value.minimum_required == 42
+        for job in ("defect", "no such job"):
+            with pytest.raises(ReverieError) as defect:
+                await made.run(job, b"zebra")
+            assert defect.value.code == "internal_error"
+            assert "zebra" not in f"{defect.value.message}{defect.value.details}"
+        assert await made.run("echo", b"still") == b"still"
+        assert made.started == 1
+
+    run(work)
+
+
+def test_a_crash_fails_the_job_and_no_other() -> None:
+    """The caller is told; the next call has a new child."""
+
+    async def work(made: Compute) -> None:
+        await made.run("echo", b"")
+        with pytest.raises(ComputeFailed) as crash:
+            await made.run("crash", b"9")
+        assert crash.value.details["exitStatus"] == 9
+        assert await made.run("echo", b"again") == b"again"
+        (pid,) = made.pids()
+        os.kill(pid, signal.SIGKILL)
+        await asyncio.sleep(0.1)
+        assert await made.run("echo", b"again") == b"again"
+        assert made.started == 3
+
+    run(work)
+
+
+def test_a_crash_in_the_middle_of_a_large_body() -> None:
+    """A child that dies while we still write to it is a failed job too."""
+
+    async def work(made: Compute) -> None:
+        await made.run("echo", b"")
+        (pid,) = made.pids()
+        os.kill(pid, signal.SIGSTOP)
+        asking = asyncio.ensure_future(made.run("echo", b"x" * (32 << 20)))
+        await asyncio.sleep(0.1)
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(ComputeFailed):
+            await asking
+
+    run(work)
+
+
+def test_a_delay_beyond_the_limit() -> None:
+    """Too slow a job fails at its time, and its child is ended."""
+
+    async def work(made: Compute) -> None:
+        began = time.monotonic()
+        with pytest.raises(ComputeFailed, match="longer than"):
+            await made.run("sleep", b"30", timeout_s=0.3)
+        assert time.monotonic() - began < 5
+        assert made.pids() == []
+        assert await made.run("echo", b"x") == b"x"
+
+    run(work)
+
+
+def test_a_caller_that_leaves_ends_its_child() -> None:
+    """A cancelled call leaves half an answer in the pipe: that child is not asked again."""
+
+    async def work(made: Compute) -> None:
+        asking = asyncio.ensure_future(made.run("sleep", b"30"))
+        await asyncio.sleep(0.5)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        assert await made.run("echo", b"x") == b"x"
+        assert made.started == 2
+
+    run(work)
+
+
+def test_leaves_when_idle() -> None:
+    """Without work for a while the child ends by itself, and comes back on need."""
+
+    async def work(made: Compute) -> None:
+        (pid,) = [int(await made.run("pid", b""))]
+        for _ in range(200):
+            await asyncio.sleep(0.02)
+            if not _alive(pid):
+                break
+        assert not _alive(pid)
+        assert await made.run("echo", b"x") == b"x"
+        assert made.started == 2
+
+    run(work, idle_s=0.2)
+
+
+def test_too_much_waits() -> None:
+    """The queue has an end; a stopped Compute takes nothing."""
+
+    async def work(made: Compute) -> None:
+        waiting = [asyncio.ensure_future(made.run("sleep", b"0.3")) for _ in range(compute.BULK_QUEUE)]
+        await asyncio.sleep(0)
+        with pytest.raises(Busy):
+            await made.run("echo", b"x")
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        await made.close()
+        with pytest.raises(Busy):
+            await made.run("echo", b"x")
+
+    run(work)
+
+
+def test_the_child_alone() -> None:
+    """By hand: it answers frames until its input ends, ends at a frame beyond reason, and at half a frame."""
+    frame = compute.HEAD.pack(4, 3) + b"echo" + b"abc"
+    for data, answer, status in (
+        (frame * 2, (compute.HEAD.pack(2, 3) + b"okabc") * 2, 0),
+        (frame + compute.HEAD.pack(4, 1 << 40), compute.HEAD.pack(2, 3) + b"okabc", 2),
+        (frame[:-1], b"", 0),
+        (b"\x04", b"", 0),
+    ):
+        said = subprocess.run(
+            [sys.executable, "-m", "reveried.compute", "support.fake_jobs", "0"],
+            input=data,
+            capture_output=True,
+            timeout=30,
+            check=False,
+        )
+        assert (said.stdout, said.returncode) == (answer, status)
+
+
+def test_the_child_in_this_process() -> None:
+    """The same loop over pipes of our own, so that its lines are seen to run."""
+    to_child, from_us = os.pipe()
+    to_us, from_child = os.pipe()
+    try:
+        os.write(from_us, compute.HEAD.pack(6, 4) + b"defect" + b"oops" + compute.HEAD.pack(4, 1) + b"echo" + b"x")
+        os.close(from_us)
+        before = signal.getsignal(signal.SIGINT)
+        try:
+            assert compute.main(["support.fake_jobs", "0"], source=to_child, target=from_child) == 0
+        finally:
+            signal.signal(signal.SIGINT, before)
+        os.close(from_child)
+        with os.fdopen(to_us, "rb", closefd=False) as answers:
+            said = answers.read()
+        assert b"internal_error" in said
+        assert said.endswith(compute.HEAD.pack(2, 1) + b"okx")
+    finally:
+        os.close(to_child)
+        os.close(to_us)
+
+
+def test_children_die_with_the_daemon() -> None:
+    """Kill -9 of the process that asked ends the child in the middle of its work."""
+    code = (
+        "import asyncio\n"
+        "from reveried.compute import Compute\n"
+        "async def main():\n"
+        "    made = Compute(idle_s=60, timeout_s=60, jobs_module='support.fake_jobs')\n"
+        "    print((await made.run('pid', b'')).decode(), flush=True)\n"
+        "    await made.run('sleep', b'60')\n"
+        "asyncio.run(main())\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        parent.kill()
+        parent.wait()
+    for _ in range(500):
+        if not _alive(pid):
+            break
+        time.sleep(0.01)
+    assert not _alive(pid)
+
+
+def _alive(pid: int) -> bool:
+    """Whether the process runs; one that ended and was not yet reaped does not."""
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text("ascii")
+    except OSError:
+        return False

@@ -1,0 +1,176 @@
+"""What the operating system offers: peers, the service manager's socket and descriptors, locks."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from reverie.errors import Conflict, ValidationError
+from reveried import platform
+from reveried.lock import Lock
+from reveried.server import bind_tcp, bind_unix, make_private
+from support.daemon import scratch_home
+
+
+def test_peer_is_this_process() -> None:
+    """The kernel says who connected."""
+    one, other = socket.socketpair()
+    with one, other:
+        assert platform.peer_of(one) == platform.Peer(os.getpid(), os.getuid(), os.getgid())
+
+
+def test_notify_reaches_the_manager() -> None:
+    """A datagram at a path or at an abstract name; no manager and a dead one are no error."""
+    with scratch_home() as home, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(home / "n"))
+        assert platform.notify("READY=1", {"NOTIFY_SOCKET": str(home / "n")})
+        assert manager.recv(100) == b"READY=1"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        name = f"reverie-test-{os.getpid()}"
+        manager.bind("\0" + name)
+        assert platform.notify("STOPPING=1", {"NOTIFY_SOCKET": "@" + name})
+        assert manager.recv(100) == b"STOPPING=1"
+    assert not platform.notify("READY=1", {})
+    assert not platform.notify("READY=1", {"NOTIFY_SOCKET": "relative"})
+    assert not platform.notify("READY=1", {"NOTIFY_SOCKET": "/nowhere/at/all"})
+
+
+ACTIVATED = """
+import fcntl, os, socket, sys
+from reveried.platform import activated_sockets
+
+high = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 60) for number in sys.argv[1:]]
+for place, number in enumerate(high, 3):
+    os.dup2(number, place)
+env = {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "3", "LISTEN_FDNAMES": "a:b"}
+print(activated_sockets(env, 1), activated_sockets({**env, "LISTEN_FDS": "x"}, os.getpid()))
+print([(name, s.family == socket.AF_UNIX, s.get_inheritable()) for name, s in activated_sockets(env, os.getpid())])
+"""
+
+
+def test_activated_sockets_in_a_child() -> None:
+    """Listening sockets come with their names; anything else among them is closed; another pid's are not ours."""
+    with (
+        scratch_home() as home,
+        socket.socket(socket.AF_UNIX) as listening,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as datagrams,
+        socket.socket(socket.AF_UNIX) as second,
+    ):
+        listening.bind(str(home / "1"))
+        listening.listen()
+        second.bind(str(home / "3"))
+        second.listen()
+        numbers = [each.fileno() for each in (listening, datagrams, second)]
+        said = subprocess.run(
+            [sys.executable, "-c", ACTIVATED, *map(str, numbers)],
+            pass_fds=numbers,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+    assert said.stdout.splitlines() == ["[] []", "[('a', True, False), ('', True, False)]"]
+
+
+def test_full_fsync(tmp_path: Path) -> None:
+    """The bytes of an open file, on the medium."""
+    with (tmp_path / "x").open("wb") as file:
+        file.write(b"x")
+        file.flush()
+        platform.full_fsync(file.fileno())
+
+
+def test_unsupported_is_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elsewhere each part says what is missing, rather than do something else."""
+    monkeypatch.setattr(sys, "platform", "plan9")
+    with pytest.raises(NotImplementedError, match="plan9"):
+        platform.die_with_parent(9, os.getppid())
+    monkeypatch.delattr(socket, "SO_PEERCRED")
+    one, other = socket.socketpair()
+    with one, other, pytest.raises(NotImplementedError, match="SO_PEERCRED"):
+        platform.peer_of(one)
+
+
+def test_child_dies_with_its_parent() -> None:
+    """A child that asked for it is killed when the process that started it is killed."""
+    child = (
+        "import os, signal, time; from reveried.platform import die_with_parent;"
+        "die_with_parent(signal.SIGKILL, os.getppid()); print(os.getpid(), flush=True); time.sleep(60)"
+    )
+    parent = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        process.kill()
+        process.wait()
+        # The pipe's last writer is the child: its end is the end of the pipe.
+        assert process.stdout.read() == ""
+    deadline = time.monotonic() + 5
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_child_of_a_dead_parent_ends_at_once() -> None:
+    """The race is closed: a parent that is gone before the request is noticed."""
+    code = (
+        "import signal; from reveried.platform import die_with_parent;"
+        "die_with_parent(signal.SIGKILL, 1 << 22); print('alive')"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout == ""
+
+
+def test_lock_is_exclusive_and_says_who(tmp_path: Path) -> None:
+    """A second holder is told the process; after a release the next one gets it; the file stays."""
+    path = tmp_path / "folder" / "lock"
+    lock = Lock(path)
+    with pytest.raises(Conflict, match=str(os.getpid())) as caught:
+        Lock(path)
+    assert caught.value.details["pid"] == os.getpid()
+    lock.release()
+    Lock(path).release()
+    assert path.read_text() == f"{os.getpid()}\n"
+
+
+def test_unix_socket_needs_a_private_folder_of_ours() -> None:
+    """A longer path than an address holds, and a folder of somebody else, are refused."""
+    with scratch_home() as home:
+        with pytest.raises(ValidationError, match="107"):
+            bind_unix(home / ("x" * 120))
+        theirs = home / "theirs"
+        theirs.mkdir(mode=0o777)
+        if os.getuid() == 0:
+            os.chown(theirs, 65534, 65534)
+            with pytest.raises(ValidationError, match="another user"):
+                make_private(theirs)
+
+
+def test_unix_socket_that_answers_is_left_alone() -> None:
+    """Somebody who answers keeps the socket; a dead one is replaced."""
+    with scratch_home() as home:
+        path = home / "s"
+        first = bind_unix(path)
+        with pytest.raises(Conflict, match="answers"):
+            bind_unix(path)
+        first.close()
+        bind_unix(path).close()
+        path.unlink()
+        path.symlink_to(home / "nowhere")
+        with pytest.raises(Conflict, match="not a socket"):
+            bind_unix(path)
+
+
+def test_tcp_is_loopback_only() -> None:
+    """Any other address, and a port that is taken, are refused."""
+    for address in ("0.0.0.0:0", "10.0.0.1:80", "localhost:80", "127.0.0.1:x", "127.0.0.1:99999"):
+        with pytest.raises(ValidationError, match="loopback"):
+            bind_tcp(address)
+    with bind_tcp("127.0.0.1:0") as listener, pytest.raises(ValidationError, match="Cannot listen"):
+        bind_tcp(f"127.0.0.1:{listener.getsockname()[1]}")

@@ -1,0 +1,251 @@
+"""The writer: one thread, one commit for all that waits, agents before bulk work, an end that loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.errors import Busy, Conflict, DiskFull, StorageFailed
+from reverie.redact import Redactor
+from reverie.store import Done, Failed, Kind, Store, Write
+from reveried.worker import INTERACTIVE_BATCH, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
+
+AT = "2026-11-21T09:30:00.000Z"
+
+
+class SlowStore:
+    """Stands in for a store whose commits take a while, or fail as a disk does; keeps what was in each."""
+
+    def __init__(self, seconds: float = 0.0, failure: Exception | None = None) -> None:
+        self.seconds = seconds
+        self.failure = failure
+        self.batches: list[list[str]] = []
+        self.threads: set[int] = set()
+
+    def commit(self, writes: Sequence[Write[Any]], *, at: str) -> list[Done[Any] | Failed]:
+        """Every write's `why`, after a while."""
+        assert at == AT
+        self.threads.add(threading.get_ident())
+        time.sleep(self.seconds)
+        self.batches.append([write.why for write in writes])
+        if self.failure is not None:
+            raise self.failure
+        return [Done(write.body(None), None) for write in writes]  # type: ignore[arg-type]
+
+
+def write(why: str, space: str = "default") -> Write[Any]:
+    return Write(space, "tester", why, lambda _: why)
+
+
+def run(store: Any, work: Callable[[Worker], Awaitable[object]], queue_length: int = 1000) -> None:
+    async def main() -> None:
+        worker = Worker(store, clock=lambda: AT, queue_length=queue_length)
+        worker.start()
+        try:
+            await work(worker)
+        finally:
+            await asyncio.to_thread(worker.stop)
+
+    asyncio.run(main())
+
+
+def test_real_store(tmp_path: Path) -> None:
+    """Many writers share commits; each gets its own answer, and one that fails touches no neighbour."""
+    seen: list[int] = []
+
+    def body(number: int) -> Callable[[Any], int]:
+        def put(writer: Any) -> int:
+            if number % 10 == 3:
+                raise Conflict("not this one", hint="no")
+            writer.put(Kind.NOTE, ("t", f"n{number:03}"), {"number": number})
+            return number
+
+        return put
+
+    async def work(worker: Worker) -> None:
+        writes = [Write("default", "tester", "note", body(number)) for number in range(100)]
+        answers = await asyncio.gather(*map(worker.submit, writes), return_exceptions=True)
+        for number, answer in enumerate(answers):
+            if number % 10 == 3:
+                assert isinstance(answer, Conflict)
+            else:
+                assert isinstance(answer, Done)
+                assert answer.value == number
+        status = worker.status()
+        assert status.writes == 100
+        assert status.commits < 20
+        assert not status.failed
+
+    with Store.open(tmp_path / "store", redactor=Redactor()) as store:
+        run(store, work)
+        with store.reader("default") as reader:
+            seen += [value["number"] for _, value in reader.scan(Kind.NOTE)]
+    assert seen == [number for number in range(100) if number % 10 != 3]
+
+
+def test_one_thread_and_shared_commits() -> None:
+    """What waits while a commit runs goes into the next one, at most so many."""
+    store = SlowStore(0.02)
+
+    async def work(worker: Worker) -> None:
+        await asyncio.gather(*(worker.submit(write(f"w{number}")) for number in range(600)))
+
+    run(store, work)
+    assert len(store.threads) == 1
+    assert threading.get_ident() not in store.threads
+    assert max(map(len, store.batches)) <= INTERACTIVE_BATCH
+    assert len(store.batches) <= 5
+    assert list(chain.from_iterable(store.batches)) == [f"w{number}" for number in range(600)]
+
+
+def test_agents_go_before_bulk_work() -> None:
+    """Beside agents one piece of bulk work goes into a commit; an agent's write never waits for the rest of it."""
+    store = SlowStore(0.005)
+
+    async def work(worker: Worker) -> None:
+        bulk = [asyncio.ensure_future(worker.submit(write(f"b{number}"), bulk=True)) for number in range(100)]
+        await asyncio.sleep(0.02)
+        for number in range(10):
+            await worker.submit(write(f"a{number}"))
+        assert sum(task.done() for task in bulk) < 90
+        await asyncio.gather(*bulk)
+
+    run(store, work)
+    for batch in store.batches:
+        agents = [why for why in batch if why.startswith("a")]
+        pieces = [why for why in batch if why.startswith("b")]
+        assert len(pieces) <= (1 if agents else 4)
+        assert batch == agents + pieces
+
+
+def test_full_queue_is_busy() -> None:
+    """Each lane has its own end: a bulk lane that is full does not keep an agent out."""
+    store = SlowStore(0.2)
+
+    async def work(worker: Worker) -> None:
+        tasks = [asyncio.ensure_future(worker.submit(write("x"), bulk=True)) for _ in range(30)]
+        await asyncio.sleep(0.02)
+        refused = [task for task in tasks if task.done() and isinstance(task.exception(), Busy)]
+        assert 20 <= len(refused) < 30
+        error = refused[0].exception()
+        assert isinstance(error, Busy)
+        assert error.details["retryAfter"] >= 1
+        await worker.submit(write("agent"))
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    run(store, work, queue_length=5)
+
+
+def test_stop_commits_what_waits() -> None:
+    """What was accepted is written; what comes later is told that the daemon stops."""
+    store = SlowStore(0.02)
+
+    async def work(worker: Worker) -> None:
+        tasks = [asyncio.ensure_future(worker.submit(write(f"{number}"))) for number in range(10)]
+        tasks += [asyncio.ensure_future(worker.submit(write(f"b{number}"), bulk=True)) for number in range(10)]
+        await asyncio.sleep(0)
+        await asyncio.to_thread(worker.stop)
+        answers = await asyncio.gather(*tasks)
+        assert len(answers) == 20
+        with pytest.raises(Busy, match="stopping"):
+            await worker.submit(write("late"))
+
+    run(store, work)
+
+
+def test_a_caller_that_leaves_does_not_stop_its_write() -> None:
+    """The write may be half way to the disk: it is committed all the same."""
+    store = SlowStore(0.05)
+
+    async def work(worker: Worker) -> None:
+        leaving = asyncio.ensure_future(worker.submit(write("left")))
+        await asyncio.sleep(0.01)
+        leaving.cancel()
+        await worker.submit(write("after"))
+
+    run(store, work)
+    assert list(chain.from_iterable(store.batches)) == ["left", "after"]
+
+
+@pytest.mark.parametrize("failure", [StorageFailed("EIO", hint="disk"), OSError(5, "Input/output error")])
+def test_a_failed_flush_ends_all_writing(failure: Exception) -> None:
+    """No acknowledgement is ever built on a flush that failed: every later write is refused too."""
+    store = SlowStore(failure=failure)
+
+    async def work(worker: Worker) -> None:
+        with pytest.raises(StorageFailed):
+            await worker.submit(write("first"))
+        store.failure = None
+        with pytest.raises(StorageFailed, match="no more writes"):
+            await worker.submit(write("second"))
+        assert worker.status().failed
+
+    run(store, work)
+    assert store.batches == [["first"]]
+
+
+def test_what_waits_when_a_flush_fails_is_refused() -> None:
+    """Those behind the failed commit are told the same, and nothing of theirs is tried."""
+    store = SlowStore(0.05, StorageFailed("EIO", hint="disk"))
+
+    async def work(worker: Worker) -> None:
+        tasks = [asyncio.ensure_future(worker.submit(write(f"{number}"))) for number in range(INTERACTIVE_BATCH * 2)]
+        answers = await asyncio.gather(*tasks, return_exceptions=True)
+        assert all(isinstance(answer, StorageFailed) for answer in answers)
+
+    run(store, work)
+    assert len(store.batches) == 1
+
+
+def test_a_full_disk_heals() -> None:
+    """Without room a write fails; with room again the next one works, without a restart."""
+    store = SlowStore(failure=DiskFull("full", hint="make room"))
+
+    async def work(worker: Worker) -> None:
+        with pytest.raises(DiskFull):
+            await worker.submit(write("first"))
+        store.failure = None
+        done = await worker.submit(write("second"))
+        assert done.value == "second"
+        assert not worker.status().failed
+
+    run(store, work)
+
+
+def test_commits_are_announced() -> None:
+    """Whoever follows is told after each commit, not before."""
+    announced: list[int] = []
+    store = SlowStore()
+
+    async def main() -> None:
+        worker = Worker(store, clock=lambda: AT, queue_length=5, committed=lambda: announced.append(len(store.batches)))
+        worker.start()
+        await worker.submit(write("x"))
+        await asyncio.to_thread(worker.stop)
+
+    asyncio.run(main())
+    assert announced == [1]
+
+
+def test_a_loop_that_has_gone_is_no_trouble() -> None:
+    """A write whose caller's loop is closed is committed, and answered to nobody."""
+    store = SlowStore(0.1)
+    worker = Worker(store, clock=lambda: AT, queue_length=5)
+    worker.start()
+
+    async def ask() -> None:
+        asyncio.ensure_future(worker.submit(write("x")))  # noqa: RUF006 - it is left on purpose
+        await asyncio.sleep(0.01)
+
+    asyncio.run(ask())
+    worker.stop()
+    assert store.batches == [["x"]]
