@@ -205,12 +205,15 @@ impl Parser<'_> {
         at
     }
 
-    /// The line after the fence, HTML block or paragraph at `from`.
+    /// The line after the fence, thematic break, HTML block or paragraph at `from`.
     fn paragraph_end(&self, from: usize) -> usize {
         let line = &self.lines[from];
         let rest = || self.lines.iter().enumerate().skip(from + 1);
         if let Some(fence) = line.fence() {
             return rest().find(|(_, line)| fence.closed_by(line)).map_or(self.lines.len(), |(at, _)| at + 1);
+        }
+        if line.is_rule() {
+            return from + 1;
         }
         let to_blank = || rest().find(|(_, line)| line.is_blank()).map_or(self.lines.len(), |(at, _)| at);
         match line.html() {

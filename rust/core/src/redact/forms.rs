@@ -1,6 +1,7 @@
 //! The shapes round an anchor: from a place that may begin a secret to the span that is one.
 
-use crate::redact::rules::{Begins, Body, KEYWORDS, Keyword, PLACEHOLDERS, SECRET_KEYS, TOKENS, Token};
+use crate::redact::judge::{made_by_machine, of_three_classes, plausible, stands_for_another};
+use crate::redact::rules::{Begins, Body, KEYWORDS, Keyword, SECRET_KEYS, TOKENS, Token};
 use crate::redact::{Reach, Span};
 
 /// Names before `=` and `:` are looked at no further than this.
@@ -75,8 +76,9 @@ pub(crate) struct Found<'t> {
     candidates: Vec<Candidate>,
     /// Ranges of markers of our own: nothing inside them is a secret.
     markers: Vec<(usize, usize)>,
-    /// Ends of the last spans: a hit before them has been covered. Announced values are apart, so that a published
-    /// format inside one can still name it.
+    /// Start and ends of the last spans: a hit before an end has been covered. Announced values are apart, so that a
+    /// published format inside one can still name it.
+    shaped_from: usize,
     shaped_until: usize,
     announced_until: usize,
     /// The last run of word bytes that a JWT was looked for in, so that it is measured once.
@@ -90,6 +92,7 @@ impl<'t> Found<'t> {
             bytes: text.as_bytes(),
             candidates: Vec::new(),
             markers: Vec::new(),
+            shaped_from: usize::MAX,
             shaped_until: 0,
             announced_until: 0,
             word_run: (0, 0),
@@ -102,7 +105,7 @@ impl<'t> Found<'t> {
 
     pub(crate) fn anchor(&mut self, anchor: &Anchor, start: usize, end: usize, reach: Reach) {
         match anchor {
-            Anchor::Token(token) if start >= self.shaped_until => {
+            Anchor::Token(token) if start >= self.shaped_until || start == self.shaped_from => {
                 if let Some(span) = self.token(token, start, end) {
                     self.shaped(span, Sure::Published);
                 }
@@ -172,7 +175,11 @@ impl<'t> Found<'t> {
     }
 
     fn shaped(&mut self, span: Span, sure: Sure) {
-        self.shaped_until = self.shaped_until.max(span.end);
+        // A longer prefix at the same place says better what it is: `sk-ant-` after `sk-`.
+        if self.shaped_from == span.start && self.shaped_until == span.end {
+            self.candidates.pop_if(|last| last.span.start == span.start && last.span.end == span.end);
+        }
+        (self.shaped_from, self.shaped_until) = (span.start, self.shaped_until.max(span.end));
         self.candidates.push(Candidate { span, sure });
     }
 
@@ -330,44 +337,6 @@ impl<'t> Found<'t> {
         let length = window.iter().position(|byte| !(Body::Dotted.holds(*byte) || b":/ ".contains(byte)))?;
         (length > 0 && window[length] == close).then_some(start + length + 1)
     }
-}
-
-/// Whether a value reads as a secret, by the keyword that announced it and whether it stood in quotes.
-fn plausible(value: &str, keyword: &Keyword, quoted: bool) -> bool {
-    let least = if keyword.worded && quoted { 4 } else { 8 };
-    if value.len() < least || value.bytes().any(|byte| byte.is_ascii_whitespace()) || stands_for_another(value) {
-        return false;
-    }
-    if quoted && keyword.worded {
-        return true;
-    }
-    made_by_machine(value) && (quoted || !value.contains('('))
-}
-
-/// Digits among letters: what an ordinary word does not have.
-fn made_by_machine(value: &str) -> bool {
-    let any = |wanted: fn(&u8) -> bool| value.as_bytes().iter().any(wanted);
-    any(u8::is_ascii_alphabetic) && any(u8::is_ascii_digit)
-}
-
-/// Upper case, lower case and digits together.
-fn of_three_classes(value: &[u8]) -> bool {
-    let any = |wanted: fn(&u8) -> bool| value.iter().any(wanted);
-    any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase) && any(u8::is_ascii_digit)
-}
-
-/// A variable, a template, a mask or a word that says what kind of value belongs here.
-fn stands_for_another(value: &str) -> bool {
-    let first = value.as_bytes().first().copied().unwrap_or(0);
-    let lower = value.to_ascii_lowercase();
-    b"$<{%[(@*".contains(&first)
-        || value.contains("${")
-        || value.contains("{{")
-        || value.bytes().all(|byte| byte == value.as_bytes()[0])
-        || PLACEHOLDERS.contains(&lower.as_str())
-        || ["process.env", "os.environ", "env.", "your_", "your-", "self.", "this.", "config."]
-            .iter()
-            .any(|code| lower.starts_with(code))
 }
 
 /// The spans with every marker cut out of them.

@@ -1,6 +1,7 @@
 //! Secrets replaced by `[REDACTED:<kind>]`: one pass over the text, linear in its length.
 
 mod forms;
+mod judge;
 mod keys;
 mod rules;
 
