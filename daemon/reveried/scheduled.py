@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+#from reveried.flows import dreaming
+
 if TYPE_CHECKING:
     from reveried.services import Services
 
@@ -11,5 +13,5 @@ __all__ = ["offer_jobs"]
 
 
 def offer_jobs(services: Services) -> None:
-    """Tells the scheduler the jobs that exist: `services.scheduler.offer("name", runner(space, options))` for each."""
-    del services
+    """Tells the scheduler the jobs that exist."""
+    #    dreaming.offer(services)

@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 from reveried.http.table import Table, table
-from reveried.routes import description, events, health, jobs, metrics
+from reveried.routes import (
+    backups,
+    contexts,
+    description,
+    documents,
+    # dreams,
+    events,
+    health,
+    history,
+    imports,
+    jobs,
+    memories,
+    metrics,
+    # status,
+    threads,
+)
 
 __all__ = ["routes"]
 
@@ -11,9 +26,18 @@ __all__ = ["routes"]
 def routes() -> Table:
     """All calls by (method, path). A module `routes/<noun>.py` lists its own in `ROUTES`; add it here."""
     return table(
-        description.ROUTES,
-        events.ROUTES,
         health.ROUTES,
+        # status.ROUTES,
+        threads.ROUTES,
+        contexts.ROUTES,
+        memories.ROUTES,
+        documents.ROUTES,
+        history.ROUTES,
+        # dreams.ROUTES,
+        imports.ROUTES,
+        backups.ROUTES,
+        events.ROUTES,
         jobs.ROUTES,
         metrics.ROUTES,
+        description.ROUTES,
     )

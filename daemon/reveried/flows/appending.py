@@ -1,0 +1,71 @@
+"""What follows from appended messages: their weight, how full the window is, a distillation when it is too full."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from reverie.engine import documents, threads
+from reverie.errors import Conflict, ReverieError
+from reveried.flows import distillation
+from reveried.log import logger
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.models import Entry, Json
+    from reveried.services import Services
+
+__all__ = ["answer", "index_text", "weighed"]
+
+INLINE_BYTES = 64 * 1024  # more is counted beside the event loop, which must answer others meanwhile
+
+
+async def weighed(said: Sequence[tuple[str, Json]], usage: dict[str, Any] | None, at: str, *, size: int) -> list[Entry]:
+    """Messages as entries with their tokens counted; `size` is the body's length in bytes."""
+    if size <= INLINE_BYTES:
+        return threads.spoken(said, usage, at)
+    return await asyncio.to_thread(threads.spoken, said, usage, at)
+
+
+async def answer(
+    services: Services, space: str, thread_id: str, appended: dict[str, Any], *, who: str
+) -> dict[str, Any]:
+    """What `POST …/messages` answers; distils first where the thread has passed its threshold."""
+    thread = await asyncio.to_thread(_thread, services, space, thread_id)
+    distilled = None
+    config = services.config.context
+    if threads.is_full(thread, window=config.window, distil_at=config.distil_at, absolute_cap=config.absolute_cap):
+        distilled = await _distilled(services, space, thread_id, who)
+        thread = await asyncio.to_thread(_thread, services, space, thread_id)
+    window = thread["contextWindow"] or services.config.context.window
+    live = threads.live_tokens(thread)
+    return {
+        **appended,
+        "context": {"tokens": live, "window": window, "fraction": round(live / window, 4), "tokenizer": "o200k_base"},
+        "applied": [],
+        "distilled": distilled,
+    }
+
+
+async def _distilled(services: Services, space: str, thread_id: str, who: str) -> dict[str, Any] | None:
+    """The messages are safe already: a distillation that cannot be done now is done at a later append."""
+    try:
+        made = await distillation.distil(services, space, thread_id, who=who)
+    except Conflict:
+        return None
+    except ReverieError as error:
+        logger("reveried.appending").warning("a full thread was not distilled", code=error.code)
+        return None
+    return {"archive": made["archive"], "number": made["number"]}
+
+
+def index_text(services: Services, space: str) -> str | None:
+    """The memory index as a new thread opens with it; None where nothing is remembered yet."""
+    with services.store.reader(space) as reader:
+        return documents.index_text(reader)
+
+
+def _thread(services: Services, space: str, thread_id: str) -> dict[str, Any]:
+    with services.store.reader(space) as reader:
+        return threads.get(reader, thread_id)

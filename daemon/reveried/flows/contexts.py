@@ -1,0 +1,86 @@
+"""A thread's context and its working state: gathered from a snapshot, decided in a child."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Literal
+
+from reverie.context import Limits
+from reverie.engine import contexts
+from reveried.flows.deciding import decided
+
+if TYPE_CHECKING:
+    from reveried.services import Services
+
+__all__ = ["context", "limits", "state"]
+
+RECALL_LINES = 10
+
+
+async def state(services: Services, space: str, thread: str) -> contexts.StatePlan:
+    """The thread's working state as of its last message. Raises NotFound."""
+    job = await asyncio.to_thread(_state_job, services, space, thread)
+    return await decided(services, "state", job, contexts.StatePlan)
+
+
+async def context(
+    services: Services,
+    space: str,
+    thread: str,
+    *,
+    query: str | None,
+    placement: Literal["system", "late"] | None,
+    max_tokens: int | None,
+) -> dict[str, Any]:
+    """The request fragment of api.md 2.1 with its bill.
+
+    Raises:
+        NotFound: no such thread.
+        TokenBudgetExceeded: the open turn alone is larger than `max_tokens`.
+    """
+    now = await state(services, space, thread)
+    hits = await asyncio.to_thread(services.recall.lines, space, query or now.query, limit=RECALL_LINES)
+    job = await asyncio.to_thread(
+        _context_job, services, space, thread, now=now, recall=hits, placement=placement, max_tokens=max_tokens
+    )
+    answer: dict[str, Any] = await decided(services, "context", job, dict)
+    return answer
+
+
+def limits(services: Services, max_tokens: int | None = None) -> Limits:
+    """The room of a context, as configured."""
+    config = services.config
+    return Limits(
+        window=config.context.window,
+        max_tokens=max_tokens,
+        preserve_messages=config.compaction.preserve_recent_messages,
+        preserve_tokens=config.compaction.preserve_recent_max_tokens,
+        trigger=config.context.clear_at,
+    )
+
+
+def _state_job(services: Services, space: str, thread: str) -> contexts.StateJob:
+    with services.store.reader(space) as reader:
+        return contexts.snapshot_state(reader, thread)
+
+
+def _context_job(
+    services: Services,
+    space: str,
+    thread: str,
+    *,
+    now: contexts.StatePlan,
+    recall: list[tuple[str, str, str]],
+    placement: Literal["system", "late"] | None,
+    max_tokens: int | None,
+) -> contexts.ContextJob:
+    with services.store.reader(space) as reader:
+        return contexts.snapshot(
+            reader,
+            thread,
+            state=now.state,
+            recall=recall,
+            bootstrap=services.config.context.bootstrap,
+            limits=limits(services, max_tokens),
+            placement=placement,
+        )

@@ -1,0 +1,77 @@
+"""A dream: what is new since the last one, distilled under a token budget, archived and indexed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from reverie.engine import dreaming
+from reverie.ids import new_id
+from reveried.flows import publication
+from reveried.flows.deciding import decided, until_fresh
+
+if TYPE_CHECKING:
+    from reveried.services import Services
+
+__all__ = ["dream", "offer"]
+
+RANDOM_BYTES = 16
+ID_RANDOM_BYTES = 10
+
+
+async def dream(
+    services: Services,
+    space: str,
+    *,
+    who: str,
+    trigger: str,
+    token_budget: int | None = None,
+    dry_run: bool = False,
+    idempotency: tuple[str, str] | None = None,
+) -> dict[str, Any]:
+    """What `POST /v1/dreams` answers.
+
+    Raises:
+        ValidationError: a budget that is none.
+        TokenBudgetExceeded: not to be done within the budget; nothing was written.
+    """
+
+    async def attempt() -> dict[str, Any]:
+        at = services.clock()
+        job = await asyncio.to_thread(_snapshot, services, space, token_budget, at)
+        plan = await decided(services, "dream", job, dreaming.DreamOutcome)
+        if dry_run or plan.archive is None:
+            return dreaming.answer(plan, dry_run=dry_run)
+        dream_id = new_id("dream", services.now_ms(), services.random(ID_RANDOM_BYTES))
+        write = dreaming.commit(
+            plan, space=space, who=who, dream_id=dream_id, trigger=trigger, at=at, idempotency=idempotency
+        )
+        made: dict[str, Any] = (await services.submit(write)).value
+        return made
+
+    answer = await until_fresh(attempt)
+    if answer["archive"] is not None and not dry_run:
+        await publication.publish(services, space)
+    return answer
+
+
+def offer(services: Services) -> None:
+    """Lets schedules run dreams."""
+
+    async def run(space: str, options: dict[str, Any]) -> None:
+        await dream(services, space, who="schedule", trigger="schedule", token_budget=options.get("tokenBudget"))
+
+    services.scheduler.offer("dream", run)
+
+
+def _snapshot(services: Services, space: str, token_budget: int | None, at: str) -> dreaming.DreamJob:
+    with services.store.reader(space) as reader:
+        return dreaming.snapshot(
+            reader,
+            token_budget=token_budget,
+            max_token_budget=services.config.dream.max_token_budget,
+            window=services.config.consolidation.window,
+            literals=services.config.redact.literals,
+            at=at,
+            random=services.random(RANDOM_BYTES),
+        )

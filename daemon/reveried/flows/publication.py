@@ -1,0 +1,53 @@
+"""Brings a space's folder in line with the store, atomically; a file that a person changed is left alone."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from reverie.engine import publication
+from reverie.errors import ReverieError
+from reveried.log import logger
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reveried.services import Services
+
+__all__ = ["publish", "root_of"]
+
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[str, asyncio.Lock]] = WeakKeyDictionary()
+
+
+def root_of(services: Services, space: str) -> Path:
+    """The folder of a space."""
+    return services.config.memory.data_dir / space
+
+
+async def publish(services: Services, space: str) -> None:
+    """Writes what changed in the store and not yet on disk; one at a time for each space.
+
+    What cannot be written is logged and told by `status`; the store has it, and the next call tries again.
+    """
+    async with _turn(space):
+        try:
+            done = await asyncio.to_thread(_written, services, space)
+            if done.records or done.forgotten:
+                await services.submit(publication.remember(space, done, at=services.clock()), bulk=True)
+        except ReverieError as error:
+            logger("reveried.publication").error("files were not written", code=error.code, why=error.message)
+
+
+def _turn(space: str) -> asyncio.Lock:
+    turns = _turns.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
+    lock = turns.get(space)
+    if lock is None:
+        lock = turns[space] = asyncio.Lock()
+    return lock
+
+
+def _written(services: Services, space: str) -> publication.Done:
+    with services.store.reader(space) as reader:
+        wanted = publication.wanted(reader)
+    return publication.write(root_of(services, space), space, wanted)

@@ -1,0 +1,37 @@
+"""`POST /v1/backups`: a compact, checked copy of the whole store, while everything goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reverie import wire
+from reverie.errors import Forbidden, NotFound
+from reverie.store.backup import backup
+from reveried.http.call import Reply
+from reveried.http.table import Route
+
+if TYPE_CHECKING:
+    from reveried.http.call import Call
+
+__all__ = ["ROUTES"]
+
+
+async def make(call: Call) -> Reply:
+    """Copies the store to a file. Every space is in it, so a token that is bound to one may not ask for it."""
+    asked = call.into(wire.CreateBackup)
+    if call.agent is not None:
+        raise Forbidden("a token may not copy the whole store", hint="run `reverie backup FILE` as the daemon's owner")
+    path = Path(asked.path)
+    if not path.parent.is_dir():
+        raise NotFound(f"{path.parent} is not a folder", hint="make it first, or name another")
+    made = await asyncio.to_thread(backup, call.services.store, path)
+    return Reply({"path": str(made.path), "size": made.byte_count, "counts": made.counts})
+
+
+ROUTES = (
+    Route(
+        "POST", "/v1/backups", make, "Copies the whole store to a file.", takes=wire.CreateBackup, gives=wire.BackupMade
+    ),
+)

@@ -1,0 +1,173 @@
+"""What an agent gets back of a thread: context, working state, digest, notes, summaries; and distilling it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reverie import tokens, wire
+from reverie.engine import notes, threads
+from reverie.ids import new_id
+from reverie.store import Kind
+from reveried.flows import contexts, distillation
+from reveried.http.call import Reply
+from reveried.http.table import Route
+from reveried.routes import jobs
+from reveried.routes.listing import page
+
+if TYPE_CHECKING:
+    from reverie.store import Key
+    from reveried.http.call import Call
+    from reveried.jobs import Progress
+
+__all__ = ["ROUTES"]
+
+ID_RANDOM_BYTES = 10
+
+
+async def context(call: Call) -> Reply:
+    """The request fragment to splat into a call of the model, and what each tier costs."""
+    asked = wire.parse_query(wire.ContextQuery, call.query)
+    answer = await contexts.context(
+        call.services,
+        call.space,
+        call.params["id"],
+        query=asked.query,
+        placement=asked.placement,
+        max_tokens=asked.max_tokens,
+    )
+    return Reply(answer)
+
+
+async def working_state(call: Call) -> Reply:
+    """What is going on in the thread, read from its last messages."""
+    plan = await contexts.state(call.services, call.space, call.params["id"])
+    state = plan.state
+    return Reply(
+        {
+            "currentTask": state["current_task"],
+            "taskChain": state["task_chain"],
+            "completedSteps": state["completed_steps"],
+            "nextSteps": state["next_steps"],
+            "openFiles": state["open_files"],
+            "recentDecisions": state["recent_decisions"],
+            "blockers": state["blockers"],
+            "updatedAt": state["updated_at"],
+        }
+    )
+
+
+async def digest(call: Call) -> Reply:
+    """Who this is and what we usually do; empty until the first distillation."""
+    with call.services.store.reader(call.space) as reader:
+        threads.get(reader, call.params["id"])
+        held = reader.get(Kind.DIGEST, (call.params["id"],)) or {"text": "", "at": None}
+    text = held["text"]
+    return Reply({"text": text, "tokens": tokens.count(text), "updatedAt": held["at"], "tokenizer": tokens.TOKENIZER})
+
+
+async def summaries(call: Call) -> Reply:
+    """Every structured summary so far, the imported ones among them, oldest first."""
+    with call.services.store.reader(call.space) as reader:
+        threads.get(reader, call.params["id"])
+    return await page(call, Kind.DISTILLATION, _summary, prefix=(call.params["id"],), numbered=True)
+
+
+def _summary(_: Key, record: dict[str, Any]) -> dict[str, Any]:
+    sections = record.get("sections", {})
+    return {
+        "number": record["number"],
+        "summary": {"number": record["number"], "sections": sections, "text": record["text"]},
+        "throughSeq": record["throughSeq"],
+        "at": record["at"],
+        "archive": record.get("archive"),
+        "imported": record.get("imported", False),
+    }
+
+
+async def distil(call: Call) -> Reply:
+    """Replaces the thread's older messages by a summary in its context; the messages themselves stay."""
+    asked, idempotency = call.into(wire.DistillRequest), call.idempotency
+    with call.services.store.reader(call.space) as reader:
+        threads.get(reader, call.params["id"])
+
+    async def work(_: Progress) -> dict[str, Any]:
+        return await distillation.distil(
+            call.services,
+            call.space,
+            call.params["id"],
+            who=call.who,
+            token_budget=asked.token_budget,
+            idempotency=idempotency,
+        )
+
+    return await jobs.answer(call, "distill", work)
+
+
+async def add_note(call: Call) -> Reply:
+    """Writes a note that stays in the thread's context."""
+    asked = call.into(wire.CreateNote)
+    services = call.services
+    note_id = new_id("note", services.now_ms(), services.random(ID_RANDOM_BYTES))
+    write = notes.add(
+        call.space,
+        call.who,
+        call.params["id"],
+        note_id,
+        content=asked.content,
+        category=asked.category,
+        at=services.clock(),
+        idempotency=call.idempotency,
+    )
+    done = await services.submit(write)
+    return Reply(done.value, status=201)
+
+
+async def list_notes(call: Call) -> Reply:
+    """The thread's notes, oldest first."""
+    with call.services.store.reader(call.space) as reader:
+        threads.get(reader, call.params["id"])
+    return await page(call, Kind.NOTE, lambda _, record: record, prefix=(call.params["id"],))
+
+
+async def delete_note(call: Call) -> Reply:
+    """Takes a note away; undo brings it back."""
+    await call.services.submit(notes.delete(call.space, call.who, call.params["id"], call.params["note"]))
+    return Reply(status=204)
+
+
+_ID = "/v1/threads/{id}"
+
+ROUTES = (
+    Route(
+        "GET",
+        f"{_ID}/context",
+        context,
+        "The request fragment that gives an agent its memory back.",
+        gives=wire.ContextAnswer,
+        query=("query", "placement", "maxTokens"),
+    ),
+    Route("GET", f"{_ID}/working-state", working_state, "What is going on in the thread.", gives=wire.WorkingState),
+    Route("GET", f"{_ID}/digest", digest, "Who this is and what we usually do.", gives=wire.ThreadDigest),
+    Route(
+        "GET",
+        f"{_ID}/summaries",
+        summaries,
+        "Every structured summary so far.",
+        gives=wire.Page[wire.PastDistillation],
+        query=("limit", "after"),
+    ),
+    Route(
+        "POST",
+        f"{_ID}/distill",
+        distil,
+        "Distils the thread.",
+        takes=wire.DistillRequest,
+        gives=wire.DistillAnswer,
+        query=("wait",),
+    ),
+    Route("POST", f"{_ID}/notes", add_note, "Writes a note.", takes=wire.CreateNote, gives=wire.Note, status=201),
+    Route(
+        "GET", f"{_ID}/notes", list_notes, "The thread's notes.", gives=wire.Page[wire.Note], query=("limit", "after")
+    ),
+    Route("DELETE", f"{_ID}/notes/{{note}}", delete_note, "Takes a note away.", status=204),
+)

@@ -1,0 +1,147 @@
+"""`/v1/memories` and `/v1/recall`: what is known, how it came about, and what of it answers a question."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from reverie import tokens, wire
+from reverie.engine.recollection import accessed, with_access
+from reverie.errors import NotFound
+from reverie.models import MemoryType
+from reverie.store import Kind
+from reveried.http.call import Reply
+from reveried.http.table import Route
+from reveried.routes.listing import page
+
+if TYPE_CHECKING:
+    from reverie.recall import Hit
+    from reveried.http.call import Call
+
+__all__ = ["ROUTES", "shown"]
+
+RECALL_TOKENS = 1_500
+
+
+def shown(record: dict[str, Any]) -> dict[str, Any]:
+    """A stored memory as the wire shows it."""
+    return {
+        "id": record["id"],
+        "type": record["type"],
+        "content": record["content"],
+        "tags": record["tags"],
+        "document": record["document"],
+        "createdAt": record["created_at"],
+        "updatedAt": record["updated_at"],
+        "accessCount": record["access_count"],
+        "lastAccessedAt": record["last_accessed_at"],
+        "trust": record["trust"],
+        "provenance": record["provenance"],
+        "title": record["title"],
+        "fields": dict(record["fields"]),
+    }
+
+
+async def list_memories(call: Call) -> Reply:
+    """Memories by id, of one type or with one tag where that is asked."""
+    asked = wire.parse_query(wire.MemoryQuery, call.query)
+    with call.services.store.reader(call.space) as reader:
+        return await page(
+            call,
+            Kind.MEMORY,
+            lambda _, record: shown(with_access(reader, record)),
+            keep=lambda record: (
+                (asked.type is None or record["type"] == asked.type)
+                and (asked.tag is None or asked.tag in record["tags"])
+            ),
+        )
+
+
+async def get_memory(call: Call) -> Reply:
+    """One memory."""
+    with call.services.store.reader(call.space) as reader:
+        found = reader.get(Kind.MEMORY, (call.params["id"],))
+        if found is None:
+            raise _absent(call.params["id"])
+        return Reply(shown(with_access(reader, found)))
+
+
+async def history(call: Call) -> Reply:
+    """Every version of a memory, oldest first, each with the operation that made it."""
+    memory_id = call.params["id"]
+    with call.services.store.reader(call.space) as reader:
+        versions = reader.history(Kind.MEMORY, (memory_id,))
+        if not versions:
+            raise _absent(memory_id)
+        items = []
+        for number, version in enumerate(versions, 1):
+            operation = reader.get(Kind.OPERATION, (version.operation,)) or {"who": "", "why": ""}
+            items.append(
+                {
+                    "version": number,
+                    "operation": str(version.operation),
+                    "at": version.at,
+                    "who": operation["who"],
+                    "why": operation["why"],
+                    "memory": None if version.value is None else shown(version.value),
+                }
+            )
+    return Reply({"items": items, "next": None})
+
+
+async def recall(call: Call) -> Reply:
+    """The memories that answer a query, best first; counts as an access of each."""
+    asked = call.into(wire.RecallRequest)
+    services = call.services
+    budget = asked.token_budget or RECALL_TOKENS
+    hits: list[Hit] = await asyncio.to_thread(
+        services.recall.search,
+        call.space,
+        asked.query,
+        limit=asked.limit,
+        token_budget=budget,
+        types={MemoryType(kind) for kind in asked.types} if asked.types else None,
+        tags=asked.tags or None,
+    )
+    if hits:
+        await services.submit(accessed(call.space, [hit.memory.id for hit in hits], at=services.clock()), bulk=True)
+    with services.store.reader(call.space) as reader:
+        found = [(hit, reader.get(Kind.MEMORY, (hit.memory.id,))) for hit in hits]
+        items = [
+            {"memory": shown(with_access(reader, record)), "score": round(hit.score, 4), "why": _why(hit)}
+            for hit, record in found
+            if record is not None
+        ]
+    return Reply({"hits": items, "tokens": sum(hit.tokens for hit in hits), "tokenizer": tokens.TOKENIZER})
+
+
+def _why(hit: Hit) -> str:
+    return ", ".join(f"{term} {added:.2f}" for term, added in hit.why)
+
+
+def _absent(memory_id: str) -> NotFound:
+    return NotFound(f"no memory is called {memory_id!r}", hint="reverie memories lists them")
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/v1/memories",
+        list_memories,
+        "What is known.",
+        gives=wire.Page[wire.Memory],
+        query=("type", "tag", "limit", "after"),
+    ),
+    Route("GET", "/v1/memories/{id}", get_memory, "One memory.", gives=wire.Memory),
+    Route(
+        "GET", "/v1/memories/{id}/history", history, "Every version of a memory.", gives=wire.Page[wire.MemoryVersion]
+    ),
+    Route(
+        "POST",
+        "/v1/recall",
+        recall,
+        "The memories that answer a query.",
+        takes=wire.RecallRequest,
+        gives=wire.RecallAnswer,
+    ),
+)

@@ -1,0 +1,178 @@
+"""`/v1/threads`: conversations and the messages in them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from reverie import wire
+from reverie.engine import contexts, threads
+from reverie.engine.records import entry_record
+from reverie.errors import ValidationError
+from reverie.ids import new_id
+from reverie.store import Kind, seal
+from reveried.flows import appending
+from reveried.http.call import Reply
+from reveried.http.table import Route
+from reveried.routes.listing import page
+
+if TYPE_CHECKING:
+    from reverie.models import Message
+    from reveried.http.call import Call
+
+__all__ = ["ROUTES", "shown"]
+
+ID_RANDOM_BYTES = 10
+
+
+def shown(call: Call, record: dict[str, Any]) -> dict[str, Any]:
+    """A thread as the wire shows it."""
+    window = record["contextWindow"] or call.services.config.context.window
+    live = threads.live_tokens(record)
+    return {
+        "id": record["id"],
+        "agent": record["agent"],
+        "title": record["title"],
+        "model": record["model"],
+        "contextWindow": record["contextWindow"],
+        "source": record["source"],
+        "messageCount": record["messageCount"],
+        "tokens": record["tokens"],
+        "distillations": record["distillations"],
+        "context": {
+            "tokens": live,
+            "window": window,
+            "fraction": round(live / window, 4),
+            "tokenizer": "o200k_base",
+        },
+        "createdAt": record["createdAt"],
+        "updatedAt": record["updatedAt"],
+        "tokenizer": "o200k_base",
+    }
+
+
+async def create(call: Call) -> Reply:
+    """Opens a thread. The memory index stands in its first user message, and is put there now."""
+    asked = call.into(wire.CreateThread)
+    services = call.services
+    at = services.clock()
+    record = threads.blank(
+        asked.id or new_id("thr", services.now_ms(), services.random(ID_RANDOM_BYTES)),
+        at,
+        agent=asked.agent or call.agent,
+        title=asked.title,
+        model=asked.model,
+        context_window=asked.context_window,
+        index=await asyncio.to_thread(appending.index_text, services, call.space),
+    )
+    made = (await services.submit(threads.create(call.space, call.who, record, call.idempotency))).value
+    return Reply(shown(call, made), status=201, headers={"location": f"/v1/threads/{made['id']}"})
+
+
+async def list_threads(call: Call) -> Reply:
+    """Every thread of the space, by id."""
+    return await page(call, Kind.THREAD, lambda _, record: shown(call, record))
+
+
+async def get_thread(call: Call) -> Reply:
+    """One thread."""
+    with call.services.store.reader(call.space) as reader:
+        return Reply(shown(call, threads.get(reader, call.params["id"])))
+
+
+async def delete_thread(call: Call) -> Reply:
+    """Removes a thread, its messages and everything derived only from them. `confirm` must repeat its id."""
+    thread_id = call.params["id"]
+    if call.query.get("confirm") != thread_id:
+        raise ValidationError(
+            "Deleting a thread removes every message in it, and cannot be undone.",
+            hint=f"Repeat its id to confirm: DELETE /v1/threads/{thread_id}?confirm={thread_id}",
+            field="confirm",
+        )
+    while True:
+        step = await call.services.submit(threads.delete(call.space, call.who, thread_id))
+        if step.value["done"]:
+            break
+    operation = str(step.operation) if step.operation is not None else None
+    return Reply({"id": thread_id, "messages": step.value["messages"], "operation": operation})
+
+
+async def append(call: Call) -> Reply:
+    """Appends messages; a thread that has grown past its threshold is distilled at once."""
+    asked = call.into(wire.AppendMessages)
+    services = call.services
+    at = services.clock()
+    said = [(message.role, message.content) for message in asked.messages]
+    entries = await appending.weighed(said, asked.usage, at, size=len(call.body))
+    sealed = [seal(entry_record(entry), services.redactor) for entry in entries]
+    write = threads.append(
+        call.space,
+        call.who,
+        call.params["id"],
+        entries,
+        sealed,
+        at=at,
+        expected_seq=asked.expected_seq,
+        idempotency=call.idempotency,
+    )
+    appended = (await services.submit(write)).value
+    return Reply(await appending.answer(services, call.space, call.params["id"], appended, who=call.who))
+
+
+async def messages(call: Call) -> Reply:
+    """The verbatim messages of the main line, always all of them: distilling deletes nothing."""
+    thread_id = call.params["id"]
+    limit, after = call.limit(), call.integer("after", 0)
+
+    def read() -> list[Message]:
+        with call.services.store.reader(call.space) as reader:
+            threads.get(reader, thread_id)
+            return contexts.opened(thread_id, contexts.sealed_since(reader, thread_id, 0), verbatim=True)
+
+    rest = [message for message in await asyncio.to_thread(read) if message.first_seq > after]
+    items = [
+        {
+            "role": message.role,
+            "content": message.content,
+            "firstSeq": message.first_seq,
+            "lastSeq": message.last_seq,
+            "at": message.at,
+            "tokens": message.tokens,
+            "rewound": message.rewound,
+        }
+        for message in rest[:limit]
+    ]
+    return Reply({"items": items, "next": str(items[-1]["firstSeq"]) if len(rest) > limit else None})
+
+
+ROUTES = (
+    Route("POST", "/v1/threads", create, "Opens a thread.", takes=wire.CreateThread, gives=wire.Thread, status=201),
+    Route(
+        "GET",
+        "/v1/threads",
+        list_threads,
+        "Every thread of the space.",
+        gives=wire.Page[wire.Thread],
+        query=("limit", "after"),
+    ),
+    Route("GET", "/v1/threads/{id}", get_thread, "One thread.", gives=wire.Thread),
+    Route(
+        "DELETE",
+        "/v1/threads/{id}",
+        delete_thread,
+        "Removes a thread for good.",
+        gives=wire.ThreadDeleted,
+        query=("confirm",),
+    ),
+    Route(
+        "POST", "/v1/threads/{id}/messages", append, "Appends messages.", takes=wire.AppendMessages, gives=wire.Appended
+    ),
+    Route(
+        "GET",
+        "/v1/threads/{id}/messages",
+        messages,
+        "The verbatim messages of the main line.",
+        gives=wire.Page[wire.StoredMessage],
+        query=("limit", "after"),
+    ),
+)

@@ -1,0 +1,71 @@
+"""What happened, and how to take it back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reverie.engine.consolidation import CURSOR
+from reverie.errors import NotFound
+from reverie.models import EntryKind
+from reverie.store import Kind, Write
+from reverie.store.undo import restore
+
+if TYPE_CHECKING:
+    from reverie.store import Reader, Writer
+
+__all__ = ["get", "undo"]
+
+
+def get(reader: Reader, seq: int) -> dict[str, Any]:
+    """One operation.
+
+    Raises:
+        NotFound: no operation of that number in this space.
+    """
+    found = reader.get(Kind.OPERATION, (seq,))
+    if found is None:
+        raise NotFound(f"there is no operation {seq}", hint="reverie log lists them")
+    return found
+
+
+def undo(space: str, seq: int, *, who: str, idempotency: tuple[str, str] | None = None) -> Write[dict[str, Any]]:
+    """Puts back what operation `seq` changed, as a new operation.
+
+    The body raises Conflict naming what a later operation changed, ValidationError for what cannot be undone.
+    """
+
+    def body(writer: Writer) -> dict[str, Any]:
+        undone = get(writer, seq)
+        changes = restore(writer, seq)
+        kinds = {change["kind"] for change in undone["changes"]}
+        if kinds & {Kind.MEMORY.value, Kind.DOCUMENT.value}:
+            writer.put(Kind.CURSOR, CURSOR, {"operation": writer.number})
+        for change in undone["changes"]:
+            if change["kind"] == Kind.DISTILLATION.value:
+                _rewind(writer, str(change["key"][0]))
+        return {"operation": str(writer.number), "undone": str(seq), "changes": changes}
+
+    return Write(space=space, who=who, why=f"undo {seq}", body=body, idempotency=idempotency)
+
+
+def _rewind(writer: Writer, thread_id: str) -> None:
+    """Sets a thread back to the newest distillation that it still has."""
+    thread = writer.get(Kind.THREAD, (thread_id,))
+    if thread is None:
+        return
+    last = writer.last(Kind.DISTILLATION, (thread_id,))
+    newest = last[1] if last else {"number": 0, "throughSeq": 0}
+    since = writer.scan(Kind.ENTRY, (thread_id,), after=(thread_id, newest["throughSeq"]) if last else None)
+    live = sum(entry.get("tokens", 0) for _, entry in since if entry["kind"] == EntryKind.SPEECH.value)
+    writer.put(
+        Kind.THREAD,
+        (thread_id,),
+        {
+            **thread,
+            "distillations": newest["number"],
+            "throughSeq": newest["throughSeq"],
+            "extractedSeq": newest.get("lastSeq", 0),
+            "liveTokens": live,
+            "usage": None,
+        },
+    )

@@ -1,0 +1,277 @@
+"""Brings another program's transcript in, chunk by chunk: where a file stands, and what a chunk adds to its thread."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import orjson
+
+from reverie import ids
+from reverie.engine import threads
+from reverie.engine.records import entry_record
+from reverie.errors import Conflict, NotFound
+from reverie.importers import Inside, plan_chunk
+from reverie.models import Entry, EntryKind
+from reverie.redact import Redactor
+from reverie.store import Kind, Sealed, Write, seal
+from reverie.store.codec import arrived
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reverie.models import Json
+    from reverie.store import Reader, Writer
+
+__all__ = ["ChunkJob", "ChunkPlan", "Place", "begin", "commit_chunk", "decide_chunk", "place", "seen"]
+
+PROBLEMS_MAX = 100  # named in one answer; the rest are only counted
+TITLE_CHARS_MAX = 120
+
+
+class Place(msgspec.Struct):
+    """How far one source's file has been taken in.
+
+    `sha256` is of the bytes from `check_from` to `offset`, the last chunk: a file that holds others there is not the
+    file that was read.
+    """
+
+    id: str
+    source: str
+    client: str
+    session: str
+    thread: str
+    offset: int = 0
+    lines: int = 0
+    check_from: int = 0
+    sha256: str = ""
+    inside: str = Inside.NOTHING.value
+    reply: str | None = None  # the API reply that the last message belongs to
+
+
+class ChunkJob(msgspec.Struct):
+    """What deciding a chunk needs. `seen` are the marks of lines that the thread already holds."""
+
+    data: bytes
+    first_line: int
+    final: bool
+    inside: str = Inside.NOTHING.value
+    reply: str | None = None
+    seen: list[str] = []
+    literals: list[str] = []
+
+
+class ChunkPlan(msgspec.Struct):
+    """A chunk, parsed, redacted and sealed, ready to be appended; and what it says about its thread."""
+
+    sealed: list[bytes]
+    consumed: int
+    lines: int
+    inside: str
+    duplicates: int
+    redacted: int
+    counts: dict[str, int]
+    problems: list[tuple[int, str]]
+    problem_count: int
+    messages: int
+    tokens: int
+    sha256: str
+    reply: str | None = None
+    at: str | None = None
+    title: str | None = None
+    model: str | None = None
+    used: int = 0
+    used_live: int = 0  # tokens of the chunk's speech up to the message that told `used`
+    summaries: list[tuple[int, str, str | None]] = []  # index in `sealed`, text, time
+
+
+def begin(space: str, client: str, session: str, source: str | None, *, at: str) -> Write[dict[str, Any]]:
+    """Opens the place of `session`: with a new thread the first time, where it stopped afterwards."""
+    place_id = _name("imp", client, session)
+    thread_id = _name("thr", client, session)
+
+    def body(writer: Writer) -> dict[str, Any]:
+        found = writer.get(Kind.IMPORT, (place_id,))
+        thread = writer.get(Kind.THREAD, (thread_id,))
+        if found is not None and thread is not None:
+            return found
+        if thread is None:
+            writer.put(Kind.THREAD, (thread_id,), threads.blank(thread_id, at, agent=client, source=source or session))
+        opened = Place(id=place_id, source=place_id, client=client, session=session, thread=thread_id)
+        writer.put(Kind.IMPORT, (place_id,), msgspec.to_builtins(opened))
+        return dict(msgspec.to_builtins(opened))
+
+    return Write(space=space, who=f"import:{client}", why="import.begin", body=body)
+
+
+def place(reader: Reader, import_id: str) -> Place:
+    """The place of an import that was begun.
+
+    Raises:
+        NotFound: no import of that id.
+    """
+    found = reader.get(Kind.IMPORT, (import_id,))
+    if found is None:
+        raise NotFound(f"no import is called {import_id!r}", hint="begin one with POST /v1/imports")
+    return msgspec.convert(found, Place)
+
+
+def seen(reader: Reader, thread: str) -> list[str]:
+    """The marks of every line that `thread` holds; needed only where a file is read again from an earlier place."""
+    return [_mark(record) for _, record in reader.scan(Kind.ENTRY, (thread,))]
+
+
+def decide_chunk(job: ChunkJob) -> ChunkPlan:
+    """Parses, redacts and seals the whole lines of a chunk; pure."""
+    redactor = Redactor(job.literals)
+    read = plan_chunk(job.data, first_line=job.first_line, final=job.final, inside=Inside(job.inside))
+    known = set(job.seen)
+    fresh: list[Entry] = []
+    sealed: list[Sealed] = []
+    duplicates = 0
+    for entry in read.entries:
+        record = entry_record(entry)
+        if known and (mark := _mark_clean(record, redactor)) in known:
+            known.discard(mark)
+            duplicates += 1
+            continue
+        fresh.append(entry)
+        sealed.append(seal(record, redactor))
+    plan = ChunkPlan(
+        sealed=[item.data for item in sealed],
+        consumed=read.consumed,
+        lines=read.lines,
+        inside=read.inside.value,
+        duplicates=duplicates,
+        redacted=sum(item.redacted for item in sealed),
+        counts=dict(Counter(entry.kind.value for entry in fresh)),
+        problems=[(problem.line, problem.why) for problem in read.problems[:PROBLEMS_MAX]],
+        problem_count=len(read.problems),
+        messages=0,
+        tokens=sum(entry.tokens for entry in fresh if entry.kind is EntryKind.SPEECH),
+        sha256=hashlib.sha256(job.data[: read.consumed]).hexdigest(),
+        reply=job.reply,
+    )
+    _tell(plan, fresh)
+    return plan
+
+
+def commit_chunk(
+    space: str, import_id: str, offset: int, plan: ChunkPlan, *, client: str = "import"
+) -> Write[dict[str, Any]]:
+    """Appends a decided chunk that began at byte `offset` of its file.
+
+    The body raises Conflict when another caller moved the place meanwhile, NotFound when the import is gone.
+    """
+
+    def body(writer: Writer) -> dict[str, Any]:
+        here = place(writer, import_id)
+        if offset > here.offset:
+            raise Conflict(
+                f"the import stands at byte {here.offset}, not {offset}",
+                hint="go on from the offset that POST /v1/imports answers",
+                currentVersion=here.offset,
+            )
+        _append(writer, here.thread, plan)
+        moved = Place(
+            **{
+                **msgspec.structs.asdict(here),
+                "lines": plan.lines if offset == 0 else here.lines + plan.lines,
+                "check_from": offset,
+                "offset": offset + plan.consumed,
+                "sha256": plan.sha256,
+                "inside": plan.inside,
+                "reply": plan.reply,
+            }
+        )
+        writer.put(Kind.IMPORT, (import_id,), msgspec.to_builtins(moved))
+        return {"offset": moved.offset, "lines": moved.lines}
+
+    return Write(space=space, who=f"import:{client}", why="import.chunk", body=body)
+
+
+def _append(writer: Writer, thread_id: str, plan: ChunkPlan) -> None:
+    """Adds the chunk's entries, and to the thread's record what they say about it."""
+    if not plan.sealed:
+        return
+    thread = threads.get(writer, thread_id)
+    first, last = writer.append_many(Kind.ENTRY, (thread_id,), [arrived(item) for item in plan.sealed])
+    distillations = thread["distillations"]
+    for index, text, at in plan.summaries:
+        distillations += 1
+        made = {"number": distillations, "imported": True, "text": text, "throughSeq": first + index - 1, "at": at}
+        writer.put(Kind.DISTILLATION, (thread_id, distillations), made)
+    grown = {
+        **thread,
+        "lastSeq": last,
+        "messageCount": thread["messageCount"] + plan.messages,
+        "tokens": thread["tokens"] + plan.tokens,
+        "liveTokens": thread["liveTokens"] + plan.tokens,
+        "distillations": distillations,
+        "title": thread["title"] or plan.title,
+        "model": plan.model or thread["model"],
+        "updatedAt": plan.at or thread["updatedAt"],
+    }
+    if plan.used:
+        grown["usage"] = {"tokens": plan.used, "live": thread["liveTokens"] + plan.used_live}
+    writer.put(Kind.THREAD, (thread_id,), grown)
+    writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
+
+
+def _tell(plan: ChunkPlan, fresh: list[Entry]) -> None:
+    """Fills in what the entries say about their thread: messages begun, model, title, last usage, summaries."""
+    live = 0
+    for index, entry in enumerate(fresh):
+        if entry.kind is EntryKind.SUMMARY and isinstance(entry.content, str | list):
+            plan.summaries.append((index, _text(entry.content), entry.at))
+        if entry.kind is not EntryKind.SPEECH:
+            continue
+        plan.messages += entry.reply is None or entry.reply != plan.reply
+        plan.reply = entry.reply
+        plan.at = entry.at or plan.at
+        live += entry.tokens
+        if entry.usage:
+            plan.used, plan.used_live = threads.used(entry.usage), live
+        message = entry.extra.get("message")
+        if isinstance(message, dict) and isinstance(model := message.get("model"), str):
+            plan.model = model
+        if plan.title is None and entry.role == "user":
+            plan.title = _title(entry.content)
+
+
+def _title(content: Json) -> str | None:
+    """The first words that a person said, on one line."""
+    words = " ".join(_text(content).split())
+    if not words:
+        return None
+    return words if len(words) <= TITLE_CHARS_MAX else words[: TITLE_CHARS_MAX - 1].rsplit(" ", 1)[0] + "…"
+
+
+def _text(content: Json) -> str:
+    """The text of message content, tool results left out."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(block["text"] for block in _texts(content))
+
+
+def _texts(content: Iterable[Json]) -> Iterable[dict[str, str]]:
+    return (block for block in content if isinstance(block, dict) and isinstance(block.get("text"), str))
+
+
+def _mark(record: Mapping[str, Any]) -> str:
+    """What tells a line from every other line of its thread: its uuid, else everything in it but its place."""
+    if isinstance(record.get("id"), str):
+        return str(record["id"])
+    told = {name: held for name, held in record.items() if name != "line"}
+    return hashlib.sha256(orjson.dumps(told, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _mark_clean(record: dict[str, Any], redactor: Redactor) -> str:
+    """The mark that the record will have once it is stored."""
+    return _mark(record) if isinstance(record.get("id"), str) else _mark(redactor.value(record)[0])
+
+
+def _name(kind: str, client: str, session: str) -> str:
+    return ids.content_id(kind, f"{client}\0{session}".encode())

@@ -1,0 +1,139 @@
+"""The store's documents and archives as files: what should be there, what is, and the least that makes them equal."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, assert_never
+
+import orjson
+
+from reverie import files, projections
+from reverie.errors import Conflict, Forbidden, StorageFailed, TooLarge
+from reverie.store import Kind, Write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from reverie.projections.publish import Action
+    from reverie.store import Reader, Writer
+
+__all__ = ["Done", "Wanted", "left_alone", "remember", "wanted", "write"]
+
+MARK = PurePosixPath(".reverie/space.json")
+MARK_BYTES_MAX = 4096
+FILE_BYTES_MAX = 64 * 1024 * 1024
+OTHER = "other"  # stands for bytes that are not ours, whatever they are
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The text of every file, and the SHA-256 of what was last written to each."""
+
+    texts: dict[str, bytes]
+    published: dict[str, str]
+    beside: dict[str, str | None]
+
+
+@dataclass(slots=True)
+class Done:
+    """What is on disk now: path to the record that says so; and paths that are no longer ours."""
+
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)
+    forgotten: list[str] = field(default_factory=list)
+
+
+def wanted(reader: Reader) -> Wanted:
+    """Every document, and every archive that is not on disk yet: an archive never changes."""
+    published = {held["path"]: held for _, held in reader.scan(Kind.PUBLISHED)}
+    texts = {held["path"]: held["content"].encode() for _, held in reader.scan(Kind.DOCUMENT)}
+    for _, held in reader.scan(Kind.ARCHIVE):
+        path = f"archives/{held['sha256']}.json"
+        if path not in published:
+            texts[path] = held["body"].encode()
+    kept = {
+        path: held["sha256"] for path, held in published.items() if path in texts or not path.startswith("archives/")
+    }
+    return Wanted(texts, kept, {path: held["beside"] for path, held in published.items()})
+
+
+def write(root: Path, space: str, want: Wanted) -> Done:
+    """Writes what differs, atomically and file by file.
+
+    Raises:
+        Conflict: the folder is gone, or is not the one that was written before: nothing is written into it.
+        DiskFull: no room.
+    """
+    if not want.texts and not want.published:
+        return Done()
+    _claim(root, space, fresh=not want.published)
+    on_disk = {path: _digest(root, path) for path in projections.watched(want.texts, want.published)}
+    actions = projections.plan(want.texts, want.published, on_disk)
+    for action in actions:
+        match action:
+            case projections.Write(path, data):
+                files.write_beneath(root, PurePosixPath(path), data)
+            case projections.Remove(path):
+                files.remove_beneath(root, PurePosixPath(path))
+            case projections.Leave() | projections.Nothing():
+                pass
+            case _:
+                assert_never(action)
+    return _outcome(want, actions)
+
+
+def remember(space: str, done: Done, *, at: str) -> Write[None]:
+    """Notes what is on disk now; bookkeeping, so no operation comes of it."""
+
+    def body(writer: Writer) -> None:
+        for path, held in done.records.items():
+            writer.put(Kind.PUBLISHED, (path,), {**held, "at": at})
+        for path in done.forgotten:
+            writer.delete(Kind.PUBLISHED, (path,))
+
+    return Write(space=space, who="publication", why="files.written", body=body)
+
+
+def left_alone(reader: Reader) -> list[dict[str, str | None]]:
+    """Files that hold other bytes than were last written, and where the newer text stands."""
+    return [{"path": held["path"], "beside": held["beside"]} for _, held in reader.scan(Kind.PUBLISHED) if held["left"]]
+
+
+def _claim(root: Path, space: str, *, fresh: bool) -> None:
+    """Marks a new folder as this space's; an old one must still bear its mark."""
+    mark = files.read_beneath(root, MARK, MARK_BYTES_MAX) if root.is_dir() else None
+    if mark is not None:
+        held = orjson.loads(mark)
+        if held.get("space") == space:
+            return
+        raise Conflict(f"{root} belongs to space {held.get('space')!r}", hint="set memory.dataDir to another folder")
+    if not fresh:
+        raise Conflict(
+            f"{root} is gone, or is not the folder that was written before",
+            hint="bring it back, or run `reverie doctor`",
+        )
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files.write_beneath(root, MARK, orjson.dumps({"space": space, "format": 1}) + b"\n")
+
+
+def _digest(root: Path, path: str) -> str | None:
+    """The SHA-256 of what is at `path`; None where nothing is, OTHER where it is no plain file of ordinary size."""
+    try:
+        data = files.read_beneath(root, PurePosixPath(path), FILE_BYTES_MAX)
+    except (Forbidden, TooLarge, StorageFailed):
+        return OTHER
+    return None if data is None else hashlib.sha256(data).hexdigest()
+
+
+def _outcome(want: Wanted, actions: Sequence[Action]) -> Done:
+    """What the store must note: the bytes that are on disk now, and which files were left alone."""
+    after = projections.published_after(want.published, actions)
+    left = {action.path: action.beside for action in actions if isinstance(action, projections.Leave)}
+    done = Done(forgotten=sorted(path for path in want.published if path not in after and path not in left))
+    for path in {*after, *left}:
+        digest, beside = after.get(path, ""), left.get(path)
+        if want.published.get(path) != digest or want.beside.get(path) != beside or path in left:
+            done.records[path] = {"path": path, "sha256": digest, "beside": beside, "left": path in left}
+    return done

@@ -1,0 +1,187 @@
+"""Threads and what is appended to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reverie.errors import Conflict, NotFound, ValidationError
+from reverie.importers.weigh import message_tokens
+from reverie.models import Entry, EntryKind
+from reverie.store import Kind, Write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.models import Json
+    from reverie.store import Reader, Sealed, Writer
+
+__all__ = ["append", "blank", "create", "delete", "get", "grown", "is_full", "live_tokens", "spoken", "used"]
+
+PURGE_BATCH = 500  # records in one write; more would hold up the agents behind it
+
+
+def blank(thread_id: str, at: str, **known: Any) -> dict[str, Any]:
+    """A thread's record before anything was said in it."""
+    return {
+        "id": thread_id,
+        "agent": known.get("agent"),
+        "title": known.get("title"),
+        "model": known.get("model"),
+        "contextWindow": known.get("context_window"),
+        "source": known.get("source"),
+        "index": known.get("index"),
+        "createdAt": at,
+        "updatedAt": at,
+        "lastSeq": 0,
+        "messageCount": 0,
+        "tokens": 0,
+        "liveTokens": 0,
+        "distillations": 0,
+        "throughSeq": 0,
+        "extractedSeq": 0,
+        "usage": None,
+    }
+
+
+def get(reader: Reader, thread_id: str) -> dict[str, Any]:
+    """A thread's record.
+
+    Raises:
+        NotFound: no thread of that id in this space.
+    """
+    found = reader.get(Kind.THREAD, (thread_id,))
+    if found is None:
+        raise NotFound(f"no thread is called {thread_id!r}", hint="reverie threads lists them")
+    return found
+
+
+def create(space: str, who: str, record: dict[str, Any], idempotency: tuple[str, str] | None = None) -> Write:
+    """Opens a thread; the body raises Conflict where the id is taken."""
+
+    def body(writer: Writer) -> dict[str, Any]:
+        if writer.get(Kind.THREAD, (record["id"],)) is not None:
+            raise Conflict(
+                f"a thread is already called {record['id']!r}", hint="leave `id` out, or go on in that thread"
+            )
+        writer.put(Kind.THREAD, (record["id"],), record)
+        return record
+
+    return Write(space=space, who=who, why="thread.create", body=body, idempotency=idempotency)
+
+
+def spoken(messages: Sequence[tuple[str, Json]], usage: dict[str, Any] | None, at: str) -> list[Entry]:
+    """Messages in Anthropic form as entries of the main line, their tokens counted; `usage` belongs to the last.
+
+    Raises:
+        ValidationError: a message without content.
+    """
+    entries = []
+    for position, (role, content) in enumerate(messages):
+        if content in ("", []):
+            raise ValidationError(
+                f"messages[{position}] is empty", hint="leave it out", field=f"messages[{position}].content"
+            )
+        entries.append(
+            Entry(
+                kind=EntryKind.SPEECH,
+                role="assistant" if role == "assistant" else "user",
+                content=content,
+                at=at,
+                tokens=message_tokens(content),
+                usage=usage if position == len(messages) - 1 else None,
+            )
+        )
+    return entries
+
+
+def append(
+    space: str,
+    who: str,
+    thread_id: str,
+    entries: Sequence[Entry],
+    sealed: Sequence[Sealed],
+    *,
+    at: str,
+    expected_seq: int | None = None,
+    idempotency: tuple[str, str] | None = None,
+) -> Write:
+    """Appends `entries`, sealed as `sealed`, to a thread.
+
+    The body answers `{"firstSeq", "lastSeq"}`; it raises NotFound for an unknown thread, and Conflict when
+    `expected_seq` is given and another writer was faster.
+    """
+
+    def body(writer: Writer) -> dict[str, Any]:
+        thread = get(writer, thread_id)
+        if expected_seq is not None and thread["lastSeq"] != expected_seq:
+            raise Conflict(
+                f"the thread stands at message {thread['lastSeq']}, not {expected_seq}",
+                hint="read what came since, then append again with the new expectedSeq",
+                currentVersion=thread["lastSeq"],
+            )
+        first, last = writer.append_many(Kind.ENTRY, (thread_id,), sealed)
+        writer.put(Kind.THREAD, (thread_id,), grown(thread, entries, last, at))
+        writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
+        return {"firstSeq": first, "lastSeq": last}
+
+    return Write(space=space, who=who, why="messages.append", body=body, idempotency=idempotency)
+
+
+def grown(thread: dict[str, Any], entries: Sequence[Entry], last_seq: int, at: str) -> dict[str, Any]:
+    """A thread's record after `entries` were appended as far as `last_seq`."""
+    speech = [entry for entry in entries if entry.kind is EntryKind.SPEECH]
+    said = sum(entry.tokens for entry in speech)
+    usage = next((entry.usage for entry in reversed(speech) if entry.usage), None)
+    return {
+        **thread,
+        "updatedAt": at,
+        "lastSeq": last_seq,
+        "messageCount": thread["messageCount"] + len(speech),
+        "tokens": thread["tokens"] + said,
+        "liveTokens": thread["liveTokens"] + said,
+        "usage": {"tokens": used(usage), "live": thread["liveTokens"] + said} if usage else thread["usage"],
+    }
+
+
+def used(usage: dict[str, Any]) -> int:
+    """The tokens that the model's window held after a reply, by the API's own account of it."""
+    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+    return sum(count for name in names if isinstance(count := usage.get(name), int) and not isinstance(count, bool))
+
+
+def live_tokens(thread: dict[str, Any]) -> int:
+    """The tokens that the thread's context holds now: the API's last account of it, and our count of what came since.
+
+    Without a usage the whole is our own count: an estimate for models whose tokenizer is not public.
+    """
+    told = thread["usage"]
+    if told is None:
+        return int(thread["liveTokens"])
+    return int(told["tokens"]) + max(0, int(thread["liveTokens"]) - int(told.get("live", thread["liveTokens"])))
+
+
+def is_full(thread: dict[str, Any], *, window: int, distil_at: float, absolute_cap: int) -> bool:
+    """Whether the thread has passed its threshold: a share of the window, and never more than the absolute cap."""
+    live = live_tokens(thread)
+    return live >= absolute_cap or live >= distil_at * int(thread["contextWindow"] or window)
+
+
+def delete(space: str, who: str, thread_id: str) -> Write[dict[str, Any]]:
+    """One step of removing a thread: at most PURGE_BATCH records; the body answers how many are left.
+
+    What belongs to the thread goes first and its record last, so that a step that is repeated after a crash goes on
+    where the others stopped. Memories drawn from the thread stay: they have a history of their own.
+    """
+
+    def body(writer: Writer) -> dict[str, Any]:
+        thread = get(writer, thread_id)
+        for kind in (Kind.ENTRY, Kind.NOTE, Kind.DISTILLATION, Kind.STATE, Kind.DIGEST):
+            if writer.purge(kind, (thread_id,), PURGE_BATCH):
+                return {"id": thread_id, "messages": thread["messageCount"], "done": False}
+        for key, held in list(writer.scan(Kind.IMPORT)):
+            if held["thread"] == thread_id:
+                writer.delete(Kind.IMPORT, key)
+        writer.delete(Kind.THREAD, (thread_id,))
+        return {"id": thread_id, "messages": thread["messageCount"], "done": True}
+
+    return Write(space=space, who=who, why="thread.delete", body=body)
