@@ -1,6 +1,7 @@
 """Checks a store in a process of its own, so that a damaged file can crash only that process.
 
-`python -m reverie.store.check PATH [--json] [--offline]` ends with 0 for a sound store and 1 otherwise.
+`python -m reverie.store.check PATH [--json] [--offline]` ends with 0 for a sound store; 1 where records are damaged or
+missing, each of which the store names when it is asked for; 3 where the file itself is, and is better not opened.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CheckReport", "check", "main", "run_check"]
 
+SOUND, RECORDS, FILE = 0, 1, 3  # the exit statuses; 2 is a wrong command line
+_STATUSES = (SOUND, RECORDS, FILE)
+_FILE_KINDS = ("page", "store")  # of problems that make a file unsafe to open
 _CRASHES = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
 
 
@@ -40,6 +44,13 @@ class CheckReport:
     problems: tuple[Problem, ...]
     counts: dict[str, int]
     crashed: str | None = None
+
+    @property
+    def status(self) -> int:
+        """SOUND, RECORDS (it can be opened: what is damaged is named when asked for) or FILE (it should not be)."""
+        if self.ok:
+            return SOUND
+        return FILE if any(problem.kind in _FILE_KINDS for problem in self.problems) else RECORDS
 
     def as_json(self) -> dict[str, Any]:
         """The form printed."""
@@ -63,11 +74,11 @@ def run_check(path: Path, *, offline: bool = False, timeout_s: float = 3600) -> 
     done = _child(command, timeout_s)
     if -done.returncode in _CRASHES:
         pages = _child([*command, "--pages-only"], timeout_s)
-        found = _report(pages.stdout).problems if pages.returncode in (0, 1) else ()
+        found = _report(pages.stdout).problems if pages.returncode in _STATUSES else ()
         word = signal.Signals(-done.returncode).name
         crash = Problem("store", "", str(path.name), f"LMDB crashed with {word} when reading the file")
         return CheckReport(ok=False, problems=(*found, crash), counts={}, crashed=word)
-    if done.returncode not in (0, 1):
+    if done.returncode not in _STATUSES:
         raise StorageFailed(
             f"the check of {path} ended with {done.returncode}: {done.stderr.decode(errors='replace')[-400:]}",
             hint=f"run `{' '.join(command)}`",
@@ -147,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.buffer.write(orjson.dumps(report.as_json()) + b"\n")
     else:
         sys.stdout.write(_text(report))
-    return 0 if report.ok else 1
+    return report.status
 
 
 def _text(report: CheckReport) -> str:

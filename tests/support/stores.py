@@ -1,0 +1,79 @@
+"""Opens stores for tests, and writes to them in few words."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import lmdb
+
+from reverie.store import Done, Failed, Store, Write
+from reverie.store.env import options
+from reverie.store.keys import record_key, space_prefix
+from reverie.store.moments import from_ms, to_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from reverie.models import Json
+    from reverie.store import Key, Kind, Writer
+
+AT = "2026-11-21T09:30:00.000Z"
+SECRET = "hush-hush-1234"  # noqa: S105 - what Masking replaces
+SPACE = "default"
+DAY_MS = 24 * 60 * 60 * 1000
+
+T = TypeVar("T")
+
+
+class Masking:
+    """A redactor that knows one secret."""
+
+    def value(self, value: Json) -> tuple[Json, int]:
+        match value:
+            case str():
+                return value.replace(SECRET, "[REDACTED:test]"), value.count(SECRET)
+            case list():
+                found = [self.value(item) for item in value]
+                return [item for item, _ in found], sum(count for _, count in found)
+            case dict():
+                clean = {key: self.value(item) for key, item in value.items()}
+                return {key: item for key, (item, _) in clean.items()}, sum(count for _, count in clean.values())
+        return value, 0
+
+
+MASKING = Masking()
+
+
+def opened(path: Path, **options: Any) -> Store:
+    return Store.open(path, redactor=MASKING, **options)
+
+
+def after(days: float) -> str:
+    """The time `days` after AT."""
+    return from_ms(to_ms(AT) + int(days * DAY_MS))
+
+
+def write(store: Store, body: Callable[[Writer], T], *, space: str = SPACE, at: str = AT, **more: Any) -> Done[Any]:
+    """One write on its own; raises what it failed with."""
+    (outcome,) = store.commit([Write(space, "agent", "test", body, **more)], at=at)
+    if isinstance(outcome, Failed):
+        raise outcome.error
+    return outcome
+
+
+def put(store: Store, kind: Kind, key: Key, value: dict[str, Any], **more: Any) -> int | None:
+    """One record in one write; the operation."""
+    return write(store, lambda w: w.put(kind, key, value), **more).operation
+
+
+@contextmanager
+def raw(path: Path) -> Iterator[lmdb.Transaction[bytes]]:
+    """A closed store's pages, to damage them."""
+    with lmdb.open(str(path), **options(1 << 30)) as env, env.begin(write=True) as txn:  # type: ignore[arg-type]
+        yield txn
+
+
+def raw_key(kind: Kind, key: Key, space: str = SPACE) -> bytes:
+    return record_key(space_prefix(space), kind, key)

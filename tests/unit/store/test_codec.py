@@ -1,0 +1,84 @@
+"""The seal is the only way in, and any changed bit is noticed and named."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from support.stores import MASKING, SECRET, raw_key
+
+from reverie.errors import Damaged, ValidationError
+from reverie.store import Kind, Sealed, open_sealed, seal
+from reverie.store.codec import arrived, bind, open_record, open_whole, pointer, tombstone, unbind
+
+KEY = raw_key(Kind.MEMORY, ("mem_1",))
+VALUE = {"content": "two", "deep": [{"a": 1.5, "b": None}]}
+
+
+def test_a_value_is_redacted_throughout_before_it_is_sealed() -> None:
+    sealed = seal({"a": [{"b": f"x {SECRET} y {SECRET}"}]}, MASKING)
+    assert sealed.redacted == 2
+    assert SECRET.encode() not in sealed.data
+    assert sealed.json() == open_sealed(sealed.data) == {"a": [{"b": "x [REDACTED:test] y [REDACTED:test]"}]}
+
+
+def test_nobody_else_can_make_a_sealed_value() -> None:
+    with pytest.raises(TypeError, match=r"codec\.seal"):
+        Sealed(b"x", 0, maker=object())
+
+
+def test_a_sealed_value_travels_between_processes_and_is_verified_on_arrival() -> None:
+    sealed = seal(VALUE, MASKING)
+    assert pickle.loads(pickle.dumps(sealed)).data == sealed.data  # noqa: S301 - our own bytes
+    with pytest.raises(Damaged):
+        arrived(sealed.data[:-1] + b"?")
+
+
+@pytest.mark.parametrize("value", [{"a": 2**70}, {"a": object()}, {"a": "\ud800"}, {1: "x"}])
+def test_what_json_cannot_hold_is_refused(value: dict[str, object]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        seal(value, type("Same", (), {"value": lambda _self, value: (value, 0)})())
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("sealed", [seal(VALUE, MASKING), pointer(seal(VALUE, MASKING)), tombstone()])
+def test_every_bit_of_a_record_counts(sealed: Sealed) -> None:
+    """A flip anywhere raises Damaged with the record's name, in each of the three forms of a body."""
+    record = bind(KEY, 7, 1, sealed.data)
+    for bit in range(len(record) * 8):
+        bad = bytearray(record)
+        bad[bit // 8] ^= 1 << bit % 8
+        assert open_whole(KEY, bytes(bad)) is None
+        with pytest.raises(Damaged, match="memory mem_1 of space default is damaged"):
+            open_record(KEY, unbind(KEY, bytes(bad)))
+
+
+def test_a_record_belongs_to_its_key() -> None:
+    record = bind(KEY, 7, 1, seal(VALUE, MASKING).data)
+    assert open_whole(KEY, record) == VALUE
+    with pytest.raises(Damaged, match="memory mem_2"):
+        unbind(raw_key(Kind.MEMORY, ("mem_2",)), record)
+
+
+@pytest.mark.parametrize("size", [0, 1, 16, 31, 48, 49])
+def test_a_short_record_is_damaged(size: int) -> None:
+    record = bind(KEY, 7, 1, seal(VALUE, MASKING).data)[:size]
+    assert open_whole(KEY, record) is None
+    with pytest.raises(Damaged):
+        unbind(KEY, record)
+    with pytest.raises(Damaged):
+        open_sealed(record)
+
+
+def test_a_newer_form_says_so() -> None:
+    from hashlib import sha256
+
+    inner = bytes((9, 0)) + b"{}"
+    with pytest.raises(Damaged, match="form 9") as caught:
+        open_sealed(sha256(inner).digest()[:16] + inner)
+    assert "newer version" in (caught.value.hint or "")
+
+
+def test_a_tombstone_is_not_a_value() -> None:
+    with pytest.raises(Damaged, match="not in its record"):
+        open_sealed(tombstone().data)

@@ -1,0 +1,195 @@
+"""One flush for many writes, each on its own: failures, keys and room are each write's own affair."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import lmdb
+import pytest
+from support.stores import AT, MASKING, SPACE, opened, put, write
+
+from reverie.errors import Busy, Conflict, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
+from reverie.store import Done, Failed, Kind, Store, Write, Writer, env, seal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def _memory(name: str, **more: Any) -> Write[Any]:
+    return Write(SPACE, "a", "w", lambda w: w.put(Kind.MEMORY, (name,), {"name": name}), **more)
+
+
+def _failing(error: BaseException) -> Write[Any]:
+    def body(w: Writer) -> None:
+        w.put(Kind.MEMORY, ("never",), {})
+        w.append(Kind.ENTRY, ("t",), {})
+        w.event("never", {})
+        raise error
+
+    return Write(SPACE, "a", "w", body)
+
+
+def _names(store: Store) -> list[str]:
+    with store.reader(SPACE) as reader:
+        return [value["name"] for _, value in reader.scan(Kind.MEMORY)]
+
+
+@pytest.mark.parametrize("error", [NotFound("no"), ZeroDivisionError(), RuntimeError("x")])
+def test_a_failing_write_leaves_its_neighbours_alone(store: Store, error: Exception) -> None:
+    outcomes = store.commit([_memory("a"), _failing(error), _memory("b"), _failing(error), _memory("c")], at=AT)
+    assert [type(outcome) for outcome in outcomes] == [Done, Failed, Done, Failed, Done]
+    assert [done.operation for done in outcomes if isinstance(done, Done)] == [1, 2, 3]
+    assert [failed.error for failed in outcomes if isinstance(failed, Failed)] == [error, error]
+    assert _names(store) == ["a", "b", "c"]
+    with store.reader(SPACE) as reader:
+        assert reader.count(Kind.EVENT) == reader.count(Kind.ENTRY, ("t",)) == 0
+
+
+def test_nothing_is_flushed_when_nothing_changed(store: Store) -> None:
+    before = store.commits
+    assert store.commit([], at=AT) == []
+    store.commit([_failing(ValueError()), Write(SPACE, "a", "w", lambda w: w.count(Kind.MEMORY))], at=AT)
+    assert store.commits == before
+
+
+def test_writes_of_many_spaces_share_a_flush(store: Store) -> None:
+    before = store.commits
+    bodies = [Write(space, "a", "w", lambda w: w.append(Kind.ENTRY, ("t",), {})) for space in "abcabcabc"]
+    assert [done.value for done in store.commit(bodies, at=AT) if isinstance(done, Done)] == [1, 1, 1, 2, 2, 2, 3, 3, 3]
+    assert store.commits == before + 1
+
+
+def test_an_interrupt_leaves_nothing(store: Store) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        store.commit([_memory("a"), _failing(KeyboardInterrupt())], at=AT)
+    assert _names(store) == []
+    put(store, Kind.MEMORY, ("b",), {"name": "b"})
+    assert _names(store) == ["b"]
+
+
+def test_a_key_replays_the_first_answer(store: Store) -> None:
+    calls = []
+
+    def body(w: Writer) -> dict[str, Any]:
+        calls.append(1)
+        return {"seq": w.append(Kind.ENTRY, ("t",), {}), "pair": (1, 2)}
+
+    one = Write(SPACE, "a", "w", body, idempotency=("k" * 500, "hash"))
+    (first, again) = store.commit([one, one], at=AT)
+    (later,) = store.commit([one], at=AT)
+    assert first == Done({"seq": 1, "pair": [1, 2]}, 1) or first == Done({"seq": 1, "pair": (1, 2)}, 1)
+    assert again == later == Done({"seq": 1, "pair": [1, 2]}, 1, replayed=True)
+    assert len(calls) == 1
+
+
+def test_a_key_used_for_another_request_is_a_conflict(store: Store) -> None:
+    write(store, lambda _: None, idempotency=("k", "hash"))
+    with pytest.raises(Conflict, match="another request"):
+        write(store, lambda _: None, idempotency=("k", "other"))
+    assert write(store, lambda _: 7, idempotency=("k2", "hash")).value == 7
+    assert write(store, lambda _: 8, idempotency=("k", "hash"), space="other").value == 8
+
+
+def test_a_failed_write_leaves_its_key_unused(store: Store) -> None:
+    with pytest.raises(ZeroDivisionError):
+        write(store, lambda _: 1 // 0, idempotency=("k", "hash"))
+    with pytest.raises(ValidationError, match="cannot be kept"):
+        write(store, lambda w: (w.put(Kind.MEMORY, ("m",), {}), object()), idempotency=("k", "hash"))
+    assert write(store, lambda _: 5, idempotency=("k", "hash")) == Done(5, None)
+    assert _names(store) == []
+
+
+def test_the_map_grows_by_itself_and_outcomes_are_kept(path: Path) -> None:
+    """A map of 256 KiB takes 8 MiB in one commit, with a failure and a replay among the writes."""
+    sealed = [seal({"text": "x" * 1000, "n": n}, MASKING) for n in range(1000)]
+
+    def body(w: Writer) -> tuple[int, int]:
+        return w.append_many(Kind.ENTRY, ("t",), sealed)
+
+    with opened(path, map_size=256 * 1024) as store:
+        writes = [_memory("a", idempotency=("k", "h")), Write(SPACE, "a", "w", body), _failing(ValueError())]
+        outcomes = store.commit([*writes, *writes, *writes], at=AT)
+        assert [type(outcome) for outcome in outcomes] == [Done, Done, Failed] * 3
+        assert [done.value for done in outcomes[1::3] if isinstance(done, Done)] == [
+            (1, 1000),
+            (1001, 2000),
+            (2001, 3000),
+        ]
+        with store.reader(SPACE) as reader:
+            assert reader.count(Kind.ENTRY, ("t",)) == sum(1 for _ in reader.scan(Kind.ENTRY, ("t",))) == 3000
+    with opened(path, map_size=256 * 1024) as store, store.reader(SPACE) as reader:
+        assert reader.last_seq(Kind.ENTRY, ("t",)) == 3000
+
+
+def _grown(path: Path, during: Callable[[Store], None], monkeypatch: pytest.MonkeyPatch, wait_s: float) -> None:
+    monkeypatch.setattr(env, "_GROW_WAIT_S", wait_s)
+    with opened(path, map_size=128 * 1024) as store:
+        put(store, Kind.MEMORY, ("m",), {"name": "m"})
+        during(store)
+
+
+def test_growth_waits_for_readers(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that is open when room is needed reads on undisturbed; one that comes meanwhile waits."""
+    large = {"text": "x" * 60_000}
+
+    def during(store: Store) -> None:
+        seen, ready, go = [], threading.Event(), threading.Event()
+
+        def read() -> None:
+            with store.reader(SPACE) as reader:
+                ready.set()
+                go.wait(10)
+                seen.append(reader.get(Kind.MEMORY, ("m",)))
+            with store.reader(SPACE) as reader:
+                seen.append(reader.get(Kind.MEMORY, ("m",)))
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        ready.wait(10)
+        threading.Timer(0.2, go.set).start()
+        write(store, lambda w: [w.append(Kind.ENTRY, ("t",), large) for _ in range(20)])
+        thread.join()
+        assert seen == [{"name": "m"}, {"name": "m"}]
+
+    _grown(path, during, monkeypatch, 10)
+
+
+def test_growth_gives_up_on_readers_that_stay(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def during(store: Store) -> None:
+        large = {"text": "x" * 60_000}
+        with store.reader(SPACE) as reader:
+            with pytest.raises(Busy):
+                write(store, lambda w: [w.append(Kind.ENTRY, ("t",), large) for _ in range(20)])
+            assert reader.get(Kind.MEMORY, ("m",)) == {"name": "m"}
+        write(store, lambda w: [w.append(Kind.ENTRY, ("t",), large) for _ in range(20)])
+
+    _grown(path, during, monkeypatch, 0.05)
+
+
+def test_a_reader_that_waits_too_long_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "_GROW_WAIT_S", 0.05)
+    with store._env._quiet(), pytest.raises(Busy, match="making room"), store.reader(SPACE):
+        pass
+
+
+def test_the_map_has_a_greatest_size(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "_MAP_BYTES_MAX", 256 * 1024)
+    with opened(path, map_size=128 * 1024) as store:
+        with pytest.raises(StorageFailed, match="greatest size"):
+            write(store, lambda w: [w.append(Kind.ENTRY, ("t",), {"text": "x" * 60_000}) for _ in range(20)])
+        put(store, Kind.MEMORY, ("m",), {"name": "m"})
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"), [(lmdb.TxnFullError("x"), TooLarge), (lmdb.BadTxnError("x"), StorageFailed)]
+)
+def test_what_lmdb_raises_in_a_body_is_in_the_words_of_the_design(
+    store: Store, error: lmdb.Error, kind: type[ReverieError]
+) -> None:
+    with pytest.raises(kind):
+        (outcome,) = store.commit([_failing(error)], at=AT)
+        assert isinstance(outcome, Failed)
+        raise outcome.error
+    put(store, Kind.MEMORY, ("m",), {"name": "m"})

@@ -1,0 +1,80 @@
+"""Keys sort as their tuples do, and nothing that cannot stand in one gets in."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reverie.errors import Damaged, ValidationError
+from reverie.store.keys import decode, encode, name, prefix_end, record_key, show, space_prefix, split
+from reverie.store.schema import Kind
+
+texts = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=40)
+numbers = st.integers(0, 2**64 - 1)
+parts = st.lists(st.one_of(texts, numbers), max_size=5).map(tuple)
+same_shape = st.tuples(st.tuples(texts, numbers, texts), st.tuples(texts, numbers, texts))
+
+
+@given(parts)
+def test_a_key_comes_back(key: tuple[str | int, ...]) -> None:
+    assert decode(encode(key)) == key
+
+
+@given(same_shape)
+def test_keys_sort_as_their_tuples(pair: tuple[tuple[str, int, str], tuple[str, int, str]]) -> None:
+    left, right = pair
+    assert (encode(left) < encode(right)) == (left < right)
+
+
+@given(parts, parts)
+def test_a_prefix_is_made_of_whole_parts(key: tuple[str | int, ...], prefix: tuple[str | int, ...]) -> None:
+    begins = encode(key).startswith(encode(prefix))
+    assert begins == (key[: len(prefix)] == prefix)
+    if begins:
+        assert encode(prefix) <= encode(key) < prefix_end(encode(prefix))
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_are_a_key_or_damage(data: bytes) -> None:
+    """Never another exception: a damaged key is an ordinary event."""
+    try:
+        decode(data)
+    except Damaged:
+        pass  # noqa: S110 - that is the behaviour
+    assert name(data)
+
+
+@pytest.mark.parametrize("part", ["a\0b", "\ud800", -1, 2**64, True, None, 1.5, b"x"])
+def test_what_cannot_stand_in_a_key_is_refused(part: object) -> None:
+    with pytest.raises(ValidationError) as caught:
+        encode((part,))  # type: ignore[arg-type] # the point of the test
+    assert caught.value.hint
+
+
+def test_a_key_has_the_parts_of_its_kind_and_a_greatest_length() -> None:
+    space = space_prefix("default")
+    with pytest.raises(ValidationError, match="keyed by thread, seq"):
+        record_key(space, Kind.ENTRY, ("t",))
+    with pytest.raises(ValidationError, match="bytes long"):
+        record_key(space, Kind.MEMORY, ("x" * 600,))
+    assert len(record_key(space, Kind.DOCUMENT, ("x" * 6000,))) < 64
+
+
+@pytest.mark.parametrize("space", ["", "x" * 65, "\0"])
+def test_a_space_has_a_short_name(space: str) -> None:
+    with pytest.raises(ValidationError):
+        space_prefix(space)
+
+
+def test_a_key_reads_well() -> None:
+    space = space_prefix("default")
+    assert name(record_key(space, Kind.ENTRY, ("t", 17))) == "entry t/17 of space default"
+    version = record_key(space, Kind.MEMORY, ("m",))[len(space) :] + encode((3,))
+    assert show(Kind.VERSION, version) == "version of memory m/3"
+    assert show(Kind.TALLY, b"\x03" + encode(("t",))) == "tally of entry t"
+    assert show(Kind.VERSION, b"\xee" + encode(("t",))) == "version of 238 t"
+    assert show(Kind.TALLY, b"\xee") == "tally of 238"
+    assert show(Kind.MEMORY, b"\xff") == "memory ff"
+    assert name(b"\xff") == "key ff"
+    assert split(space + b"\xee")[1] == 0xEE

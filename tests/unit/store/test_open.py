@@ -1,0 +1,334 @@
+"""How a store is opened: by one process, privately, durably, and not behind what it had acknowledged."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import lmdb
+import pytest
+from support.stores import AT, MASKING, SPACE, opened, put, raw, write
+
+from reverie.errors import Busy, Conflict, Damaged, ReverieError, StorageFailed
+from reverie.store import Kind, Store, StoreLock, needs_check
+from reverie.store.anchor import Anchor, AnchorFile
+from reverie.store.env import READERS_MAX, Environment, options
+from reverie.store.migrations import MIGRATIONS, m001_first_form
+from reverie.store.trust import header_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def test_the_promise_of_durability_rests_on_these_flags(store: Store) -> None:
+    """Relaxing any of them loses acknowledged writes with the power; only these values pass."""
+    assert store._env._env.flags() == {
+        "subdir": True,
+        "readonly": False,
+        "metasync": True,
+        "sync": True,
+        "map_async": False,
+        "readahead": True,
+        "writemap": False,
+        "meminit": True,
+        "lock": True,
+    }
+    assert store._env._env.lib_version()[:2] == (0, 9)
+    assert options(1)["lib_version"] == 0
+
+
+def test_nobody_else_can_look_in(store: Store) -> None:
+    put(store, Kind.MEMORY, ("m",), {})
+    assert stat.S_IMODE(store.path.stat().st_mode) == 0o700
+    names = {file.name: stat.S_IMODE(file.stat().st_mode) for file in store.path.iterdir()}
+    assert names == dict.fromkeys(("data.mdb", "lock.mdb", "store.lock", "anchor"), 0o600)
+
+
+def test_a_folder_that_was_open_to_others_is_closed(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with opened(tmp_path):
+        assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+
+
+def test_the_folders_are_flushed_when_the_file_is_made(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LMDB flushes its file and never the folder that names it."""
+    flushed: list[Path] = []
+    monkeypatch.setattr("reverie.store.env.sync_folder", flushed.append)
+    opened(path).close()
+    assert flushed == [path, path.parent]
+    opened(path).close()
+    assert len(flushed) == 2
+
+
+def test_only_one_opener(store: Store) -> None:
+    with pytest.raises(Conflict, match=f"in use by process {os.getpid()}") as caught:
+        opened(store.path)
+    assert caught.value.details["pid"] == os.getpid()
+    assert str(os.getpid()) in (caught.value.hint or "")
+    assert StoreLock.is_held(store.path)
+    store.close()
+    assert not StoreLock.is_held(store.path)
+    opened(store.path).close()
+
+
+def test_another_process_is_refused_too(store: Store) -> None:
+    code = "import sys, pathlib; from reverie.store import StoreLock; StoreLock.take(pathlib.Path(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", code, store.path], capture_output=True, text=True, check=False)
+    assert f"in use by process {os.getpid()}" in done.stderr
+
+
+def test_a_lock_taken_before_is_used_and_released(path: Path) -> None:
+    lock = StoreLock.take(path)
+    store = opened(path, lock=lock)
+    with pytest.raises(Conflict):
+        StoreLock.take(path)
+    store.close()
+    with StoreLock.take(path) as again:
+        again.release()
+    assert not StoreLock.is_held(path.parent / "nowhere")
+
+
+def test_a_failed_open_lets_go_of_the_lock(path: Path) -> None:
+    path.mkdir()
+    (path / "data.mdb").write_bytes(b"not a store" * 1000)
+    for _ in range(2):
+        with pytest.raises(Damaged, match="not a store"):
+            opened(path)
+
+
+def test_a_folder_that_cannot_hold_a_store_is_named(path: Path) -> None:
+    path.mkdir()
+    (path / "data.mdb").mkdir()
+    with pytest.raises(StorageFailed, match="cannot open"):
+        opened(path)
+
+
+def test_a_store_stays_with_the_process_that_opened_it(store: Store) -> None:
+    child = os.fork()
+    if child == 0:
+        try:
+            with store.reader(SPACE):
+                os._exit(1)
+        except StorageFailed:
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_readers_are_bounded_and_slots_come_back(path: Path) -> None:
+    path.mkdir()
+    environment = Environment(path)
+    with pytest.raises(Busy, match="too many reads"):
+        _nested(environment, READERS_MAX + 10)
+    with environment.read() as txn:
+        assert txn.stat()["entries"] == 0
+    environment.close()
+
+
+def _nested(environment: Environment, depth: int) -> None:
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+        for opened_before in range(depth):
+            try:
+                stack.enter_context(environment.read())
+            except Busy:
+                assert opened_before == READERS_MAX
+                raise
+
+
+def test_the_slot_of_a_killed_reader_is_cleared(path: Path) -> None:
+    """A process killed while it read leaves a slot that would keep pages from being used again."""
+    opened(path).close()
+    code = (
+        "import lmdb, os, sys; from reverie.store.env import options\n"
+        "env = lmdb.open(sys.argv[1], **options(1 << 30)); txn = env.begin(); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code, path], check=False)
+    with lmdb.open(str(path), **options(1 << 30)) as env:  # type: ignore[arg-type]
+        assert env.reader_check() <= 1
+    with opened(path) as store:
+        assert store._env.stale_readers == 0
+
+
+def test_an_unclean_stop_is_known(path: Path) -> None:
+    assert not needs_check(path)
+    store = opened(path)
+    put(store, Kind.MEMORY, ("m",), {})
+    assert not needs_check(path), "a living process has it"
+    store.close()
+    assert not needs_check(path)
+    store = opened(path)
+    store._lock.release()
+    assert needs_check(path), "this is what is left when the process is killed"
+    (path / "anchor").write_bytes(b"?")
+    assert needs_check(path)
+    (path / "anchor").unlink()
+    assert needs_check(path)
+    store._env.close()
+
+
+def _old(path: Path) -> Path:
+    """A store with three commits, and beside it a copy from before the last."""
+    with opened(path) as store:
+        for number in range(2):
+            put(store, Kind.MEMORY, ("m",), {"n": number})
+    copy = path.with_name("copy")
+    shutil.copytree(path, copy)
+    with opened(path) as store:
+        put(store, Kind.MEMORY, ("m",), {"n": 2})
+    return copy
+
+
+def _back(path: Path, copy: Path) -> None:
+    shutil.copyfile(copy / "data.mdb", path / "data.mdb")
+
+
+def _gone(path: Path, _: Path) -> None:
+    (path / "data.mdb").unlink()
+
+
+def _headless(path: Path, _: Path) -> None:
+    with raw(path) as txn:
+        txn.delete(header_key())
+
+
+def _other(path: Path, copy: Path) -> None:
+    """As many commits, but not the same ones."""
+    with opened(copy) as store:
+        put(store, Kind.MEMORY, ("m",), {"n": "other"})
+    _back(path, copy)
+
+
+@pytest.mark.parametrize("damage", [_back, _gone, _headless, _other])
+def test_a_store_that_went_back_is_refused(path: Path, damage: Callable[[Path, Path], None]) -> None:
+    """Otherwise acknowledged writes would be missing without anybody knowing."""
+    damage(path, _old(path))
+    for _ in range(2):
+        with pytest.raises(Damaged, match="commit 3 was acknowledged") as caught:
+            opened(path)
+    assert "anchor" in (caught.value.hint or "")
+
+
+def test_the_newest_page_of_two_gone_back_is_noticed(path: Path) -> None:
+    """LMDB picks the older of its two meta pages when the newer one is damaged, and says nothing."""
+    _old(path)
+    data = bytearray((path / "data.mdb").read_bytes())
+    newer = max((0, 1), key=lambda page: int.from_bytes(data[page * 4096 + 144 : page * 4096 + 152], "little"))
+    data[newer * 4096 + 144 : newer * 4096 + 152] = bytes(8)
+    (path / "data.mdb").write_bytes(data)
+    with pytest.raises(Damaged, match="gone back to commit 2"):
+        opened(path)
+
+
+def test_a_store_ahead_of_its_anchor_is_as_it_should_be(path: Path) -> None:
+    """The process was killed, or the power lost, after the flush and before the anchor was written."""
+    copy = _old(path)
+    shutil.copyfile(copy / "anchor", path / "anchor")
+    with opened(path) as store, store.reader(SPACE) as reader:
+        assert reader.get(Kind.MEMORY, ("m",)) == {"n": 2}
+
+
+def test_going_on_with_what_is_there_is_possible(path: Path) -> None:
+    _back(path, _old(path))
+    (path / "anchor").unlink()
+    with opened(path) as store, store.reader(SPACE) as reader:
+        assert reader.get(Kind.MEMORY, ("m",)) == {"n": 1}
+
+
+def test_an_anchor_that_cannot_be_written_stops_writing_unless_it_is_for_room(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(number: int) -> Callable[..., None]:
+        def write_(*_: object, **__: object) -> None:
+            raise OSError(number, "no")
+
+        return write_
+
+    monkeypatch.setattr(AnchorFile, "write", failing(28))
+    put(store, Kind.MEMORY, ("m",), {"n": 1})
+    put(store, Kind.MEMORY, ("m",), {"n": 2})
+    monkeypatch.setattr(AnchorFile, "write", failing(5))
+    put(store, Kind.MEMORY, ("m",), {"n": 3})
+    with pytest.raises(StorageFailed, match="anchor"):
+        put(store, Kind.MEMORY, ("m",), {"n": 4})
+    assert store.failed is not None
+    with pytest.raises(StorageFailed, match="anchor"):
+        store.compact()
+
+
+def test_an_anchor_is_read_as_written_or_not_at_all() -> None:
+    anchor = Anchor(7, "ab" * 16, closed=True)
+    data = anchor.to_bytes()
+    assert Anchor.from_bytes(data) == anchor
+    assert len(data) == 256
+    for at in (0, 20, 100, 238, 239, 254):
+        assert Anchor.from_bytes(data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :]) is None
+    assert Anchor.from_bytes(data[:-1]) is None
+
+
+def m002_later(txn: lmdb.Transaction[bytes]) -> None:
+    txn.put(b"later", b"")
+
+
+def test_migrations_run_once_in_order(path: Path) -> None:
+    opened(path).close()
+    for _ in range(2):
+        store = opened(path, migrations=(*MIGRATIONS, m002_later))
+        assert store._header.applied == ["m001_first_form", "m002_later"]
+        store.close()
+    with pytest.raises(StorageFailed, match="newer version of reverie .*m002_later") as caught:
+        opened(path)
+    assert caught.value.hint
+
+
+def m002_failing(txn: lmdb.Transaction[bytes]) -> None:
+    txn.put(b"half", b"")
+    raise ValueError("no")
+
+
+def test_a_failed_migration_changes_nothing(path: Path) -> None:
+    with opened(path) as store:
+        put(store, Kind.MEMORY, ("m",), {"n": 1})
+    with pytest.raises(ValueError, match="no"):
+        opened(path, migrations=(*MIGRATIONS, m002_failing))
+    with opened(path) as store, store.reader(SPACE) as reader:
+        assert reader.get(Kind.MEMORY, ("m",)) == {"n": 1}
+    with raw(path) as txn:
+        assert txn.get(b"half") is None
+
+
+def test_records_without_a_header_are_not_built_upon(path: Path) -> None:
+    path.mkdir()
+    with raw(path) as txn:
+        txn.put(b"x", b"y")
+    with pytest.raises(StorageFailed, match="no header"):
+        opened(path)
+    assert m001_first_form.__name__ == MIGRATIONS[0].__name__
+
+
+def test_another_form_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reverie.store.header.FORMAT", 2)
+    opened(path).close()
+    monkeypatch.undo()
+    with pytest.raises(Damaged, match="form 2"):
+        opened(path)
+
+
+def test_it_opens_with_what_it_was_closed_with(path: Path) -> None:
+    with opened(path) as store:
+        put(store, Kind.MEMORY, ("m",), {"n": 1})
+        commits = store.commits
+    with opened(path) as store:
+        assert store.commits == commits
+        assert store.commit([], at=AT) == []
+        assert Store.open.__doc__
+        with store.reader(SPACE) as reader:
+            assert reader.operation() == 1
+        assert write(store, lambda w: w.operation()).value == 1
+    assert isinstance(MASKING.value("x"), tuple)
+    assert issubclass(Damaged, ReverieError)
