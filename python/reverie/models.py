@@ -149,6 +149,7 @@ class Passage:
     rank: int
     tokens: int  # of `text` + newline
     origin: str = ""  # the file, command or speaker it comes from; passages of one origin are shown together
+    place: int = 0  # where it stood in the thread, to tell pieces of one entry apart
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,12 +55,20 @@ def pack(passages: Sequence[Passage], room: int) -> Tier:
 
 def _chosen(ranked: Sequence[Passage], left: int) -> list[Passage]:
     kept: list[Passage] = []
+    opened = {""}
     for passage in ranked:
         cost = max(1, passage.tokens)
+        if passage.origin not in opened:
+            cost += tokens.count(_heading(passage.origin))
         if cost <= left and passage.text.strip():
             kept.append(passage)
+            opened.add(passage.origin)
             left -= cost
     return kept
+
+
+def _heading(origin: str) -> str:
+    return f"\n[{origin}]\n"
 
 
 def _told(passages: Sequence[Passage], kept: Sequence[Passage]) -> list[dict[str, Any]]:
@@ -82,7 +90,7 @@ def _shown(kept: list[Passage]) -> str:
     out = [HEADING]
     for origin, group in sorted(groups.items(), key=lambda each: (each[1][-1].seq, each[1][-1].place)):
         if origin:
-            out.append(f"\n[{origin}]")
+            out.append(_heading(origin).rstrip("\n"))
         for before, passage in zip([None, *group], group, strict=False):
             if not origin and before is not None and passage.seq - before.seq > 1:
                 out.append("")

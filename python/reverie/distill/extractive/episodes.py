@@ -24,13 +24,6 @@ __all__ = ["episodes", "summary_of"]
 
 _MAX_WORDS = 10
 _LONG = 400
-_HOUSEKEEPING = re.compile(
-    r"^(?:please |now |ok(?:ay)?,? |and |then |let'?s |can you )*"
-    r"(?:commit|push|amend|merge|rebase|stash|pull|run|lint|format|fmt|open|create a pr|make a pr|check (?:the )?(?:ci"
-    r"|pr|status)|address|update the pr|squash|continue|go on|retry|try again)\b",
-    re.IGNORECASE,
-)
-_FOLLOW_UP = re.compile(r"^(?:no|nope|wait|hmm+|actually|don'?t|do not|stop|why did|and|also|but)\b", re.IGNORECASE)
 _MERGE = re.compile(r"^(?:Merge (?:branch|remote|pull)|fixup!|squash!|wip\b|Revert )", re.IGNORECASE)
 _PROBLEM = re.compile(
     r"\b(?:bugs?|fix|fails?|failing|failed|broken?|errors?|crash\w*|why|wrong|slow\w*|leaks?|regress\w*|conflicts?"
@@ -74,14 +67,7 @@ def summary_of(title: str) -> str:
 
 def _tasks(requests: Sequence[Said]) -> list[_Task]:
     """A task opens with a request that is neither housekeeping nor a yes, and takes in what follows it."""
-    openers = [
-        said
-        for said in requests
-        if not signals.is_approval(said.text)
-        and not _FOLLOW_UP.match(said.text)
-        and not signals.is_acknowledgement(said.text)
-        and not _HOUSEKEEPING.match(said.text)
-    ]
+    openers = [said for said in requests if signals.opens_task(said.text)]
     ends = [*(said.seq for said in openers[1:]), 2**62][: len(openers)]
     return [_Task(said, said.seq, end) for said, end in zip(openers, ends, strict=True)]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from reverie.distill.extractive.prose import clip
 from reverie.distill.extractive.trace import Call, Interrupted, Said, Trace
 
 if TYPE_CHECKING:
@@ -17,9 +18,11 @@ __all__ = ["Line", "Source", "lines"]
 MAX_LENGTH = 300
 """Characters of one line; a longer one is cut where a sentence ends."""
 
+_ORIGIN_LENGTH = 70
+
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
 _LINE_NUMBER = re.compile(r"^\s*\d+(?:→|\t)")
-_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+_WRAPPING = re.compile(r"<system-reminder>.*?</system-reminder>|</?tool_use_error>", re.DOTALL)
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 _SILENT = {"TodoWrite", "TaskUpdate", "TaskList", "TaskGet", "TodoRead"}
 
@@ -77,22 +80,22 @@ def _call(call: Call, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
     if call.tool in _EDITS and not call.failed:
         return
     result = call.result
-    if "<system-reminder>" in result:
-        result = _REMINDER.sub("", result)
+    if "<" in result:
+        result = _WRAPPING.sub("", result)
     if trace.root:
         result = result.replace(trace.root + "/", "")
     yield origin, Source.ERROR if call.failed else Source.RESULT, call.result_seq, result
 
 
 def origin_of(call: Call, trace: Trace) -> str:
-    """The file a call is about, else the tool and what it was asked."""
+    """The file a call is about, else what it was run for, else the tool and what it was asked."""
     if call.path:
         return trace.relative(call.path)
-    if call.tool == "Bash":
-        return call.word("description") or "Bash"
     if call.tool in {"Grep", "Glob"}:
-        return f"{call.tool} {call.word('pattern')}"[:80]
-    return call.word("description") or call.word("subject") or call.tool
+        return clip(f"{call.tool} {call.word('pattern')}", _ORIGIN_LENGTH)
+    if call.tool == "TaskCreate":
+        return clip(call.word("subject"), _ORIGIN_LENGTH) or call.tool
+    return clip(call.word("description"), _ORIGIN_LENGTH) or call.tool
 
 
 def _inputs(call: Call, trace: Trace) -> Iterator[str]:

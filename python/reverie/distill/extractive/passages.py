@@ -25,6 +25,8 @@ _TALK = 0.12  # worth of a full line of recent talk, names aside, in the same me
 _REPEAT = 0.15  # worth of a name's next line, once it stands in one
 _REQUESTS = 6  # of the person's last messages are kept word for word
 _REQUEST_LENGTH = 640  # characters of each
+_UNCLEAR = 0.2  # share of the worth of names on a line that explains none of them
+_HEADING_COST = 6  # tokens, about, that the heading of a new origin takes
 _HORIZON = 10  # recency halves ten times: about a million characters back nothing is recent
 
 
@@ -67,10 +69,14 @@ def rank(
         elif line.source is not Source.USER or line.seq < oldest:
             pool[line.text] = line
     costs = tokens.count_many([line.text + "\n" for line in words])
-    kept = [(line, cost) for line, cost in zip(words, costs, strict=True) if cost <= budget]
-    kept += _greedy(list(pool.values()), worth, seen, budget - sum(cost for _, cost in kept))
+    kept = []
+    for line, cost in zip(words, costs, strict=True):
+        if cost <= budget:
+            kept.append((line, cost))
+            budget -= cost
+    kept += _greedy(list(pool.values()), worth, seen, budget)
     return tuple(
-        Passage(text=line.text, seq=line.seq, rank=rank, tokens=cost, origin=line.origin)
+        Passage(text=line.text, seq=line.seq, rank=rank, tokens=cost, origin=line.origin, place=line.order)
         for rank, (line, cost) in enumerate(kept)
     )
 
@@ -141,36 +147,51 @@ def _telling(line: Line, end: int) -> float:
 
 
 def _greedy(pool: list[Line], worth: dict[str, float], seen: dict[str, int], budget: int) -> list[tuple[Line, int]]:
+    """Lines by worth for each token. A line whose origin is shown already comes cheaper: it needs no heading."""
     costs = tokens.count_many([line.text + "\n" for line in pool])
     named = [names(line.text) for line in pool]
-    clear = [
-        0 < len(found) <= _MAX_NAMES and word_count(line.text) >= _MIN_WORDS
-        for line, found in zip(pool, named, strict=True)
-    ]
-
+    clear = [_explains(line.text, found) for line, found in zip(pool, named, strict=True)]
     end = max((line.order for line in pool), default=0)
     telling = [_telling(line, end) for line in pool]
+    opened: set[str] = set()
+    taken: set[int] = set()
+    by_origin: dict[str, list[int]] = {}
+    for index, line in enumerate(pool):
+        by_origin.setdefault(line.origin, []).append(index)
 
     def value(index: int) -> float:
-        gain = 0.0
-        for name in named[index]:
-            gain += worth[name] * _REPEAT ** seen.get(name, 0)
-        return (gain * (1 if clear[index] else 0.2) + telling[index]) / (costs[index] + 1)
+        gain = sum(worth[name] * _REPEAT ** seen.get(name, 0) for name in named[index])
+        cost = costs[index] + (1 if pool[index].origin in opened else _HEADING_COST)
+        return (gain * (1 if clear[index] else _UNCLEAR) + telling[index]) / cost
 
     heap = [(-value(index), index) for index in range(len(pool)) if named[index] or telling[index]]
     heapq.heapify(heap)
     kept: list[tuple[Line, int]] = []
     while heap and budget > 0:
         _, index = heapq.heappop(heap)
+        if index in taken:
+            continue
         now = -value(index)
         if heap and now > heap[0][0]:
             heapq.heappush(heap, (now, index))
             continue
         if costs[index] > budget:
             continue
+        line = pool[index]
         budget -= costs[index]
-        kept.append((pool[index], costs[index]))
+        taken.add(index)
+        kept.append((line, costs[index]))
         if clear[index]:
             for name in named[index]:
                 seen[name] = seen.get(name, 0) + 1
+        if line.origin not in opened:
+            opened.add(line.origin)
+            for other in by_origin[line.origin]:
+                if other not in taken and (named[other] or telling[other]):
+                    heapq.heappush(heap, (-value(other), other))
     return kept
+
+
+def _explains(text: str, found: Sequence[str]) -> bool:
+    """Whether a line says something about the names on it: few names, and enough words."""
+    return 0 < len(found) <= _MAX_NAMES and word_count(text) >= _MIN_WORDS

@@ -19,6 +19,7 @@ __all__ = [
     "is_question",
     "is_small_talk",
     "is_statement",
+    "opens_task",
     "says_next",
 ]
 
@@ -108,6 +109,14 @@ _ANNOUNCEMENT = re.compile(
     r"|i can see|looking|checking|running|here'?s|sure)\b)",
     re.IGNORECASE,
 )
+_HOUSEKEEPING = re.compile(
+    r"^(?:please |now |ok(?:ay)?,? |and |then |let'?s |can you )*"
+    r"(?:commit|push|amend|merge|rebase|stash|pull|run|lint|format|fmt|open|create a pr|make a pr|check (?:the )?(?:ci"
+    r"|pr|status)|address|update the pr|squash|continue|go on|retry|try again)\b",
+    re.IGNORECASE,
+)
+_FOLLOW_UP = re.compile(r"^(?:no|nope|wait|hmm+|actually|don'?t|do not|stop|why did|and|also|but)\b", re.IGNORECASE)
+_ASKED_FOR = re.compile(r"^(?:ok(?:ay)?,? |so,? |now,? |and )*(?:can|could|would|will|please|let'?s)\b", re.IGNORECASE)
 _MIN_WORDS = 4
 
 
@@ -169,6 +178,16 @@ def is_approval(text: str) -> bool:
 def is_acknowledgement(text: str) -> bool:
     """Whether a message of a person starts no task of its own: a yes, a thanks, a single word."""
     return len(text.split()) < _MIN_WORDS and (_APPROVAL.match(text) is not None or len(text.split()) == 1)
+
+
+def opens_task(text: str) -> bool:
+    """Whether a message of a person asks for new work, rather than goes on about what is being done.
+
+    A yes, a correction, an addition, a plain question and housekeeping (commit, push, run the linter) do not.
+    """
+    if is_approval(text) or is_acknowledgement(text) or _FOLLOW_UP.match(text) or _HOUSEKEEPING.match(text):
+        return False
+    return not is_question(text) or _ASKED_FOR.match(text) is not None
 
 
 def is_small_talk(text: str) -> bool:

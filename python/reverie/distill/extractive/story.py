@@ -23,6 +23,9 @@ MAX_SENTENCE = 320
 _MIN_SENTENCE = 20
 _LONG_QUESTION = 8  # words; a shorter one, such as "Shall I go on?", does not say what about
 _PASTED = 40  # sentences; more are a pasted document, not the person talking
+_OF_CLIENT = ("<", "Operation stopped by hook:")
+"""How texts begin that stand in the person's place and are the client's."""
+
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 
 
@@ -100,7 +103,7 @@ def tell(trace: Trace) -> Story:
     fixes, failing = _mended(runs, trace, marks["findings"])
     return Story(
         trace=trace,
-        requests=tuple(step for step in trace.said("user") if not step.text.startswith("<")),
+        requests=tuple(step for step in trace.said("user") if not step.text.startswith(_OF_CLIENT)),
         plan=tuple(plan.items(trace.calls)),
         runs=tuple(runs),
         commits=tuple(commands.commits(trace.calls)),

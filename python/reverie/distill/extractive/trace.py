@@ -26,7 +26,6 @@ _NOT_SPEECH = (
     "Caveat:",
     "Base directory for this skill",
     "This session is being continued from a previous conversation",
-    "Operation stopped by hook:",
 )
 _INTERRUPTED = "[Request interrupted"
 _ELSEWHERE = re.compile(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")

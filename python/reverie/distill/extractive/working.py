@@ -44,14 +44,15 @@ def working_state(story: Story, previous: WorkingState | None = None) -> Working
 
 
 def current_request(requests: Sequence[Said]) -> str:
-    """What the person last asked for. A short follow-up is shown behind the request that it follows."""
+    """What the person last asked for; a later remark, correction or question is shown behind it."""
     substantial = [said for said in requests if not signals.is_acknowledgement(said.text)]
     if not substantial:
         return ""
-    last = _essence(substantial[-1].text, _TASK)
-    if len(last.split()) >= 8 or len(substantial) == 1:
-        return last
-    return f"{_essence(substantial[-2].text, _TASK - len(last))} → {last}"
+    opener = next((said for said in reversed(substantial) if signals.opens_task(said.text)), substantial[0])
+    if opener is substantial[-1]:
+        return _essence(opener.text, _TASK)
+    last = _essence(substantial[-1].text, _TASK // 2)
+    return f"{_essence(opener.text, _TASK - len(last))} → {last}"
 
 
 def last_question(story: Story) -> str:

@@ -1,0 +1,148 @@
+"""Laws of the extractive engine that hold for any thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reverie import tokens
+from reverie.distill import state, summary
+from reverie.distill.extractive import Extractive
+from reverie.models import Message, Section
+
+ENGINE = Extractive()
+
+PHRASES = (
+    "no, don't use `old_name` here",
+    "let's go with option 2 because it is simpler",
+    "The root cause is that `loadConfig` reads src/app/config.py twice.",
+    "Next, add tests. Still to do: the docs.",
+    "We always squash. I'm Ann.",
+    "```\ncode\n```",
+    "# Title\n- item one that says something\n1. step",
+    "<system-reminder>hidden</system-reminder>",
+    "[Request interrupted by user]",
+    "Exit code 1\nFAILED tests/test_a.py - Error: nope",
+    "[main abc1234] fix the thing",
+)
+text = st.one_of(st.sampled_from(PHRASES), st.text(max_size=80), st.just("word " * 400))
+value = st.one_of(text, st.integers(), st.none(), st.lists(text, max_size=2))
+tool = st.sampled_from(
+    (
+        "Bash",
+        "Edit",
+        "Read",
+        "Write",
+        "MultiEdit",
+        "TodoWrite",
+        "TaskCreate",
+        "TaskUpdate",
+        "Grep",
+        "Task",
+        "AskUserQuestion",
+        "ExitPlanMode",
+        "Other",
+    )
+)
+keys = (
+    "file_path",
+    "command",
+    "description",
+    "new_string",
+    "old_string",
+    "content",
+    "todos",
+    "questions",
+    "plan",
+    "edits",
+    "subject",
+    "taskId",
+    "status",
+    "pattern",
+    "path",
+)
+todo = st.fixed_dictionaries({"content": value, "status": value})
+field = st.one_of(value, st.lists(todo, max_size=3), st.just("/w/app/a.py"), st.just("git commit -m x && pytest"))
+block: st.SearchStrategy[Any] = st.one_of(
+    st.builds(lambda body: {"type": "text", "text": body}, text),
+    st.builds(
+        lambda name, number, given_input: {"type": "tool_use", "id": f"t{number}", "name": name, "input": given_input},
+        tool,
+        st.integers(0, 4),
+        st.dictionaries(st.sampled_from(keys), field, max_size=5),
+    ),
+    st.builds(
+        lambda number, body, failed: {
+            "type": "tool_result",
+            "tool_use_id": f"t{number}",
+            "content": body,
+            "is_error": failed,
+        },
+        st.integers(0, 4),
+        st.one_of(text, st.lists(st.builds(lambda body: {"type": "text", "text": body}, text), max_size=2)),
+        st.booleans(),
+    ),
+    st.just({"type": "image", "source": {}}),
+    st.just("odd"),
+)
+threads = st.lists(
+    st.tuples(st.sampled_from(("user", "assistant")), st.one_of(text, st.lists(block, max_size=4)), st.booleans()),
+    max_size=8,
+).map(
+    lambda rows: [
+        Message(role, content, seq, seq, at=f"2026-01-{seq + 1:02}T00:00:00.000Z" if dated else None)  # type: ignore[arg-type]
+        for seq, (role, content, dated) in enumerate(rows, start=1)
+    ]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(threads, st.integers(0, 9), st.integers(0, 600), st.integers(90, 900))
+def test_any_thread_is_distilled_within_its_bounds(
+    messages: list[Message], tail: int, passage_tokens: int, summary_tokens: int
+) -> None:
+    """No input breaks it; every ceiling holds; nothing of the tail is quoted; the summary reads back."""
+    found = ENGINE.distill(
+        messages,
+        number=1,
+        previous=None,
+        tail_from_seq=tail,
+        passage_tokens=passage_tokens,
+        summary_tokens=summary_tokens,
+    )
+    assert tokens.count(state.render(found.state)) <= state.MAX_TOKENS
+    assert tokens.count(summary.render(found.summary)) <= summary_tokens
+    assert list(found.summary.sections) == list(Section)
+    assert sum(passage.tokens for passage in found.passages) <= passage_tokens
+    assert all(passage.seq < tail for passage in found.passages)
+    assert tokens.count(found.digest) <= 500
+    assert summary.parse(summary.render(found.summary)) == found.summary
+
+
+@settings(max_examples=100, deadline=None)
+@given(threads, threads)
+def test_the_same_messages_give_the_same_values(messages: list[Message], later: list[Message]) -> None:
+    """Also on top of what was distilled before; memories are whole sentences with lowercase tags."""
+
+    def run() -> Any:
+        first = ENGINE.distill(messages, number=1, previous=None, tail_from_seq=99, passage_tokens=300)
+        second = ENGINE.distill(later, number=2, previous=first, tail_from_seq=99, passage_tokens=300)
+        return first, second, ENGINE.candidates(messages), ENGINE.digest(later, first.digest)
+
+    once, again = run(), run()
+    assert once == again
+    for candidate in once[2]:
+        assert candidate.content.strip()
+        assert candidate.tags == tuple(tag.lower() for tag in candidate.tags)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(("a.md", "b.py", "c.txt", "d.go")), text, max_size=3), st.dictionaries(text, text)
+)
+def test_any_files_and_working_memory_are_read(files: dict[str, str], working_memory: dict[str, str]) -> None:
+    """Whatever agents write."""
+    for candidate in ENGINE.candidates([], files, working_memory, "2026-01-01T00:00:00.000Z"):
+        assert "was created" not in candidate.content

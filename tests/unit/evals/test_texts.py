@@ -1,0 +1,135 @@
+"""What an agent would get after a transcript, as text: bounded, deterministic, specific."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+
+from reverie import tokens
+from reverie.errors import ReverieError
+from reverie.evals import context_text, knowledge_text
+from reverie.evals.__main__ import main
+from support.shared import sessions
+from support.thread import Thread, logger_fix
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BUDGETS = (4_000, 8_000, 16_000, 32_000)
+
+
+def transcript(path: Path, thread: Thread) -> Path:
+    """`thread` as a client would have written it."""
+    rows = [
+        {
+            "type": message.role,
+            "uuid": f"00000000-0000-4000-8000-{number:012}",
+            "parentUuid": None,
+            "timestamp": message.at,
+            "message": {"role": message.role, "content": message.content, "id": f"msg_{number}"},
+        }
+        for number, message in enumerate(thread.messages)
+    ]
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    return path
+
+
+def test_context_answers_what_were_we_doing(tmp_path: Path) -> None:
+    """The task, what was done and the words of the person are in it."""
+    text = context_text(transcript(tmp_path / "a.jsonl", logger_fix()), 4_000)
+    assert "## Working State (auto-maintained)\nCurrent task: The logger writes to stdout" in text
+    assert "# Conversation Summary (Distillation #1)" in text
+    assert "Shall I open a pull request?" in text
+
+
+@pytest.mark.parametrize("budget", [1_500, 4_000, 8_000])
+def test_context_fits_as_counted(tmp_path: Path, budget: int) -> None:
+    """A long thread is cut to the budget asked for, counted on the printed text."""
+    thread = Thread()
+    for number in range(150):
+        thread.user(f"Please add field number {number} to the `WireRecord` in src/wire_{number}.py and test it")
+        thread.edit(
+            f"/w/src/wire_{number}.py", "", f"field_{number}: int = {number}  # how many times it was sent\n" * 5
+        )
+        thread.agent(f"Added `field_{number}` because the receiver needs it.")
+    text = context_text(transcript(tmp_path / "a.jsonl", thread), budget)
+    assert budget * 3 // 4 < tokens.count(text) <= budget
+    assert "field number 149" in text
+
+
+def test_last_turn_larger_than_the_budget_is_distilled(tmp_path: Path) -> None:
+    """Nothing preserved is better than no context at all."""
+    thread = Thread().user("Please write the whole manual of the pump in one go")
+    thread.call("Write", {"file_path": "/w/manual.md", "content": "The pump_valve opens at noon. " * 4_000})
+    text = context_text(transcript(tmp_path / "a.jsonl", thread), 2_000)
+    assert tokens.count(text) <= 2_000
+    assert "write the whole manual of the pump" in text
+
+
+def test_knowledge_has_summary_and_memories_without_the_tail(tmp_path: Path) -> None:
+    """What was learnt, within the budget."""
+    path = transcript(tmp_path / "a.jsonl", logger_fix())
+    text = knowledge_text(path, 4_000)
+    assert text.startswith("# Conversation Summary (Distillation #1)")
+    assert "## replace the pipeline by lineTransport\n- Summary:" in text
+    assert "- Don't touch the public makeLogger signature" in text
+    assert tokens.count(knowledge_text(path, 300)) <= 300
+
+
+def test_an_empty_transcript_gives_a_context(tmp_path: Path) -> None:
+    """Nothing was said, nothing breaks."""
+    path = tmp_path / "empty.jsonl"
+    path.write_bytes(b"")
+    assert tokens.count(context_text(path, 1_000)) <= 1_000
+    assert "Distillation #1" in knowledge_text(path, 1_000)
+
+
+def test_a_missing_file_is_an_error_with_a_name(tmp_path: Path) -> None:
+    """The importers say which file."""
+    with pytest.raises((ReverieError, OSError), match=r"absent\.jsonl"):
+        context_text(tmp_path / "absent.jsonl", 1_000)
+
+
+def test_command_prints_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`python -m reverie.evals context FILE --max-tokens N`."""
+    path = transcript(tmp_path / "a.jsonl", logger_fix())
+    assert main(["context", str(path), "--max-tokens", "2000"]) == 0
+    assert capsys.readouterr().out == context_text(path, 2_000)
+    assert main(["knowledge", str(path), "--max-tokens", "2000"]) == 0
+    assert capsys.readouterr().out == knowledge_text(path, 2_000)
+
+
+def test_same_bytes_in_any_process(tmp_path: Path) -> None:
+    """Whatever the hash seed and the time zone."""
+    path = transcript(tmp_path / "a.jsonl", logger_fix())
+    printed = {
+        subprocess.run(
+            [sys.executable, "-m", "reverie.evals", "context", str(path), "--max-tokens", "3000"],
+            env={**os.environ, "PYTHONHASHSEED": seed, "TZ": zone},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed, zone in (("0", "UTC"), ("1", "Asia/Tokyo"), ("4242", "America/New_York"))
+    }
+    assert len(printed) == 1
+
+
+def test_real_sessions_fit_every_budget() -> None:
+    """A few real sessions, re-counted on the printed text; all of them in the long campaign."""
+    for path in sessions()[:: 1 if os.environ.get("REVERIE_SOAK") else 13]:
+        for budget in BUDGETS:
+            assert tokens.count(context_text(path, budget)) <= budget, (path.name, budget)
+
+
+def test_packed_transcripts_are_read(tmp_path: Path) -> None:
+    """`.gz` gives the same text."""
+    plain = transcript(tmp_path / "a.jsonl", logger_fix())
+    packed = tmp_path / "b.jsonl.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert context_text(packed, 4_000) == context_text(plain, 4_000)
