@@ -39,7 +39,7 @@ def said(path: Path) -> list[tuple[str, Any]]:
     """What the file's main line says, block by block, as the store may hold it: redacted, each line once."""
     redactor = Redactor()
     seen: set[str] = set()
-    spoken = []
+    spoken: list[tuple[str, Any]] = []
     with gzip.open(path, "rt") as lines:
         for line in lines:
             entry = json.loads(line)
@@ -56,7 +56,7 @@ def said(path: Path) -> list[tuple[str, Any]]:
 
 def kept(client: Client, thread: str) -> list[tuple[str, Any]]:
     """What the daemon gives back of a thread, block by block."""
-    found = []
+    found: list[tuple[str, Any]] = []
     after = None
     while True:
         page = client.messages(thread, limit=1000, after=after)
@@ -124,7 +124,8 @@ def test_a_cut_file_joins_on_later(daemon: Daemon, tmp_path: Path) -> None:
     with running_daemon() as other, Client(other.socket) as cut, Client(daemon.socket) as once:
         for end in [*sorted(draw.sample(range(1, len(whole)), count(6, 60))), len(whole)]:
             growing.write_bytes(whole[:end])
-            report = brought(cut, growing)
+            brought(cut, growing)
+        report = brought(cut, growing)
         complete = tmp_path / "complete.jsonl"
         complete.write_bytes(whole)
         reference = brought(once, complete)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["dream", "offer"]
 
-RANDOM_BYTES = 16
 ID_RANDOM_BYTES = 10
 
 
@@ -73,5 +72,4 @@ def _snapshot(services: Services, space: str, token_budget: int | None, at: str)
             window=services.config.consolidation.window,
             literals=services.config.redact.literals,
             at=at,
-            random=services.random(RANDOM_BYTES),
         )

@@ -8,7 +8,7 @@ from reveried.routes import (
     contexts,
     description,
     documents,
-    # dreams,
+    dreams,
     events,
     health,
     history,
@@ -16,7 +16,7 @@ from reveried.routes import (
     jobs,
     memories,
     metrics,
-    # status,
+    status,
     threads,
 )
 
@@ -27,13 +27,13 @@ def routes() -> Table:
     """All calls by (method, path). A module `routes/<noun>.py` lists its own in `ROUTES`; add it here."""
     return table(
         health.ROUTES,
-        # status.ROUTES,
+        status.ROUTES,
         threads.ROUTES,
         contexts.ROUTES,
         memories.ROUTES,
         documents.ROUTES,
         history.ROUTES,
-        # dreams.ROUTES,
+        dreams.ROUTES,
         imports.ROUTES,
         backups.ROUTES,
         events.ROUTES,

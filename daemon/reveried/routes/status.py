@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
-from reverie.engine import dreaming, publication
+from reverie.engine import ledger, publication
 from reverie.store import Kind
 from reveried.flows.publication import root_of
 from reveried.http.call import Reply
@@ -53,7 +53,7 @@ def _read(call: Call) -> dict[str, Any]:
                 "archiveRetention": ARCHIVE_RETENTION,
             },
             "model": {"engine": "extractive", "name": None},
-            "spend": {**dreaming.spend(reader, services.clock()), "tokenizer": tokens.TOKENIZER},
+            "spend": {**ledger.spend(reader, services.clock()), "tokenizer": tokens.TOKENIZER},
             "schedules": schedules,
             "lastDream": dream_shown(last[1]) if last else None,
             "openConflicts": 0,

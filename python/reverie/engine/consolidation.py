@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie import consolidate, ids, projections, tokens
+from reverie.consolidate import Decision
 from reverie.engine.records import record, value
 from reverie.errors import Conflict
 from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Update
@@ -29,10 +30,12 @@ __all__ = [
     "MemoryPlan",
     "Shelf",
     "apply",
+    "carry_out",
     "decide",
     "keep_archive",
     "nothing",
     "put_document",
+    "redraw",
     "refresh_index",
     "shelf",
 ]
@@ -101,6 +104,25 @@ def decide(
     tier = consolidate.tier(tokens.count(projections.long_term_memory(existing).decode()), given.window)
     decision = consolidate.decide(clean, existing, tier)
     after = consolidate.apply(decision.changes, existing, clean, at=at, new_ids=_ids(at, random))
+    return _plan(given, existing, after, decision, candidates=len(clean), tier=tier.value)
+
+
+def carry_out(given: Shelf, changes: Sequence[Change], *, at: str) -> MemoryPlan:
+    """Changes that were decided elsewhere, as records and texts ready to be written; pure."""
+    existing = [value(Memory, held) for held in given.memories]
+    after = consolidate.apply(changes, existing, at=at, new_ids=())
+    return _plan(given, existing, after, Decision(tuple(changes)), candidates=0, tier="")
+
+
+def _plan(
+    given: Shelf,
+    existing: Sequence[Memory],
+    after: Sequence[Memory],
+    decision: Decision,
+    *,
+    candidates: int,
+    tier: str,
+) -> MemoryPlan:
     before = {memory.id: memory for memory in existing}
     put = [memory for memory in after if before.get(memory.id) != memory]
     deleted = sorted(set(before) - {memory.id for memory in after})
@@ -110,14 +132,12 @@ def decide(
     added = iter([memory.id for memory in after if memory.id not in before])
     return MemoryPlan(
         operation=given.operation,
-        candidates=len(clean),
-        tier=tier.value,
+        candidates=candidates,
+        tier=tier,
         put=[record(memory) for memory in put],
         deleted=deleted,
         documents=fresh,
-        gone=sorted(
-            path for path in given.documents if changed and path not in texts and projections.is_projected(path)
-        ),
+        gone=sorted({*given.documents} - {*texts, INDEX_PATH}) if changed else [],
         changes=[_worded(change, added) for change in decision.changes],
         proposals=[{"change": _worded(item.change, added), "why": item.why} for item in decision.proposals],
         counts=dict(Counter(change.action for change in decision.changes)),
@@ -161,6 +181,19 @@ def apply(writer: Writer, plan: MemoryPlan, *, at: str) -> dict[str, Any]:
         "tier": plan.tier,
         "operation": str(writer.number),
     }
+
+
+def redraw(writer: Writer, *, at: str) -> None:
+    """Writes every document anew from the memories as this write leaves them."""
+    memories = [value(Memory, held) for _, held in writer.scan(Kind.MEMORY)]
+    texts = _texts(memories)
+    stale = [held["path"] for _, held in writer.scan(Kind.DOCUMENT) if held["path"] not in {*texts, INDEX_PATH}]
+    for path, text in texts.items():
+        put_document(writer, path, text, at=at)
+    for path in stale:
+        writer.delete(Kind.DOCUMENT, (path,))
+    refresh_index(writer, at=at)
+    writer.put(Kind.CURSOR, CURSOR, {"operation": writer.number})
 
 
 def put_document(writer: Writer, path: str, text: str, *, at: str) -> bool:

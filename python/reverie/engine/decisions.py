@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from reverie.engine import contexts, distillation, imports
+from reverie.engine import contexts, distillation, dreaming, imports
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,4 +31,5 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "state": _job(contexts.StateJob, contexts.decide_state),
     "context": _job(contexts.ContextJob, contexts.decide),
     "distill": _job(distillation.DistillJob, distillation.decide),
+    "dream": _job(dreaming.DreamJob, dreaming.decide),
 }

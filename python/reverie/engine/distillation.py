@@ -14,6 +14,7 @@ from reverie.distill import summary as structured
 from reverie.distill.extractive import Extractive
 from reverie.engine import consolidation, threads
 from reverie.engine.consolidation import MemoryPlan, Shelf
+from reverie.engine.ledger import spent
 from reverie.engine.records import distillation_of, distillation_record, entry_record, opened_entry, record
 from reverie.errors import Conflict, TokenBudgetExceeded
 from reverie.importers.reading import join
@@ -271,7 +272,9 @@ def _settled(held: Any) -> Any:
             return held
 
 
-def commit(plan: DistillPlan, *, space: str, who: str, at: str, idempotency: tuple[str, str] | None = None) -> Write:
+def commit(
+    plan: DistillPlan, *, space: str, who: str, at: str, idempotency: tuple[str, str] | None = None
+) -> Write[dict[str, Any]]:
     """Writes a plan whole, or refuses it as stale.
 
     The body raises Conflict with `details["stale"]` when the thread was distilled, or a memory changed, since the
@@ -303,6 +306,7 @@ def commit(plan: DistillPlan, *, space: str, who: str, at: str, idempotency: tup
             at=at,
         )
         consolidation.refresh_index(writer, at=at)
+        spent(writer, kind="thread", ref=plan.thread, tokens=plan.tokens_used, at=at)
         since = thread["tokens"] - plan.tokens_before if thread["lastSeq"] > plan.last_seq else 0
         writer.put(
             Kind.THREAD,

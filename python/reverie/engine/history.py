@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine.consolidation import CURSOR
+from reverie.engine import consolidation
 from reverie.errors import NotFound
 from reverie.models import EntryKind
 from reverie.store import Kind, Write
@@ -36,10 +36,9 @@ def undo(space: str, seq: int, *, who: str, idempotency: tuple[str, str] | None 
 
     def body(writer: Writer) -> dict[str, Any]:
         undone = get(writer, seq)
-        changes = restore(writer, seq)
-        kinds = {change["kind"] for change in undone["changes"]}
-        if kinds & {Kind.MEMORY.value, Kind.DOCUMENT.value}:
-            writer.put(Kind.CURSOR, CURSOR, {"operation": writer.number})
+        changes = restore(writer, seq, leave=(Kind.DOCUMENT,))
+        if any(change["kind"] == Kind.MEMORY.value for change in changes):
+            consolidation.redraw(writer, at=writer.at)
         for change in undone["changes"]:
             if change["kind"] == Kind.DISTILLATION.value:
                 _rewind(writer, str(change["key"][0]))

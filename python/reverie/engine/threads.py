@@ -55,7 +55,9 @@ def get(reader: Reader, thread_id: str) -> dict[str, Any]:
     return found
 
 
-def create(space: str, who: str, record: dict[str, Any], idempotency: tuple[str, str] | None = None) -> Write:
+def create(
+    space: str, who: str, record: dict[str, Any], idempotency: tuple[str, str] | None = None
+) -> Write[dict[str, Any]]:
     """Opens a thread; the body raises Conflict where the id is taken."""
 
     def body(writer: Writer) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def append(
     at: str,
     expected_seq: int | None = None,
     idempotency: tuple[str, str] | None = None,
-) -> Write:
+) -> Write[dict[str, Any]]:
     """Appends `entries`, sealed as `sealed`, to a thread.
 
     The body answers `{"firstSeq", "lastSeq"}`; it raises NotFound for an unknown thread, and Conflict when

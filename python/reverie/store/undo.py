@@ -8,13 +8,17 @@ from reverie.errors import Conflict, NotFound
 from reverie.store.schema import RULES, Key, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from reverie.store.writer import Writer
 
 __all__ = ["restore"]
 
 
-def restore(writer: Writer, operation: int) -> list[dict[str, Any]]:
+def restore(writer: Writer, operation: int, *, leave: Collection[Kind] = ()) -> list[dict[str, Any]]:
     """Undoes `operation` inside `writer`, whose write becomes the operation that does so; the changes put back.
+
+    Kinds in `leave` are passed over: the caller makes them anew from what is put back.
 
     Each change has `kind`, `key`, `before` and `after` as the operation listed them. Records of kinds that an undo
     leaves alone (schema.Rule.undo) stay as they are. Raises NotFound where there is no such operation or an earlier
@@ -24,7 +28,7 @@ def restore(writer: Writer, operation: int) -> list[dict[str, Any]]:
     record = writer.get(Kind.OPERATION, (operation,))
     if record is None:
         raise NotFound(f"there is no operation {operation}", hint="`reverie log` lists them")
-    changes = _restorable(operation, record["changes"])
+    changes = _restorable(operation, record["changes"], leave)
     changed = [change for change in changes if _version(writer, change) != change["after"]]
     if changed:
         raise Conflict(
@@ -37,7 +41,7 @@ def restore(writer: Writer, operation: int) -> list[dict[str, Any]]:
     return changes
 
 
-def _restorable(operation: int, changes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _restorable(operation: int, changes: list[dict[str, Any]], leave: Collection[Kind]) -> list[dict[str, Any]]:
     for change in changes:
         if RULES[Kind(change["kind"])].undo == "refuse":
             raise Conflict(
@@ -46,7 +50,8 @@ def _restorable(operation: int, changes: list[dict[str, Any]]) -> list[dict[str,
             )
         if "purged" in change:
             raise Conflict(f"operation {operation} purged records, which are gone for good", hint="restore a backup")
-    found = [change for change in changes if RULES[Kind(change["kind"])].undo == "restore"]
+    kept = [change for change in changes if Kind(change["kind"]) not in leave]
+    found = [change for change in kept if RULES[Kind(change["kind"])].undo == "restore"]
     if not found:
         raise Conflict(f"operation {operation} changed nothing that can be put back", hint="`reverie show` lists it")
     return found
