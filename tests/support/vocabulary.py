@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
+import functools
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from unittest import mock
+
+import tiktoken
 
 from reverie import _native
-
-if TYPE_CHECKING:
-    import tiktoken
 
 # File names in tiktoken's cache: SHA-1 of the address that the vocabulary is published at.
 _CACHE_NAMES = {
@@ -34,30 +34,11 @@ def prepare(folder: Path) -> dict[str, str]:
     return {"TIKTOKEN_CACHE_DIR": str(cache)}
 
 
+@functools.cache
 def oracle(encoding: str = "o200k_base") -> tiktoken.Encoding:
-    """tiktoken's own encoding, built from the built-in vocabulary after its SHA-256 was found to be the published one.
+    """tiktoken's own encoding, read by tiktoken itself from the built-in vocabulary, once per process.
 
-    It is given the published pattern, so nothing is read from or written to a cache; use `prepare` for a process
-    that calls `tiktoken.get_encoding` itself.
+    tiktoken checks the bytes against the published SHA-256, and would try to download others.
     """
-    import base64
-    import inspect
-
-    import tiktoken
-    from tiktoken_ext import openai_public
-
-    data = _native.vocabulary(encoding)
-    found = hashlib.sha256(data).hexdigest()
-    if found != SHA256[encoding]:
-        message = f"the built-in {encoding} is not the published vocabulary: {found}"
-        raise AssertionError(message)
-    ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in data.splitlines())}
-    assert len(ranks) == data.count(b"\n")
-
-    # tiktoken's constructor makes the pattern and the special tokens; only its loader is answered from here.
-    build = inspect.unwrap(getattr(openai_public, encoding))
-    scope = {**build.__globals__, "load_tiktoken_bpe": lambda *_args, **_kwargs: ranks}
-    import types
-
-    arguments = types.FunctionType(build.__code__, scope)()
-    return tiktoken.Encoding(**arguments)
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict("os.environ", prepare(Path(folder))):
+        return tiktoken.get_encoding(encoding)

@@ -7,6 +7,9 @@ use crate::error::Error;
 /// The encodings that are built in; no vocabulary is ever fetched.
 pub const ENCODINGS: [&str; 2] = ["o200k_base", "cl100k_base"];
 
+/// No token of the built-in encodings stands for more bytes than this.
+pub const TOKEN_BYTES_MAX: usize = 128;
+
 /// One built-in encoding, loaded on first use and then shared.
 #[derive(Clone, Copy)]
 pub struct Encoding {
@@ -36,11 +39,11 @@ impl Encoding {
         self.bpe.count(text)
     }
 
-    /// Whether a text has at most `limit` tokens. A text of at most `limit` bytes always fits, since every token
-    /// stands for at least one byte.
+    /// Whether a text has at most `limit` tokens. Every token stands for 1 to [`TOKEN_BYTES_MAX`] bytes, so that very
+    /// short and very long texts need no counting.
     #[must_use]
     pub fn fits(&self, text: &str, limit: usize) -> bool {
-        text.len() <= limit || self.count(text) <= limit
+        text.len() <= limit || text.len() <= limit.saturating_mul(TOKEN_BYTES_MAX) && self.count(text) <= limit
     }
 
     /// The tokens of `- body\n` for each body: sums of them are exact for any packing of single-line bodies that
@@ -60,23 +63,27 @@ impl Encoding {
             .collect()
     }
 
-    /// The longest beginning, cut between characters, that the search below finds to have at most `limit` tokens.
+    /// A beginning of a text, cut between characters, with at most `limit` tokens; the text itself if it fits.
     ///
-    /// The first `limit` tokens decode to a prefix of the text. The cut falls back to the last whole character
-    /// and is then counted again, since a shorter text may have more tokens than a longer one.
+    /// The first `limit` tokens decode to a beginning of the text. The cut falls back to the last whole character
+    /// and is then counted again, since a shorter text may have more tokens than a longer one; what is given up
+    /// doubles each time, so that no text is counted often.
     #[must_use]
     pub fn truncate<'t>(&self, text: &'t str, limit: usize) -> &'t str {
         if self.fits(text, limit) {
             return text;
         }
-        let tokens = self.bpe.encode(text);
+        let reach = limit.saturating_add(1).saturating_mul(TOKEN_BYTES_MAX);
+        let tokens = self.bpe.encode(&text[..text.floor_char_boundary(reach)]);
         let mut kept = limit.min(tokens.len());
+        let mut given_up = 1;
         loop {
-            let end = text.floor_char_boundary(self.bpe.decode(&tokens[..kept]).len());
-            if kept == 0 || self.count(&text[..end]) <= limit {
-                return &text[..end];
+            let cut = &text[..text.floor_char_boundary(self.bpe.decode(&tokens[..kept]).len())];
+            if self.fits(cut, limit) {
+                return cut;
             }
-            kept -= 1;
+            kept = kept.saturating_sub(given_up);
+            given_up *= 2;
         }
     }
 

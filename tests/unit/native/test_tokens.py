@@ -1,0 +1,151 @@
+"""Token counts are tiktoken's, for every character and for texts of every kind."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import random
+import time
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from support.shared import sessions, shared
+from support.soak import count as campaign
+from support.vocabulary import SHA256, oracle
+
+from reverie import _native, tokens
+from reverie.errors import ValidationError
+
+ENCODINGS = get_args(tokens.Encoding)
+VECTORS = Path(__file__).resolve().parents[2] / "vectors" / "tokens.jsonl"
+
+# What the split rules of the encodings turn on, and what usually breaks them.
+PIECES = (
+    "a B é É ß ʼ 's 'LL 'ſ 中 の 한 1 ٣ Ⅷ ½ ǅ ʰ / // ! ... <|endoftext|> 👍🏽 $ _ - ( ; Don't HTTPServer \u10d0 \u1c90 ﬁ ⓐ"
+).split(" ") + [" ", "  ", "\n", "\r\n", "\r", "\t", "\u3000", "\u2028", "\x1c", "\x85", "\u0301", "\u0e31", "\u200d"]
+
+
+def check(texts: list[str], encoding: tokens.Encoding) -> None:
+    """Every text has as many tokens as tiktoken gives it."""
+    reference = oracle(encoding)
+    found = tokens.count_many(texts, encoding)
+
+    assert [
+        (text, ours) for text, ours in zip(texts, found, strict=True) if ours != len(reference.encode_ordinary(text))
+    ] == []
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_vocabularies_are_the_published_ones(encoding: tokens.Encoding) -> None:
+    """The built-in vocabulary, written as tiktoken writes it, has the published SHA-256."""
+    assert hashlib.sha256(_native.vocabulary(encoding)).hexdigest() == SHA256[encoding]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_vectors_are_what_tiktoken_says(encoding: tokens.Encoding) -> None:
+    """The counts that both languages test against are tiktoken's."""
+    vectors = [json.loads(line) for line in VECTORS.read_text().splitlines()]
+
+    check([vector["text"] for vector in vectors], encoding)
+    assert [tokens.count(vector["text"], encoding) for vector in vectors] == [vector[encoding] for vector in vectors]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_characters(encoding: tokens.Encoding) -> None:
+    """Characters alone and inside a word, from all of Unicode 16: a sample, or under soak every one."""
+    step = campaign(29, 1)
+    characters = [chr(point) for point in range(0, 0x110000, step) if not 0xD800 <= point <= 0xDFFF]
+
+    check(characters, encoding)
+    check([f"a{character}B {character}\n" for character in characters], encoding)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_random_texts(encoding: tokens.Encoding) -> None:
+    """Texts made of what the split rules turn on."""
+    pick = random.Random(7)
+    rounds = campaign(8_000, 200_000)
+
+    check(["".join(pick.choices(PIECES, k=pick.randint(1, 14))) for _ in range(rounds)], encoding)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_real_prose(encoding: tokens.Encoding) -> None:
+    """Technical documentation, line by line and in large pieces."""
+    whole = "".join(path.read_text() for path in sorted(shared("data/prose").glob("*.txt")))
+    whole = whole[: campaign(300_000, len(whole))]
+
+    check(whole.splitlines(keepends=True), encoding)
+    check([whole[at : at + 32_000] for at in range(0, len(whole), 32_000)], encoding)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_real_sessions(encoding: tokens.Encoding) -> None:
+    """Lines of agents' transcripts."""
+    for path in sessions()[: campaign(2, 1000)]:
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            check([line[:20_000] for line in lines][: campaign(300, 10**9)], encoding)
+
+
+def test_halves_of_surrogate_pairs_count_as_in_tiktoken() -> None:
+    """A lone half counts as U+FFFD, and two halves that are a pair count as their character."""
+    for text in ("a\ud800b", "\udc00", "\ud83d\ude00", "\ud800\ud800"):
+        assert tokens.count(text) == len(oracle().encode_ordinary(text))
+
+
+def test_an_unknown_encoding_is_refused() -> None:
+    """The message names it, and the hint names those that there are."""
+    with pytest.raises(ValidationError, match="p50k") as refused:
+        _native.count("x", "p50k")
+
+    assert refused.value.hint is not None
+    assert "o200k_base" in refused.value.hint
+
+
+def test_items_add_up_in_any_packing() -> None:
+    """Sums of items counted alone are the count of the list."""
+    pick = random.Random(11)
+    for _ in range(campaign(300, 3000)):
+        bodies = ["x" + "".join(pick.choices(PIECES, k=5)).replace("\n", "").replace("\r", "") for _ in range(6)]
+        chosen = pick.sample(bodies, k=pick.randint(0, 6))
+
+        assert sum(tokens.count_items(chosen)) == tokens.count("".join(f"- {body}\n" for body in chosen))
+
+
+def test_fits_and_truncate_agree_with_count() -> None:
+    """A cut text is a beginning that fits, and no limit is passed."""
+    pick = random.Random(13)
+    for _ in range(campaign(500, 20_000)):
+        text = "".join(pick.choices(PIECES, k=pick.randint(0, 12)))
+        limit = pick.randint(-1, 12)
+        cut = tokens.truncate(text, limit)
+
+        assert tokens.fits(text, limit) == (tokens.count(text) <= limit)
+        assert text.startswith(cut)
+        assert tokens.count(cut) <= max(limit, 0)
+        assert (cut == text) == (tokens.count(text) <= max(limit, 0))
+
+
+def test_truncate_keeps_as_much_as_it_can() -> None:
+    """Ordinary text is cut at its limit exactly, and a text that fits is the same object."""
+    text = "one two three four five six seven eight"
+
+    assert [tokens.truncate(text, limit) for limit in (3, 0)] == ["one two three", ""]
+    assert tokens.truncate(text, 8) is text
+    assert tokens.truncate("naïve 👍🏽👍🏽👍🏽", 4).encode()  # never half a character
+
+
+@pytest.mark.parametrize("text", ["a", " ", "\n", "aB", "中", "é", "!", "a ", "' ", "\u0301", "1"])
+def test_no_text_takes_longer_than_its_length(text: str) -> None:
+    """A megabyte without an ordinary place to split is counted, cut and measured in seconds, not hours."""
+    hostile = text * (1_000_000 // len(text.encode()))
+    started = time.monotonic()
+    total = tokens.count(hostile)
+
+    assert 0 < total <= 1_000_000
+    assert tokens.fits(hostile, total)
+    assert not tokens.fits(hostile, total - 1)
+    assert tokens.count(tokens.truncate(hostile, total // 2)) <= total // 2
+    assert time.monotonic() - started < 20
