@@ -1,6 +1,6 @@
 """Writes what the store knows as files: documents, indexes and JSON, as pure functions from values to bytes."""
 
-from reverie.projections.documents import documents, summary_of
+from reverie.projections.documents import documents, is_projected, summary_of
 from reverie.projections.index import (
     ArchiveEntry,
     DocumentEntry,
@@ -20,6 +20,7 @@ __all__ = [
     "Write",
     "documents",
     "index_text",
+    "is_projected",
     "long_term_memory",
     "memory_index",
     "memory_md",

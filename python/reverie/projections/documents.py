@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Memory
 
-__all__ = ["documents", "episodes_text", "facts_text", "summary_of"]
+__all__ = ["documents", "episodes_text", "facts_text", "is_projected", "summary_of"]
 
 _HEADINGS = {"user": "User Facts", "project": "Project Facts"}
 _MONTH = re.compile(r"episodes/(\d{4}-\d{2})\.md")
@@ -31,12 +31,17 @@ def documents(memories: Iterable[Memory]) -> dict[str, bytes]:
     """
     by_path: dict[str, list[Memory]] = defaultdict(list)
     for memory in memories:
-        if memory.document.startswith(("facts/", "episodes/")):
+        if is_projected(memory.document):
             by_path[memory.document].append(memory)
     return {
         path: (episodes_text if path.startswith("episodes/") else facts_text)(path, found).encode("utf-8", "replace")
         for path, found in sorted(by_path.items())
     }
+
+
+def is_projected(path: str) -> bool:
+    """Whether a path is one that `documents` writes from memories."""
+    return path.startswith(("facts/", "episodes/")) and path.endswith(".md")
 
 
 def facts_text(path: str, memories: Sequence[Memory]) -> str:
