@@ -74,7 +74,7 @@ def import_paths(client: "Client", paths: "list[Path]", *, quiet: bool = False) 
 def print_reports(reports: list[FileReport]) -> None:
     """A line per file, what the lines were, and what could not be read."""
     table(
-        ["File", "Thread", "Size", "Lines", "New", "Known", "Hidden", "Bad"],
+        ["File", "Thread", "Size", "Lines", "New", "Known", "Redacted", "Bad"],
         [_row(report) for report in reports],
         right=(2, 3, 4, 5, 6, 7),
     )

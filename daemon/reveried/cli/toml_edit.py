@@ -29,11 +29,16 @@ def with_value(text: str, name: str, value: Any) -> str:
             last = _last_line(lines, at, end)
             comment = _COMMENT.search(lines[last])
             lines[at : last + 1] = [line + (comment.group() if comment else "")]
-            return "\n".join(lines)
+            return _ended(lines)
     while end > begin and not lines[end - 1].strip():
         end -= 1
     lines.insert(end, line)
-    return "\n".join(lines) + ("" if text.endswith("\n") else "\n")
+    return _ended(lines)
+
+
+def _ended(lines: list[str]) -> str:
+    text = "\n".join(lines)
+    return text if text.endswith("\n") else text + "\n"
 
 
 def _table(lines: list[str], section: str) -> tuple[int | None, int]:

@@ -1,0 +1,55 @@
+"""A command line with a home of its own, and a daemon that answers as a test says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reveried.cli import main
+from support.cli import Cli, Outcome, Routes
+from support.fake_daemon import FakeDaemon, fake_daemon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A REVERIE_HOME and a home folder in which nothing is yet."""
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "REVERIE_SOCKET", "TZ"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("REVERIE_HOME", str(tmp_path / "r"))
+    monkeypatch.setenv("NO_COLOR", "1")
+    (tmp_path / "user").mkdir()
+    return tmp_path / "r"
+
+
+@pytest.fixture
+def cli(home: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Runs `reverie` with these words in this process."""
+    assert home.name == "r"
+
+    def run(*words: str) -> Outcome:
+        capsys.readouterr()
+        code = main(words)
+        said = capsys.readouterr()
+        return Outcome(code, said.out, said.err)
+
+    return run
+
+
+@pytest.fixture
+def routes() -> Routes:
+    """What the daemon of this test answers."""
+    return Routes()
+
+
+@pytest.fixture
+def daemon(home: Path, routes: Routes) -> Iterator[FakeDaemon]:
+    """A daemon at this home's socket."""
+    (home / "run").mkdir(parents=True)
+    with fake_daemon(home / "run" / "reverie.sock", routes) as found:
+        yield found

@@ -1,0 +1,361 @@
+"""Each command against a daemon that answers: what it asks for, and what people and machines get to read."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reveried.cli import dream_commands, output
+from support.fake_daemon import Answer, FakeDaemon, envelope
+
+if TYPE_CHECKING:
+    from support.cli import Cli, Routes
+
+AT = "2026-11-21T09:30:00.000Z"
+USE = {"tokens": 700, "window": 200000, "fraction": 0.0035}
+THREAD = {
+    "id": "thr_1",
+    "messageCount": 12,
+    "tokens": 34567,
+    "distillations": 1,
+    "context": USE,
+    "createdAt": AT,
+    "updatedAt": AT,
+    "title": "Tide \x1b[31mtables",
+}
+MEMORY = {
+    "id": "mem_1",
+    "type": "mistake",
+    "content": "Close the file\nbefore renaming it.",
+    "tags": ["files"],
+    "document": "facts/mistakes.md",
+    "createdAt": AT,
+    "updatedAt": AT,
+}
+OPERATION = {
+    "id": "op_2",
+    "seq": 2,
+    "at": AT,
+    "who": "owner",
+    "why": "distil",
+    "undoable": True,
+    "changes": [
+        {"kind": "memory", "key": ["mem_1"], "before": None, "after": 1},
+        {"kind": "memory", "key": ["mem_2"], "before": 3, "after": None},
+    ],
+}
+DREAM = {
+    "archive": "ab" * 32,
+    "tokensUsed": 10,
+    "tokenBudget": 100,
+    "indexUpdated": True,
+    "changes": [
+        {"action": "ADD", "type": "fact", "content": "The sea is salt.", "tags": []},
+        {"action": "UPDATE", "id": "mem_1", "content": "Better.", "tags": []},
+        {"action": "DELETE", "id": "mem_2"},
+        {"action": "KEEP", "id": "mem_3"},
+        {"action": "SKIP", "candidateIndex": 4},
+    ],
+}
+SCHEDULE = {"id": "sch_1", "cron": "0 3 * * *", "timezone": "Europe/Vienna", "job": "dream", "nextRun": AT}
+ARCHIVE_BYTES = b'{"kind":"dream"}'
+ARCHIVE = {"sha256": hashlib.sha256(ARCHIVE_BYTES).hexdigest(), "kind": "dream", "at": AT, "size": 16, "entries": 2}
+CONTEXT = {
+    "request": {
+        "system": [{"type": "text", "text": "You remember."}],
+        "messages": [
+            {"role": "user", "content": "Mend it."},
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "text", "text": "I look."},
+                    {"type": "tool_use", "id": "t", "name": "Read", "input": {"path": "a.py"}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "x" * 3000}]},
+                    {"type": "tool_result", "tool_use_id": "u"},
+                    {"type": "image", "source": {}},
+                ],
+            },
+        ],
+        "context_management": None,
+        "betas": [],
+    },
+    "tokens": {"total": 900, "summary": 500, "tail": 400, "tokenizer": "o200k_base"},
+    "distillation": 1,
+    "dropped": [{"what": "excerpt"}],
+}
+DISTILLED = {
+    "archive": "cd" * 32,
+    "number": 2,
+    "summary": {"number": 2, "sections": {}, "text": "# Conversation Summary (Distillation #2)"},
+    "tail": {"messages": 10, "tokens": 400},
+    "tokensBefore": 9000,
+    "tokensAfter": 900,
+    "tokensUsed": 900,
+    "memories": {"candidates": 3, "counts": {"ADD": 2, "SKIP": 1}, "tier": "GENEROUS"},
+}
+STATUS = {
+    "space": "default",
+    "root": "/r/root/default",
+    "counts": {"threads": 2, "memories": 1200},
+    "distillation": {
+        "supported": True,
+        "maxTokenBudget": 1,
+        "scheduled": True,
+        "indexEmitted": True,
+        "tokenizerName": "o200k_base",
+        "archiveRetention": "forever",
+    },
+    "model": {"engine": "extractive"},
+    "spend": {"total": 1000, "today": 10},
+    "schedules": [SCHEDULE],
+    "lastDream": {"id": "drm_1", "at": AT, "archive": None, "tokensUsed": 1, "tokenBudget": 2},
+    "openConflicts": 1,
+    "leftAlone": [{"path": "facts/user.md", "beside": "facts/user.new.md"}],
+}
+RECALLED = {"hits": [{"memory": MEMORY, "score": 2.5, "why": "says renaming"}], "tokens": 9}
+
+
+def page(*items: Any, next_: str | None = None) -> dict[str, Any]:
+    return {"items": list(items), "next": next_}
+
+
+def check(cli: Cli, words: str, *says: str) -> None:
+    """The command succeeds and its sentence or table says all of this, without control characters."""
+    done = cli(*words.split())
+    assert (done.code, done.err) == (0, "")
+    for part in says:
+        assert part in done.out
+    assert "\x1b" not in done.out
+
+
+ANSWERS: dict[str, Any] = {
+    "GET /v1/status": STATUS,
+    "GET /v1/threads": page(THREAD, next_="c"),
+    "GET /v1/threads/thr_1/context": CONTEXT,
+    "POST /v1/threads/thr_1/distill": DISTILLED,
+    "GET /v1/memories": page(MEMORY, next_="c"),
+    "POST /v1/recall": RECALLED,
+    "GET /v1/operations": page(OPERATION),
+    "GET /v1/operations/op_2": OPERATION,
+    "POST /v1/operations/op_2/undo": {"operation": "op_3", "undone": "op_2"},
+    "GET /v1/archives": page(ARCHIVE),
+    f"GET /v1/archives/{ARCHIVE['sha256']}": Answer(body=ARCHIVE_BYTES),
+    "POST /v1/dreams": DREAM,
+    "GET /v1/schedules": page(SCHEDULE),
+    "POST /v1/schedules": SCHEDULE,
+    "DELETE /v1/schedules/sch_1": Answer(status=204, body=b""),
+}
+SAID = {
+    "status": (
+        "process 7",
+        "2 threads, 1,200 memories",
+        "extractive (built in",
+        "1,000 so far",
+        "0 3 * * *",
+        "1 conflict",
+        "user.new.md",
+    ),
+    "threads": ("thr_1", "34,567", "1x", "700 (0%)", "2026-11-21 09:30", "more: reverie threads --limit 100"),
+    "context thr_1": (
+        "[system]\nYou remember.",
+        "[user]\nMend it.",
+        '-> Read {"path":"a.py"}',
+        "(3,000 characters)",
+        "(image)",
+        "900 tokens (o200k_base): summary 500, tail 400",
+        "No room for 1 piece",
+    ),
+    "distill thr_1 --budget 9": (
+        "Distillation #2",
+        "9,000 before, 900 after",
+        "10 messages (400 tokens)",
+        "2 new, 1 known already",
+        "cdcd",
+    ),
+    "memories --type mistake --tag files": (
+        "Close the file before renaming it.",
+        "facts/mistakes.md",
+        "mem_1",
+        "more: reverie memories",
+    ),
+    "recall how to rename": ("Close the file before renaming it.", "mistake, facts/mistakes.md; says renaming"),
+    "log": ("op_2", "distil", "owner", "yes"),
+    "show op_2": ("distil", "mem_1", "version 1", "version 3", "removed"),
+    "undo op_2": ("Taken back: distil", "reverie undo op_3"),
+    "undo": ("Taken back: distil", "reverie undo op_3"),
+    "archives list": (str(ARCHIVE["sha256"])[:12], "dream", "16 B"),
+    "archives verify": ("1 archive checked and good.",),
+    "dream --budget 100": (
+        "Changed 5 memories",
+        "The sea is salt.",
+        "improved",
+        "dropped",
+        "kept",
+        "candidate 4",
+        "10 of 100",
+        "written anew",
+    ),
+    "schedule list": ("sch_1", "0 3 * * *", "Europe/Vienna"),
+    "schedule remove sch_1": ("Schedule sch_1 is gone.",),
+}
+
+
+@pytest.mark.parametrize("words", SAID)
+@pytest.mark.usefixtures("daemon")
+def test_for_people(cli: Cli, routes: Routes, words: str) -> None:
+    """A table or a sentence with what matters."""
+    routes.table |= ANSWERS
+    check(cli, words, *SAID[words])
+
+
+@pytest.mark.parametrize("words", SAID)
+@pytest.mark.usefixtures("daemon")
+def test_for_machines(cli: Cli, routes: Routes, words: str) -> None:
+    """The same with --json is one JSON document."""
+    routes.table |= ANSWERS
+    done = cli(*words.split(), "--json")
+    assert (done.code, done.err) == (0, "")
+    assert isinstance(done.json, dict)
+
+
+@pytest.mark.parametrize(
+    ("words", "call", "answer", "says"),
+    [
+        ("threads", "GET /v1/threads", page(), "No threads yet"),
+        ("memories", "GET /v1/memories", page(), "Nothing is remembered yet"),
+        ("recall x", "POST /v1/recall", {"hits": [], "tokens": 0}, "Nothing remembered answers that"),
+        ("log", "GET /v1/operations", page(), "Nothing has been written yet"),
+        ("archives list", "GET /v1/archives", page(), "No archives yet"),
+        ("schedule list", "GET /v1/schedules", page(), "No dreams run by themselves"),
+        ("dream", "POST /v1/dreams", DREAM | {"archive": None, "changes": []}, "Nothing is new"),
+        ("dream --dry-run", "POST /v1/dreams", DREAM | {"archive": None, "dryRun": True}, "This would change 5"),
+        ("distill thr_1", "POST /v1/threads/thr_1/distill", DISTILLED | {"memories": None}, "nothing"),
+        (
+            "distill thr_1",
+            "POST /v1/threads/thr_1/distill",
+            DISTILLED | {"memories": {"candidates": 0, "counts": {}, "tier": "GENEROUS"}},
+            "nothing",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("daemon")
+def test_when_there_is_nothing(cli: Cli, routes: Routes, *, words: str, call: str, answer: Any, says: str) -> None:
+    """An empty answer is a sentence with the next step."""
+    routes[call] = answer
+    check(cli, words, says)
+
+
+def test_what_is_asked_for(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
+    """Options reach the daemon under the names of the contract."""
+    routes.table |= ANSWERS
+    cli("context", "thr_1", "--max-tokens", "500", "--query", "q", "--placement", "late")
+    assert daemon.seen[-1].query == {"query": "q", "placement": "late", "maxTokens": "500"}
+    cli("memories", "--type", "fact", "--tag", "t", "-n", "3")
+    assert daemon.seen[-1].query == {"type": "fact", "tag": "t", "limit": "3"}
+    cli("recall", "two", "words", "--type", "fact", "--tag", "t", "-n", "3")
+    assert daemon.seen[-1].json == {"query": "two words", "limit": 3, "types": ["fact"], "tags": ["t"]}
+    cli("schedule", "add", "0 3 * * *", "--timezone", "Asia/Tokyo", "--budget", "7")
+    assert daemon.seen[-1].json == {"cron": "0 3 * * *", "timezone": "Asia/Tokyo", "options": {"tokenBudget": 7}}
+    assert cli("context", "thr_1", "--placement", "beside").code == 2
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_new_schedule_is_in_local_time(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without --timezone a schedule means the clock on this wall."""
+    routes.table |= ANSWERS
+    monkeypatch.setenv("TZ", "Europe/Vienna")
+    assert dream_commands.local_timezone() == "Europe/Vienna"
+    assert "next 2026-11-21 09:30 UTC" in cli("schedule", "add", "0 3 * * *").out
+    monkeypatch.setattr("tzlocal.get_localzone_name", lambda: None)
+    assert dream_commands.local_timezone() == "UTC"
+
+
+@pytest.mark.usefixtures("daemon")
+def test_undo_finds_the_last_that_can_be_undone(cli: Cli, routes: Routes) -> None:
+    """Appends and undos are passed over, page by page; with nothing left it says so."""
+    pages = {
+        None: page(OPERATION | {"id": "op_9", "undoable": False}, next_="a"),
+        "a": page(OPERATION | {"id": "op_8", "undoes": "op_7"}, OPERATION),
+    }
+    routes.table |= ANSWERS
+    routes["GET /v1/operations"] = lambda seen: pages[seen.query.get("after")]
+    check(cli, "undo", "Taken back: distil")
+    routes["GET /v1/operations"] = page()
+    done = cli("undo")
+    assert (done.code, "nothing to undo" in done.err) == (1, True)
+
+
+@pytest.mark.usefixtures("daemon")
+def test_undo_of_what_others_built_on(cli: Cli, routes: Routes) -> None:
+    """A conflict ends with 4."""
+    routes.table |= ANSWERS
+    routes["POST /v1/operations/op_2/undo"] = envelope("conflict", "Something later stands on it.", status=409)
+    assert cli("undo", "op_2").code == 4
+
+
+@pytest.mark.usefixtures("daemon")
+def test_archives(cli: Cli, routes: Routes) -> None:
+    """An archive is printed byte for byte by the first characters of its address; a wrong one is named."""
+    routes.table |= ANSWERS
+    address = str(ARCHIVE["sha256"])
+    for given in (address, address[:8]):
+        assert cli("archives", "show", given).out.encode() == ARCHIVE_BYTES
+    assert "no archive begins with zz" in cli("archives", "show", "zz").err
+    routes["GET /v1/archives"] = page(ARCHIVE, ARCHIVE | {"sha256": address[:10] + "0" * 54})
+    assert "2 archives begin" in cli("archives", "show", address[:8]).err
+    routes[f"GET /v1/archives/{address[:10]}{'0' * 54}"] = Answer(body=ARCHIVE_BYTES)
+    done = cli("archives", "verify")
+    assert done.code == 1
+    assert "is not what its address says" in done.out
+    assert "1 archive checked and good, 1 not." in done.out
+    assert cli("archives", "verify", "--json").json["wrong"] == [address[:10] + "0" * 54]
+
+
+def test_budget_that_cannot_be_met(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
+    """The refusal names what would be needed, for machines too."""
+    routes["POST /v1/dreams"] = envelope(
+        "token_budget_exceeded", "1 is too little.", status=422, budget=1, minimumRequired=90
+    )
+    done = cli("dream", "--budget", "1", "--json")
+    assert (done.code, done.json["details"]["minimumRequired"]) == (1, 90)
+    assert daemon.seen[-1].json == {"tokenBudget": 1}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(1, "1 second"), (59, "59 seconds"), (60, "1 minute"), (7200, "2 hours"), (200_000, "2 days")],
+)
+@pytest.mark.usefixtures("daemon")
+def test_age(cli: Cli, routes: Routes, seconds: float, words: str) -> None:
+    """How long the daemon has been up, as people say it."""
+    routes.table |= ANSWERS
+    routes["GET /v1/health"] = {"status": "ok", "version": "1", "protocol": 1, "pid": 1, "uptimeSeconds": seconds}
+    check(cli, "status", f"up {words}")
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(320, "320 B"), (1229, "1.2 KiB"), (5 << 20, "5.0 MiB"), (3 << 30, "3.0 GiB")]
+)
+def test_sizes(count: int, text: str) -> None:
+    """Bytes as people read them."""
+    assert output.size(count) == text
+
+
+def test_text_of_others_cannot_steer_the_terminal() -> None:
+    """Escape sequences and line breaks in foreign text become harmless."""
+    assert output.clean("a\x1b[2Jb\tc\nd") == "a?[2Jb c d"
+    assert output.clean("a\nb", keep="\n") == "a\nb"
+    assert output.when(None) == "-"
+
+
+def test_version(cli: Cli) -> None:
+    """The version of program and protocol."""
+    assert cli("version", "--json").json["protocol"] == 1
+    check(cli, "version", "reverie 0.1.0 (protocol 1")

@@ -1,0 +1,142 @@
+"""`reverie config`: shows, changes one value without touching the rest, and says where everything lives."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reveried.cli import place
+from reveried.cli.toml_edit import with_value
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.cli import Cli
+
+COMMENTED = """\
+# my settings
+[context]
+distilAt = 0.7 # later than most
+
+[redact]
+literals = [
+  "one", # a ] in a comment
+  "t[wo",
+]
+level = "x"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("context.distilAt", 0.6, COMMENTED.replace("0.7", "0.6")),
+        ("context.window", 9000, COMMENTED.replace("most\n", "most\nwindow = 9000\n")),
+        (
+            "redact.literals",
+            ("a",),
+            COMMENTED.replace(COMMENTED[COMMENTED.index("[\n  ") : COMMENTED.index("\nlevel")], '["a"]'),
+        ),
+        ("log.level", "debug", COMMENTED + '\n[log]\nlevel = "debug"\n'),
+    ],
+)
+def test_one_value_changes_and_the_rest_stays(name: str, value: Any, expected: str) -> None:
+    """A value is replaced on its line, added to its table, or gets a table: every other byte stays."""
+    assert with_value(COMMENTED, name, value) == expected
+
+
+def test_an_empty_file_and_one_without_its_last_newline() -> None:
+    """The first setting makes its table; a missing last newline is made good."""
+    assert with_value("", "log.level", "info") == '[log]\nlevel = "info"\n'
+    assert with_value("[log]", "log.level", "info") == '[log]\nlevel = "info"\n'
+    assert with_value("[log]\nlevel = [", "log.level", "info") == '[log]\nlevel = "info"\n'
+
+
+_NAMES = st.sampled_from(["a.x", "a.y", "b.x", "b.long"])
+_VALUES = (
+    st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(blacklist_categories=["Cs", "Cc"]))
+    | st.lists(st.text(st.characters(blacklist_categories=["Cs", "Cc"])), max_size=3).map(tuple)
+)
+
+
+@given(st.lists(st.tuples(_NAMES, _VALUES), max_size=12))
+def test_any_sequence_of_changes_reads_back(changes: list[tuple[str, Any]]) -> None:
+    """Whatever was set last is what the file says, however often and in whichever order."""
+    text, expected = "# head\n", {}
+    for name, value in changes:
+        text = with_value(text, name, value)
+        expected[name] = list(value) if isinstance(value, tuple) else value
+    read = tomllib.loads(text)
+    assert {f"{table}.{key}": found for table, keys in read.items() for key, found in keys.items()} == expected
+    assert text.startswith("# head\n")
+
+
+def test_set_and_get(cli: Cli, home: Path) -> None:
+    """A value that was set is shown, with where it came from; a secret of one's own is only counted."""
+    done = cli("config", "set", "context.distilAt", "0.65")
+    assert (done.code, done.err) == (0, "")
+    assert "context.distilAt is now 0.65" in done.out
+    assert cli("config", "get", "context.distilAt").out == "0.65\n"
+    assert cli("config", "get", "context.distilAt", "--json").json == {"context.distilAt": 0.65}
+    assert cli("config", "set", "redact.literals", '["open sesame"]', "--json").json["redact.literals"] == [
+        "open sesame"
+    ]
+    everything = cli("config", "get")
+    assert "open sesame" not in everything.out
+    assert "(1 literal)" in everything.out
+    assert "file" in everything.out
+    assert cli("config", "get", "--json").json["redact.literals"] == "(1 literal)"
+    assert cli("config", "get", "redact.literals").out == '["open sesame"]\n'
+    assert (home / "config.toml").stat().st_mode & 0o777 == 0o600
+
+
+def test_set_says_that_the_environment_wins(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable in the environment overrides the file, and that is said."""
+    monkeypatch.setenv("REVERIE_LOG_LEVEL", "debug")
+    assert "REVERIE_LOG_LEVEL is set in this environment, and wins" in cli("config", "set", "log.level", "info").out
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("context.distillAt", "0.6"), ("context.distilAt", "7"), ("context.clearAt", "0.99")]
+)
+def test_a_setting_that_cannot_be(cli: Cli, home: Path, name: str, value: str) -> None:
+    """A wrong name, value or combination is refused with the reason, and the file is not touched."""
+    done = cli("config", "set", name, value)
+    assert done.code == 2
+    assert "next: " in done.err
+    assert not (home / "config.toml").exists()
+
+
+def test_paths(cli: Cli, home: Path) -> None:
+    """Each place by its name; `root` is the folder of one's documents."""
+    assert cli("config", "path", "root").out == f"{home}/root/default\n"
+    assert cli("config", "path").out == f"{home}/config.toml\n"
+    assert cli("config", "path", "socket", "--json").json == {"socket": f"{home}/run/reverie.sock"}
+    assert cli("config", "path", "log").out.endswith("daemon.log\n")
+    assert cli("config", "path", "moon").code == 2
+
+
+def test_the_settings_may_move_the_socket(cli: Cli, home: Path, tmp_path: Path) -> None:
+    """A socket of one's own is where the commands go."""
+    cli("config", "set", "daemon.socket", str(tmp_path / "own.sock"))
+    assert place.socket_path() == tmp_path / "own.sock"
+    assert home.exists()
+
+
+def test_validate(cli: Cli, home: Path, tmp_path: Path) -> None:
+    """The file in use, or another, is good or its fault is named."""
+    assert "not there: defaults are used" in cli("config", "validate").out
+    (home).mkdir(exist_ok=True)
+    (home / "config.toml").write_text("[log]\nlevel = 'debug'\n")
+    assert "1 setting changed" in cli("config", "validate").out
+    assert cli("config", "validate", "--json").json["setBy"] == {"log.level": "file"}
+    other = tmp_path / "other.toml"
+    other.write_text("[log]\nlevle = 1\n")
+    assert "level" in cli("config", "validate", str(other)).err
+    assert cli("config", "validate", str(tmp_path / "no.toml")).code == 2

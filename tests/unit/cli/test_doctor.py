@@ -1,0 +1,136 @@
+"""`reverie doctor`: each thing that can be wrong is found, named, and comes with what to type."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from reverie import tokens
+from reverie.redact import Redactor
+from reverie.store import Store
+from reveried.cli import findings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from support.cli import Cli
+    from support.fake_daemon import FakeDaemon
+
+
+def check(name: str, verdict: str, says: str) -> None:
+    """The finding of one check has this verdict and says this."""
+    found = {finding.check: finding for finding in findings.examine()}[name]
+    assert found.verdict == verdict
+    assert says in found.says
+    assert found.verdict == "good" or found.hint
+
+
+def test_a_new_home(cli: Cli) -> None:
+    """Nothing is wrong with a home where nothing is yet; what could be done next is noted."""
+    done = cli("doctor")
+    assert done.code == 0
+    assert "note  daemon: not running" in done.out
+    assert "next: run `reverie up`" in done.out
+    assert "BAD" not in done.out
+    assert {found["verdict"] for found in cli("doctor", "--json").json} == {"good", "note"}
+
+
+def test_wrong_settings(cli: Cli, home: Path) -> None:
+    """A fault in the settings is one finding; the other checks go on as far as they can."""
+    home.mkdir()
+    (home / "config.toml").write_text("[nonsense]\nx = 1\n")
+    done = cli("doctor")
+    assert done.code == 1
+    assert "BAD   settings: " in done.out
+    assert "ok    native core" in done.out
+
+
+def test_open_folders(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders that others may read, or that are not ours, are found."""
+    state = home / "state"
+    state.mkdir(parents=True, mode=0o755)
+    state.chmod(0o755)
+    check("folders", "bad", "is open to other users")
+    state.chmod(0o700)
+    check("folders", "good", "documents in")
+    root = home / "root" / "default"
+    root.mkdir(parents=True)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    check("folders", "bad", "cannot be written")
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    check("folders", "bad", "belongs to another user")
+
+
+def test_a_full_disk(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Little room on the disk is found before writes fail."""
+    assert not home.exists()
+    check("room", "good", "free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+    check("room", "bad", "only 1000 B free")
+
+
+def test_the_daemon(daemon: FakeDaemon, home: Path) -> None:
+    """A daemon of this version at a private socket is good; an open socket is not."""
+    socket = home / "run" / "reverie.sock"
+    (home / "run").chmod(0o700)
+    socket.chmod(0o600)
+    check("daemon", "good", "version 0.1.0 answers")
+    socket.chmod(0o666)
+    check("daemon", "bad", "has mode 666")
+    socket.chmod(0o600)
+    daemon.respond.table["GET /v1/health"] = {  # type: ignore[attr-defined] # the routes of the fixture
+        "status": "ok",
+        "version": "9.9.9",
+        "protocol": 1,
+        "pid": 1,
+        "uptimeSeconds": 1,
+    }
+    check("daemon", "bad", "runs version 9.9.9")
+
+
+def test_a_socket_left_behind(home: Path) -> None:
+    """A socket file that nobody listens at is said to be left over."""
+    (home / "run").mkdir(parents=True)
+    (home / "run" / "reverie.sock").touch()
+    check("daemon", "note", "still there")
+
+
+def test_the_store(home: Path) -> None:
+    """A sound store is good; a damaged one is found in a child."""
+    store = home / "data" / "store"
+    Store.open(store, redactor=Redactor()).close()
+    check("store", "good", "every one is what was written")
+    data = bytearray((store / "data.mdb").read_bytes())
+    data[: len(data)] = os.urandom(len(data))
+    (store / "data.mdb").write_bytes(data)
+    assert {found.check: found for found in findings.examine()}["store"].verdict == "bad"
+
+
+def test_what_the_system_refuses(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path that the system refuses to look at is a finding too, and the other checks go on."""
+
+    def refuse(_: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(home))
+
+    monkeypatch.setattr(shutil, "disk_usage", refuse)
+    check("room", "bad", "Permission denied")
+
+
+def test_wrong_counts(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """A native core that counts wrongly is found, by itself and beside tiktoken."""
+    assert not home.exists()
+    monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
+    check("token counts", "note", "not compared")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "somewhere")
+    encoding = SimpleNamespace(encode_ordinary=lambda text: [0] * tokens.count(text))
+    monkeypatch.setitem(sys.modules, "tiktoken", SimpleNamespace(get_encoding=lambda _: encoding))
+    check("token counts", "good", "equal to tiktoken's")
+    encoding.encode_ordinary = lambda _: [0] * 99
+    check("token counts", "bad", "where tiktoken counts 99")
+    monkeypatch.setattr(tokens, "count", lambda _: 99)
+    check("native core", "bad", "wrong answers")

@@ -1,0 +1,335 @@
+"""Importing: bytes go over in chunks, from where they stopped; what cannot be read is named and the rest goes on."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reverie import wire
+from reverie.client import Client
+from reverie.errors import Busy, TooLarge
+from reverie.importers import files
+from reveried.cli import import_commands, import_file, progress
+from support.fake_daemon import Answer, FakeDaemon, Seen, envelope, fake_daemon
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from support.cli import Cli, Routes
+
+SESSION = "5a0f7d0e-6a0b-4b7e-8f43-0c5f4f0d9b11"
+
+
+class Taker:
+    """The daemon's side of an import: keeps the bytes of each session, whole lines only, as the protocol says."""
+
+    def __init__(self) -> None:
+        self.held: dict[str, bytes] = {}
+        self.last: dict[str, tuple[int, str]] = {}
+        self.busy = 0
+
+    def begin(self, seen: Seen) -> Any:
+        session = seen.json["session"]
+        held = self.held.setdefault(session, b"")
+        check_from, sha256 = self.last.get(session, (0, ""))
+        return {
+            "id": session.replace("/", "+"),
+            "thread": f"thr_{session[:4]}",
+            "offset": len(held),
+            "lines": held.count(b"\n"),
+            "checkFrom": check_from,
+            "sha256": sha256,
+        }
+
+    def take(self, seen: Seen) -> Any:
+        if self.busy:
+            self.busy -= 1
+            return envelope("busy", "full", status=503, retryAfter=0.01)
+        session = seen.path.split("/")[3].replace("+", "/")
+        query = wire.parse_query(wire.ChunkQuery, seen.query)
+        before = self.held[session][: query.offset]
+        assert before.count(b"\n") == query.first_line - 1
+        whole = len(seen.body) if query.final and seen.body.endswith(b"}") else seen.body.rfind(b"\n") + 1
+        taken = seen.body[:whole]
+        self.held[session] = before + taken
+        self.last[session] = (query.offset, hashlib.sha256(taken).hexdigest())
+        bad = [n for n, line in enumerate(taken.splitlines(), query.first_line) if b"bad" in line]
+        return {
+            "offset": query.offset + whole,
+            "lines": self.held[session].count(b"\n") + (not taken.endswith(b"\n") and bool(taken)),
+            "added": len(taken.splitlines()),
+            "duplicates": 0,
+            "redacted": taken.count(b"REDACTED"),
+            "counts": {"speech": len(taken.splitlines())},
+            "problems": [{"line": number, "why": "not JSON"} for number in bad],
+        }
+
+    def __call__(self, seen: Seen) -> Answer:
+        if seen.path == "/v1/health":
+            return Answer({"status": "ok", "version": "1", "protocol": 1, "pid": 1, "uptimeSeconds": 1})
+        found = self.begin(seen) if seen.method == "POST" else self.take(seen)
+        return found if isinstance(found, Answer) else Answer(found)
+
+
+@pytest.fixture
+def taker(routes: Routes) -> Taker:
+    """A daemon that takes imports."""
+    found = Taker()
+    routes.table = _Everything(found)
+    return found
+
+
+class _Everything(dict[str, Any]):
+    """Routes every call to one function."""
+
+    def __init__(self, respond: Callable[[Seen], Answer]) -> None:
+        super().__init__()
+        self._respond = respond
+
+    def get(self, _call: str, _default: Any = None) -> Any:
+        return self._respond
+
+
+def session(folder: Path, text: bytes, name: str = f"{SESSION}.jsonl") -> Path:
+    """A session file."""
+    path = folder / name
+    path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    return path
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_file_that_grows(cli: Cli, taker: Taker, tmp_path: Path) -> None:
+    """Half a last line waits; importing again takes only what is new, and then nothing."""
+    path = session(tmp_path, b'{"a":1}\n{"b":2}\n{"c"')
+    done = cli("import", "claude-code", str(path))
+    assert (done.code, done.err) == (0, "")
+    assert "2 new lines from 1 file." in done.out
+    assert taker.held[SESSION] == b'{"a":1}\n{"b":2}\n'
+    path.write_bytes(b'{"a":1}\n{"b":2}\n{"c":3}\n')
+    assert "1 new line from 1 file." in cli("import", "claude-code", str(path)).out
+    assert "0 new lines from 1 file." in cli("import", "claude-code", str(path)).out
+    assert taker.held[SESSION] == path.read_bytes()
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_whole_last_line_without_its_end(cli: Cli, taker: Taker, tmp_path: Path) -> None:
+    """A file whose last line has no newline is told to be at its end."""
+    path = session(tmp_path, b'{"a":1}\n{"b":2}')
+    cli("import", "claude-code", str(path))
+    assert taker.held[SESSION] == b'{"a":1}\n{"b":2}'
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_file_that_was_rewritten(cli: Cli, taker: Taker, tmp_path: Path) -> None:
+    """Other bytes where the last chunk was, or fewer bytes than were taken in, mean: from the beginning."""
+    path = session(tmp_path, b'{"a":1}\n{"b":2}\n')
+    cli("import", "claude-code", str(path))
+    for text in (b'{"x":1}\n{"b":2}\n{"c":3}\n', b'{"y":1}\n'):
+        path.write_bytes(text)
+        assert cli("import", "claude-code", str(path)).code == 0
+        assert taker.held[SESSION] == text
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_packed_file(cli: Cli, taker: Taker, tmp_path: Path) -> None:
+    """A .gz file is unpacked on this side; one that breaks off is taken in as far as it goes, and said so."""
+    text = b"".join(b'{"n":%d}\n' % number for number in range(2000))
+    path = session(tmp_path, text, f"{SESSION}.jsonl.gz")
+    assert cli("import", "claude-code", str(path)).code == 0
+    assert taker.held[SESSION] == text
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    taker.held.clear()
+    taker.last.clear()
+    done = cli("import", "claude-code", str(path))
+    assert done.code == 0
+    assert text.startswith(taker.held[SESSION])
+    assert "could not be read" in done.out
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@given(
+    lines=st.lists(st.integers(0, 90), max_size=40),
+    piece=st.integers(1, 64),
+    largest=st.integers(100, 200),
+    cut=st.integers(0, 4000),
+)
+def test_any_cut_gives_the_same_bytes(tmp_path: Path, lines: list[int], piece: int, largest: int, cut: int) -> None:
+    """Whatever the size of the pieces and wherever the file was cut before, every whole line arrives once, in order."""
+    text = b"".join(b'{"n":"%s"}\n' % (b"x" * length) for length in lines)
+    path = tmp_path / f"{SESSION}.jsonl"
+    socket = tmp_path / f"{time.monotonic_ns()}.sock"
+    taker = Taker()
+    with fake_daemon(socket, taker), Client(socket) as client, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_file, "_PIECE_BYTES", piece)
+        patch.setattr(import_file, "CHUNK_MAX_BYTES", largest)
+        for part in (text[:cut], text):
+            path.write_bytes(part)
+            moved: list[int] = []
+            import_file.import_file(client, path, moved=moved.append)
+            assert moved == sorted(moved)
+    assert taker.held[SESSION] == text
+
+
+def test_a_line_longer_than_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that no chunk can hold and the daemon does not skip is an error that names it, not an endless loop."""
+    monkeypatch.setattr(import_file, "CHUNK_MAX_BYTES", 64)
+    path = session(tmp_path, b'{"a":1}\n' + b"x" * 500)
+    longer = pytest.raises(TooLarge, match="line 2 is longer than 64 bytes")
+    with fake_daemon(tmp_path / "s", Taker()), Client(tmp_path / "s") as client, longer:
+        import_file.import_file(client, path)
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_busy_daemon_is_waited_for(cli: Cli, taker: Taker, tmp_path: Path) -> None:
+    """`busy` is an invitation to come back, a stated number of times."""
+    taker.busy = 3
+    assert cli("import", "claude-code", str(session(tmp_path, b"{}\n"))).code == 0
+    assert taker.held[SESSION] == b"{}\n"
+
+
+def test_how_long_a_busy_daemon_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The daemon says how long, within reason; in the end it is an error."""
+    waited: list[float] = []
+    monkeypatch.setattr(time, "sleep", waited.append)
+    monkeypatch.setattr(import_file, "BUSY_TRIES_MAX", 4)
+    told = iter([0, 999, "soon", None, 1])
+    path = session(tmp_path, b"{}\n")
+    taker = Taker()
+
+    def respond(seen: Seen) -> Answer:
+        return envelope("busy", status=503, retryAfter=next(told)) if seen.method == "PUT" else taker(seen)
+
+    with fake_daemon(tmp_path / "s", respond), Client(tmp_path / "s") as client, pytest.raises(Busy):
+        import_file.import_file(client, path)
+    assert waited == [0.05, 10.0, 1.0, 1.0]
+
+
+@pytest.mark.usefixtures("daemon")
+def test_the_report(cli: Cli, taker: Taker, tmp_path: Path) -> None:
+    """Per file what was new; what the lines were; secrets counted; bad lines with their numbers, the first twenty."""
+    session(tmp_path, b"{}\n[REDACTED:x]\n" + b"bad\n" * 30, "a.jsonl")
+    session(tmp_path, b"{}\n", "b.jsonl")
+    done = cli("import", "claude-code", str(tmp_path))
+    assert done.code == 0
+    for said in (
+        "a.jsonl",
+        "33 new lines from 2 files.",
+        "New: 33 speech.",
+        "1 secret replaced",
+        "a.jsonl:3: not JSON",
+        "and 10 more lines",
+    ):
+        assert said in done.out
+    taker.held.clear()
+    found = cli("import", "claude-code", str(tmp_path), "--json").json
+    assert (found["added"], found["redacted"], found["failed"]) == (33, 1, 0)
+    assert [entry["lines"] for entry in found["files"]] == [32, 1]
+    assert len(found["files"][0]["problems"]) == 30
+
+
+@pytest.mark.usefixtures("daemon", "taker")
+def test_a_file_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
+    """One bad file does not stop the others; the command ends with 1."""
+    session(tmp_path, b"PK\x03\x04zip", "a.jsonl")
+    session(tmp_path, b"{}\n", "b.jsonl")
+    done = cli("import", "claude-code", str(tmp_path))
+    assert done.code == 1
+    assert "is an archive of files" in done.err
+    assert "1 new line from 2 files." in done.out
+
+
+@pytest.mark.usefixtures("daemon", "taker")
+def test_nothing_to_import(cli: Cli, tmp_path: Path) -> None:
+    """A folder without sessions, or a path that is not there, says what to give."""
+    for path in (tmp_path, tmp_path / "nowhere"):
+        done = cli("import", "claude-code", str(path))
+        assert done.code == 1
+        assert "next: give " in done.err
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_subagents_file_is_a_thread_of_its_own(cli: Cli, taker: Taker, tmp_path: Path) -> None:
+    """A subagent's file names its session; it is kept beside it, not in its place."""
+    session(tmp_path, b'{"sessionId":"abc"}\n', "agent-7.jsonl")
+    cli("import", "claude-code", str(tmp_path))
+    assert list(taker.held) == ["abc/7"]
+
+
+def test_a_daemon_that_goes_away(cli: Cli, daemon: FakeDaemon, routes: Routes, tmp_path: Path) -> None:
+    """Without the daemon the rest of the files cannot be imported either: the command ends with 3."""
+    routes["POST /v1/imports"] = Answer(hang_up=True)
+    session(tmp_path, b"{}\n", "a.jsonl")
+    session(tmp_path, b"{}\n", "b.jsonl")
+    assert cli("import", "claude-code", str(tmp_path)).code == 3
+    assert sum(seen.method == "POST" for seen in daemon.seen) == 1
+
+
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+@pytest.mark.usefixtures("daemon")
+def test_follow(
+    cli: Cli, taker: Taker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
+) -> None:
+    """--follow takes in what is appended, files that come, and says which cannot be read; Ctrl-C ends it."""
+    path = session(tmp_path, b"{}\n", "a.jsonl")
+    turns: Iterator[Callable[[], object]] = iter(
+        [
+            lambda: path.write_bytes(b"{}\n{}\n"),
+            lambda: None,
+            lambda: session(tmp_path, b"{}\n", "b.jsonl"),
+            lambda: session(tmp_path, b"PK\x03\x04", "c.jsonl"),
+        ]
+    )
+
+    def sleep(_: float) -> None:
+        try:
+            next(turns)()
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    done = cli("import", "claude-code", str(tmp_path), "--follow", *flags)
+    assert done.code == 130
+    assert taker.held["a"] == b"{}\n{}\n"
+    assert taker.held["b"] == b"{}\n"
+    if not flags:
+        assert "a.jsonl: 1 new line" in done.out
+        assert "archive of files" in done.err
+
+
+def test_a_file_that_vanishes_while_followed(tmp_path: Path) -> None:
+    """A file that is gone when it is looked at counts as empty."""
+    assert import_commands._stamp(tmp_path / "gone") == (0, 0)
+
+
+def test_progress_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal a bar goes from file to file; elsewhere there is none."""
+    paths = [session(tmp_path, b"x" * 100, "a.jsonl"), session(tmp_path, b"x" * 100, "b.jsonl.gz")]
+    with progress.import_progress(paths, quiet=False) as begin:
+        begin(paths[0])(50)
+    with progress.working("Thinking"):
+        pass
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with progress.import_progress(paths, quiet=False) as begin:
+        for path in paths:
+            begin(path)(10_000)
+    with progress.working("Thinking"):
+        threading.Event().wait(0.2)
+    assert "Thinking" in capsys.readouterr().err
+
+
+def test_discovery_is_the_importers(tmp_path: Path) -> None:
+    """A path given twice is imported once."""
+    path = session(tmp_path, b"{}\n")
+    assert files.discover([path, tmp_path]) == [path]

@@ -1,0 +1,197 @@
+"""Help, suggestions and exit codes: what the command line says when it is asked wrongly, or nothing at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.errors import Conflict, Forbidden, ReverieError
+from reveried.cli import main, run
+from reveried.cli.reference import markdown
+from reveried.cli.tree import tree
+from support.fake_daemon import envelope
+
+if TYPE_CHECKING:
+    from support.cli import Cli, Routes
+    from support.fake_daemon import FakeDaemon
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMANDS = (
+    "serve up down status logs doctor demo import threads context distill dream recall memories log show undo archives "
+    "schedule backup restore check service config eval version"
+)
+
+
+def test_the_documented_commands_are_there() -> None:
+    """The command list of the contract, as far as it is built, and nothing that is not documented."""
+    assert set(tree().commands) == set(COMMANDS.split())
+
+
+def test_the_page_is_what_the_program_says() -> None:
+    """docs/cli.md is the program's own description; `python -m reveried.cli.reference` writes it anew."""
+    assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == markdown()
+
+
+def test_every_command_has_one_sentence_an_example_and_json() -> None:
+    """Help is one line and one example; every command but `serve` can print JSON."""
+    for name, command in tree().commands.items():
+        for words, found in {
+            name: command,
+            **{f"{name} {n}": c for n, c in getattr(command, "commands", {}).items()},
+        }.items():
+            sentence, _, rest = (found.help or "").partition("\n\n")
+            assert "\n" not in sentence
+            assert sentence.endswith(".")
+            assert re.search(rf"^Example: reverie {words.split()[0]}\b", rest), words
+            if not hasattr(found, "commands") and name != "serve":
+                assert any("--json" in parameter.opts for parameter in found.params), words
+
+
+@pytest.mark.parametrize(
+    "words", [("--help",), ("import", "--help"), ("undo", "--help"), ("eval", "context", "--help")]
+)
+def test_help_ends_well(cli: Cli, words: tuple[str, ...]) -> None:
+    """Help is printed and is not an error."""
+    done = cli(*words)
+    assert (done.code, done.err) == (0, "")
+    assert "Example: " in done.out or "Commands:" in done.out
+
+
+def test_asked_nothing_it_says_what_it_is_for(cli: Cli) -> None:
+    """`reverie` alone is an introduction with the next things to type, and tells that no daemon runs."""
+    done = cli()
+    assert done.code == 0
+    assert "memory that survives" in done.out
+    assert "reverie demo" in done.out
+    assert "Now: the daemon is not running" in done.out
+
+
+@pytest.mark.usefixtures("daemon")
+def test_asked_nothing_beside_a_daemon(cli: Cli) -> None:
+    """The introduction tells that the daemon runs."""
+    assert "Now: the daemon is running (version 0.1.0, process 7)." in cli().out
+
+
+@pytest.mark.parametrize(
+    ("words", "says", "next_"),
+    [
+        (("statsu",), "Did you mean 'status'?", "reverie --help"),
+        (("config", "gte"), "Did you mean 'get'?", "reverie config --help"),
+        (("threads", "--colour"), "No such option", "reverie threads --help"),
+        (("threads", "--limit", "many"), "valid integer", "reverie threads --help"),
+        (("show",), "OP", "reverie show --help"),
+        (("import",), "Missing command", "reverie import --help"),
+        (("memories", "--type", "virtue"), "`type` cannot be 'virtue'", "correct `type`"),
+        (("eval", "context"), "one FILE is needed", "reverie eval"),
+    ],
+)
+def test_a_wrong_command_line(cli: Cli, words: tuple[str, ...], says: str, next_: str) -> None:
+    """Usage errors name what is wrong, give the nearest word or the help, and end with 2."""
+    done = cli(*words)
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+    assert next_ in done.err.splitlines()[-1]
+    assert done.err.splitlines()[-1].startswith("next: ")
+
+
+def test_without_a_daemon(cli: Cli) -> None:
+    """What needs the daemon ends with 3 and says how to start it; with --json as an envelope."""
+    for words in (("status",), ("threads",), ("recall", "x"), ("dream",), ("undo",), ("schedule", "list"), ("log",)):
+        done = cli(*words)
+        assert done.code == 3
+        assert done.err.endswith("next: run `reverie up`\n")
+        assert done.err.startswith("reverie " + words[0])
+    done = cli("status", "--json")
+    assert (done.code, done.err) == (3, "")
+    assert done.json["error"] == "daemon_not_running"
+    assert done.json["details"]["hint"] == "run `reverie up`"
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "exit_code"),
+    [
+        ("not_found", 404, 1),
+        ("validation_error", 400, 2),
+        ("conflict", 409, 4),
+        ("forbidden", 403, 5),
+        ("busy", 503, 1),
+    ],
+)
+@pytest.mark.usefixtures("daemon")
+def test_the_daemons_refusals(cli: Cli, routes: Routes, code: str, status: int, exit_code: int) -> None:
+    """Each error code has its exit code; the message and the hint are those of the daemon."""
+    routes["GET /v1/threads"] = envelope(code, "It was no good.", status=status, hint="try harder")
+    done = cli("threads")
+    assert (done.code, done.err) == (exit_code, "reverie threads: It was no good.\nnext: try harder\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(Conflict("c"), 4), (Forbidden("f"), 5), (KeyboardInterrupt(), 130), (OSError(28, "No space left", "f"), 1)],
+)
+def test_errors_become_words(capsys: pytest.CaptureFixture[str], error: BaseException, code: int) -> None:
+    """Whatever goes wrong on the way ends in a sentence and an exit code, not in a trace."""
+
+    def fail() -> None:
+        raise error
+
+    assert run.guarded("reverie x", fail, []) == code
+    said = capsys.readouterr().err
+    assert said == "" if isinstance(error, KeyboardInterrupt) else said.startswith("reverie x: ")
+    assert "next: " in said or isinstance(error, ReverieError | KeyboardInterrupt)
+
+
+def test_output_that_nobody_reads() -> None:
+    """`reverie config get | head -1` ends quietly."""
+    command = f"{sys.executable} -m reveried.cli config get | true; exit ${{PIPESTATUS[0]}}"
+    for _ in range(2):
+        done = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True, env=_environment())
+        assert done.returncode in (0, 1)
+        assert done.stderr == ""
+
+
+def test_as_a_module_and_quickly() -> None:
+    """`python -m reveried.cli` is the command; an evaluation does not load the command tree."""
+    done = subprocess.run(
+        [sys.executable, "-m", "reveried.cli", "version"],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=_environment(),
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith("reverie 0.1.0 ")
+    code = "import sys; from reveried.cli import main; main(['eval', 'context', '/nowhere']); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    for heavy in ("typer", "rich", "uvicorn", "starlette", "asyncio", "apscheduler"):
+        assert heavy not in loaded
+
+
+def test_serve_starts_without_the_command_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`reverie serve` hands the environment to the daemon and gives its exit status."""
+    given: list[object] = []
+
+    def serves(env: object) -> int:
+        given.append(env)
+        return 78
+
+    monkeypatch.setattr("reveried.app.run", serves)
+    assert main(["serve"]) == 78
+    assert main(["serve", "--help"]) == 0
+    assert given == [os.environ]
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "REVERIE_HOME": "/nonexistent/reverie"}
+
+
+def test_the_daemon_is_seen(daemon: FakeDaemon, cli: Cli) -> None:
+    """A command speaks the protocol at the socket of this home."""
+    cli("status")
+    assert daemon.seen[0].headers["reverie-protocol"] == "1"
