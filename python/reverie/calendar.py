@@ -158,22 +158,26 @@ def next_fire(cron: Cron, where: ZoneInfo, after: datetime, *, ran: Collection[s
 
 
 def catch_up(
-    cron: Cron, where: ZoneInfo, last_run: datetime, now: datetime, *, ran: Collection[str] = ()
+    cron: Cron,
+    where: ZoneInfo,
+    last_run: datetime,
+    now: datetime,
+    *,
+    ran: Collection[str] = (),
+    made: datetime | None = None,
 ) -> datetime | None:
     """The latest run that was due in `(last_run, now]` and whose key is not among `ran`: at most one, never a backlog.
 
-    Give the time the schedule was made as `last_run` when it never ran. A clock that was set back gives None.
+    Give the time the schedule was made as `last_run` when it never ran. When the clock was set back behind `last_run`,
+    only the latest time of the schedule can be due: after `made`, and unless it is among `ran`; without `made`, none.
     """
     _check_aware(last_run)
     _check_aware(now)
-    first = last_run.astimezone(where).date()
-    for day in _days(cron, now.astimezone(where).date() + _DAY, -1):
-        if day < first - _DAY:
-            return None
-        for fire in reversed(fires_on(cron, where, day)):
-            if last_run < fire <= now and run_key(cron, where, fire) not in ran:
-                return fire
-    return None
+    if last_run <= now:
+        found = _due(cron, where, last_run, now)
+        return next((fire for fire in found if run_key(cron, where, fire) not in ran), None)
+    latest = None if made is None else next(_due(cron, where, made, now), None)
+    return latest if latest is not None and run_key(cron, where, latest) not in ran else None
 
 
 def run_key(cron: Cron, where: ZoneInfo, fire: datetime) -> str:
@@ -208,6 +212,15 @@ def trigger_fields(cron: Cron) -> tuple[dict[str, str], ...]:
     if cron.either_day:
         return (common | day | {"day_of_week": "*"}, common | {"day": "*"} | weekday)
     return (common | day | weekday,)
+
+
+def _due(cron: Cron, where: ZoneInfo, after: datetime, now: datetime) -> Iterator[datetime]:
+    """The runs in `(after, now]`, the latest first."""
+    first = after.astimezone(where).date()
+    for day in _days(cron, now.astimezone(where).date() + _DAY, -1):
+        if day < first - _DAY:
+            return
+        yield from (fire for fire in reversed(fires_on(cron, where, day)) if after < fire <= now)
 
 
 def _numbers(values: tuple[int, ...], whole: int) -> str:

@@ -219,6 +219,31 @@ def test_a_clock_set_back_repeats_no_day_and_delays_none() -> None:
     assert found == ["2026-05-02", "2026-05-03", "2026-05-05"]
 
 
+def test_after_a_clock_set_back_each_day_is_still_due_once() -> None:
+    """What is due is asked at each wake-up: 2 May becomes due by its clock, 4 May does not again, nor what was before."""
+    utc, made = zone("UTC"), at("2026-04-20T00:00Z")
+    last_run, ran = at("2026-05-04T23:00Z"), ["2026-04-30", "2026-05-01", "2026-05-04"]
+
+    def due(now: str, since: datetime | None = made) -> datetime | None:
+        return catch_up(NIGHTLY, utc, last_run, at(now), ran=ran, made=since)
+
+    assert due("2026-05-01T12:00Z") is None
+    assert due("2026-05-01T23:30Z") is None
+    assert due("2026-05-02T23:00Z") == at("2026-05-02T23:00Z")
+    assert due("2026-05-02T23:00Z", None) is None
+    assert due("2026-05-04T22:59:59Z", at("2026-05-04T12:00Z")) is None
+    ran += ["2026-05-02", "2026-05-03"]
+    last_run = at("2026-05-03T23:00Z")
+    assert due("2026-05-04T23:30Z") is None
+    assert due("2026-05-05T23:30Z") == at("2026-05-05T23:00Z")
+
+
+def test_a_rare_schedule_has_nothing_to_catch_up() -> None:
+    """Looking back ends where nothing can be due any more."""
+    assert catch_up(parse("0 0 29 2 *"), zone("UTC"), at("2025-01-01T00:00Z"), at("2026-01-01T00:00Z")) is None
+    assert catch_up(NIGHTLY, zone("UTC"), at("2026-01-01T23:00Z"), at("2026-01-02T22:00Z")) is None
+
+
 def test_a_changed_zone_is_a_new_reading() -> None:
     """The same schedule in another zone runs at that zone's time."""
     assert next_fire(NIGHTLY, zone("Asia/Tokyo"), at("2026-05-01T00:00Z")) == at("2026-05-01T14:00Z")
