@@ -79,12 +79,12 @@ class Call:
         return self.agent if self.agent is not None else "owner"
 
     def json(self) -> Json:
-        """The body as JSON values. An empty body reads as `{}`.
+        """The body as JSON values. No body reads as `{}`; one that is said to be JSON and is empty is refused.
 
         Raises:
             ValidationError: with `details.reason` of `reverie.canonical.check_json`.
         """
-        if not self.body:
+        if not self.body and "content-type" not in self.headers:
             return {}
         check_json(self.body)
         try:

@@ -42,11 +42,18 @@ class Cycle(RequestResponseCycle):
     """One request and its answer; an answer to a peer that has gone is dropped, and is no error."""
 
     async def send(self, message: ASGISendEvent) -> None:
-        """One piece of the answer."""
+        """One piece of the answer, when the peer has room for it."""
+        if self.flow.write_paused:
+            await self.flow.drain()
         if self.transport.is_closing():
-            self.disconnected = True
+            self.leave()
             return
         await super().send(message)
+
+    def leave(self) -> None:
+        """The peer has gone: whoever waits for it to say something learns that."""
+        self.disconnected = True
+        self.message_event.set()
 
 
 class Connection(HttpToolsProtocol):
@@ -61,7 +68,7 @@ class Connection(HttpToolsProtocol):
         self._limits = gate.limits
         self._phase = Phase.BETWEEN
         self._admitted = False
-        self._running = False  # a task answers a request of this connection
+        self._running: Cycle | None = None  # the request that a task answers now; `cycle` is the newest one read
         self._ended = False  # the peer sends no more
         self._refusal: bytes | None = None
         self._why: ReverieError | None = None
@@ -97,6 +104,8 @@ class Connection(HttpToolsProtocol):
         self._calm()
         self._release()
         self.pipeline.clear()
+        if self._running is not None:
+            self._running.leave()
         if self._admitted:
             self._admitted = False
             self._gate.open_connections -= 1
@@ -105,11 +114,11 @@ class Connection(HttpToolsProtocol):
     def eof_received(self) -> bool:  # type: ignore[override]
         """A peer that has sent all it wanted may still read its answers."""
         self._ended = True
-        return self._running
+        return self._running is not None
 
     def shutdown(self) -> None:
         """Answers what is running, then closes."""
-        if self._running:
+        if self._running is not None:
             self.cycle.keep_alive = False
             self._ended = True
         else:
@@ -183,7 +192,7 @@ class Connection(HttpToolsProtocol):
             self._stop(Busy("Too many requests wait on one connection.", hint="Read answers before asking more."))
         self._hold(length)
         self._complete_scope()
-        busy = self._running or bool(self.pipeline)
+        busy = self._running is not None or bool(self.pipeline)
         self.cycle = self._new_cycle()
         if busy:
             self.flow.pause_reading()
@@ -206,18 +215,19 @@ class Connection(HttpToolsProtocol):
         self._phase = Phase.BETWEEN
         self.cycle.more_body = False
         self.cycle.message_event.set()
-        if not self._running and not self.pipeline:
+        if self._running is None and not self.pipeline:
             self._start_asgi_task(self.cycle, self.app)
 
     # Answers
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        self._running = True
+        assert isinstance(cycle, Cycle)
+        self._running = cycle
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
         """One answer is written: goes on with the next request, the refusal, the end, or idleness."""
-        self._running = False
+        self._running = None
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             self._linger()
@@ -266,7 +276,7 @@ class Connection(HttpToolsProtocol):
         self._disarm()
         self._release()
         self.flow.pause_reading()
-        if not self._running:
+        if self._running is None:
             self._say_refusal()
 
     def _say_refusal(self) -> None:

@@ -1,0 +1,110 @@
+"""Everything that can be half sent, or left unread, has a deadline."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.daemon import running_daemon, status_bytes
+from support.http_checks import HEALTH, QUICK, check_refused, check_well
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.daemon import Daemon
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    """One daemon with short deadlines for the whole module: it must outlive all of it."""
+    with running_daemon(**QUICK) as running:
+        yield running
+
+
+def test_short_body_has_no_effect(daemon: Daemon) -> None:
+    """Half a body and then the end: nothing runs, nothing of it is logged."""
+    with daemon.wire() as wire:
+        wire.send(b'POST /v1/threads HTTP/1.1\r\nContent-Length: 100\r\n\r\n{"title": "zebra-crossing"')
+        wire.socket.shutdown(socket.SHUT_WR)
+        assert wire.closed()
+    assert "zebra-crossing" not in daemon.said()
+    check_well(daemon)
+
+
+def test_short_head_has_no_effect(daemon: Daemon) -> None:
+    """Two bytes and then the end."""
+    with daemon.wire() as wire:
+        wire.send(b"GE")
+        wire.socket.shutdown(socket.SHUT_WR)
+        assert wire.closed()
+    check_well(daemon)
+
+
+def test_crawling_head_and_body_meet_their_deadlines(daemon: Daemon) -> None:
+    """A head at a crawl ends at its deadline however steadily it comes; so does a body that hardly moves."""
+    for opening in (b"GET /v1/health HTTP/1.1\r\n", b"POST /v1/health HTTP/1.1\r\nContent-Length: 1000\r\n\r\n"):
+        with daemon.wire() as wire:
+            began = time.monotonic()
+            wire.send(opening)
+            while time.monotonic() - began < 3:
+                time.sleep(0.05)
+                wire.send(b"a")
+                wire.socket.setblocking(False)  # noqa: FBT003 - the standard library's signature
+                try:
+                    if wire.socket.recv(1, socket.MSG_PEEK):
+                        break
+                except BlockingIOError:
+                    continue
+                finally:
+                    wire.socket.settimeout(10)
+            took = time.monotonic() - began
+            check_refused(wire.answer(), 400, "validation_error", "deadline")
+            assert wire.closed()
+            assert 0.3 < took < 1.5
+
+
+def test_steady_slow_body_is_served(daemon: Daemon) -> None:
+    """A large body that moves on may take longer than the deadline: it counts progress, not the whole."""
+    with daemon.wire() as wire:
+        wire.send(b"GET /v1/health HTTP/1.1\r\nContent-Length: 160000\r\n\r\n")
+        for _ in range(16):
+            time.sleep(0.06)
+            wire.send(b" " * 10_000)
+        answer = wire.answer()
+        assert answer is not None
+        assert answer.status == 200
+
+
+def test_idle_connection_is_closed(daemon: Daemon) -> None:
+    """A connection that asks nothing is closed at the idle limit, before and after a request; blank lines count not."""
+    for opening, answers in ((b"", 0), (HEALTH, 1), (b"\r\n" * 50, 0)):
+        with daemon.wire() as wire:
+            wire.send(opening)
+            began = time.monotonic()
+            for _ in range(answers):
+                wire.answer()
+            assert wire.closed()
+            assert 1.0 < time.monotonic() - began < 4.0
+
+
+def test_client_that_never_reads(daemon: Daemon) -> None:
+    """10,000 requests and no answer read: what is buffered is bounded, and the connection ends at the write limit."""
+    before = status_bytes(daemon.pid, "VmRSS")
+    with daemon.wire() as wire:
+        wire.socket.settimeout(0.2)
+        began = time.monotonic()
+        sent = 0
+        while time.monotonic() - began < 8:
+            try:
+                sent += wire.socket.send(HEALTH * 100)
+            except TimeoutError:
+                continue
+            except (BrokenPipeError, ConnectionResetError):
+                break
+        else:
+            pytest.fail("the connection was kept")
+        assert status_bytes(daemon.pid, "VmRSS") - before < 8 << 20
+    check_well(daemon)

@@ -1,0 +1,75 @@
+"""What a request says: types, protocol, paths, queries, JSON in name only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.daemon import running_daemon
+from support.http_checks import QUICK, check_refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.daemon import Daemon
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    """One daemon with short deadlines for the whole module: it must outlive all of it."""
+    with running_daemon(**QUICK) as running:
+        yield running
+
+
+def test_compressed_and_foreign_bodies(daemon: Daemon) -> None:
+    """Compressed bodies, other types and other charsets are 415."""
+    for headers in (
+        {"Content-Encoding": "gzip"},
+        {"Content-Type": "text/html"},
+        {"Content-Type": "application/json; charset=utf-16"},
+    ):
+        with daemon.wire() as wire:
+            lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+            wire.send(f"GET /v1/health HTTP/1.1\r\n{lines}Content-Length: 2\r\n\r\n{{}}".encode())
+            check_refused(wire.answer(), 415, "unsupported_media_type")
+
+
+def test_protocol_mismatch(daemon: Daemon) -> None:
+    """Another protocol number is 426, with what to do."""
+    answer = daemon.ask("GET", "/v1/health", headers={"Reverie-Protocol": "2"})
+
+    check_refused(answer, 426, "protocol_mismatch")
+    assert daemon.ask("GET", "/v1/health", headers={"Reverie-Protocol": "1"}).status == 200
+
+
+def test_unknown_path_and_method(daemon: Daemon) -> None:
+    """404 and 405 come in the envelope; a long name is cut, an odd one escaped."""
+    check_refused(daemon.ask("GET", "/v1/" + "x" * 5000), 404, "not_found")
+    assert len(daemon.ask("GET", "/v1/" + "x" * 5000).body) < 400
+    check_refused(daemon.ask("GET", "/v1/health/"), 404, "not_found")
+    answer = daemon.ask("DELETE", "/v1/health")
+    check_refused(answer, 405, "method_not_allowed")
+    assert "GET" in answer.headers["allow"]
+
+
+def test_query_strings(daemon: Daemon) -> None:
+    """A name given twice, or bytes that are no text, are refused."""
+    check_refused(daemon.ask("GET", "/v1/jobs?limit=1&limit=2"), 400, "validation_error")
+    check_refused(daemon.ask("GET", "/v1/jobs?limit=%ff"), 400, "validation_error")
+    for bad in ("0", "-1", "1001", "1e2", "9" * 30, "٣"):
+        answer = daemon.ask("GET", f"/v1/jobs?limit={_percent(bad)}")
+        check_refused(answer, 400, "validation_error")
+    assert daemon.ask("GET", "/v1/jobs?limit=5").json() == {"items": [], "next": None}
+
+
+def _percent(text: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in text.encode())
+
+
+def test_nul_in_a_path_is_refused(daemon: Daemon) -> None:
+    """A document's path obeys the rule of paths, however it is written."""
+    for path in ("a%00b.md", "..%2f..%2fetc%2fpasswd", "%2e%2e/x.md", "a%5cb.md", "con.md"):
+        answer = daemon.ask("GET", f"/v1/documents/{path}")
+        assert answer.status in {400, 404}, answer.body
+        assert set(answer.json()) == {"error", "message", "details"}

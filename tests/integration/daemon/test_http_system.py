@@ -1,0 +1,226 @@
+"""Peers of other users, passed descriptors, floods and scarce descriptors."""
+
+from __future__ import annotations
+
+import array
+import os
+import resource
+import shutil
+import socket
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.daemon import Wire, request, running_daemon
+from support.http_checks import HEALTH, QUICK, check_refused, check_well, cpu_seconds
+from support.soak import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.daemon import Daemon
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    """One daemon with short deadlines for the whole module: it must outlive all of it."""
+    with running_daemon(**QUICK) as running:
+        yield running
+
+
+def test_passed_descriptors_are_closed(daemon: Daemon) -> None:
+    """Descriptors that a peer passes along are not kept."""
+    check_well(daemon)
+    before = daemon.open_files()
+    with daemon.wire() as wire, open(os.devnull, "rb") as null:  # noqa: PTH123 - a descriptor is what is needed
+        rights = array.array("i", [null.fileno()] * 253)
+        wire.socket.sendmsg([HEALTH], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
+        answer = wire.answer()
+        assert answer is not None
+        assert answer.status == 200
+        assert daemon.open_files() <= before + 1
+
+
+def test_out_of_band_byte_is_ignored(daemon: Daemon) -> None:
+    """An out-of-band byte neither breaks the request nor the daemon."""
+    with daemon.wire() as wire:
+        wire.send(HEALTH[:10])
+        wire.socket.send(b"!", socket.MSG_OOB)
+        wire.send(HEALTH[10:])
+        answer = wire.answer()
+        assert answer is None or answer.status in {200, 400}
+    check_well(daemon)
+
+
+def test_other_kinds_of_socket(daemon: Daemon) -> None:
+    """Datagrams are refused by the kernel, and there is no abstract name."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as peer, pytest.raises(OSError, match="wrong type"):
+        peer.connect(str(daemon.socket))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer, pytest.raises(ConnectionRefusedError):
+        peer.connect("\0" + str(daemon.socket))
+
+
+def test_cancelled_requests_leave_nothing(daemon: Daemon) -> None:
+    """Requests that are started and left: no descriptor, no memory, no task stays."""
+    check_well(daemon)
+    before = daemon.open_files()
+    for number in range(500):
+        with daemon.wire() as wire:
+            wire.send(HEALTH if number % 2 else HEALTH[: number % len(HEALTH)])
+    time.sleep(0.3)
+    check_well(daemon)
+    assert daemon.open_files() <= before + 2
+
+
+def test_event_streams_are_bounded() -> None:
+    """More streams than the limit are `busy`; those that stand go on, and end with the daemon."""
+    with running_daemon(REVERIE_DAEMON_SUBSCRIBERS="3") as daemon:
+        wires = [daemon.wire() for _ in range(3)]
+        for wire in wires:
+            wire.send(request("GET", "/v1/events"))
+            wire.answer()
+        time.sleep(0.1)
+        check_refused(daemon.ask("GET", "/v1/events"), 503, "busy")
+        wires.pop().socket.close()
+        time.sleep(0.2)
+        with daemon.wire() as wire:
+            wire.send(request("GET", "/v1/events"))
+            answer = wire.answer()
+            assert answer is not None
+            assert answer.status == 200
+        assert daemon.stop() == 0
+        for wire in wires:
+            wire.socket.close()
+
+
+def test_connection_flood() -> None:
+    """Over the cap new connections are told `busy` at once; those there are served; later there is room again."""
+    with running_daemon(REVERIE_DAEMON_CONNECTIONS="20") as daemon:
+        first = daemon.wire()
+        first.send(HEALTH)
+        assert first.answer() is not None
+        flood = [daemon.wire() for _ in range(200)]
+        refused = [answer for answer in (wire.answer() for wire in flood[100:]) if answer is not None]
+        assert len(refused) == 100
+        for answer in refused:
+            check_refused(answer, 503, "busy")
+        assert refused[0].headers["retry-after"] == "1"
+        first.send(HEALTH)
+        served = first.answer()
+        assert served is not None
+        assert served.status == 200
+        for wire in [first, *flood]:
+            wire.socket.close()
+        time.sleep(0.2)
+        check_well(daemon)
+
+
+def test_few_descriptors() -> None:
+    """With 64 descriptors a flood neither ends the daemon nor makes it spin; afterwards it serves as before."""
+    with running_daemon() as daemon:
+        resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (64, 64))
+        wires = []
+        for _ in range(150):
+            wire = Wire(daemon.socket, timeout=0.2)
+            wires.append(wire)
+            wire.send(HEALTH)
+        time.sleep(0.5)
+        began, before = time.monotonic(), cpu_seconds(daemon.pid)
+        time.sleep(1.0)
+        share = (cpu_seconds(daemon.pid) - before) / (time.monotonic() - began)
+        for wire in wires:
+            wire.socket.close()
+        time.sleep(0.3)
+        check_well(daemon)
+        assert share < 0.2, f"{share:.0%} of a CPU while out of descriptors"
+
+
+STRANGER = """
+import socket, sys
+
+answers = 0
+for _ in range(100):
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect(sys.argv[1])
+    try:
+        peer.sendall(b"GET /v1/health HTTP/1.1\\r\\n\\r\\n")
+        answers += bool(peer.recv(100))
+    except OSError:
+        pass
+    peer.close()
+print(answers, "answers of 100")
+"""
+
+
+def test_another_user_is_refused(daemon: Daemon) -> None:
+    """Another uid that reaches the socket is refused before a byte is read."""
+    if os.getuid() != 0:
+        pytest.skip("needs root, to become another user")
+    folders = [daemon.home, daemon.socket.parent, daemon.socket]
+    modes = [path.stat().st_mode for path in folders]
+    try:
+        for path in folders:
+            path.chmod(0o777)
+        said = subprocess.run(
+            [
+                "setpriv",
+                "--reuid=65534",
+                "--clear-groups",
+                "/usr/bin/python3",
+                "-I",
+                "-S",
+                "-c",
+                STRANGER,
+                str(daemon.socket),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            cwd="/",
+        )
+    finally:
+        for path, mode in zip(folders, modes, strict=True):
+            path.chmod(mode)
+    if said.returncode != 0:
+        pytest.skip(f"cannot run Python as another user: {said.stderr[-200:]}")
+    assert said.stdout.strip() == "0 answers of 100"
+    assert "another user" in daemon.said()
+    check_well(daemon)
+
+
+@pytest.mark.skipif(os.getuid() == 0 or not shutil.which("sudo"), reason="needs sudo, and a daemon that is not root")
+def test_root_may_connect_and_is_logged(daemon: Daemon) -> None:
+    """Root could read the files anyway: it may connect, and each time is logged."""
+    code = f"import socket; peer = socket.socket(socket.AF_UNIX); peer.connect({str(daemon.socket)!r})"
+    subprocess.run(["sudo", "-n", "python3", "-c", code], check=True, timeout=30)
+    assert "connection of root" in daemon.said()
+
+
+def test_slow_clients_do_not_slow_others(daemon: Daemon) -> None:
+    """Many clients at a crawl beside ordinary ones: those are served as if alone, up to twice the time at p99."""
+    crawlers = count(100, 500)
+    quiet = _p99(daemon, 300)
+    wires = []
+    for _ in range(min(crawlers, 450)):
+        wire = daemon.wire()
+        wire.send(b"G")
+        wires.append(wire)
+    slow = _p99(daemon, 300)
+    for wire in wires:
+        wire.socket.close()
+    print(f"p99 of health: {quiet * 1e3:.2f} ms alone, {slow * 1e3:.2f} ms beside {len(wires)} crawlers")
+    assert slow < max(2 * quiet, 0.05)
+
+
+def _p99(daemon: Daemon, requests: int) -> float:
+    times = []
+    with daemon.wire() as wire:
+        for _ in range(requests):
+            began = time.perf_counter()
+            wire.send(HEALTH)
+            assert wire.answer() is not None
+            times.append(time.perf_counter() - began)
+    return sorted(times)[int(len(times) * 0.99)]

@@ -1,0 +1,117 @@
+"""JSON bodies through the socket: the public parsing suite, and bodies that are hostile on purpose."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.daemon import request, running_daemon, status_bytes
+from support.shared import shared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.daemon import Answer, Daemon
+
+# What `reverie.canonical.check_json` says; any other refusal means that the text itself was understood.
+TEXT_REASONS = frozenset(
+    {"malformed", "duplicate_key", "number_out_of_range", "lone_surrogate", "too_deep", "encoding"}
+)
+
+# Two of the files that a parser may take repeat a key. We refuse repeated keys: two readers could understand them
+# differently, and `cases/frames.jsonl` asks for the refusal.
+REPEATED_KEYS = frozenset({"y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json"})
+
+# Of the 35 whose outcome the suite leaves open we take two: numbers that a double rounds to zero. The others hold
+# numbers beyond 64 bits or a double, halves of surrogate pairs, another encoding, a byte order mark, or 500 arrays.
+OPEN_AND_READ = frozenset({"i_number_double_huge_neg_exp.json", "i_number_real_underflow.json"})
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    """One daemon for the whole suite: it must outlive all of it."""
+    with running_daemon() as running:
+        yield running
+
+
+def post(daemon: Daemon, body: bytes) -> Answer:
+    """The answer of a route that reads JSON and writes nothing."""
+    return daemon.ask("POST", "/v1/recall", body)
+
+
+def refused_as_text(answer: Answer) -> str | None:
+    """Why the text was refused, or None where it was read."""
+    assert answer.status < 500, answer.body
+    envelope = answer.json()
+    if answer.status < 400:
+        return None
+    assert set(envelope) == {"error", "message", "details"}
+    reason = envelope["details"].get("reason")
+    if answer.status == 400 and reason in TEXT_REASONS:
+        assert isinstance(envelope["details"]["offset"], int)
+        return str(reason)
+    return None
+
+
+def test_every_file_of_the_suite(daemon: Daemon) -> None:
+    """All `y_` files are read, all `n_` files refused, and the rest as fixed here; no hang, no growth, no 500."""
+    files = sorted(shared("data/json/test_parsing").glob("*.json"))
+    assert len(files) == 318
+    before = status_bytes(daemon.pid, "RssAnon")
+    wrong = []
+    for file in files:
+        reason = refused_as_text(post(daemon, file.read_bytes()))
+        expected = {"y": file.name not in REPEATED_KEYS, "n": False, "i": file.name in OPEN_AND_READ}[file.name[0]]
+        if (reason is None) != expected:
+            wrong.append((file.name, reason))
+    assert wrong == []
+    assert status_bytes(daemon.pid, "RssAnon") - before < 16 << 20
+    assert daemon.ask("GET", "/v1/health").status == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b'{"query": "a", "query": "b"}', "duplicate_key"),
+        (b'{"query": NaN}', "malformed"),
+        (b'{"query": Infinity}', "malformed"),
+        (b'{"limit": 1' + b"0" * 5000 + b"}", "number_out_of_range"),
+        (b'{"limit": 1e400}', "number_out_of_range"),
+        (b'{"query": "\\ud800"}', "lone_surrogate"),
+        (b"[" * 100_000, "too_deep"),
+        (b"[" * 100_000 + b"]" * 100_000, "too_deep"),
+        (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "too_deep"),
+        ('{"query": "a"}'.encode("utf-16-le"), "encoding"),
+        ('{"query": "a"}'.encode("utf-16"), "encoding"),
+        (b'\xef\xbb\xbf{"query": "a"}', "encoding"),
+        (b'{"query": "\xff\xfe\x80"}', "encoding"),
+        (b"\x1f\x8b\x08\x00\x00\x00\x00\x00", None),
+    ],
+)
+def test_hostile_text(daemon: Daemon, body: bytes, reason: str | None) -> None:
+    """Each is refused with its reason, never understood by halves."""
+    found = refused_as_text(post(daemon, body))
+
+    assert found is not None
+    if reason is not None:
+        assert found == reason
+
+
+def test_names_of_the_language_are_plain_fields(daemon: Daemon) -> None:
+    """Names that mean something to an interpreter are unknown fields like any other."""
+    for name in ("__proto__", "constructor", "__class__", "__dict__"):
+        answer = post(daemon, json.dumps({"query": "a", name: {"x": 1}}).encode())
+        assert answer.status in {200, 400}
+        assert daemon.ask("GET", "/v1/health").status == 200
+
+
+def test_empty_body_reads_as_an_empty_object(daemon: Daemon) -> None:
+    """A POST without a body is as one with `{}`; one that says it is JSON and is empty is refused."""
+    with daemon.wire() as wire:
+        wire.send(request("POST", "/v1/recall"))
+        answer = wire.answer()
+    assert answer is not None
+    assert answer.body == post(daemon, b"{}").body
+    assert refused_as_text(post(daemon, b"")) == "malformed"

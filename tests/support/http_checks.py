@@ -1,0 +1,64 @@
+"""What the suites about hostile peers share: short deadlines, the closed envelope, tokens."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reverie.redact import Redactor
+from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write
+from reveried.http.auth import token_hash
+from support.daemon import request
+
+if TYPE_CHECKING:
+    from reverie.store import Writer
+    from support.daemon import Answer, Daemon
+
+QUICK: dict[str, Any] = {
+    "REVERIE_DAEMON_HEADER_SECONDS": "0.4",
+    "REVERIE_DAEMON_BODY_SECONDS": "0.5",
+    "REVERIE_DAEMON_IDLE_SECONDS": "1.5",
+    "REVERIE_DAEMON_WRITE_SECONDS": "0.6",
+    "REVERIE_DAEMON_BODY_BYTES": str(1 << 20),
+}
+HEALTH = request("GET", "/v1/health")
+
+
+def check_refused(answer: Answer | None, status: int, code: str, reason: str | None = None) -> None:
+    """The closed envelope, with this status and code."""
+    assert answer is not None, "closed without an answer"
+    assert (answer.status, answer.json()["error"]) == (status, code), answer.body
+    assert set(answer.json()) == {"error", "message", "details"}
+    assert answer.json()["details"]["hint"]
+    assert answer.headers["reverie-protocol"] == "1"
+    if reason is not None:
+        assert answer.json()["details"]["reason"] == reason
+
+
+def check_well(daemon: Daemon) -> None:
+    """The daemon answers as ever."""
+    assert daemon.ask("GET", "/v1/health").status == 200
+
+
+def add_token(home: Path, token: str, space: str, agent: str) -> None:
+    """A token in the store of a daemon that does not run."""
+    with Store.open(home / "data" / "store", redactor=Redactor()) as store:
+        key = (token_hash(token),)
+
+        def body(writer: Writer) -> None:
+            writer.put(Kind.TOKEN, key, {"space": space, "agent": agent})
+
+        (done,) = store.commit([Write(SYSTEM_SPACE, "test", "token", body)], at="2026-11-21T09:30:00.000Z")
+        assert isinstance(done, Done)
+
+
+def bearer(token: str) -> dict[str, str]:
+    """The header that says who asks."""
+    return {"Authorization": f"Bearer {token}"}
+
+
+def cpu_seconds(pid: int) -> float:
+    """Time of a CPU that a process has used so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
