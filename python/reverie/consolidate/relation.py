@@ -17,7 +17,8 @@ _RESOLVED = re.compile(
     re.IGNORECASE,
 )
 _QUANTITY = re.compile(
-    r"\b\d+(?:[.,]\d+)*(?:\s?(?:%|percent|[kmg]i?b|bytes?|ms|s|secs?|seconds?|min|mins?|minutes?|hours?|days?|weeks?|tokens?"
+    r"\b(?:last|since|until|as of) \(?\d{4}-\d{2}-\d{2}\b"
+    r"|\b\d+(?:[.,]\d+)*(?:\s?(?:%|percent|[kmg]i?b|bytes?|ms|s|secs?|seconds?|min|mins?|minutes?|hours?|days?|weeks?|tokens?"
     r"|lines?|files?|tests?|times|workers?|threads?|retries|columns?|spaces))\b|\bv?\d+\.\d+(?:\.\d+)*\b",
     re.IGNORECASE,
 )
@@ -144,4 +145,4 @@ def _contradicts(new: Reading, old: Reading) -> bool:
 def _same_but_quantity(new: Reading, old: Reading) -> bool:
     one, ones = _QUANTITY.subn("\0", new.flat)
     other, others = _QUANTITY.subn("\0", old.flat)
-    return ones == others == 1 and one == other
+    return ones > 0 and ones == others and one == other

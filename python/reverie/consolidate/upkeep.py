@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from reverie.consolidate.relation import overlap
+from reverie.consolidate.relation import Relation, overlap, relate
 from reverie.consolidate.value import is_generic, merge
 from reverie.models import Tier
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reverie.consolidate.board import Board, Item
+    from reverie.consolidate.relation import Reading
 
 __all__ = ["REDUCTION_MAX", "tidy"]
 
@@ -43,7 +44,7 @@ def _merge_related(board: Board, tier: Tier, room: int) -> int:
         kept, lost = board.items[keeper], board.items[victim]
         if not (kept.alive and lost.alive) or kept.reading.affirms != lost.reading.affirms:
             continue
-        both = merge(kept.reading, lost.reading)
+        both = _one_of(kept, lost)
         if both is None:
             continue
         kept.reading = both
@@ -52,6 +53,13 @@ def _merge_related(board: Board, tier: Tier, room: int) -> int:
         board.file(keeper)
         gone += 1
     return gone
+
+
+def _one_of(kept: Item, lost: Item) -> Reading | None:
+    """What two related items say as one: the later of two that contradict each other, else both."""
+    if relate(lost.reading, kept.reading, keyed=False) is Relation.REPLACES:
+        return lost.reading if (lost.said_at or "") > (kept.said_at or "") else kept.reading
+    return merge(kept.reading, lost.reading)
 
 
 def _drop_generic(board: Board, tier: Tier, room: int) -> int:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from reverie.consolidate.relation import Reading, Relation, read, relate
 from reverie.models import MemoryType
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["MERGED_CHARS_MAX", "is_generic", "merge"]
 
@@ -28,17 +23,8 @@ def is_generic(reading: Reading, kind: MemoryType, scope: str) -> bool:
 
 
 def merge(old: Reading, new: Reading) -> Reading | None:
-    """One statement that says both, without what `old` says already; None when it would be too long to be useful."""
-    fresh = [part for part in _parts(new.text) if not _said(read(part), old)]
-    if not fresh:
+    """One statement that says both; None when it would be too long to be useful."""
+    if relate(new, old, keyed=False) in {Relation.SAME, Relation.COVERED}:
         return old
-    text = _JOINT.join((old.text.rstrip().rstrip(".;"), *fresh))
+    text = _JOINT.join((old.text.rstrip().rstrip(".;"), new.text.strip().rstrip(".;")))
     return read(text) if len(text) <= MERGED_CHARS_MAX and "\n" not in text else None
-
-
-def _parts(text: str) -> Iterable[str]:
-    return (part.strip() for part in text.rstrip().rstrip(".").split(_JOINT) if part.strip())
-
-
-def _said(part: Reading, whole: Reading) -> bool:
-    return relate(part, whole, keyed=False) in {Relation.SAME, Relation.COVERED}

@@ -46,10 +46,16 @@ def _topics(memory: Memory) -> list[str]:
         return [" ".join(_plain(memory.title)[:_TITLE_WORDS])]
     subject = subject_of(memory.content)
     if subject is not None and len(subject[0].split()) <= _SUBJECT_WORDS_MAX:
-        return [subject[0]]
+        return [_named(memory.content.split(":", 1)[0])]
     if memory.tags:
         return [tag.replace("-", " ") for tag in memory.tags[:2]]
     return [" ".join(_plain(memory.content)[:_CONTENT_WORDS])] if _plain(memory.content) else []
+
+
+def _named(subject: str) -> str:
+    """A subject in lower case, but for the words whose capitals say something: `loadState`, `CI`."""
+    words = one_line(subject).replace(",", " ").split()
+    return " ".join(word.lower() if word[1:].islower() or len(word) == 1 else word for word in words)
 
 
 def _plain(text: str) -> list[str]:

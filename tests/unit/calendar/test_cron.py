@@ -220,7 +220,7 @@ def test_a_clock_set_back_repeats_no_day_and_delays_none() -> None:
 
 
 def test_after_a_clock_set_back_each_day_is_still_due_once() -> None:
-    """What is due is asked at each wake-up: 2 May becomes due by its clock, 4 May does not again, nor what was before."""
+    """Asked at each wake-up: 2 May becomes due by its clock, 4 May does not again, nor what was before."""
     utc, made = zone("UTC"), at("2026-04-20T00:00Z")
     last_run, ran = at("2026-05-04T23:00Z"), ["2026-04-30", "2026-05-01", "2026-05-04"]
 
