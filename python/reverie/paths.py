@@ -39,7 +39,7 @@ _FORBIDDEN = frozenset('\\:<>"|?*')  # what a synced tree could not hold on othe
 _STRUCTURAL = frozenset("./\\:%~")
 # Read as `/`, `\` or `.` by people; not all of them are folded by NFKC.
 _LOOK_ALIKES = frozenset("\u2215\u2044\u29f8\u29f9\u2216\u2571\u2572\u27cb\u27cd\ufe68\u2024\u2025\u2026")
-_REFUSED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_REFUSED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _fault(segment: str) -> str | None:
         return "not_portable"
     if unicodedata.normalize("NFC", segment) != segment:
         return "not_nfc"
-    if any(unicodedata.category(char) in _REFUSED_CATEGORIES for char in segment):
+    if any(char != " " and unicodedata.category(char) in _REFUSED_CATEGORIES for char in segment):
         return "control"
     if any(_looks_structural(char) for char in segment if not char.isascii()):
         return "look_alike"

@@ -1,0 +1,74 @@
+"""Traversal payloads and random names: whatever is accepted stays where it says."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reverie.errors import ValidationError
+from reverie.paths import safe_relative
+from support.shared import shared
+from support.soak import count
+
+if TYPE_CHECKING:
+    from pathlib import PurePosixPath
+
+ROOT = "/root/of/space"
+PLAIN = ["facts", "user.md", "x.md", "a b", "archives", "é", "事実", "a" * 260]
+DOTS = ["..", ".", "...", "", "x.", "~", "con", " ", "\\", ":", "\0", "%2e"]
+ODD = ["\u202e", "e\u0301", "\uff0e\uff0e", "\u2215", "\ud800"]
+PARTS = st.sampled_from(PLAIN + DOTS + ODD)
+
+
+def accepted(name: str) -> PurePosixPath | None:
+    try:
+        return safe_relative(name, suffixes=None)
+    except ValidationError:
+        return None
+
+
+def check_inside(name: str) -> bool:
+    """Whether it was accepted; if so, it is unchanged, canonical, and inside the root by any reading."""
+    found = accepted(name)
+    if found is None:
+        return False
+    joined = os.path.join(ROOT, found)  # noqa: PTH118 # as a careless program would
+    assert str(found) == name == unicodedata.normalize("NFC", name)
+    assert os.path.normpath(joined) == joined
+    assert joined.startswith(ROOT + "/")
+    assert not {".", "..", ""} & set(name.split("/"))
+    assert name.isprintable()
+    return True
+
+
+def test_no_traversal_payload_leads_outside() -> None:
+    """Every line of two public lists, as it is, and with an ordinary ending."""
+    payloads = 0
+    for path in sorted(shared("data/paths").rglob("*")):
+        if path.is_file():
+            for line in path.read_bytes().splitlines():
+                text = line.decode("utf-8", "surrogateescape")
+                for name in (text, text + "/user.md", "facts/" + text):
+                    check_inside(name)
+                payloads += 1
+    assert payloads > 1000
+
+
+@settings(max_examples=count(500, 20_000), deadline=None)
+@given(st.lists(PARTS | st.text(max_size=5), max_size=6).map("/".join) | st.text(max_size=30))
+def test_random_names_stay_inside(name: str) -> None:
+    """Whatever is accepted is a plain name inside the folder."""
+    check_inside(name)
+
+
+@settings(max_examples=count(200, 5_000), deadline=None)
+@given(st.lists(st.from_regex(r"[a-z0-9][a-z0-9 _\-]{0,10}[a-z0-9]", fullmatch=True), min_size=1, max_size=6))
+def test_ordinary_names_are_accepted(parts: list[str]) -> None:
+    """The rule does not refuse what people call their files, but for reserved names."""
+    name = "/".join(("notes", *parts)) + ".md"
+    reserved = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)}
+    assert check_inside(name) or reserved & set(parts)

@@ -1,0 +1,86 @@
+"""How two statements stand to each other, row by row."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.consolidate.relation import Relation, overlap, read, relate, resolves
+from reverie.consolidate.value import is_generic, merge
+from reverie.models import MemoryType
+
+SAME, COVERED, EXTENDS, REPLACES, APART = Relation
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "expected"),
+    [
+        ("Run the tests with pytest", "run tests with pytest.", SAME),
+        ("Use tabs", "Always use tabs in Makefiles; spaces break the build", COVERED),
+        ("Always use tabs in Makefiles; spaces break the build", "Use tabs", EXTENDS),
+        ("Use tabs", "Never use tabs in Makefiles", APART),
+        ("run tests", "Never deploy; run tests", COVERED),
+        ("never run tests", "run tests", REPLACES),
+        ("prefer tabs over spaces", "prefer spaces over tabs", REPLACES),
+        ("Editor: vim", "Editor: emacs", REPLACES),
+        ("Note: the cache is warm", "Note: the queue is full", APART),
+        ("src/app.py: parses arguments", "src/app.py: prints help", APART),
+        ("The cache holds 512 MB at most", "The cache holds 256 MB at most", REPLACES),
+        ("`make` passed 7 times, last 2026-02-01", "`make` passed 2 times, last 2026-01-09", REPLACES),
+        ("Ticket 12 was closed by Ada", "Ticket 13 was closed by Ada", APART),
+        ("one two", "completely different words", APART),
+    ],
+)
+def test_relations(new: str, old: str, expected: Relation) -> None:
+    """A statement against what is there."""
+    assert relate(read(new), read(old), keyed=True) is expected
+
+
+def test_subjects_only_replace_where_they_may() -> None:
+    """For skills and mistakes, two lines under one heading may both be true."""
+    assert relate(read("Editor: vim"), read("Editor: emacs"), keyed=False) is APART
+
+
+def test_overlap_is_a_share() -> None:
+    """Of the words that carry meaning."""
+    assert overlap(read("build cache"), read("the build cache")) == 1
+    assert overlap(read("build cache"), read("build queue")) == pytest.approx(1 / 3)
+    assert overlap(read(""), read("")) == 0
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "over"),
+    [
+        ("The mirror no longer rejects rebased branches", "The mirror rejects rebased branches", True),
+        ("The mirror rejects rebased branches", "The mirror rejects rebased branches", False),
+        ("The parser bug was fixed in 1.2", "The mirror rejects rebased branches", False),
+        ("The mirror no longer rejects", "It fails", False),
+    ],
+)
+def test_what_is_over(new: str, old: str, over: bool) -> None:  # noqa: FBT001
+    """It says so, and speaks of the same thing."""
+    assert resolves(read(new), read(old)) is over
+
+
+def test_two_become_one() -> None:
+    """Joined in order, not twice, and not beyond what is useful."""
+    assert merge(read("Use tabs."), read("Run make twice;")) == read("Use tabs; Run make twice")
+    assert merge(read("Use tabs in Makefiles"), read("use tabs")) == read("Use tabs in Makefiles")
+    assert merge(read("x " * 300), read("y")) is None
+    assert merge(read("a\nb"), read("c d")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "generic"),
+    [
+        ("Write good tests", "skill", True),
+        ("Write good tests", "preference", False),
+        ("Write tests for Kafka", "skill", False),
+        ("Run `make` first", "procedure", False),
+        ("Timeout: short", "fact", False),
+        ("Wait 5 seconds", "skill", False),
+        ("Read every long line of the log file before you change anything in the code", "skill", False),
+    ],
+)
+def test_what_is_too_general(text: str, kind: str, generic: bool) -> None:  # noqa: FBT001
+    """Short, and naming nothing."""
+    assert is_generic(read(text), MemoryType(kind), kind) is generic
