@@ -18,7 +18,6 @@ _WORD = re.compile(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*|[<>=!]=?|→|;")
 _MARKER = re.compile(r"\[REDACTED:[^\]\s]*\]")
 _SUBJECT = re.compile(r"\s*([^:\n.`]{1,60}?)\s*:\s+(\S.*)", re.DOTALL)
 _SUBJECT_WORDS_MAX = 6
-_NO_APOSTROPHES = str.maketrans({"'": None, "\u2019": None})
 _DISTINCTIVE = re.compile(r"[0-9_./\\@:+]|[a-z][A-Z]|^[A-Z]{2,}$")
 
 # Words that head a line without naming what it is about: two such lines need not speak of the same thing.
@@ -47,7 +46,7 @@ _DENIALS = frozenset(_DENIALS_TEXT.split())
 
 def flat(text: str) -> str:
     """The text as it is compared for sameness: case folded, white space joined, closing punctuation dropped."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".!;,: ")
+    return " ".join(_compatible(text).casefold().split()).rstrip(".!;,: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ def split(text: str) -> Words:
     Content words are no stop words and no denials, and plurals are their singular. A distinctive word is a number, a
     path, an identifier, a name in capitals.
     """
-    written = _WORD.findall(unicodedata.normalize("NFKC", text).translate(_NO_APOSTROPHES))
+    written = _WORD.findall(_compatible(text).replace("'", "").replace("\u2019", ""))
     sequence = tuple(word.casefold() for word in written)
     content: list[str] = []
     distinctive: set[str] = set()
@@ -89,7 +88,7 @@ def denials(sequence: Iterable[str]) -> int:
 
 def subject_of(text: str) -> tuple[str, str] | None:
     """`("language", "English")` of `Language: English`, or None when the line does not head itself with a subject."""
-    found = _SUBJECT.fullmatch(text)
+    found = _SUBJECT.fullmatch(text) if ":" in text else None
     if found is None:
         return None
     key = flat(found[1])
@@ -101,6 +100,11 @@ def subject_of(text: str) -> tuple[str, str] | None:
 def markers_removed(text: str) -> str:
     """The text without its `[REDACTED:<kind>]` markers."""
     return _MARKER.sub("", text)
+
+
+def _compatible(text: str) -> str:
+    """The text with one spelling for what reads alike; most texts are plain ASCII and are that already."""
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
 def _singular(word: str) -> str:

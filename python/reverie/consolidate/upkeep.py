@@ -81,7 +81,7 @@ def _pairs(board: Board, least: float) -> Iterator[tuple[float, int, int]]:
     sharing: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, item in board.alive():
         if item.memory is not None and not item.fixed:
-            for word in sorted(item.reading.words):
+            for word in item.reading.words:
                 sharing[item.scope, word].append(place)
     rare: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for (_, word), places in sharing.items():
