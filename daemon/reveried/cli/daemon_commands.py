@@ -44,9 +44,9 @@ def up(json: Json = False) -> None:
         started = process.start(client, place.log_file(), os.environ)
     health = started.health
     if json:
-        as_json({"started": started.process is not None, "pid": health.pid, "version": health.version})
+        as_json({"started": started.is_new, "pid": health.pid, "version": health.version})
         return
-    if started.process is None:
+    if not started.is_new:
         say(f"The daemon is already running (process {health.pid}).")
         return
     say(f"The daemon is running (process {health.pid}).")

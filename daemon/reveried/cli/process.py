@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -30,10 +29,10 @@ _LOG_TAIL_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A daemon that answers. `process` is None where it was running already."""
+    """A daemon that answers, and whether it is this call that started it."""
 
     health: wire.Health
-    process: subprocess.Popen[bytes] | None
+    is_new: bool
 
 
 def start(client: Client, log_file: Path, environment: Mapping[str, str]) -> Started:
@@ -43,18 +42,19 @@ def start(client: Client, log_file: Path, environment: Mapping[str, str]) -> Sta
         StorageFailed: it ended before it answered, with the last line it said.
     """
     try:
-        return Started(client.health(), None)
+        return Started(client.health(), is_new=False)
     except DaemonNotRunning:
-        process = _spawn(log_file, environment)
+        pid = _spawn(log_file, environment)
     deadline = time.monotonic() + START_MAX_S
     while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise _ended(process.returncode, log_file)
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            raise _ended(os.waitstatus_to_exitcode(status), log_file)
         try:
-            return Started(client.health(), process)
+            return Started(client.health(), is_new=True)
         except DaemonNotRunning:
             time.sleep(POLL_S)
-    process.terminate()
+    os.kill(pid, signal.SIGTERM)
     raise StorageFailed(
         f"the daemon did not answer within {START_MAX_S:g} s and was ended", hint=f"read {log_file}, then try again"
     )
@@ -93,24 +93,23 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def _spawn(log_file: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """A process of its own session, so that closing this terminal does not end it."""
+def _spawn(log_file: Path, environment: Mapping[str, str]) -> int:
+    """A process of its own session, so that closing this terminal does not end it; its id."""
     log_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if log_file.exists() and log_file.stat().st_size > LOG_MAX_BYTES:
         log_file.replace(log_file.with_name(log_file.name + ".1"))
-    descriptor = os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    try:
-        return subprocess.Popen(
-            [sys.executable, "-P", "-m", "reveried.cli", "serve"],
-            stdin=subprocess.DEVNULL,
-            stdout=descriptor,
-            stderr=descriptor,
-            env=dict(environment),
-            cwd="/",
-            start_new_session=True,
-        )
-    finally:
-        os.close(descriptor)
+    appended = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    return os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-P", "-m", "reveried.cli", "serve"],
+        environment,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, str(log_file), appended, 0o600),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,
+    )
 
 
 def _ended(status: int, log_file: Path) -> ReverieError:

@@ -11,4 +11,5 @@ def serve() -> int:
     """Run the daemon until it is told to stop; its exit code."""
     from reveried.app import run  # noqa: PLC0415 - only this command loads the daemon itself
 
+    os.chdir("/")  # every place is an absolute path; a folder that a daemon stands in cannot be unmounted
     return run(os.environ)

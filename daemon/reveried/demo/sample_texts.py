@@ -26,7 +26,8 @@ __all__ = [
 
 REQUEST = (
     "The harbour master of Port Ellery wrote: on 29 March our table printed high water an hour early. "
-    "Find out why, fix it, and make sure that it cannot come back."
+    "Find out why, fix it, and make sure that it cannot come back. I'm a teacher who keeps this table for the sailing "
+    "club, so explain things without jargon."
 )
 
 STEPS = (
@@ -91,13 +92,14 @@ FAILED tests/test_clock_change.py::test_summer_is_in_january_in_the_south
 2 failed in 0.09s"""
 
 CORRECTION = (
-    "No, don't add pytz. This project has no dependencies and it stays that way: zoneinfo is in the standard library, "
-    "and harbours already have a zone."
+    "No, don't add pytz. Never add a dependency to this project: it runs on the club's old computer, which has no "
+    "network. zoneinfo is in the standard library, and harbours already have a zone."
 )
 
 DECISION = (
-    "You're right, zoneinfo does it. I decided to keep every tide in UTC and convert only when a table is printed, "
-    "because a stored local time is ambiguous in the hour that comes twice in autumn."
+    "You're right, that was my mistake: zoneinfo does it without a dependency. The root cause is that tides are kept "
+    "in UTC and printed as if they were local. I decided to convert them only when a table is printed, because a "
+    "stored local time is ambiguous in the hour that comes twice in autumn."
 )
 
 PASSES = """\
@@ -123,8 +125,9 @@ pytest -q
 16 passed in 0.40s"""
 
 REPORT = (
-    "Fixed. Tides were stored in UTC and printed as if they were local; `local_time` now converts with zoneinfo when "
-    "a table is printed. Two new tests cover the day on which summer time begins and a harbour in the south."
+    "Fixed. The reason was that nothing ever converted the times: 05:40 in the store was printed as 05:40 on the quay. "
+    "`local_time` now does it with zoneinfo. Two new tests cover the day on which summer time begins and a harbour "
+    "in the south."
 )
 
 QUESTION = "What about the tables that are already in the cache? Are they still wrong?"
@@ -159,7 +162,7 @@ def harbours() -> str:
         "    zone: str  # of the time zone database",
     ]
     lines += ["    mean_level_cm: int", "    delay_minutes: int", "", "", "HARBOURS = ("]
-    for number in range(160):
+    for number in range(420):
         name = names[number] if number < len(names) else f"{names[number % 7]} Buoy {number // 7}"
         zone, level, delay = zones[number % 5], 180 + 7 * (number % 31), 3 * (number % 17)
         lines.append(f'    Harbour("{name}", "{zone}", mean_level_cm={level}, delay_minutes={delay}),')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -24,6 +25,7 @@ __all__ = ["Teller"]
 WIDTH = 96
 BAR = 46
 _LINES_OF_FILE = 12
+_LINES_OF_TEXT = 3
 _MEMORIES_PER_KIND = 3
 _TIERS = (
     ("bootstrap", "house rules", "texts that open every conversation"),
@@ -87,6 +89,7 @@ class Teller:
         self._bar("before", shown.before.tokens, before, "red")
         self._bar("after", tokens.total, before, "green")
         share = tokens.total / shown.before.tokens if shown.before.tokens else 1.0
+        self._row("")
         self._say(
             f"Sizes are in tokens, the pieces of words that models read and bill ({tokens.tokenizer}). An agent that "
             f"goes on from here reads {share:.0%} of the conversation, and this is what is in it:"
@@ -95,6 +98,7 @@ class Teller:
             cost = getattr(tokens, field)
             if cost:
                 self._row(f"{cost:>8,}  {name:<17} {means}")
+        self._row("")
         self._say("All of the messages are still stored, word for word; only the desk is cleared.")
 
     def state(self, state: wire.WorkingState) -> None:
@@ -147,6 +151,7 @@ class Teller:
             self._row(f"{size(path.stat().st_size):>10}  {path.relative_to(root)}")
         shown = _telling(files)
         if shown is not None:
+            self._row("")
             self._say(f"{shown.relative_to(root)} reads:")
             for line in shown.read_text(encoding="utf-8").splitlines()[:_LINES_OF_FILE]:
                 self._row(f"    | {line}")
@@ -174,19 +179,25 @@ class Teller:
         self._out.print(Text(clean(text)), soft_wrap=False)
 
     def _row(self, text: str) -> None:
-        self._out.print(Text(clean(text), overflow="ellipsis", no_wrap=True))
+        """One line of a list or a file, cut where the screen ends."""
+        self._out.print(Text(clean(text)), no_wrap=True, overflow="ellipsis")
 
     def _quote(self, text: str, mark: str = " ") -> None:
-        """Foreign words: one paragraph, indented, three lines at most."""
-        lines = Text(clean(" ".join(text.split()))).wrap(self._out, self._out.width - 6)
-        for number, line in enumerate(lines[:3]):
-            more = " ..." if number == 2 and len(lines) > 3 else ""
-            self._out.print(Text(f"  {mark if number == 0 else ' '} {line.plain.rstrip()}{more}", style="italic"))
+        """Foreign words: one paragraph, indented, a few lines at most."""
+        self._hanging(f"  {mark} ", text, style="italic")
 
     def _pairs(self, pairs: Iterable[tuple[str, list[str]]]) -> None:
         for name, values in pairs:
             for number, value in enumerate(value for value in values if value):
-                self._row(f"  {name if number == 0 else '':<11}{value}")
+                self._hanging(f"  {name if number == 0 else '':<11}", value)
+
+    def _hanging(self, first: str, text: str, style: str = "") -> None:
+        """A paragraph whose later lines stand under its first word."""
+        lines = textwrap.wrap(clean(" ".join(text.split())), self._out.width - len(first) - 4)
+        for number, line in enumerate(lines[:_LINES_OF_TEXT]):
+            more = " ..." if number == _LINES_OF_TEXT - 1 and len(lines) > _LINES_OF_TEXT else ""
+            begin = first if number == 0 else " " * len(first)
+            self._out.print(Text(begin).append(line + more, style=style), no_wrap=True, overflow="ignore")
 
     def _bar(self, name: str, tokens: int, whole: int, style: str) -> None:
         length = max(1, round(BAR * tokens / whole)) if whole else 1
@@ -198,7 +209,7 @@ class Teller:
 
 def _telling(files: list[Path]) -> Path | None:
     """The file to show in full: what a person would look at first."""
-    for wanted in ("preferences.md", "mistakes.md", "procedures.md", "project.md", "MEMORY.md"):
+    for wanted in ("mistakes.md", "preferences.md", "procedures.md", "project.md", "MEMORY.md"):
         for path in files:
             if path.name == wanted and path.stat().st_size:
                 return path

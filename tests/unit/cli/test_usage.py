@@ -173,8 +173,9 @@ def test_as_a_module_and_quickly() -> None:
         assert heavy not in loaded
 
 
-def test_serve_starts_without_the_command_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_starts_without_the_command_tree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """`reverie serve` hands the environment to the daemon and gives its exit status."""
+    monkeypatch.chdir(tmp_path)
     given: list[object] = []
 
     def serves(env: object) -> int:
@@ -185,6 +186,7 @@ def test_serve_starts_without_the_command_tree(monkeypatch: pytest.MonkeyPatch) 
     assert main(["serve"]) == 78
     assert main(["serve", "--help"]) == 0
     assert given == [os.environ]
+    assert Path.cwd() == Path("/")
 
 
 def _environment() -> dict[str, str]:

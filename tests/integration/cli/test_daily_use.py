@@ -1,0 +1,219 @@
+"""The command line beside a real daemon: started, filled, asked, taken back, backed up, stopped; and the demo."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+
+from reverie.client import Client
+from reverie.errors import StorageFailed
+from reverie.paths import Layout
+from reveried.cli import main, place, process
+from reveried.demo.sample import SESSION, sample
+from support.cli import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.cli import Cli
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A REVERIE_HOME with a short path, and a home folder without sessions; a daemon left running is ended."""
+    folder = Path(tempfile.mkdtemp(prefix="rv-"))
+    monkeypatch.setenv("REVERIE_HOME", str(folder / "r"))
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("REVERIE_SOCKET", raising=False)
+    yield folder
+    main(["down"])
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def cli(home: Path, capfd: pytest.CaptureFixture[str]) -> Cli:
+    """Runs `reverie` with these words in this process, beside whatever daemon this home has."""
+    assert home.exists()
+
+    def run(*words: str) -> Outcome:
+        capfd.readouterr()
+        code = main(words)
+        said = capfd.readouterr()
+        return Outcome(code, said.out, said.err)
+
+    return run
+
+
+def check(done: Outcome, *says: str) -> Outcome:
+    """The command succeeded and said all of this."""
+    assert (done.code, done.err) == (0, "")
+    for part in says:
+        assert part in done.out
+    return done
+
+
+def test_a_day(cli: Cli, home: Path) -> None:
+    """From `up` to `down`, in the order in which a person would type it."""
+    check(cli("down"), "not running")
+    check(cli("up"), "The daemon is running")
+    check(cli("up"), "already running")
+    session = home / f"{SESSION}.jsonl"
+    session.write_bytes(sample())
+    lines = sample().count(b"\n")
+    check(cli("import", "claude-code", str(session)), f"{lines} new lines from 1 file.")
+    check(cli("import", "claude-code", str(session)), "0 new lines from 1 file.")
+    [thread] = cli("threads", "--json").json["items"]
+    check(cli("threads"), thread["id"])
+    check(cli("distill", thread["id"]), "# Conversation Summary (Distillation #1)")
+    check(cli("context", thread["id"], "--max-tokens", "4000"), "tokens (o200k_base)", "make check")
+    check(cli("memories"), "facts/mistakes.md")
+    check(cli("recall", "may we add a dependency"), "Never add a dependency")
+    check(cli("log"), "yes")
+    check(cli("show", cli("log", "--json").json["items"][0]["id"]), "Operation")
+    check(cli("archives", "list"))
+    check(cli("archives", "verify"), "checked and good")
+    check(cli("status"), "memories")
+    check(cli("dream", "--dry-run"))
+    check(cli("schedule", "add", "0 3 * * *", "--timezone", "UTC"), "next")
+    [made] = cli("schedule", "list", "--json").json["items"]
+    check(cli("schedule", "remove", made["id"]))
+    check(cli("undo"), "Taken back")
+    check(cli("backup", str(home / "copy")), "checked.")
+    check(cli("doctor"), "ok    daemon")
+    check(cli("logs"), "ready")
+    assert cli("logs", "--json").json["lines"]
+    check(cli("check"), "every one is what was written")
+    check(cli("down"), "The daemon has stopped")
+    check(cli("restore", str(home / "copy")), "Next: reverie up")
+    assert cli("up", "--json").json["started"] is True
+    assert cli("down", "--json").json["stopped"] is True
+    assert cli("down", "--json").json == {"stopped": False}
+
+
+def test_following_the_log(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`logs -f` prints what is appended until it is interrupted."""
+    assert "run `reverie up`" in cli("logs").err
+    log = place.log_file()
+    log.parent.mkdir(parents=True)
+    log.write_text("one\ntwo\n")
+    news = ["three\n"]
+
+    def sleep(_: float) -> None:
+        if not news:
+            raise KeyboardInterrupt
+        with log.open("a") as file:
+            file.write(news.pop())
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    done = cli("logs", "-f", "-n", "1")
+    assert (done.code, done.out) == (130, "two\nthree\n")
+
+
+def test_the_log_of_a_service(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the daemon runs as a service, its log is in the journal."""
+    unit = home / ".config" / "systemd" / "user" / "reverie.service"
+    unit.parent.mkdir(parents=True)
+    unit.touch()
+    (home / "bin").mkdir()
+    journal = home / "bin" / "journalctl"
+    journal.write_text('#!/bin/sh\necho "$@"\nexit 7\n')
+    journal.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{home / 'bin'}:/usr/bin:/bin")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    done = cli("logs", "-f", "-n", "9")
+    assert (done.code, done.out) == (7, "--user --unit reverie --lines 9 --follow\n")
+
+
+def test_a_daemon_that_cannot_start(cli: Cli, home: Path) -> None:
+    """`up` says why, in the daemon's own last words, and a large log makes room first."""
+    log = place.log_file()
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"x" * (process.LOG_MAX_BYTES + 1))
+    (home / "r" / "config.toml").write_text("[nonsense]\n")
+    (home / "r" / "data").write_text("a file where a folder belongs")
+    done = cli("up")
+    assert done.code != 0
+    assert "next: " in done.err
+    assert log.with_name("daemon.log.1").exists() or "nonsense" in done.err
+
+
+def test_starting_and_ending_have_limits(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A daemon that never answers is ended; one that does not end is said to be at work still."""
+    layout = Layout.current()
+    monkeypatch.setattr(process, "START_MAX_S", 0.1)
+    monkeypatch.setattr(process, "STOP_MAX_S", 0.1)
+    spawned = subprocess.Popen(["sleep", "60"])
+    monkeypatch.setattr(process, "_spawn", lambda *_: spawned.pid)
+    with Client(layout.socket) as client:
+        with pytest.raises(StorageFailed, match="did not answer within"):
+            process.start(client, home / "log", os.environ)
+        spawned.wait()
+        stubborn = subprocess.Popen(["sh", "-c", "trap '' TERM; echo up; sleep 60"], stdout=-1)
+        assert stubborn.stdout is not None
+        stubborn.stdout.readline()
+        with pytest.raises(StorageFailed, match="still finishing"):
+            process.end(stubborn.pid, client)
+        stubborn.kill()
+        assert stubborn.wait() != 0
+        stubborn.stdout.close()
+    assert not process.is_alive(2**22 + 1)
+
+
+def test_the_demo(cli: Cli) -> None:
+    """The demo shows all six pages on the sample and leaves nothing behind."""
+    done = check(cli("demo"), "sample session", "before", "after", "Where were we?", "facts/mistakes.md", "And now")
+    [home] = {word.rstrip(".") for word in done.out.split() if "reverie-demo-" in word and word.endswith(".")}
+    assert not Path(home).exists()
+
+
+def test_the_demo_that_stays(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--keep leaves a daemon that answers, --json says where, and own sessions are what is shown."""
+    own = home / ".claude" / "projects" / "p" / f"{SESSION}.jsonl"
+    own.parent.mkdir(parents=True)
+    own.write_bytes(sample())
+    second = sample().replace(SESSION.encode(), b"00000000-0000-4000-8000-000000000001")
+    own.with_name("00000000-0000-4000-8000-000000000001.jsonl").write_bytes(second)
+    found = cli("demo", "--keep", "--json").json
+    assert found["kept"] is True
+    assert found["memories"]
+    kept = Path(found["home"])
+    monkeypatch.setenv("REVERIE_HOME", str(kept))
+    assert len(cli("threads", "--json").json["items"]) == 2
+    check(cli("memories"), "mistakes")
+    check(cli("down"), "has stopped")
+    shutil.rmtree(kept)
+
+
+def test_a_demo_of_silence(cli: Cli, home: Path) -> None:
+    """A session in which nobody speaks is refused in words, and nothing is left behind."""
+    before = set(Path(tempfile.gettempdir()).glob("reverie-demo-*"))
+    silent = home / "a.jsonl"
+    silent.write_bytes(orjson.dumps({"type": "summary", "summary": "x"}) + b"\n")
+    done = cli("demo", str(silent))
+    assert done.code == 1
+    assert "nobody says anything" in done.err
+    assert set(Path(tempfile.gettempdir()).glob("reverie-demo-*")) <= before
+
+
+def test_a_demo_on_a_terminal_waits(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal the folder stays until Enter, so that a person can look at the files."""
+    asked: list[str] = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+
+    def enter(prompt: str) -> str:
+        asked.append(prompt)
+        return ""
+
+    monkeypatch.setattr("builtins.input", enter)
+    assert cli("demo").code == 0
+    assert "press Enter" in asked[0]
