@@ -142,7 +142,7 @@ def _refused(parts: Parts, budget: int) -> int | None:
     return None
 
 
-@settings(max_examples=times(400, 20_000), deadline=None)
+@settings(max_examples=times(200, 20_000), deadline=None)
 @given(_PARTS, st.integers(1, 2_500))
 def test_never_above_its_budget_and_always_acceptable(parts: Parts, budget: int) -> None:
     """Whatever the parts hold: within `maxTokens` by every count, or refused with a budget that would do."""
@@ -158,7 +158,7 @@ def test_never_above_its_budget_and_always_acceptable(parts: Parts, budget: int)
     assert len(_oracle().encode_ordinary(render(context))) + parts.tools <= budget
 
 
-@settings(max_examples=times(150, 5_000), deadline=None)
+@settings(max_examples=times(80, 5_000), deadline=None)
 @given(_PARTS)
 def test_without_a_budget_the_window_is_the_bound(parts: Parts) -> None:
     """Without `maxTokens` nothing that was said is lost: the window has room for it."""
@@ -168,7 +168,7 @@ def test_without_a_budget_the_window_is_the_bound(parts: Parts) -> None:
     assert not [item for item in context.dropped if item.get("why") == "older than what fits"]
 
 
-@settings(max_examples=times(60, 2_000), deadline=None)
+@settings(max_examples=times(40, 2_000), deadline=None)
 @given(_PARTS, st.integers(600, 4_000))
 def test_same_parts_same_bytes(parts: Parts, budget: int) -> None:
     """A context depends on nothing but its parts and limits, and leaves the messages as they are."""

@@ -45,10 +45,10 @@ class _Plan:
 def assemble(parts: Parts, limits: Limits) -> Context:
     """The context of one thread: what an agent sends, what each tier costs, and what found no room.
 
-    `max_tokens` (or the window) is never exceeded, by our own count and by a count of the rendered text. What gives
-    way, in this order: excerpts by rank; the tail's tool results, then its oldest pieces; then recall, index, digest,
-    bootstrap, summary, older notes, all of the state but the current task. Raises TokenBudgetExceeded where the
-    current task, the newest note, the last thing the person said and the call still open do not fit.
+    `max_tokens` (or nine tenths of the window) is never exceeded, by our own count and by a count of the rendered
+    text. What gives way, in this order: excerpts by rank; the tail's tool results, then its oldest pieces; then recall,
+    index, digest, bootstrap, summary, older notes, all of the state but the current task. Raises TokenBudgetExceeded
+    where the current task, the newest note, the last thing the person said and the call still open do not fit.
     """
     bound = hard_limit(limits)
     room = bound

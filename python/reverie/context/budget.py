@@ -54,8 +54,10 @@ def target(limits: Limits) -> int:
 
 
 def hard_limit(limits: Limits) -> int:
-    """What the whole may never exceed: `max_tokens`, and never more than the window."""
-    return limits.window if limits.max_tokens is None else min(limits.max_tokens, limits.window)
+    """What the whole may never exceed: `max_tokens`, else the window less the room of a reply; never the window."""
+    if limits.max_tokens is None:
+        return int(limits.window * limits.fill)
+    return min(limits.max_tokens, limits.window)
 
 
 def ceilings(limits: Limits) -> Ceilings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -29,7 +30,10 @@ _MEDIA_CHARS: Final = 50_000
 
 def compact(value: Json) -> str:
     """`value` as JSON without spaces, keys as they stand."""
-    return orjson.dumps(value).decode()
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # integers beyond 64 bits and lone surrogates, which the standard writer takes
+        return json.dumps(value, separators=(",", ":"))
 
 
 def block_cost(block: dict[str, Any]) -> int:

@@ -54,10 +54,10 @@ class Parts:
 class Limits:
     """How much room there is, in tokens of o200k_base.
 
-    `window` is the model's. `max_tokens` is the hard bound of the whole context, tools included; without one the
-    window is the bound and the ceilings are those of a 200K window. The tail's own bounds (seed 001, tier 3) say
-    where a distillation cuts; `trigger`, `clear_at_least`, `keep_tool_uses` and `keep_thinking_turns` are the values
-    of seed 001, tier 4, as fractions of the window.
+    `window` is the model's. `max_tokens` is the hard bound of the whole context, tools included; without one `fill`
+    of the window is the bound, which leaves room for the reply, and the ceilings are those of a 200K window. The
+    tail's own bounds (seed 001, tier 3) say where a distillation cuts; `trigger`, `clear_at_least`, `keep_tool_uses`
+    and `keep_thinking_turns` are the values of seed 001, tier 4, as fractions of the window.
     """
 
     window: int = 200_000
@@ -68,6 +68,7 @@ class Limits:
     clear_at_least: float = 0.10
     keep_tool_uses: int = 8
     keep_thinking_turns: int = 2
+    fill: float = 0.90
 
 
 @dataclass(frozen=True, slots=True)

@@ -310,14 +310,14 @@ def test_a_budget_below_the_floors_is_refused_with_what_would_do() -> None:
 
 
 def test_a_window_smaller_than_the_conversation_drops_the_oldest() -> None:
-    """Without `maxTokens` the window is the bound; the oldest pieces go, with a visible line."""
+    """Without `maxTokens` nine tenths of the window are the bound; the oldest pieces go, with a visible line."""
     talk = Talk()
     for number in range(40):
         talk.user(f"question {number}").reply("answer " * 100)
     context = assemble(Parts(messages=talk.user("last").done()), Limits(window=2_000))
 
     assert problems(context.request) == []
-    assert context.tokens["total"] <= 2_000
+    assert 1_600 < context.tokens["total"] <= 1_800
     assert "parts of the conversation left out" in texts(context.request["messages"][0])[0]
     assert texts(context.request["messages"][-1])[-1] == "last"
     assert context.dropped[0]["why"] == "older than what fits"
@@ -337,3 +337,13 @@ def test_render_shows_what_an_agent_reads() -> None:
         '{"path":"a.py","text":"one\ntwo"}\n\nuser:\nsaved\n\nassistant:\nsee\n\nuser:\n[image]\n\n'
         f"system:\n{STATE}"
     )
+
+
+def test_a_result_of_five_megabytes() -> None:
+    """It is trimmed visibly to what there is room for, in the window and in a small budget."""
+    talk = Talk().user("go").call("Bash", {}, "x = 1\n" * 850_000).reply("ok").user("next").done()
+    for limits, bound in ((Limits(), 180_000), (Limits(max_tokens=4_000), 4_000)):
+        context = assemble(Parts(messages=talk), limits)
+        assert problems(context.request) == []
+        assert bound * 0.9 < context.tokens["total"] <= bound
+        assert "tokens trimmed …]" in context.request["messages"][2]["content"][0]["content"]

@@ -33,7 +33,7 @@ def test_the_window_bounds_the_target() -> None:
     """A window below 200K scales the 35,000 down, a larger one does not scale it up."""
     assert target(Limits(window=100_000)) == 17_500
     assert target(Limits(window=1_000_000)) == 35_000
-    assert hard_limit(Limits(window=100_000)) == 100_000
+    assert hard_limit(Limits(window=100_000)) == 90_000
     assert hard_limit(Limits(window=100_000, max_tokens=300_000)) == 100_000
 
 

@@ -1,0 +1,57 @@
+"""What blocks cost: texts, names, compact JSON and results, with a stated overhead; media as an estimate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reverie import tokens
+from reverie.context.cost import BLOCK, MEDIA, block_cost, compact, content_cost
+
+WORDS = "a few words of text"
+HELD = tokens.count(WORDS)
+IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.com/a.png"}}
+
+
+@pytest.mark.parametrize(
+    ("block", "cost"),
+    [
+        ({"type": "text", "text": WORDS}, BLOCK + HELD),
+        ({"type": "thinking", "thinking": WORDS, "signature": "c2ln" * 99}, BLOCK + HELD),
+        ({"type": "redacted_thinking", "data": "c2ln" * 99}, BLOCK),
+        (
+            {"type": "tool_use", "id": "t" * 99, "name": "Bash", "input": {"command": WORDS}},
+            BLOCK + tokens.count("Bash") + tokens.count(f'{{"command":"{WORDS}"}}'),
+        ),
+        ({"type": "tool_result", "tool_use_id": "t" * 99, "content": WORDS}, 2 * BLOCK + HELD),
+        (
+            {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": WORDS}, IMAGE]},
+            3 * BLOCK + HELD + MEDIA,
+        ),
+        (IMAGE, BLOCK + MEDIA),
+        ({"type": "document", "source": {"type": "text", "data": WORDS}}, BLOCK + HELD),
+        ({"type": "document", "source": {"type": "content", "content": WORDS}}, 2 * BLOCK + HELD),
+        ({"type": "document", "source": {"type": "base64", "data": "x" * 120_000}}, BLOCK + 3 * MEDIA),
+        ({"type": "document", "source": None}, BLOCK + MEDIA),
+        (
+            {"type": "container_upload", "file_id": "f"},
+            BLOCK + tokens.count('{"type":"container_upload","file_id":"f"}'),
+        ),
+    ],
+)
+def test_blocks(block: dict[str, Any], cost: int) -> None:
+    """Signatures and ids are not text; everything else is counted where it stands."""
+    assert block_cost(block) == cost
+
+
+def test_a_string_is_one_block() -> None:
+    """Content as a string costs what it costs as one text block."""
+    assert content_cost(WORDS) == content_cost([{"type": "text", "text": WORDS}])
+
+
+def test_compact_takes_any_json() -> None:
+    """No spaces, keys as they stand, and numbers that other writers refuse."""
+    assert compact({"b": 1, "a": [True, None, "é"]}) == '{"b":1,"a":[true,null,"é"]}'
+    assert compact({"n": 10**30}) == '{"n":1000000000000000000000000000000}'
+    assert compact({"text": "\ud800"}) == '{"text":"\\ud800"}'
