@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Distiller"]
 
 
+@runtime_checkable
 class Distiller(Protocol):
     """Reads messages of the main line, oldest first, and says what of them must survive. It has no state of its own."""
 
@@ -30,11 +31,13 @@ class Distiller(Protocol):
         previous: Distillation | None,
         tail_from_seq: int,
         passage_tokens: int = 34_000,
+        summary_tokens: int = 5_000,
     ) -> Distillation:
         """Tier 2 and the excerpts: summary, ranked passages, state and digest of `messages`.
 
         `number` is the N of `Distillation #N`. Entries from `tail_from_seq` on stay in context word for word, so no
-        passage is taken from them. What `previous` left open and nothing closed since is carried over.
+        passage is taken from them. What `previous` left open and nothing closed since is carried over. The two last
+        arguments are the ceilings, in tokens, of the excerpts and of the rendered summary.
         """
         ...
 

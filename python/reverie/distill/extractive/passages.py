@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from reverie import tokens
 from reverie.distill.extractive.lines import Line, Source
 from reverie.distill.extractive.names import names, word_count
+from reverie.distill.extractive.prose import sentences
 from reverie.models import Passage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from reverie.distill.extractive.trace import Said
 
@@ -22,7 +23,7 @@ __all__ = ["rank"]
 _MAX_NAMES = 4  # a line with more names than this explains none of them
 _MIN_WORDS = 3  # and one with fewer words neither
 _TALK = 0.12  # worth of a full line of recent talk, names aside, in the same measure as a name's chance
-_REPEAT = 0.15  # worth of a name's next line, once it stands in one
+_REPEAT = 0.2  # worth of a name's next line, once it stands in one
 _REQUESTS = 6  # of the person's last messages are kept word for word
 _REQUEST_LENGTH = 640  # characters of each
 _UNCLEAR = 0.2  # share of the worth of names on a line that explains none of them
@@ -44,7 +45,7 @@ def rank(
     found: Sequence[Line],
     *,
     asked: Sequence[Said],
-    stays: Iterable[str],
+    stays: Sequence[str],
     tail_from_seq: int,
     budget: int,
 ) -> tuple[Passage, ...]:
@@ -62,10 +63,14 @@ def rank(
         for piece in text.split("\n"):
             _cover(piece, seen)
     oldest = words[-1].seq if words else tail_from_seq
+    summarised = "\n".join(stays)
     pool: dict[str, Line] = {}
     for line in found:
         if line.seq >= tail_from_seq:
             _cover(line.text, seen)
+            pool.pop(line.text, None)
+        elif line.source is Source.AGENT and _is_in(line.text, summarised):
+            continue
         elif line.source is not Source.USER or line.seq < oldest:
             pool[line.text] = line
     costs = tokens.count_many([line.text + "\n" for line in words])
@@ -79,6 +84,12 @@ def rank(
         Passage(text=line.text, seq=line.seq, rank=rank, tokens=cost, origin=line.origin, place=line.order)
         for rank, (line, cost) in enumerate(kept)
     )
+
+
+def _is_in(text: str, summarised: str) -> bool:
+    """Whether everything that a line of talk says stands in the summary already."""
+    said = sentences(text)
+    return bool(said) and all(sentence in summarised for sentence in said)
 
 
 def _in_own_words(asked: Sequence[Said]) -> list[Line]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from reverie.distill.extractive.prose import sentences
-
 __all__ = [
     "is_acknowledgement",
     "is_approval",
@@ -17,7 +15,6 @@ __all__ = [
     "is_outcome",
     "is_preference",
     "is_question",
-    "is_small_talk",
     "is_statement",
     "opens_task",
     "says_next",
@@ -97,11 +94,6 @@ _APPROVAL = re.compile(
     r"^(?:y|yes|yep|yeah|yup|ok|okay|k|sure|right|great|good|nice|perfect|cool|thanks?|thank you|awesome|lgtm|done"
     r"|exactly|correct|agreed|sounds good|looks good|go ahead|do it|continue|proceed|go on|please do|please|ship it"
     r"|makes sense|let'?s do (?:it|this|that))\b",
-    re.IGNORECASE,
-)
-_SMALL_TALK = re.compile(
-    r"^(?:hi|hello|hey|good (?:morning|evening|afternoon|night)|how are you|how's it going|what'?s up|thanks?|thank you"
-    r"|bye|goodbye|see you|nice|cool|great|lol|haha|ok|okay|yes|no|sure|welcome)\b",
     re.IGNORECASE,
 )
 _ANNOUNCEMENT = re.compile(
@@ -188,9 +180,3 @@ def opens_task(text: str) -> bool:
     if is_approval(text) or is_acknowledgement(text) or _FOLLOW_UP.match(text) or _HOUSEKEEPING.match(text):
         return False
     return not is_question(text) or _ASKED_FOR.match(text) is not None
-
-
-def is_small_talk(text: str) -> bool:
-    """Whether a message is a greeting, a thanks or a farewell and nothing else."""
-    found = sentences(text)
-    return all(_SMALL_TALK.match(sentence) and len(sentence.split()) <= 2 * _MIN_WORDS for sentence in found)

@@ -1,0 +1,148 @@
+"""Commands by purpose and outcome, commits and their texts, and the plan that tools keep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.distill.extractive import Extractive, commands, plan, signals, trace
+from reverie.distill.extractive.commands import Purpose
+from reverie.distill.protocol import Distiller
+from support.thread import Thread
+
+if TYPE_CHECKING:
+    from reverie.distill.extractive.trace import Call
+
+
+def calls(thread: Thread) -> tuple[Call, ...]:
+    return trace.read(thread.messages).calls
+
+
+def test_the_engine_is_a_distiller() -> None:
+    """It can stand wherever one is asked for."""
+    assert isinstance(Extractive(), Distiller)
+
+
+@pytest.mark.parametrize(
+    ("command", "purpose"),
+    [
+        ("cd /w && go test ./... | tail -3", Purpose.TEST),
+        ("npm run test", Purpose.TEST),
+        ("cargo clippy", Purpose.LINT),
+        ("cargo build --release", Purpose.BUILD),
+        ("git add . && git commit -m x", Purpose.COMMIT),
+        ("ls -la", Purpose.OTHER),
+    ],
+)
+def test_purpose_of_a_command(command: str, purpose: Purpose) -> None:
+    """What it is run for."""
+    [run] = commands.runs(calls(Thread().bash(command, "fine")))
+    assert run.purpose is purpose
+    assert not run.failed
+
+
+@pytest.mark.parametrize(
+    ("command", "result", "marked", "error"),
+    [
+        ("pytest", "E   assert 1 == 2\n1 failed", False, "E assert 1 == 2"),
+        ("make", "Exit code 2\nmain.c:3: error: expected ';'", True, "main.c:3: error: expected ';'"),
+        ("cat x", "Exit code 1\ncat: x: No such file", False, "cat: x: No such file"),
+        ("sleep 9", "[Request interrupted by user for tool use]", True, None),
+        ("cat log", "Error: something that was printed by another program", False, None),
+        ("go test", "\x1b[31mFAIL\x1b[0m\tpkg", False, "FAIL pkg"),
+        ("false", "Exit code 1", False, ""),
+    ],
+)
+def test_outcome_of_a_command(command: str, result: str, marked: bool, error: str | None) -> None:  # noqa: FBT001
+    """By the client's mark and the exit code; tests, builds and linters also by what they printed."""
+    [run] = commands.runs(calls(Thread().bash(command, result, failed=marked)))
+    assert run.failed is (error is not None)
+    assert run.error == (error or "")
+
+
+def test_an_unanswered_command_is_no_run() -> None:
+    """The thread ends before it."""
+    assert commands.runs(calls(Thread().unanswered("Bash", {"command": "ls"}))) == []
+
+
+def test_commits_are_those_that_git_confirmed() -> None:
+    """An amended commit takes the place of the one before; merges of a log are none."""
+    thread = (
+        Thread()
+        .bash('git commit -m "one"', "[main aaaaaaa] one\n 1 file changed")
+        .bash("git commit --amend --no-edit", "[main bbbbbbb] one, better\n 1 file changed")
+        .bash('git commit -m "two"', "nothing to commit", failed=True)
+        .bash("git log", "ccccccc three")
+    )
+    assert [(commit.sha, commit.subject) for commit in commands.commits(calls(thread))] == [("bbbbbbb", "one, better")]
+
+
+def test_texts_of_commits_and_pull_requests() -> None:
+    """Here-documents and quoted messages of some length."""
+    command = "git commit -m \"$(cat <<'EOF'\nfix: the leak\n\nThe worker wrote to stdout.\nEOF\n)\""
+    assert commands.messages(command) == ["fix: the leak\n\nThe worker wrote to stdout."]
+    assert commands.messages('gh pr create --title "x" --body "It says \\"hello\\" to all callers"') == [
+        'It says "hello" to all callers'
+    ]
+    thread = Thread().bash("gh pr create --fill", "https://example.org/a/b/pull/7\nhttps://example.org/a/b/pull/7")
+    assert commands.pull_requests(calls(thread)) == [("https://example.org/a/b/pull/7", 2)]
+
+
+def test_task_tools_keep_a_plan() -> None:
+    """Created, renamed, moved on, taken away; a task that is not known is ignored."""
+    thread = Thread()
+    thread.call("TaskCreate", {"subject": "Read it", "description": "all"}, "Task #1 created successfully")
+    thread.call("TaskCreate", {"subject": "Drop me"}, "made")
+    thread.call("TaskUpdate", {"taskId": "1", "status": "in_progress", "subject": "Read it all"})
+    thread.call("TaskUpdate", {"taskId": "2", "status": "deleted"})
+    thread.call("TaskUpdate", {"taskId": "9", "status": "completed"})
+    assert [(item.subject, item.status) for item in plan.items(calls(thread))] == [("Read it all", "in_progress")]
+
+
+def test_finished_entries_of_an_earlier_list_are_remembered() -> None:
+    """A list that is written anew does not undo what was done."""
+    thread = Thread().todos(First="completed", Second="pending").todos(Third="in_progress")
+    assert [(item.subject, item.status) for item in plan.items(calls(thread))] == [
+        ("First", "completed"),
+        ("Third", "in_progress"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "opens"),
+    [
+        ("Add a flag to the importer", True),
+        ("can you write a test for each of them?", True),
+        ("how does the log retrieval work?", False),
+        ("yes, go ahead", False),
+        ("no, the other file", False),
+        ("commit and push", False),
+        ("ok", False),
+    ],
+)
+def test_what_opens_a_task(text: str, opens: bool) -> None:  # noqa: FBT001
+    """New work, not a remark on the present one."""
+    assert signals.opens_task(text) is opens
+
+
+def test_speech_is_what_the_person_said() -> None:
+    """Without a client's wrappings; a slash command as typed; skill texts are no speech."""
+    wrapped = (
+        "<command-name>/review</command-name>\n<command-message>x</command-message>\n<command-args>now</command-args>"
+    )
+    assert trace.speech(wrapped) == "/review now"
+    assert trace.speech("<system-reminder>\nquiet\n</system-reminder>fix it") == "fix it"
+    assert trace.speech("Base directory for this skill: /x") == ""
+
+
+def test_the_projects_folder_is_found_beside_notes_elsewhere() -> None:
+    """A plan of the client or a temporary file does not widen it."""
+    thread = Thread()
+    for name in ("cmd/a.go", "cmd/b.go", "docs/c.md"):
+        thread.edit(f"/home/ann/app/{name}")
+    thread.edit("/home/ann/.claude/plans/x.md").edit("/private/tmp/y.go")
+    found = trace.read(thread.messages)
+    assert found.root == "/home/ann/app"
+    assert found.relative("/home/ann/app/cmd/a.go") == "cmd/a.go"
+    assert found.relative("/private/tmp/y.go") == "/private/tmp/y.go"
