@@ -263,6 +263,7 @@ def test_what_is_asked_for(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None
     assert daemon.seen[-1].json == {"query": "two words", "limit": 3, "types": ["fact"], "tags": ["t"]}
     cli("schedule", "add", "0 3 * * *", "--timezone", "Asia/Tokyo", "--budget", "7")
     assert daemon.seen[-1].json == {"cron": "0 3 * * *", "timezone": "Asia/Tokyo", "options": {"tokenBudget": 7}}
+    assert cli("schedule", "add", "0 3 * * *", "--json").json["id"] == "sch_1"
     assert cli("context", "thr_1", "--placement", "beside").code == 2
 
 
@@ -270,7 +271,7 @@ def test_what_is_asked_for(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None
 def test_a_new_schedule_is_in_local_time(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without --timezone a schedule means the clock on this wall."""
     routes.table |= ANSWERS
-    monkeypatch.setenv("TZ", "Europe/Vienna")
+    monkeypatch.setattr("tzlocal.get_localzone_name", lambda: "Europe/Vienna")
     assert dream_commands.local_timezone() == "Europe/Vienna"
     assert "next 2026-11-21 09:30 UTC" in cli("schedule", "add", "0 3 * * *").out
     monkeypatch.setattr("tzlocal.get_localzone_name", lambda: None)

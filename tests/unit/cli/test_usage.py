@@ -133,7 +133,13 @@ def test_the_daemons_refusals(cli: Cli, routes: Routes, code: str, status: int, 
 
 @pytest.mark.parametrize(
     ("error", "code"),
-    [(Conflict("c"), 4), (Forbidden("f"), 5), (KeyboardInterrupt(), 130), (OSError(28, "No space left", "f"), 1)],
+    [
+        (Conflict("c"), 4),
+        (Forbidden("f"), 5),
+        (KeyboardInterrupt(), 130),
+        (OSError(28, "No space left", "f"), 1),
+        (OSError("odd"), 1),
+    ],
 )
 def test_errors_become_words(capsys: pytest.CaptureFixture[str], error: BaseException, code: int) -> None:
     """Whatever goes wrong on the way ends in a sentence and an exit code, not in a trace."""
@@ -145,6 +151,20 @@ def test_errors_become_words(capsys: pytest.CaptureFixture[str], error: BaseExce
     said = capsys.readouterr().err
     assert said == "" if isinstance(error, KeyboardInterrupt) else said.startswith("reverie x: ")
     assert "next: " in said or isinstance(error, ReverieError | KeyboardInterrupt)
+
+
+def test_a_reader_that_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe that was closed is no error of ours: nothing is said, and nothing more is written."""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as closed:
+        monkeypatch.setattr(sys, "stdout", closed)
+
+        def fill() -> None:
+            raise BrokenPipeError
+
+        assert run.guarded("reverie x", fill, []) == 1
+        assert os.fstat(closed.fileno()).st_rdev == Path(os.devnull).stat().st_rdev
 
 
 def test_output_that_nobody_reads() -> None:

@@ -156,6 +156,7 @@ def test_another_protocol_is_refused(ask: Ask, path: Path, protocol: str | None)
         b"HTTP/1.1 200 OK\r\nReverie-Protocol: 1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         b"HTTP/1.1 200 OK\r\nReverie-Protocol: 1\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n",
         b"HTTP/1.1 200 OK\r\nReverie-Protocol: 1\r\nContent-Length: 2\r\n\r\n[]",
+        b"HTTP/1.1 200 OK\r\nReverie-Protocol: 1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffff\r\n",
         b"HTTP/1.1 500 Oops\r\nContent-Length: 4\r\n\r\noops",
     ],
 )

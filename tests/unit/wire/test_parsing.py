@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie import wire
@@ -117,6 +117,7 @@ _JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(_JSON)
 def test_any_json_is_taken_or_refused_with_a_field(value: Any) -> None:
     """Whatever comes in, the outcome is a typed value or a ValidationError with a field: never another exception."""
