@@ -1,3 +1,4 @@
+# ruff: noqa: PYI021, A002  # the prose of the binding stands in its stub, and `id` is the word of the design
 """The native core as Python sees it. Only the faces (tokens, canonical, redact, blocks, rank) import this module.
 
 Every refusal is `reverie.errors.ValidationError` with `details["reason"]` and, for text, `details["offset"]` in bytes.

@@ -41,7 +41,7 @@ class Block:
 
 
 def parse(data: bytes, *, sections: bool | None = None) -> list[Block]:
-    """The blocks of a document, in order; `b"".join(data[b.start:b.end] for b in parse(data)) == data`.
+    """The blocks of a document, in order: the bytes of their spans join to the document again.
 
     `sections` says whether a `##` heading opens a section (episodes) or only groups bullets (facts); without it, a
     heading is a section if fields stand under it and one of them is `Summary` or `Date`.

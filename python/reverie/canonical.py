@@ -18,6 +18,7 @@ def canonical(value: Json | bytes) -> bytes:
     Raises ValidationError rather than round or choose: `details["reason"]` is duplicate_key, number_out_of_range (NaN,
     infinities, integers beyond 2^53-1), lone_surrogate, too_deep (128), unsupported, malformed or encoding; the place
     is `details["offset"]` in bytes, or `details["path"]` such as `$.a[3]` for a Python value.
+    A float from 2^53 to 10^21 is written as ECMAScript does, without exponent, and refused as such when read again.
     """
     return _native.canonical(value)
 

@@ -48,4 +48,3 @@ def truncate(text: str, limit: int, encoding: Encoding = TOKENIZER) -> str:
     """A beginning of `text` with at most `limit` tokens, cut between characters; `text` itself if it fits."""
     limit = max(limit, 0)
     return _native.truncate(text, limit, encoding)
-

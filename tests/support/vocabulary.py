@@ -36,7 +36,7 @@ def prepare(folder: Path) -> dict[str, str]:
 
 @functools.cache
 def oracle(encoding: str = "o200k_base") -> tiktoken.Encoding:
-    """tiktoken's own encoding, read by tiktoken itself from the built-in vocabulary, once per process.
+    """The encoding of tiktoken, read by tiktoken itself from the built-in vocabulary, once per process.
 
     tiktoken checks the bytes against the published SHA-256, and would try to download others.
     """

@@ -33,6 +33,9 @@ pub fn parse(text: &[u8]) -> Result<Value<'_>, Error> {
 
 /// The RFC 8785 bytes of a value: no white space, keys in UTF-16 order, numbers as ECMAScript writes them.
 ///
+/// A double from 2^53 to 10^21 is therefore written as an integer that [`parse`] refuses: it cannot know that no
+/// digit was lost.
+///
 /// # Errors
 /// Duplicate keys, numbers that are not finite, integers beyond [`INTEGER_MAX`], each with its path.
 pub fn canonical(value: &Value<'_>) -> Result<Vec<u8>, Error> {

@@ -7,7 +7,7 @@ use crate::redact::{Reach, Span};
 /// Names before `=` and `:` are looked at no further than this.
 const NAME_MAX: usize = 64;
 /// A value is judged by no more than its first bytes, so that a long line of keywords stays linear.
-const JUDGED_MAX: usize = 512;
+const JUDGED_MAX: usize = 256;
 /// User and host parts of a connection string.
 const CONNECTION_MAX: usize = 256;
 /// The longest name between `-----BEGIN ` and `-----`.
@@ -105,12 +105,12 @@ impl<'t> Found<'t> {
 
     pub(crate) fn anchor(&mut self, anchor: &Anchor, start: usize, end: usize, reach: Reach) {
         match anchor {
-            Anchor::Token(token) if start >= self.shaped_until || start == self.shaped_from => {
+            Anchor::Token(token) if self.is_open(start, end) => {
                 if let Some(span) = self.token(token, start, end) {
                     self.shaped(span, Sure::Published);
                 }
             }
-            Anchor::Jwt if start >= self.shaped_until => {
+            Anchor::Jwt if self.is_open(start, end) => {
                 if let Some(end) = self.jwt(start) {
                     self.shaped(Span { start, end, kind: "jwt" }, Sure::Shaped);
                 }
@@ -183,9 +183,14 @@ impl<'t> Found<'t> {
         self.candidates.push(Candidate { span, sure });
     }
 
+    /// Whether a hit says something new: it lies behind the last span, goes on beyond it, or begins it with more.
+    fn is_open(&self, start: usize, end: usize) -> bool {
+        end > self.shaped_until || start == self.shaped_from
+    }
+
     fn token(&self, token: &Token, start: usize, end: usize) -> Option<Span> {
         let until = self.run(token.body, end, token.at_least)?;
-        let begins = token.begins == Begins::Anywhere || start == self.shaped_until || self.word_begins(start);
+        let begins = token.begins == Begins::Anywhere || start <= self.shaped_until || self.word_begins(start);
         let judged = &self.bytes[end..until.min(end + JUDGED_MAX)];
         (begins || of_three_classes(judged)).then_some(Span { start, end: until, kind: token.kind })
     }

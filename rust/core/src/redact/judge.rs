@@ -4,14 +4,13 @@ use crate::redact::rules::{Keyword, PLACEHOLDERS};
 
 /// Whether a value reads as a secret, by the keyword that announced it and whether it stood in quotes.
 pub(crate) fn plausible(value: &str, keyword: &Keyword, quoted: bool) -> bool {
-    let least = if keyword.worded && quoted { 4 } else { 8 };
-    if value.len() < least || value.bytes().any(|byte| byte.is_ascii_whitespace()) || stands_for_another(value) {
+    let free_form = quoted && keyword.worded;
+    let least = if free_form { 4 } else { 8 };
+    if value.len() < least || value.bytes().any(|byte| byte.is_ascii_whitespace()) {
         return false;
     }
-    if quoted && keyword.worded {
-        return true;
-    }
-    made_by_machine(value) && (quoted || !value.contains('('))
+    let alike = free_form || made_by_machine(value) && (quoted || !value.contains('('));
+    alike && !stands_for_another(value)
 }
 
 /// Digits among letters: what an ordinary word does not have.

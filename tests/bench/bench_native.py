@@ -1,0 +1,167 @@
+"""How fast the native core is beside what it replaces: both sides timed in turns, in one process."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import hashlib
+import json
+import random
+import statistics
+import sys
+import sysconfig
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import rfc8785
+import rs_bpe.bpe
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from reverie import _native
+from support.vocabulary import oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+ROUNDS = 7
+SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Seconds of processor time that `work` takes."""
+    started = time.process_time()
+    work()
+    return max(time.process_time() - started, 1e-9)
+
+
+def compare(title: str, size: int, ours: Callable[[], object], theirs: Callable[[], object]) -> None:
+    """Times both in turns and prints our speed and the median of the ratios."""
+    gc.collect()
+    gc.disable()
+    pairs = [(timed(ours), timed(theirs)) for _ in range(ROUNDS)]
+    gc.enable()
+    ratio = statistics.median(other / our for our, other in pairs)
+    best = min(our for our, _ in pairs)
+    print(f"{title:<64} {size / 1e6 / best:8.1f} MB/s  {ratio:6.2f}x")
+
+
+def alone(title: str, size: int, ours: Callable[[], object]) -> None:
+    """Times one side that has no counterpart."""
+    best = min(timed(ours) for _ in range(ROUNDS))
+    print(f"{title:<64} {size / 1e6 / best:8.1f} MB/s")
+
+
+def pieces(texts: Sequence[str], length: int) -> list[str]:
+    """The texts in pieces of `length` characters."""
+    return [text[at : at + length] for text in texts for at in range(0, len(text), length)]
+
+
+def size_of(texts: Sequence[str]) -> int:
+    """Bytes of UTF-8."""
+    return sum(len(text.encode()) for text in texts)
+
+
+def english() -> list[str]:
+    """Technical documentation where it is at hand, else what Python's own sources say."""
+    return [path.read_text() for path in sorted((SHARED / "prose").glob("*.txt"))] or code()
+
+
+def code() -> list[str]:
+    """Sources of Python's standard library."""
+    files = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:80]
+    return [path.read_text(errors="replace") for path in files]
+
+
+def transcript_lines() -> list[bytes]:
+    """Lines of real sessions where they are at hand, else records of a similar shape."""
+    files = sorted((SHARED / "transcripts" / "claude-code").glob("*.gz"))[:10]
+    lines = [line for path in files for line in gzip.decompress(path.read_bytes()).splitlines()]
+    made = ({"type": "user", "uuid": f"{number:032x}", "message": {"content": text}} for number, text in
+            enumerate(pieces(code(), 2000)))  # fmt: skip
+    return lines or [orjson.dumps(record) for record in made]
+
+
+def memories() -> list[dict[str, Any]]:
+    """Records as the store keeps them: about 750 bytes, strings and whole numbers."""
+    pick = random.Random(1)
+    words = " ".join(english()[:1])[:200_000].split()
+    return [
+        {
+            "id": f"mem_{number:08x}",
+            "type": "fact",
+            "content": " ".join(pick.choices(words, k=80)),
+            "tags": pick.choices(words, k=4),
+            "accessCount": number,
+            "trust": {"author": "agent", "at": "2026-11-21T09:30:00.000Z"},
+        }
+        for number in range(3000)
+    ]
+
+
+def each(function: Callable[[Any], object], items: Sequence[Any]) -> Callable[[], None]:
+    """The work of calling `function` on every item."""
+
+    def work() -> None:
+        for item in items:
+            function(item)
+
+    return work
+
+
+def bench_tokens() -> None:
+    """Counting, against tiktoken on seen text, and against rs_bpe where nothing splits the text."""
+    encode = oracle().encode_ordinary
+    for name, texts in (("code", code()), ("English", english())):
+        for length, unit in ((32_000, "32 KB texts"), (480, "480 B items")):
+            items = pieces(texts, length)
+            title = f"count o200k, {name}, {unit}, to tiktoken"
+            compare(title, size_of(items), each(_native.count, items), each(lambda item: len(encode(item)), items))
+    counter = rs_bpe.bpe.openai.o200k_base()
+    letters = random.Random(2).choices("abcdefghijklmnopqrstuvwxyz", k=200_000)
+    for name, text in (("200 KB of one letter", "a" * 200_000), ("200 KB of random letters", "".join(letters))):
+        compare(f"count o200k, {name}, to rs_bpe", len(text), each(_native.count, [text]), each(counter.count, [text]))
+
+
+def bench_json() -> None:
+    """Canonical bytes and hash of Python values, and the strict check of text."""
+    records = memories()
+    size = len(orjson.dumps(records))
+
+    def sorted_and_hashed(record: dict[str, Any]) -> str:
+        return hashlib.sha256(orjson.dumps(record, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+    title = "sha256 of canonical memories, to orjson sorted + hashlib"
+    compare(title, size, each(_native.sha256_canonical, records), each(sorted_and_hashed, records))
+    compare("canonical memories, to rfc8785", size, each(_native.canonical, records), each(rfc8785.dumps, records))
+    lines = transcript_lines()
+    title = "check_json of transcript lines, to json.loads"
+    compare(title, sum(map(len, lines)), each(_native.check_json, lines), each(json.loads, lines))
+
+
+def bench_redact() -> None:
+    """Redaction of text and of parsed transcripts."""
+    redactor = _native.Redactor()
+    texts = english()
+    alone("redact text, English", size_of(texts), each(redactor.text, texts))
+    lines = transcript_lines()
+    values = [orjson.loads(line) for line in lines]
+    alone("redact values, transcript lines", sum(map(len, lines)), each(redactor.value, values))
+
+
+def bench_rank() -> None:
+    """Adding to and searching 20,000 memories."""
+    index = _native.Index()
+    texts = [record["content"] for _ in range(7) for record in memories()][:20_000]
+    seconds = timed(each(lambda item: index.add(str(item[0]), item[1]), list(enumerate(texts))))
+    print(f"{'rank: add one of 20,000 memories':<64} {seconds / len(texts) * 1e6:8.1f} µs")
+    queries = [" ".join(text.split()[:5]) for text in texts[:200]]
+    times = [timed(each(lambda query: index.search(query, 10), [query])) for query in queries]
+    print(f"{'rank: search 5 words, best 10, median':<64} {statistics.median(times) * 1e3:8.2f} ms")
+
+
+if __name__ == "__main__":
+    for bench in (bench_tokens, bench_json, bench_redact, bench_rank):
+        bench()

@@ -1,0 +1,222 @@
+"""One value has one canonical form, or is refused with its position; JSON text is checked strictly."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import time
+from enum import IntEnum, StrEnum
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reverie.canonical import canonical, check_json, sha256
+from reverie.errors import ValidationError
+from support.shared import shared
+
+VECTORS = [
+    json.loads(line)
+    for line in (Path(__file__).resolve().parents[2] / "vectors" / "canonical.jsonl").read_text().splitlines()
+]
+
+# What the standard leaves open, as this reader decides it.
+OPEN = {
+    "i_number_double_huge_neg_exp.json": None,
+    "i_number_huge_exp.json": "number_out_of_range",
+    "i_number_neg_int_huge_exp.json": "number_out_of_range",
+    "i_number_pos_double_huge_exp.json": "number_out_of_range",
+    "i_number_real_neg_overflow.json": "number_out_of_range",
+    "i_number_real_pos_overflow.json": "number_out_of_range",
+    "i_number_real_underflow.json": None,
+    "i_number_too_big_neg_int.json": "number_out_of_range",
+    "i_number_too_big_pos_int.json": "number_out_of_range",
+    "i_number_very_big_negative_int.json": "number_out_of_range",
+    "i_object_key_lone_2nd_surrogate.json": "lone_surrogate",
+    "i_string_1st_surrogate_but_2nd_missing.json": "lone_surrogate",
+    "i_string_1st_valid_surrogate_2nd_invalid.json": "lone_surrogate",
+    "i_string_UTF-16LE_with_BOM.json": "encoding",
+    "i_string_UTF-8_invalid_sequence.json": "encoding",
+    "i_string_UTF8_surrogate_U+D800.json": "encoding",
+    "i_string_incomplete_surrogate_and_escape_valid.json": "lone_surrogate",
+    "i_string_incomplete_surrogate_pair.json": "lone_surrogate",
+    "i_string_incomplete_surrogates_escape_valid.json": "lone_surrogate",
+    "i_string_invalid_lonely_surrogate.json": "lone_surrogate",
+    "i_string_invalid_surrogate.json": "lone_surrogate",
+    "i_string_invalid_utf-8.json": "encoding",
+    "i_string_inverted_surrogates_U+1D11E.json": "lone_surrogate",
+    "i_string_iso_latin_1.json": "encoding",
+    "i_string_lone_second_surrogate.json": "lone_surrogate",
+    "i_string_lone_utf8_continuation_byte.json": "encoding",
+    "i_string_not_in_unicode_range.json": "encoding",
+    "i_string_overlong_sequence_2_bytes.json": "encoding",
+    "i_string_overlong_sequence_6_bytes.json": "encoding",
+    "i_string_overlong_sequence_6_bytes_null.json": "encoding",
+    "i_string_truncated-utf-8.json": "encoding",
+    "i_string_utf16BE_no_BOM.json": "encoding",
+    "i_string_utf16LE_no_BOM.json": "encoding",
+    "i_structure_500_nested_arrays.json": "too_deep",
+    "i_structure_UTF-8_BOM_empty_object.json": "encoding",
+    # Valid by the grammar, and refused: two readers keep two different values.
+    "y_object_duplicated_key.json": "duplicate_key",
+    "y_object_duplicated_key_and_value.json": "duplicate_key",
+}
+
+
+def reason(data: bytes) -> str | None:
+    """Why `check_json` refuses, or None; a refusal always has an offset within the text."""
+    try:
+        check_json(data)
+    except ValidationError as error:
+        details = error.details
+    else:
+        return None
+    word: str = details["reason"]
+    assert 0 <= details["offset"] <= len(data)
+    assert details["hint"]
+    return word
+
+
+def refused(value: Any) -> tuple[Any, Any]:
+    """Reason and place of the refusal of a value."""
+    with pytest.raises(ValidationError) as error:
+        canonical(value)
+    details = error.value.details
+    return details["reason"], details.get("path", details.get("offset"))
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["text"][:30])
+def test_vectors(vector: dict[str, Any]) -> None:
+    """Each text has this canonical form, as text and as a Python value, or is refused for this reason here."""
+    data = vector["text"].encode()
+    if "canonical" not in vector:
+        assert refused(data) == (vector["reason"], vector["offset"])
+        return
+    expected = vector["canonical"].encode()
+
+    assert canonical(data) == expected
+    assert canonical(json.loads(data)) == expected
+    assert canonical(expected) == expected
+    assert sha256(data) == hashlib.sha256(expected).hexdigest()
+
+
+def test_published_vectors() -> None:
+    """The vectors of RFC 8785's authors, as text and as Python values."""
+    inputs = sorted(shared("data/jcs/testdata/input").glob("*.json"))
+    for path in inputs:
+        expected = (path.parent.parent / "output" / path.name).read_bytes()
+
+        assert canonical(path.read_bytes()) == expected
+        assert canonical(json.loads(path.read_text())) == expected
+    assert len(inputs) >= 6
+
+
+def test_published_numbers() -> None:
+    """100,000 doubles are written as ECMAScript writes them, and read back from text as the same."""
+    wrong = []
+    lines = shared("data/jcs/es6testfile100k.txt").read_text().split()
+    for line in lines:
+        bits, expected = line.split(",")
+        (number,) = struct.unpack(">d", int(bits, 16).to_bytes(8, "big"))
+        # A whole number beyond 2^53 is a double only when it is written as one.
+        text = expected if "." in expected or "e" in expected else expected + ".0"
+        if canonical(number) != expected.encode() or canonical(text.encode()) != expected.encode():
+            wrong.append(line)
+
+    assert wrong == []
+    assert len(lines) == 100_000
+
+
+def test_python_values_are_refused_with_their_path() -> None:
+    """NaN, infinities, large integers, other keys and types, halves of pairs and loops say where they are."""
+    loop: list[Any] = []
+    loop.append(loop)
+
+    assert refused({"a": [1, {"b": float("nan")}]}) == ("number_out_of_range", "$.a[1].b")
+    assert refused([float("-inf")]) == ("number_out_of_range", "$[0]")
+    assert refused({"a": (0, 2**53)}) == ("number_out_of_range", "$.a[1]")
+    assert refused(-(2**70)) == ("number_out_of_range", "$")
+    assert refused([{1: 2}]) == ("unsupported", "$[0]")
+    assert refused({"x": {"y": object()}}) == ("unsupported", "$.x.y")
+    assert refused(["\ud800"]) == ("lone_surrogate", "$[0]")
+    assert refused([{"\udc00": 1}]) == ("lone_surrogate", "$[0]")
+    assert refused(loop) == ("too_deep", "$" + "[0]" * 128)
+
+
+def test_python_values_that_are_json() -> None:
+    """Truth is not a number, tuples are lists, and enumerations are what they are made of."""
+
+    class Word(StrEnum):
+        A = "a"
+
+    class Number(IntEnum):
+        ONE = 1
+
+    value = {"t": (True, False, None), "w": Word.A, "n": Number.ONE, "i": 2**53 - 1, "d": -0.0, "e": {}, "l": []}
+
+    assert canonical(value) == b'{"d":0,"e":{},"i":9007199254740991,"l":[],"n":1,"t":[true,false,null],"w":"a"}'
+
+
+def test_large_whole_doubles_are_written_and_not_read() -> None:
+    """ECMAScript writes them without exponent; as text they could be integers that were rounded."""
+    assert canonical(1.2345678901234568e20) == b"123456789012345680000"
+    assert canonical(b"1.2345678901234568e20") == b"123456789012345680000"
+    assert refused(b"123456789012345680000") == ("number_out_of_range", 0)
+
+
+def test_depth() -> None:
+    """128 containers are allowed, for text and for values, and one more is refused."""
+    text = b"[" * 128 + b"]" * 128
+
+    check_json(text)
+    assert canonical(text) == canonical(json.loads(text)) == text
+    assert reason(b"[" * 129 + b"]" * 129) == "too_deep"
+    assert reason(b"[" * 1_000_000) == "too_deep"
+    assert reason(b'{"a":' * 1_000_000) == "too_deep"
+
+
+def test_parsing_suite() -> None:
+    """All files of JSONTestSuite: what must be accepted is, what must be refused is, and the rest as the table says."""
+    files = sorted(shared("data/json/test_parsing").glob("*.json"))
+    found = {path.name: reason(path.read_bytes()) for path in files}
+    wrong = {
+        name: word
+        for name, word in found.items()
+        if (OPEN[name] != word if name in OPEN else (word is None) != name.startswith("y_"))
+    }
+
+    assert wrong == {}
+    assert len(files) == 318
+    assert {name for name in found if name.startswith("i_")} <= OPEN.keys()
+
+
+def test_numbers_of_64_bits_pass() -> None:
+    """Integers within 64 bits and doubles that overflow nothing are accepted; the next ones are not."""
+    for accepted in (b"9223372036854775807", b"-9223372036854775808", b"18446744073709551615", b"1e308", b"1e-400"):
+        assert reason(accepted) is None
+    for beyond in (b"18446744073709551616", b"-9223372036854775809", b"1e309", b"-1e309", b"1" + b"0" * 400):
+        assert reason(beyond) == "number_out_of_range"
+
+
+def test_the_first_repeated_key_is_named() -> None:
+    """Among many keys, too, the offset is that of the first key that stood before."""
+    keys = [f'"k{number}":0' for number in range(40)]
+    text = "{" + ",".join([*keys, '"k30":1', '"k2":1']) + "}"
+
+    with pytest.raises(ValidationError) as error:
+        check_json(text.encode())
+
+    assert error.value.details["offset"] == text.rindex('"k30"')
+    assert reason(b'{"a":{"a":0},"b":[{"a":1},{"a":2}]}') is None
+
+
+def test_hostile_text_takes_no_longer_than_its_length() -> None:
+    """A megabyte of many keys, long keys, deep beginnings or digits is checked in well under a second each."""
+    many = "{" + ",".join(f'"{number:06}":0' for number in range(90_000)) + "}"
+    same = '{"' + "a" * 1000 + '0":0' + "".join(f',"{"a" * 1000}{number}":0' for number in range(1, 1000)) + "}"
+    started = time.monotonic()
+    for text in (many, same, "[" * 10**6, "1" * 10**6, '"' + "\\u0041" * 170_000 + '"', " " * 10**6, "[{}" * 300_000):
+        reason(text.encode())
+
+    assert time.monotonic() - started < 5

@@ -1,0 +1,117 @@
+"""Texts are found by what they say, best first, and always in the same order."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from reverie.rank import Index
+
+
+def index(*texts: str) -> Index:
+    """An index of these texts, named by their position."""
+    made = Index()
+    for number, text in enumerate(texts):
+        made.add(f"t{number}", text)
+    return made
+
+
+def found(made: Index, query: str, limit: int = 10) -> list[str]:
+    """The ids of the hits, in order."""
+    return [hit.id for hit in made.search(query, limit)]
+
+
+def test_rarer_terms_and_shorter_texts_come_first() -> None:
+    """A rare word weighs more than a common one, and the same word more in a shorter text."""
+    made = index(
+        "the redis cache", "a cache and another cache for every request that comes", "unrelated", "cache lines"
+    )
+
+    assert found(made, "redis cache")[0] == "t0"
+    assert set(found(made, "redis cache")) == {"t0", "t1", "t3"}
+    assert found(made, "nothing like it") == []
+    assert found(made, "cache", 1) == found(made, "cache")[:1]
+    assert made.search("cache", 0) == made.search("cache", -1) == []
+
+
+def test_hits_explain_themselves() -> None:
+    """The shares of the terms add up to the score, best first."""
+    made = index("redis cache", "cache", "other")
+
+    (hit,) = made.search("the redis cache", 1)
+
+    assert [term for term, _ in hit.terms] == ["redis", "cach"]
+    assert sum(share for _, share in hit.terms) == pytest.approx(hit.score)
+
+
+def test_equal_scores_are_ordered_by_id() -> None:
+    """However the texts came in."""
+    made = Index()
+    for name in ("b", "c", "a"):
+        made.add(name, "same words")
+
+    assert found(made, "words") == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("set maxTokens here", "max_tokens"),
+        ("set max_tokens here", "maxTokens"),
+        ("HTTPServerError raised", "http server error"),
+        ("see src/context/tail.py", "tail.py"),
+        ("kebab-case-name", "kebab case"),
+        ("utf8 and base64url", "base64url"),
+        ("libraries were cached", "library caching"),
+        ("running tests", "test runs"),
+        ("Größe ÜBERPRÜFEN", "überprüfen"),
+        ("数据库连接失败", "数据库"),
+        ("データベース接続", "接続"),
+    ],
+)
+def test_words_meet_in_other_forms(text: str, query: str) -> None:
+    """Identifiers, paths, endings, case and unspaced scripts."""
+    assert found(index("something else entirely", text), query) == ["t1"]
+
+
+def test_tags_are_found() -> None:
+    """A tag counts as two mentions."""
+    made = Index()
+    made.add("tagged", "one two three", ["Deploy"])
+    made.add("said", "deploy two three")
+
+    assert found(made, "deploy") == ["tagged", "said"]
+
+
+def test_adding_again_replaces_and_removing_forgets() -> None:
+    """What was is not found any more, and what was never there cannot be removed."""
+    made = index("old words", "other")
+    made.add("t0", "new words")
+
+    assert found(made, "old") == []
+    assert found(made, "new") == ["t0"]
+    assert len(made) == 2
+    assert made.remove("t0")
+    assert not made.remove("t0")
+    assert found(made, "words") == []
+    assert len(made) == 1
+
+
+def test_it_may_be_used_from_several_threads() -> None:
+    """Writers and readers at once lose nothing."""
+    made = Index()
+
+    def work(thread: int) -> None:
+        for number in range(200):
+            made.add(f"{thread}-{number}", f"shared word{number}")
+            made.search("shared", 3)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(made) == 800
+    assert len(made.search("shared", 1000)) == 800
