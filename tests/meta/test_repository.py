@@ -44,7 +44,9 @@ def test_there_is_one_version() -> None:
 
 def test_every_module_says_what_it_is_for() -> None:
     """A module opens with one sentence; tests and benches too."""
-    silent = [str(path.relative_to(ROOT)) for path in tracked(".py") if not ast.get_docstring(ast.parse(path.read_text()))]
+    silent = [
+        str(path.relative_to(ROOT)) for path in tracked(".py") if not ast.get_docstring(ast.parse(path.read_text()))
+    ]
 
     assert silent == []
 
@@ -81,7 +83,8 @@ def test_only_the_faces_import_the_native_module() -> None:
     importers = {
         str(path.relative_to(ROOT / "python" / "reverie"))
         for path in modules()
-        if path.is_relative_to(ROOT / "python") and re.search(r"^\s*(from|import) reverie(\._native|.*import.*_native)", path.read_text(), re.M)
+        if path.is_relative_to(ROOT / "python")
+        and re.search(r"^\s*(from|import) reverie(\._native|.*import.*_native)", path.read_text(), re.MULTILINE)
     }
     daemon = [path for path in modules() if path.is_relative_to(ROOT / "daemon") and "_native" in path.read_text()]
 
@@ -92,7 +95,13 @@ def test_only_the_faces_import_the_native_module() -> None:
 def test_nothing_is_left_for_someone_else() -> None:
     """No mark of unfinished work, no swallowed exception, no unexplained silence of a checker."""
     mark = re.compile(
-        r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b|NotImplemented" r"Error|unimple" r"mented!|to" r"do!\(|type: ignore($|[^\[])|except[^\n]*:\s*pass\b"
+        r"\b(TO"
+        r"DO|FIX"
+        r"ME|X"
+        r"XX)\b|NotImplemented"
+        r"Error|unimple"
+        r"mented!|to"
+        r"do!\(|type: ignore($|[^\[])|except[^\n]*:\s*pass\b"
     )
     left = [
         f"{path.relative_to(ROOT)}:{number}"
@@ -106,10 +115,12 @@ def test_nothing_is_left_for_someone_else() -> None:
 
 def test_no_machine_path_is_named() -> None:
     """The project speaks of itself alone."""
-    leak = re.compile(r"/wor" r"k/|/roo" r"t/\.|\.libr" r"ary\b|artifact" r"ory")
+    leak = re.compile(r"/work/|/root/\.|\.library\b|artifactory")
     found = [
         f"{path.relative_to(ROOT)}:{number}"
-        for path in tracked(".py", ".rs", ".pyi", ".toml", ".md", ".lock", ".in", "Makefile", "run", ".service", ".socket")
+        for path in tracked(
+            ".py", ".rs", ".pyi", ".toml", ".md", ".lock", ".in", "Makefile", "run", ".service", ".socket"
+        )
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1)
         if leak.search(line)
     ]

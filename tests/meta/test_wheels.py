@@ -50,7 +50,11 @@ def test_wheel_contents_import(wheels: list[Path], tmp_path: Path) -> None:
             archive.extractall(tmp_path)
 
     done = subprocess.run(
-        [sys.executable, "-P", "-c", IMPORT_ALL, str(tmp_path)], capture_output=True, text=True, check=False, cwd=tmp_path
+        [sys.executable, "-P", "-c", IMPORT_ALL, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
     )
 
     assert done.returncode == 0, done.stderr

@@ -1,0 +1,72 @@
+"""What the docs promise is there: settings, commands, links and examples."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from reverie.paths import Layout
+from reveried.cli.reference import markdown as commands_page
+from reveried.config import parse
+from reveried.config_keys import KEYS
+from reveried.config_reference import page as settings_page
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_setting_is_documented() -> None:
+    """docs/configuration.md is the table of settings; `python -m reveried.config_reference` writes it anew."""
+    text = (ROOT / "docs" / "configuration.md").read_text()
+
+    assert text == settings_page()
+    assert all(f"`{key.name}`" in text for key in KEYS)
+
+
+def test_the_example_configuration_is_valid(tmp_path: Path) -> None:
+    """The TOML that the page shows is one that the daemon takes."""
+    example = re.search(r"```toml\n(.*?)```", settings_page(), re.DOTALL)
+    assert example is not None
+    layout = Layout.from_env({"REVERIE_HOME": str(tmp_path)}, tmp_path, 1000)
+
+    config = parse(example[1].encode(), {}, layout=layout, home=tmp_path)
+
+    assert config.context.window == tomllib.loads(example[1])["context"]["window"]
+
+
+def test_readme_commands_exist() -> None:
+    """Every `reverie …` of the README is a command of the program, and every `make …` a target."""
+    readme = (ROOT / "README.md").read_text()
+    known = commands_page()
+    makefile = (ROOT / "Makefile").read_text()
+    blocks = "\n".join(re.findall(r"```console\n(.*?)```", readme, re.DOTALL))
+
+    for line in re.findall(r"^\$ reverie ([a-z]+)", blocks, re.MULTILINE):
+        assert f"reverie {line}" in known, line
+    for target in re.findall(r"make ([a-z]+)", blocks):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_links_lead_somewhere() -> None:
+    """A relative link of a page names a file that is there."""
+    broken = [
+        f"{page.relative_to(ROOT)}: {target}"
+        for page in [ROOT / "README.md", ROOT / "packaging" / "README.md", *(ROOT / "docs").glob("*.md")]
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text())
+        if not (page.parent / target).exists()
+    ]
+
+    assert broken == []
+
+
+def test_the_map_of_the_house_is_true() -> None:
+    """Every folder that README's map names is there."""
+    readme = (ROOT / "README.md").read_text()
+    start = readme.index("## The house")
+    section = re.search(r"```\n(.*?)```", readme[start:], re.DOTALL)
+    assert section is not None
+    top = ""
+    for line in section[1].splitlines():
+        name = line.split()[0]
+        top = top if line.startswith("  ") else name
+        assert (ROOT / (f"{top}/{name}" if line.startswith("  ") else name)).exists(), line
