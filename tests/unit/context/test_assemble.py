@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -347,3 +351,37 @@ def test_a_result_of_five_megabytes() -> None:
         assert problems(context.request) == []
         assert bound * 0.9 < context.tokens["total"] <= bound
         assert "tokens trimmed …]" in context.request["messages"][2]["content"][0]["content"]
+
+
+_SCRIPT = """
+import hashlib, sys
+import orjson
+from reverie.context import Limits, Parts, assemble
+from reverie.models import Note, Passage
+from support.talk import Talk
+talk = Talk()
+for number in range(40):
+    talk.user(f"question {number}").call("Bash", {"b": number, "a": [1, 2]}, "out " * 400, thinking="hm").reply("done")
+parts = Parts(messages=talk.user("last").done(), digest="who", notes=(Note("n", "x", "task", ""),), distillation=1,
+              passages=tuple(Passage(f"said {n} " * 9, n, n % 5, 28) for n in range(200)), model="local-model")
+made = assemble(parts, Limits(window=30_000, max_tokens=6_000))
+print(hashlib.sha256(orjson.dumps([made.request, made.tokens, made.dropped])).hexdigest())
+"""
+
+
+def test_the_same_bytes_in_every_process() -> None:
+    """Neither the seed of hashes nor the time zone changes a byte."""
+    tests = Path(__file__).resolve().parents[2]
+    path = os.pathsep.join([str(tests), str(tests.parent / "python")])
+    made = {
+        subprocess.run(
+            [sys.executable, "-c", _SCRIPT],
+            env={"PYTHONPATH": path, "PYTHONHASHSEED": seed, "TZ": zone},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for seed, zone in (("0", "UTC"), ("1", "Asia/Kathmandu"), ("77", "America/St_Johns"))
+    }
+    assert len(made) == 1
+    assert len(made.pop().strip()) == 64
