@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from reverie.errors import ReverieError
 
-__all__ = ["as_json", "clean", "complain", "console", "counted", "fields", "say", "size", "table", "when"]
+__all__ = ["as_json", "clean", "clip", "complain", "console", "counted", "fields", "say", "size", "table", "when"]
 
-PLAIN_WIDTH = 200  # a pipe has no width: lines are for grep, not for a screen
+PLAIN_WIDTH = 10_000  # a pipe has no width: one row is one line, for grep
 _KIB = 1024
 
 
@@ -51,7 +51,10 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Sequ
         grid.add_column(heading, justify="right" if position in right else "left", overflow="fold")
     for row in rows:
         grid.add_row(*(Text(clean(str(cell))) for cell in row))
-    console().print(grid)
+    out = console()
+    with out.capture() as drawn:
+        out.print(grid)
+    sys.stdout.write("".join(line.rstrip() + "\n" for line in drawn.get().splitlines()))
 
 
 def fields(pairs: Iterable[tuple[str, Any]]) -> None:
@@ -80,6 +83,12 @@ def clean(text: str, *, keep: str = "") -> str:
         character if character.isprintable() or character in keep else " " if character.isspace() else "?"
         for character in text
     )
+
+
+def clip(text: str, most_chars: int) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= most_chars else line[: most_chars - 1].rstrip() + "…"
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

@@ -8,10 +8,11 @@ from reverie import wire
 from reveried.cli import place
 from reveried.cli.context_text import as_text
 from reveried.cli.options import Budget, Json, Limit
-from reveried.cli.output import as_json, counted, fields, say, table, when
+from reveried.cli.output import as_json, clip, counted, fields, say, table, when
 
 __all__ = ["context", "distill", "threads"]
 
+TITLE_CHARS = 60
 ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="A thread's id, as `reverie threads` shows it.")]
 
 
@@ -33,7 +34,7 @@ def threads(limit: Limit = 20, json: Json = False) -> None:
         [
             (
                 thread.id,
-                thread.title or "-",
+                clip(thread.title, TITLE_CHARS) if thread.title else "-",
                 f"{thread.message_count:,}",
                 f"{thread.tokens:,}",
                 f"{thread.distillations}x" if thread.distillations else "-",

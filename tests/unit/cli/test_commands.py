@@ -356,6 +356,14 @@ def test_text_of_others_cannot_steer_the_terminal() -> None:
     assert output.when(None) == "-"
 
 
+def test_a_row_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a pipe no row is broken or padded, however long: each can be found by grep."""
+    output.table(["A", "B"], [("x" * 500, "y\nz"), ("1", "")])
+    assert capsys.readouterr().out.splitlines()[1:] == ["x" * 500 + "  y z", "1"]
+    assert output.clip("a  b\nc", 9) == "a b c"
+    assert output.clip("abcdefghij", 5) == "abcd…"
+
+
 def test_version(cli: Cli) -> None:
     """The version of program and protocol."""
     assert cli("version", "--json").json["protocol"] == 1
