@@ -77,7 +77,7 @@ class Schedule:
 
     def due(self, now: datetime) -> datetime | None:
         """The run that should have been by now and was not: at most one."""
-        return calendar.catch_up(self.cron, self.zone, self.last_run or self.made, now, ran=self.ran)
+        return calendar.catch_up(self.cron, self.zone, self.last_run or self.made, now, ran=self.ran, made=self.made)
 
     def next_run(self, now: datetime) -> datetime | None:
         """The next run after `now`."""

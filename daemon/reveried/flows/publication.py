@@ -32,9 +32,14 @@ async def publish(services: Services, space: str) -> None:
     """
     async with _turn(space):
         try:
-            done = await asyncio.to_thread(_written, services, space)
+            wanted = await asyncio.to_thread(_wanted, services, space)
+            coming = publication.intend(space, wanted, at=services.clock())
+            if coming is not None:
+                await services.submit(coming)
+                wanted = await asyncio.to_thread(_wanted, services, space)
+            done = await asyncio.to_thread(publication.write, root_of(services, space), space, wanted)
             if done.records or done.forgotten:
-                await services.submit(publication.remember(space, done, at=services.clock()), bulk=True)
+                await services.submit(publication.remember(space, done, at=services.clock()))
         except ReverieError as error:
             logger("reveried.publication").error("files were not written", code=error.code, why=error.message)
 
@@ -47,7 +52,6 @@ def _turn(space: str) -> asyncio.Lock:
     return lock
 
 
-def _written(services: Services, space: str) -> publication.Done:
+def _wanted(services: Services, space: str) -> publication.Wanted:
     with services.store.reader(space) as reader:
-        wanted = publication.wanted(reader)
-    return publication.write(root_of(services, space), space, wanted)
+        return publication.wanted(reader)

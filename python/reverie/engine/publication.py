@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reverie.projections.publish import Action
     from reverie.store import Reader, Writer
 
-__all__ = ["Done", "Wanted", "left_alone", "remember", "wanted", "write"]
+__all__ = ["Done", "Wanted", "intend", "left_alone", "remember", "wanted", "write"]
 
 MARK = PurePosixPath(".reverie/space.json")
 MARK_BYTES_MAX = 4096
@@ -30,11 +30,15 @@ OTHER = "other"  # stands for bytes that are not ours, whatever they are
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The text of every file, and the SHA-256 of what was last written to each."""
+    """The text of every file, the SHA-256 of what was last written to each, and of what may have been written since.
+
+    `intended` is what a write was about to put there: after a crash in between, those bytes are ours as well.
+    """
 
     texts: dict[str, bytes]
     published: dict[str, str]
     beside: dict[str, str | None]
+    intended: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -51,12 +55,34 @@ def wanted(reader: Reader) -> Wanted:
     texts = {held["path"]: held["content"].encode() for _, held in reader.scan(Kind.DOCUMENT)}
     for _, held in reader.scan(Kind.ARCHIVE):
         path = f"archives/{held['sha256']}.json"
-        if path not in published:
+        if path not in published or not published[path]["sha256"]:
             texts[path] = held["body"].encode()
     kept = {
-        path: held["sha256"] for path, held in published.items() if path in texts or not path.startswith("archives/")
+        path: held["sha256"]
+        for path, held in published.items()
+        if held["sha256"] and (path in texts or not path.startswith("archives/"))
     }
-    return Wanted(texts, kept, {path: held["beside"] for path, held in published.items()})
+    beside = {path: held["beside"] for path, held in published.items()}
+    return Wanted(texts, kept, beside, {path: held["next"] for path, held in published.items() if held["next"]})
+
+
+def intend(space: str, want: Wanted, *, at: str) -> Write[None] | None:
+    """Notes what is about to be written, before it is; None where every file is known to hold it already."""
+    coming = {path: hashlib.sha256(data).hexdigest() for path, data in want.texts.items()}
+    fresh = {path: digest for path, digest in coming.items() if digest not in _known(want, path)}
+    if not fresh:
+        return None
+
+    def body(writer: Writer) -> None:
+        for path, digest in fresh.items():
+            held = writer.get(Kind.PUBLISHED, (path,)) or _record(path, want.published.get(path, ""))
+            writer.put(Kind.PUBLISHED, (path,), {**held, "next": digest, "at": at})
+
+    return Write(space=space, who="publication", why="files.intended", body=body)
+
+
+def _known(want: Wanted, path: str) -> set[str | None]:
+    return {want.published.get(path), want.intended.get(path)}
 
 
 def write(root: Path, space: str, want: Wanted) -> Done:
@@ -70,7 +96,8 @@ def write(root: Path, space: str, want: Wanted) -> Done:
         return Done()
     _claim(root, space, fresh=not want.published)
     on_disk = {path: _digest(root, path) for path in projections.watched(want.texts, want.published)}
-    actions = projections.plan(want.texts, want.published, on_disk)
+    ours = {path: digest for path, digest in want.intended.items() if on_disk.get(path) == digest}
+    actions = projections.plan(want.texts, {**want.published, **ours}, on_disk)
     for action in actions:
         match action:
             case projections.Write(path, data):
@@ -105,10 +132,9 @@ def _claim(root: Path, space: str, *, fresh: bool) -> None:
     """Marks a new folder as this space's; an old one must still bear its mark."""
     mark = files.read_beneath(root, MARK, MARK_BYTES_MAX) if root.is_dir() else None
     if mark is not None:
-        held = orjson.loads(mark)
-        if held.get("space") == space:
+        if _owner(mark) == space:
             return
-        raise Conflict(f"{root} belongs to space {held.get('space')!r}", hint="set memory.dataDir to another folder")
+        raise Conflict(f"{root} does not belong to space {space!r}", hint="set memory.dataDir to another folder")
     if not fresh:
         raise Conflict(
             f"{root} is gone, or is not the folder that was written before",
@@ -116,6 +142,15 @@ def _claim(root: Path, space: str, *, fresh: bool) -> None:
         )
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     files.write_beneath(root, MARK, orjson.dumps({"space": space, "format": 1}) + b"\n")
+
+
+def _owner(mark: bytes) -> object:
+    """The space that a folder's mark names; None where it is no such mark."""
+    try:
+        held = orjson.loads(mark)
+    except orjson.JSONDecodeError:
+        return None
+    return held.get("space") if isinstance(held, dict) else None
 
 
 def _digest(root: Path, path: str) -> str | None:
@@ -134,6 +169,10 @@ def _outcome(want: Wanted, actions: Sequence[Action]) -> Done:
     done = Done(forgotten=sorted(path for path in want.published if path not in after and path not in left))
     for path in {*after, *left}:
         digest, beside = after.get(path, ""), left.get(path)
-        if want.published.get(path) != digest or want.beside.get(path) != beside or path in left:
-            done.records[path] = {"path": path, "sha256": digest, "beside": beside, "left": path in left}
+        if want.published.get(path) != digest or want.beside.get(path) != beside or path in want.intended:
+            done.records[path] = _record(path, digest, beside=beside, left=path in left)
     return done
+
+
+def _record(path: str, digest: str, *, beside: str | None = None, left: bool = False) -> dict[str, Any]:
+    return {"path": path, "sha256": digest, "beside": beside, "left": left, "next": None}
