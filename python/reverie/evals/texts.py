@@ -69,20 +69,26 @@ def knowledge_text(path: Path, max_tokens: int) -> str:
     read = list(entries(path, tokens=False))
     messages = join(read)
     engine = Extractive()
+    memories = _memories(engine.candidates(messages), max_tokens * 2 // 5)
     distillation = engine.distill(
         messages,
         number=len(past_summaries(read)) + 1,
         previous=None,
         tail_from_seq=_after(messages),
         passage_tokens=0,
-        summary_tokens=min(5_000, max_tokens * 3 // 5),
+        summary_tokens=min(5_000, max_tokens - tokens.count(memories)),
     )
-    text = summary.render(distillation.summary)
-    for candidate in engine.candidates(messages):
+    return tokens.truncate(summary.render(distillation.summary) + memories, max_tokens)
+
+
+def _memories(candidates: tuple[Candidate, ...], max_tokens: int) -> str:
+    """The memories that fit, in their order, each as it stands in its document."""
+    text = ""
+    for candidate in candidates:
         longer = f"{text}\n\n{_written(candidate)}"
         if tokens.fits(longer, max_tokens):
             text = longer
-    return tokens.truncate(text, max_tokens)
+    return text
 
 
 def _after(messages: list[Message]) -> int:
