@@ -27,6 +27,7 @@ from reveried.clock import clock_of, text_of
 from reveried.compute import Compute
 from reveried.config import Config, load
 from reveried.events import Events
+from reveried.flows.publication import publish_all
 from reveried.http.application import Application
 from reveried.http.description import openapi
 from reveried.http.gate import Gate
@@ -104,6 +105,7 @@ async def serve(env: Mapping[str, str]) -> int:
         server.front.app = Application(routes(), services)
         closing.callback(notify, "STOPPING=1", env)
         notify("READY=1", env)
+        closing.callback(asyncio.create_task(publish_all(services)).cancel)
         logger("reveried").info(
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
         )

@@ -35,6 +35,6 @@ class Recall:
         if not query:
             return []
         return [
-            (line(hit.memory).removeprefix("- "), hit.memory.id, hit.memory.document)
+            (line(hit.memory), hit.memory.id, hit.memory.document)
             for hit in self.search(space, query, limit=limit)
         ]

@@ -9,13 +9,14 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from reverie.engine import publication
 from reverie.errors import ReverieError
 from reveried.log import logger
+from reveried.tables import spaces_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reveried.services import Services
 
-__all__ = ["publish", "root_of"]
+__all__ = ["publish", "publish_all", "root_of"]
 
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[str, asyncio.Lock]] = WeakKeyDictionary()
 
@@ -42,6 +43,12 @@ async def publish(services: Services, space: str) -> None:
                 await services.submit(publication.remember(space, done, at=services.clock()))
         except ReverieError as error:
             logger("reveried.publication").error("files were not written", code=error.code, why=error.message)
+
+
+async def publish_all(services: Services) -> None:
+    """Writes, for every space, what a crash left unwritten; in the background of a start."""
+    for space in await asyncio.to_thread(spaces_of, services.store):
+        await publish(services, space)
 
 
 def _turn(space: str) -> asyncio.Lock:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 import orjson
 
+from reverie import wire
 from reverie.canonical import check_json
 from reverie.errors import ValidationError
 
@@ -103,12 +104,7 @@ class Call:
         Raises:
             ValidationError: naming the field that does not fit.
         """
-        try:
-            return msgspec.convert(self.json(), kind)
-        except msgspec.ValidationError as error:
-            raise ValidationError(
-                f"The body does not fit: {error}.", hint="See /v1/openapi.json for the shape of this request."
-            ) from error
+        return wire.parse(kind, self.json())
 
     def integer(self, name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
         """An integer of the query string within its bounds.
