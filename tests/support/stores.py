@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import lmdb
 
@@ -23,8 +23,6 @@ AT = "2026-11-21T09:30:00.000Z"
 SECRET = "hush-hush-1234"  # noqa: S105 - what Masking replaces
 SPACE = "default"
 DAY_MS = 24 * 60 * 60 * 1000
-
-T = TypeVar("T")
 
 
 class Masking:
@@ -55,9 +53,15 @@ def after(days: float) -> str:
     return from_ms(to_ms(AT) + int(days * DAY_MS))
 
 
-def write(store: Store, body: Callable[[Writer], T], *, space: str = SPACE, at: str = AT, **more: Any) -> Done[Any]:
-    """One write on its own; raises what it failed with."""
-    (outcome,) = store.commit([Write(space, "agent", "test", body, **more)], at=at)
+def write(
+    store: Store, body: Callable[..., Any], *given: Any, space: str = SPACE, at: str = AT, **more: Any
+) -> Done[Any]:
+    """One write on its own, its body called with the Writer and what is given; raises what it failed with."""
+
+    def run(writer: Writer) -> Any:
+        return body(writer, *given)
+
+    (outcome,) = store.commit([Write(space, "agent", "test", run, **more)], at=at)
     if isinstance(outcome, Failed):
         raise outcome.error
     return outcome

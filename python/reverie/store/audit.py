@@ -13,7 +13,6 @@ from reverie.store.codec import EXTERNAL, GONE, HASH_BYTES, Record, arrived, ope
 from reverie.store.header import Header
 from reverie.store.keys import (
     decode,
-    encode,
     kind_prefix,
     name,
     number,
@@ -82,6 +81,7 @@ class Audit:
         self._txn = txn
         self.problems: list[Problem] = []
         self.counts: Counter[str] = Counter()
+        self.commits = 0  # as the header says
         self._found: dict[bytes, Tally] = defaultdict(Tally)  # by collection prefix
         self._claimed: dict[bytes, Tally] = {}  # the tallies stored, by collection prefix
         self._roots: dict[bytes, Tally] = {}  # by space
@@ -89,6 +89,7 @@ class Audit:
         self._uses: Counter[tuple[bytes, str]] = Counter()  # of blobs, by space and address
         self._held: dict[tuple[bytes, str], int] = {}  # what the store says of them
         self._bodies: set[tuple[bytes, str]] = set()
+        self._damaged: set[bytes] = set()  # named already
         self._live: dict[bytes, int] = {}  # the operation that wrote each current record
         self._told: dict[bytes, int | None] = {}  # the operation that last wrote it, by the operations themselves
 
@@ -98,6 +99,7 @@ class Audit:
             try:
                 self._record(raw, data)
             except Damaged as error:
+                self._damaged.add(raw)
                 self._problem(raw, error.message)
         self._compare_tallies()
         self._compare_roots()
@@ -127,11 +129,21 @@ class Audit:
                     yield raw, data
             except (lmdb.Error, Damaged) as error:
                 self._problem(last or b"\0", f"the tree cannot be followed after this key: {error}")
-                start = self._behind(last)
-                if not start:
+                following = _behind(last if last != start else self._reached(start))
+                if following <= start:
                     return
+                start = following
             else:
                 return
+
+    def _reached(self, start: bytes) -> bytes:
+        """The first key from `start` on, where the tree still leads there; else `start`."""
+        try:
+            cursor = self._txn.cursor()
+            found = cursor.set_range(start) if start else cursor.first()
+            return max(start, cursor.key()) if found else start
+        except lmdb.Error:
+            return start
 
     def _from(self, start: bytes) -> Iterator[tuple[bytes, bytes]]:
         cursor = self._txn.cursor()
@@ -145,15 +157,6 @@ class Audit:
             if self._txn.get(raw) != data:
                 self._problem(raw, "a lookup does not find this record")
             yield raw, data
-
-    def _behind(self, last: bytes) -> bytes:
-        """Where the next kind begins, or the next space; empty where there is nowhere to go on."""
-        end = last.find(0)
-        if end < 0 or len(last) < end + 2:
-            return b""
-        if last[end + 1] < 0xFF:
-            return last[: end + 1] + bytes((last[end + 1] + 1,))
-        return prefix_end(last[: end + 1])
 
     def _record(self, raw: bytes, data: bytes) -> None:
         name_, kind, rest = split(raw)
@@ -225,17 +228,10 @@ class Audit:
     def _operation(self, space: bytes, record: Record, value: dict[str, Any]) -> None:
         for change in value["changes"]:
             kind, key = Kind(change["kind"]), tuple(change["key"])
-            if "purged" in change:
-                self._purged(space, kind, key)
-            elif "after" in change:
+            if "after" in change:
                 self._told[record_key(space, kind, key)] = change["after"]
         if record.operation != value["seq"]:
             raise Damaged("an operation's number is not the one it is stored under")
-
-    def _purged(self, space: bytes, kind: Kind, key: tuple[str | int, ...]) -> None:
-        prefix = kind_prefix(space, kind) + encode(key, hashed=RULES[kind].hashed)
-        for raw in [raw for raw in self._told if raw.startswith(prefix)]:
-            del self._told[raw]
 
     def _compare_tallies(self) -> None:
         for prefix in sorted({*self._found, *self._claimed}):
@@ -259,19 +255,19 @@ class Audit:
 
     def _compare_header(self) -> None:
         where = kind_prefix(space_prefix(SYSTEM_SPACE), Kind.HEADER)
-        try:
-            found = Header.read(self._txn)
-        except Damaged as error:
-            self._problem(where, error.message)
+        if where in self._damaged:
             return
+        found = Header.read(self._txn)
         if found is None:
             self._problem(where, "the store's header is missing")
             return
+        header, _ = found
+        self.commits = header.commits
         total = Tally()
         for space in self._roots:
             total.add((self._txn.get(kind_prefix(space, Kind.ROOT)) or b"")[:HASH_BYTES])
-        if not total.holds(found[0].spaces):
-            self._problem(where, f"{found[0].spaces.count} spaces counted, {total.count} found")
+        if not total.holds(header.spaces):
+            self._problem(where, f"{header.spaces.count} spaces counted, {total.count} found")
 
     def _compare_sequences(self) -> None:
         for prefix, claimed in self._claimed.items():
@@ -299,8 +295,23 @@ class Audit:
     def _compare_operations(self) -> None:
         for raw, told in self._told.items():
             found = self._live.get(raw)
-            if found != told:
-                self._problem(raw, f"operation {told} wrote it last, found is {found}")
+            if found != told and raw not in self._damaged:
+                self._problem(raw, _mismatch(told, found))
         for raw in self._live:
             if raw not in self._told:
                 self._problem(raw, "no operation tells of this record")
+
+
+def _mismatch(told: int | None, found: int | None) -> str:
+    expected = "an operation deleted it" if told is None else f"operation {told} wrote it last"
+    return f"{expected}, found is {'nothing' if found is None else f'what operation {found} wrote'}"
+
+
+def _behind(key: bytes) -> bytes:
+    """Where the next kind of the same space begins, or what follows the space; empty where there is no telling."""
+    end = key.find(0)
+    if end < 0 or len(key) < end + 2:
+        return b""
+    if key[end + 1] < 0xFF:
+        return key[: end + 1] + bytes((key[end + 1] + 1,))
+    return prefix_end(key[: end + 1])

@@ -22,8 +22,8 @@ from reverie.errors import ReverieError, StorageFailed
 from reverie.store.anchor import AnchorFile
 from reverie.store.audit import Audit, Problem
 from reverie.store.env import MAP_BYTES, options
-from reverie.store.header import Header
 from reverie.store.lock import StoreLock
+from reverie.store.schema import SYSTEM_SPACE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,11 +130,10 @@ def _records(path: Path, offline: bool, problems: list[Problem]) -> dict[str, in
         audit = Audit(txn)
         audit.run()
         problems += audit.problems
-        found = Header.read(txn)
     anchor = AnchorFile.read(path) if path.is_dir() else None
-    if anchor is not None and found is not None and found[0].commits < anchor.commits:
-        what = f"the store is at commit {found[0].commits}; commit {anchor.commits} was acknowledged"
-        problems.append(Problem("header", "", path.name, what))
+    if anchor is not None and audit.commits < anchor.commits:
+        what = f"the store is at commit {audit.commits}; commit {anchor.commits} was acknowledged"
+        problems.append(Problem("header", SYSTEM_SPACE, "", what))
     return dict(audit.counts)
 
 

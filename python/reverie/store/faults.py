@@ -65,7 +65,8 @@ def commit_error(error: lmdb.Error, path: Path) -> ReverieError:
 
 
 def _errno(error: lmdb.Error) -> int:
-    return errno.ENOSPC if isinstance(error, lmdb.DiskError) else error.code
+    # LMDB sets the code where it raises; an error made elsewhere has none.
+    return errno.ENOSPC if isinstance(error, lmdb.DiskError) else int(getattr(error, "code", 0))
 
 
 def _no_room(path: Path) -> bool:

@@ -136,16 +136,22 @@ class Writer(Reader):
 
         Sequences are taken from their beginning. Call again until 0. What is purged cannot be brought back.
         """
-        self._writable(kind)
-        keys = [raw for raw, _ in self._taken(kind, prefix, limit)]
-        for raw in keys:
+        rule = self._writable(kind)
+        taken = list(islice(self._walk(kind, prefix, None, reverse=False), limit))
+        if taken and not rule.bookkeeping:
+            self._purged += self._told(kind, prefix, [raw for raw, _ in taken])
+        for raw, _ in taken:
             self._erase(kind, raw)
-        if keys and not RULES[kind].bookkeeping:
-            self._purged.append({"kind": kind.value, "key": list(prefix), "purged": len(keys)})
-        return len(keys)
+        return len(taken)
 
-    def _taken(self, kind: Kind, prefix: Key, limit: int) -> list[tuple[bytes, bytes]]:
-        return list(islice(self._walk(kind, prefix, None, reverse=False), limit))
+    def _told(self, kind: Kind, prefix: Key, taken: list[bytes]) -> list[dict[str, Any]]:
+        """What the operation says of records that are about to be purged."""
+        keys = [self._key(kind, raw, None) for raw in taken]
+        if RULES[kind].sequence:
+            return [
+                {"kind": kind.value, "key": list(prefix), "first": keys[0][-1], "last": keys[-1][-1], "purged": True}
+            ]
+        return [{"kind": kind.value, "key": list(key), "before": None, "after": None, "purged": True} for key in keys]
 
     def _erase(self, kind: Kind, raw: bytes) -> None:
         if RULES[kind].versioned:

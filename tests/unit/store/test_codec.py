@@ -5,11 +5,11 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from support.stores import MASKING, SECRET, raw_key
 
 from reverie.errors import Damaged, ValidationError
 from reverie.store import Kind, Sealed, open_sealed, seal
 from reverie.store.codec import arrived, bind, open_record, open_whole, pointer, tombstone, unbind
+from support.stores import MASKING, SECRET, raw_key
 
 KEY = raw_key(Kind.MEMORY, ("mem_1",))
 VALUE = {"content": "two", "deep": [{"a": 1.5, "b": None}]}

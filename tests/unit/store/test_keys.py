@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from reverie.errors import Damaged, ValidationError
 from reverie.store.keys import decode, encode, name, prefix_end, record_key, show, space_prefix, split
 from reverie.store.schema import Kind
 
-texts = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=40)
+texts = st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=40)
 numbers = st.integers(0, 2**64 - 1)
 parts = st.lists(st.one_of(texts, numbers), max_size=5).map(tuple)
 same_shape = st.tuples(st.tuples(texts, numbers, texts), st.tuples(texts, numbers, texts))
@@ -38,10 +40,8 @@ def test_a_prefix_is_made_of_whole_parts(key: tuple[str | int, ...], prefix: tup
 @given(st.binary(max_size=40))
 def test_any_bytes_are_a_key_or_damage(data: bytes) -> None:
     """Never another exception: a damaged key is an ordinary event."""
-    try:
+    with suppress(Damaged):
         decode(data)
-    except Damaged:
-        pass  # noqa: S110 - that is the behaviour
     assert name(data)
 
 

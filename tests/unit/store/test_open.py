@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import lmdb
 import pytest
-from support.stores import AT, MASKING, SPACE, opened, put, raw, write
 
 from reverie.errors import Busy, Conflict, Damaged, ReverieError, StorageFailed
 from reverie.store import Kind, Store, StoreLock, needs_check
@@ -19,6 +18,7 @@ from reverie.store.anchor import Anchor, AnchorFile
 from reverie.store.env import READERS_MAX, Environment, options
 from reverie.store.migrations import MIGRATIONS, m001_first_form
 from reverie.store.trust import header_key
+from support.stores import AT, MASKING, SPACE, opened, put, raw, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,7 +211,7 @@ def test_a_store_that_went_back_is_refused(path: Path, damage: Callable[[Path, P
     for _ in range(2):
         with pytest.raises(Damaged, match="commit 3 was acknowledged") as caught:
             opened(path)
-    assert "anchor" in (caught.value.hint or "")
+        assert "anchor" in (caught.value.hint or "")
 
 
 def test_the_newest_page_of_two_gone_back_is_noticed(path: Path) -> None:
@@ -281,7 +281,7 @@ def test_migrations_run_once_in_order(path: Path) -> None:
         store = opened(path, migrations=(*MIGRATIONS, m002_later))
         assert store._header.applied == ["m001_first_form", "m002_later"]
         store.close()
-    with pytest.raises(StorageFailed, match="newer version of reverie .*m002_later") as caught:
+    with pytest.raises(StorageFailed, match=r"newer version of reverie .*m002_later") as caught:
         opened(path)
     assert caught.value.hint
 

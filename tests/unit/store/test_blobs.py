@@ -1,0 +1,108 @@
+"""Long bodies are stored once, for as long as something needs them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.store import Kind, Store, Writer, seal
+from reverie.store.retention import Rules, prune
+from reverie.store.schema import BLOB_BYTES_MIN
+from reverie.store.undo import restore
+from support.stores import MASKING, SPACE, after, put, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LONG = {"text": "x" * 2 * BLOB_BYTES_MIN}
+
+
+def _blobs(store: Store) -> tuple[int, int]:
+    """How many bodies there are, and how many uses of them."""
+    with store.reader(SPACE) as reader:
+        keys = [key for key, _ in reader.scan_sealed(Kind.BLOB)]
+        uses = [(reader.get(Kind.BLOB, key) or {})["uses"] for key in keys if key[1] == 0]
+    return len(keys) - len(uses), sum(uses)
+
+
+def test_one_body_for_all_that_hold_it(store: Store) -> None:
+    def body(w: Writer) -> None:
+        for name in "abc":
+            w.put(Kind.MEMORY, (name,), LONG)
+        w.append_many(Kind.ENTRY, ("t",), [seal(LONG, MASKING), seal({"short": 1}, MASKING), seal(LONG, MASKING)])
+
+    write(store, body)
+    assert _blobs(store) == (1, 5)
+    with store.reader(SPACE) as reader:
+        assert reader.get(Kind.MEMORY, ("b",)) == LONG
+        assert [len(value.get("text", "")) for _, value in reader.scan(Kind.ENTRY, ("t",))] == [131072, 0, 131072]
+        assert [version.value for version in reader.history(Kind.MEMORY, ("a",))] == [LONG]
+
+
+def test_the_limit_is_where_it_is_said_to_be(store: Store) -> None:
+    for size, bodies in ((BLOB_BYTES_MIN - 18, 0), (BLOB_BYTES_MIN - 17, 1)):
+        sealed = seal({"t": "x" * (size - len(b'{"t":""}'))}, MASKING)
+        assert len(sealed.body) == size
+        write(store, Writer.put_sealed, Kind.RUN, (str(bodies),), sealed)
+        assert _blobs(store)[0] == bodies
+
+
+def test_putting_the_same_long_value_changes_nothing(store: Store) -> None:
+    put(store, Kind.MEMORY, ("a",), LONG)
+    assert put(store, Kind.MEMORY, ("a",), LONG) is None
+    assert _blobs(store) == (1, 1)
+
+
+def _delete(w: Writer) -> None:
+    w.delete(Kind.RUN, ("a",))
+
+
+def _replace(w: Writer) -> None:
+    w.put(Kind.RUN, ("a",), {"short": 1})
+
+
+def _purge(w: Writer) -> None:
+    w.purge(Kind.RUN, (), 9)
+
+
+@pytest.mark.parametrize("end", [_delete, _replace, _purge])
+def test_the_last_one_takes_the_body_along(store: Store, end: Callable[[Writer], None]) -> None:
+    put(store, Kind.RUN, ("a",), LONG)
+    put(store, Kind.RUN, ("b",), LONG)
+    assert _blobs(store) == (1, 2)
+    write(store, end)
+    write(store, lambda w: w.delete(Kind.RUN, ("b",)))
+    assert _blobs(store) == (0, 0)
+    put(store, Kind.RUN, ("c",), LONG)
+    assert _blobs(store) == (1, 1)
+
+
+def test_a_version_goes_on_needing_its_body(store: Store) -> None:
+    put(store, Kind.MEMORY, ("a",), LONG)
+    put(store, Kind.MEMORY, ("a",), {"short": 1})
+    assert _blobs(store) == (1, 1)
+    write(store, lambda w: restore(w, 2))
+    assert _blobs(store) == (1, 2)
+    write(store, lambda w: w.delete(Kind.MEMORY, ("a",)))
+    assert _blobs(store) == (1, 2)
+    write(store, lambda w: prune(w, Rules(), "3:"), at=after(800))
+    assert _blobs(store) == (0, 0)
+
+
+def test_a_body_made_and_dropped_in_one_write_leaves_nothing(store: Store) -> None:
+    def body(w: Writer) -> None:
+        w.put(Kind.MEMORY, ("a",), LONG)
+        w.put(Kind.MEMORY, ("a",), {"text": "y" * 100_000})
+        w.delete(Kind.MEMORY, ("a",))
+
+    assert write(store, body).operation is None
+    assert _blobs(store) == (0, 0)
+
+
+def test_a_purge_takes_every_versions_body(store: Store) -> None:
+    for number in range(3):
+        put(store, Kind.MEMORY, ("a",), {"text": str(number) * 100_000})
+    assert _blobs(store) == (3, 3)
+    write(store, lambda w: w.purge(Kind.MEMORY, ("a",), 9))
+    assert _blobs(store) == (0, 0)

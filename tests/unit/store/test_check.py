@@ -1,0 +1,347 @@
+"""The check names everything that is wrong, in a process that a damaged file may crash."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+import lmdb
+import orjson
+import pytest
+
+from reverie.errors import Damaged, StorageFailed
+from reverie.store import Kind, Writer, seal
+from reverie.store import audit as audit_module
+from reverie.store.audit import Audit
+from reverie.store.check import FILE, RECORDS, SOUND, CheckReport, check, main, run_check
+from reverie.store.codec import bind, seal_own
+from reverie.store.keys import encode, kind_prefix, space_prefix
+from reverie.store.tally import tally_key
+from reverie.store.trust import header_key, root_key
+from support.stores import MASKING, SPACE, opened, put, raw, raw_key, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from lmdb import Transaction
+
+SPACE_BYTES = space_prefix(SPACE)
+
+
+@pytest.fixture
+def filled(path: Path) -> Path:
+    """Every sort of record: replaced, deleted, purged, long, appended; and an operation too long for its record."""
+
+    def body(w: Writer) -> None:
+        for number in range(1, 6):
+            w.put(Kind.MEMORY, (f"m{number}",), {"n": number})
+            w.append(Kind.ENTRY, ("t",), {"n": number})
+            w.put(Kind.NOTE, ("t", f"n{number}"), {"n": number})
+            w.event("x", {"n": number})
+        w.put(Kind.DOCUMENT, ("long.md",), {"text": "x" * 100_000})
+        w.put(Kind.CURSOR, ("c",), {"n": 1})
+
+    with opened(path) as store:
+        write(store, body, idempotency=("k", "h"))
+        put(store, Kind.MEMORY, ("m1",), {"n": 11})
+        write(store, lambda w: (w.delete(Kind.MEMORY, ("m5",)), w.purge(Kind.NOTE, ("t",), 2)))
+        write(store, lambda w: [w.put(Kind.RUN, (f"run_{n:05}",), {}) for n in range(1500)])
+        put(store, Kind.MEMORY, ("other",), {"n": 1}, space="other")
+    return path
+
+
+def _flip(txn: Transaction[bytes], key: bytes, at: int) -> None:
+    data = bytearray(txn.get(key) or b"")
+    data[at] ^= 1
+    txn.put(key, data)
+
+
+def _check(path: Path, *expected: tuple[str, str, str]) -> CheckReport:
+    """The problems are those expected: kind, key, and a piece of what is said."""
+    report = check(path, offline=True)
+    found = [(problem.kind, problem.key) for problem in report.problems]
+    assert found == [(kind, key) for kind, key, _ in expected], report.problems
+    for problem, (_, _, what) in zip(report.problems, expected, strict=True):
+        assert what in problem.what
+    assert report.ok == (not expected)
+    return report
+
+
+def test_a_sound_store_has_no_problems(filled: Path) -> None:
+    report = _check(filled)
+    assert (report.counts["memory"], report.counts["run"], report.counts["entry"]) == (5, 1500, 5)
+    assert report.status == SOUND
+    assert run_check(filled, offline=True) == run_check(filled) == report
+
+
+def _gone(*keys: bytes) -> Callable[[Transaction[bytes]], None]:
+    def damage(txn: Transaction[bytes]) -> None:
+        for key in keys:
+            assert txn.delete(key)
+
+    return damage
+
+
+def _bad(key: bytes, at: int) -> Callable[[Transaction[bytes]], None]:
+    return lambda txn: _flip(txn, key, at)
+
+
+def _put(key: bytes, operation: int, value: dict[str, Any]) -> Callable[[Transaction[bytes]], None]:
+    def damage(txn: Transaction[bytes]) -> None:
+        txn.put(key, bind(key, operation, 0, seal(value, MASKING).data))
+
+    return damage
+
+
+M2, M5, E2, E5 = (
+    raw_key(kind, key)
+    for kind, key in (
+        (Kind.MEMORY, ("m2",)),
+        (Kind.MEMORY, ("m5",)),
+        (Kind.ENTRY, ("t", 2)),
+        (Kind.ENTRY, ("t", 5)),
+    )
+)
+OPERATION = raw_key(Kind.OPERATION, (2,))
+MEMORIES = kind_prefix(SPACE_BYTES, Kind.MEMORY)
+VERSION = kind_prefix(SPACE_BYTES, Kind.VERSION) + raw_key(Kind.MEMORY, ("m1",))[len(SPACE_BYTES) :]
+
+
+@pytest.mark.parametrize(
+    ("damage", "expected"),
+    [
+        (
+            _gone(M2),
+            [
+                ("memory", "", "collection: 4 records counted, 3 found"),
+                ("memory", "m2", "operation 1 wrote it last, found is nothing"),
+            ],
+        ),
+        (_bad(M2, -1), [("memory", "m2", "is damaged")]),
+        (
+            _bad(M2, 3),
+            [("memory", "m2", "is damaged"), ("memory", "", "collection")],
+        ),
+        (_gone(E2), [("entry", "t", "collection"), ("entry", "t/2", "missing from its sequence")]),
+        (_gone(E5), [("entry", "t", "collection"), ("entry", "t/5", "missing from its sequence")]),
+        (
+            _gone(OPERATION),
+            [
+                ("operation", "", "collection"),
+                ("operation", "2", "missing from its sequence"),
+                ("memory", "m1", "operation 1 wrote it last, found is what operation 2 wrote"),
+            ],
+        ),
+        (_gone(VERSION + encode((1,))), [("version", "of memory", "collection: 3 records counted, 2 found")]),
+        (_gone(root_key(SPACE_BYTES)), [("root", "", "does not fit its tallies"), ("header", "", "spaces counted")]),
+        (_gone(header_key()), [("header", "", "header is missing"), ("header", "", "was acknowledged")]),
+        (_bad(header_key(), 55), [("header", "", "is damaged"), ("header", "", "was acknowledged")]),
+        (
+            _gone(tally_key(SPACE_BYTES, MEMORIES)),
+            [("memory", "", "its tally is missing"), ("root", "", "does not fit its tallies")],
+        ),
+        (
+            _put(M5, 1, {"n": 5}),
+            [
+                ("memory", "", "collection"),
+                ("memory", "m5", "an operation deleted it, found is what operation 1 wrote"),
+            ],
+        ),
+        (
+            _put(raw_key(Kind.MEMORY, ("odd",)), 9, {}),
+            [("memory", "", "collection"), ("memory", "odd", "no operation tells of this record")],
+        ),
+        (_put(SPACE_BYTES + b"\xee\x02a\x00", 0, {}), [("238", "a", "kind 238 is not known")]),
+        (_put(b"\xff\xff", 0, {}), [("unknown", "ffff", "cannot be read")]),
+    ],
+)
+def test_each_loss_is_named(
+    filled: Path, damage: Callable[[Transaction[bytes]], None], expected: list[tuple[str, str, str]]
+) -> None:
+    with raw(filled) as txn:
+        damage(txn)
+    assert _check(filled, *expected).status == RECORDS
+
+
+def test_a_whole_thread_lost_is_named_line_by_line(filled: Path) -> None:
+    with raw(filled) as txn:
+        for number in range(1, 6):
+            txn.delete(raw_key(Kind.ENTRY, ("t", number)))
+    missing = [("entry", f"t/{number}", "missing from its sequence") for number in range(1, 6)]
+    _check(filled, ("entry", "t", "5 records counted, 0 found"), *missing)
+
+
+def _blob_keys(path: Path) -> tuple[bytes, bytes]:
+    """Of the document's body: its count of uses, and itself."""
+    prefix = kind_prefix(SPACE_BYTES, Kind.BLOB)
+    with raw(path) as txn:
+        cursor = txn.cursor()
+        assert cursor.set_range(prefix)
+        body = next(key for key, data in cursor.iternext() if key.startswith(prefix) and 100_000 < len(data) < 100_200)
+    return body[:-2] + encode((0,)), body
+
+
+def test_bodies_and_their_uses_are_compared(filled: Path) -> None:
+    uses, body = _blob_keys(filled)
+    name = body[len(SPACE_BYTES) + 2 : -3].decode()
+    with raw(filled) as txn:
+        record = txn.get(body) or b""
+        txn.delete(body)
+    _check(filled, ("blob", "", "collection"), ("blob", f"{name}/1", "the body that 1 records need is missing"))
+    with raw(filled) as txn:
+        txn.put(body, record)
+        txn.put(uses, bind(uses, 0, 0, seal_own({"uses": 7}).data))
+    _check(filled, ("blob", "", "collection"), ("blob", f"{name}/1", "1 records need this body, 7 are counted"))
+    with raw(filled) as txn:
+        txn.put(body, bind(body, 0, 0, seal({"text": "another"}, MASKING).data))
+    problems = check(filled, offline=True).problems
+    assert any("not the one it is named after" in problem.what for problem in problems)
+
+
+def test_a_long_operation_without_its_body_is_named(filled: Path) -> None:
+    prefix = kind_prefix(SPACE_BYTES, Kind.BLOB)
+    _, document = _blob_keys(filled)
+    with raw(filled) as txn:
+        cursor = txn.cursor()
+        assert cursor.set_range(prefix)
+        keys = [key for key, data in cursor.iternext() if key.startswith(prefix) and len(data) > 1000]
+        (body,) = set(keys) - {document}
+        txn.delete(body)
+    problems = check(filled, offline=True).problems
+    assert ("operation", "4") in {(problem.kind, problem.key) for problem in problems}
+
+
+def test_records_that_contradict_themselves_are_named(filled: Path) -> None:
+    """A version under the wrong operation, an operation under the wrong number."""
+    with raw(filled) as txn:
+        where = VERSION + encode((1,))
+        txn.put(where, bind(where, 9, 0, seal({}, MASKING).data))
+        txn.put(OPERATION, bind(OPERATION, 2, 0, seal({"seq": 9, "changes": []}, MASKING).data))
+    whats = [problem.what for problem in check(filled, offline=True).problems]
+    assert any("under another operation" in what for what in whats)
+    assert any("not the one it is stored under" in what for what in whats)
+
+
+def test_a_store_behind_its_anchor_is_named(filled: Path) -> None:
+    old = (filled / "data.mdb").read_bytes()
+    with opened(filled) as store:
+        put(store, Kind.MEMORY, ("new",), {})
+    (filled / "data.mdb").write_bytes(old)
+    _check(filled, ("header", "", "commit 6 was acknowledged"))
+
+
+def test_a_bad_page_is_found_without_lmdb(filled: Path) -> None:
+    data = bytearray((filled / "data.mdb").read_bytes())
+    newer = max((0, 4096), key=lambda meta: data[meta + 144 : meta + 152][::-1])
+    root = int.from_bytes(data[newer + 128 : newer + 136], "little") * 4096
+    data[root : root + 4096] = bytes(4096)
+    (filled / "data.mdb").write_bytes(data)
+    report = run_check(filled)
+    assert not report.ok
+    assert report.status == FILE
+    assert any(problem.kind == "page" for problem in report.problems)
+
+
+def test_a_file_that_is_no_store_is_a_finding(filled: Path) -> None:
+    (filled / "data.mdb").write_bytes(b"x" * 8192)
+    report = run_check(filled)
+    assert {problem.kind for problem in report.problems} == {"page", "store"}
+    assert report.status == FILE
+
+
+def test_a_crash_is_a_finding(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The child dies as a child of a damaged file does; the pages are then read without LMDB."""
+    dying = f"import os, sys; '--pages-only' in sys.argv or os.kill(os.getpid(), {int(signal.SIGBUS)});"
+    code = f"{dying} from reverie.store.check import main; sys.exit(main(sys.argv[5:]))"
+    script = filled.parent / "python"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{code}" a b c d "$3" "$4" $5 $6\n')
+    script.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(script))
+    report = run_check(filled, offline=True)
+    assert (report.ok, report.crashed, report.status) == (False, "SIGBUS", FILE)
+    assert [problem.kind for problem in report.problems] == ["store"]
+    assert report.as_json()["crashed"] == "SIGBUS"
+
+
+def test_a_check_that_cannot_be_made_is_an_error(path: Path) -> None:
+    with pytest.raises(StorageFailed, match="ended with 2"):
+        run_check(path)
+    opened(path).close()
+    with pytest.raises(StorageFailed, match="took more than"):
+        run_check(path, timeout_s=0.001)
+
+
+def test_the_command_line(filled: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main([str(filled), "--json"]) == SOUND
+    assert orjson.loads(capfdbinary.readouterr().out)["ok"] is True
+    assert main([str(filled)]) == SOUND
+    assert b"all sound" in capfdbinary.readouterr().out
+    with opened(filled):
+        assert run_check(filled).ok, "beside the process that has it open"
+    with raw(filled) as txn:
+        _flip(txn, M2, -1)
+    assert main([str(filled), "--offline"]) == RECORDS
+    assert b"memory m2 in default: memory m2 of space default is damaged" in capfdbinary.readouterr().out
+
+
+class _Broken:
+    """A transaction that cannot be followed past some keys."""
+
+    def __init__(self, txn: Transaction[bytes], bad: Callable[[bytes], bool]) -> None:
+        self._txn = txn
+        self._bad = bad
+
+    def get(self, key: bytes) -> bytes | None:
+        return self._txn.get(key)
+
+    def cursor(self) -> Any:
+        inner, bad = self._txn.cursor(), self._bad
+
+        class Cursor:
+            def __getattr__(self, name: str) -> Any:
+                return getattr(inner, name)
+
+            @staticmethod
+            def iternext(**_: bool) -> Any:
+                for key, data in inner.iternext():
+                    if bad(key):
+                        raise lmdb.CorruptedError("bad page")
+                    yield key, data
+
+        return Cursor()
+
+
+@pytest.mark.parametrize("kind", [Kind.ENTRY, Kind.MEMORY, Kind.HEADER])
+def test_the_walk_goes_on_behind_what_it_cannot_follow(filled: Path, kind: Kind) -> None:
+    with opened(filled) as store, store.reader(SPACE) as reader:
+        prefix = kind_prefix(SPACE_BYTES, kind)
+        audit = Audit(_Broken(reader.lookup.txn, lambda key: key.startswith(prefix)))  # type: ignore[arg-type] # stands in for damage
+        audit.run()
+        assert audit.counts["run"] == 1500
+        if kind is not Kind.HEADER:
+            assert any("cannot be followed" in problem.what for problem in audit.problems)
+
+
+def test_a_tree_that_cannot_be_entered_is_named(filled: Path) -> None:
+    with opened(filled) as store, store.reader(SPACE) as reader:
+        audit = Audit(_Broken(reader.lookup.txn, lambda _: True))  # type: ignore[arg-type] # stands in for damage
+        audit.run()
+    assert "cannot be followed" in audit.problems[0].what
+
+
+def test_the_list_of_problems_has_an_end(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_module, "PROBLEMS_MAX", 3)
+    with raw(filled) as txn:
+        for number in range(20):
+            txn.delete(raw_key(Kind.RUN, (f"run_{number:05}",)))
+    assert len(check(filled, offline=True).problems) == 3
+
+
+def test_an_unreadable_store_is_a_finding_not_an_error(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(_: object) -> None:
+        raise Damaged("no")
+
+    monkeypatch.setattr(Audit, "run", failing)
+    assert check(filled, offline=True).problems[0].what == "cannot be read: no"

@@ -1,0 +1,327 @@
+"""What is damaged is named and never served; what is missing is noticed; the rest goes on being served."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import lmdb
+import pytest
+
+from reverie.errors import Damaged
+from reverie.store import Kind, Reader, Store, Writer, seal
+from reverie.store.codec import HASH_BYTES, bind, seal_own
+from reverie.store.keys import encode, kind_prefix, space_prefix
+from reverie.store.tally import Tally, tally_key
+from reverie.store.trust import header_key, root_key, walk
+from support.stores import MASKING, SPACE, opened, put, raw, raw_key, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SPACE_BYTES = space_prefix(SPACE)
+M2 = raw_key(Kind.MEMORY, ("m2",))
+MEMORIES = kind_prefix(SPACE_BYTES, Kind.MEMORY)
+
+
+def _filled(path: Path) -> None:
+    def body(w: Writer) -> None:
+        for number in range(1, 5):
+            w.put(Kind.MEMORY, (f"m{number}",), {"n": number})
+            w.append(Kind.ENTRY, ("t",), {"n": number})
+            w.append(Kind.ENTRY, ("u",), {"n": number})
+            w.event("x", {"n": number})
+        w.put(Kind.DOCUMENT, ("long.md",), {"text": "x" * 100_000})
+
+    with opened(path) as store:
+        write(store, body)
+        put(store, Kind.MEMORY, ("m1",), {"n": 11})
+
+
+@pytest.fixture
+def filled(path: Path) -> Path:
+    _filled(path)
+    return path
+
+
+def _check_read(path: Path, read: Callable[[Reader], Any], says: str | None) -> None:
+    """`read` gives Damaged whose words hold `says`, twice; or, without `says`, does not."""
+    with opened(path) as store, store.reader(SPACE) as reader:
+        for _ in range(2):
+            if says is None:
+                read(reader)
+                continue
+            with pytest.raises(Damaged, match=says) as caught:
+                read(reader)
+            assert caught.value.hint
+
+
+def _flip(txn: lmdb.Transaction[bytes], key: bytes, at: int) -> None:
+    data = bytearray(txn.get(key) or b"")
+    data[at] ^= 1
+    txn.put(key, data)
+
+
+@pytest.mark.parametrize("at", [0, 20, 30, 40, 48, 49, -1])
+def test_a_damaged_record_is_named_and_the_others_are_served(filled: Path, at: int) -> None:
+    with raw(filled) as txn:
+        _flip(txn, M2, at)
+    _check_read(filled, lambda r: r.get(Kind.MEMORY, ("m2",)), "memory m2 of space default is damaged")
+    _check_read(filled, lambda r: r.get(Kind.MEMORY, ("m1",)), None)
+    _check_read(filled, lambda r: list(r.scan(Kind.MEMORY)), "memory")
+    _check_read(filled, lambda r: list(r.scan(Kind.ENTRY, ("t",))), None)
+
+
+def test_damage_to_a_record_is_not_built_upon(filled: Path) -> None:
+    with raw(filled) as txn:
+        _flip(txn, M2, 20)
+    with opened(filled) as store:
+        with pytest.raises(Damaged, match="memory m2"):
+            put(store, Kind.MEMORY, ("m2",), {"n": 0})
+        put(store, Kind.MEMORY, ("m3",), {"n": 0})
+
+
+def test_a_missing_record_is_not_read_as_absent(filled: Path) -> None:
+    with raw(filled) as txn:
+        txn.delete(M2)
+    whole = "collection memory of space default is not whole: 4 records counted, 3 found"
+    _check_read(filled, lambda r: r.get(Kind.MEMORY, ("m2",)), whole)
+    _check_read(filled, lambda r: r.get(Kind.MEMORY, ("m9",)), whole)
+    _check_read(filled, lambda r: r.version(Kind.MEMORY, ("m9",)), whole)
+    _check_read(filled, lambda r: list(r.scan(Kind.MEMORY)), whole)
+    _check_read(filled, lambda r: r.history(Kind.MEMORY, ("m2",)), whole)
+    _check_read(filled, lambda r: r.get(Kind.MEMORY, ("m1",)), None)
+    _check_read(filled, lambda r: r.get(Kind.NOTE, ("t", "n")), None)
+    with opened(filled) as store, pytest.raises(Damaged, match="not whole"):
+        put(store, Kind.MEMORY, ("m2",), {"n": 0})
+
+
+def test_an_old_record_put_back_is_noticed(filled: Path) -> None:
+    """Sound in itself, and in its own place: only the tally can tell."""
+    with opened(filled) as store:
+        put(store, Kind.MEMORY, ("m2",), {"n": 22})
+    with raw(filled) as txn:
+        old = txn.get(kind_prefix(SPACE_BYTES, Kind.VERSION) + M2[len(SPACE_BYTES) :] + encode((1,)))
+        assert old
+        txn.put(M2, bind(M2, 1, 0, old[32:]))
+    _check_read(filled, lambda r: list(r.scan(Kind.MEMORY)), "not whole")
+
+
+def test_a_record_in_another_place_is_noticed(filled: Path) -> None:
+    with raw(filled) as txn:
+        txn.put(M2, txn.get(raw_key(Kind.MEMORY, ("m3",))) or b"")
+    _check_read(filled, lambda r: r.get(Kind.MEMORY, ("m2",)), "memory m2 of space default is damaged")
+
+
+@pytest.mark.parametrize("lost", [1, 2, 4])
+def test_a_gap_in_a_sequence_is_noticed_where_it_is(filled: Path, lost: int) -> None:
+    with raw(filled) as txn:
+        txn.delete(raw_key(Kind.ENTRY, ("t", lost)))
+    says = f"entry t/{lost} of space default is missing"
+    _check_read(filled, lambda r: list(r.scan(Kind.ENTRY, ("t",))), says)
+    _check_read(filled, lambda r: list(r.scan(Kind.ENTRY, ("t",), reverse=True)), says)
+    _check_read(filled, lambda r: list(r.scan(Kind.ENTRY, ("t",), after=("t", lost - 1), limit=1)), says)
+    _check_read(filled, lambda r: r.get(Kind.ENTRY, ("t", lost)), says)
+    _check_read(filled, lambda r: r.get(Kind.ENTRY, ("t", 5)), None)
+    _check_read(filled, lambda r: list(r.scan(Kind.ENTRY, ("u",))), None)
+    _check_read(filled, lambda r: list(r.scan(Kind.ENTRY)), "entry t of space default is not whole")
+
+
+def test_a_record_too_many_in_a_sequence_is_noticed(filled: Path) -> None:
+    key = raw_key(Kind.ENTRY, ("t", 5))
+    with raw(filled) as txn:
+        txn.put(key, bind(key, 1, 0, seal({}, MASKING).data))
+    _check_read(filled, lambda r: list(r.scan(Kind.ENTRY, ("t",))), "entry t/5")
+    with opened(filled) as store, pytest.raises(Damaged, match="are taken"):
+        write(store, lambda w: w.append(Kind.ENTRY, ("t",), {}))
+
+
+def test_a_record_outside_of_every_collection_is_noticed(filled: Path) -> None:
+    key = raw_key(Kind.ENTRY, ("v", 1))
+    with raw(filled) as txn:
+        txn.put(key, bind(key, 1, 0, seal({}, MASKING).data))
+    _check_read(filled, lambda r: list(r.scan(Kind.ENTRY)), "collection entry of space default is not whole")
+    _check_read(filled, lambda r: list(r.scan(Kind.ENTRY, ("v",))), "entry v/1")
+
+
+def test_a_missing_body_is_noticed(filled: Path) -> None:
+    with raw(filled) as txn:
+        cursor = txn.cursor()
+        prefix = kind_prefix(SPACE_BYTES, Kind.BLOB)
+        assert cursor.set_range(prefix)
+        for key in [key for key, _ in cursor.iternext() if key.startswith(prefix)]:
+            txn.delete(key)
+    _check_read(filled, lambda r: r.get(Kind.DOCUMENT, ("long.md",)), "document .* its body is missing")
+    _check_read(filled, lambda r: r.at_version(Kind.DOCUMENT, ("long.md",), 1), "its body is missing")
+
+
+def test_a_damaged_body_is_named(filled: Path) -> None:
+    with raw(filled) as txn:
+        cursor = txn.cursor()
+        prefix = kind_prefix(SPACE_BYTES, Kind.BLOB)
+        assert cursor.set_range(prefix)
+        (body,) = [key for key, data in cursor.iternext() if key.startswith(prefix) and len(data) > 1000]
+        _flip(txn, body, -1)
+    _check_read(filled, lambda r: r.get(Kind.DOCUMENT, ("long.md",)), "blob .* is damaged")
+    _check_read(filled, lambda r: r.at_version(Kind.DOCUMENT, ("long.md",), 1), "document .* is damaged")
+
+
+def _tally_gone(txn: lmdb.Transaction[bytes]) -> None:
+    txn.delete(tally_key(SPACE_BYTES, MEMORIES))
+
+
+def _tally_bad(txn: lmdb.Transaction[bytes]) -> None:
+    _flip(txn, tally_key(SPACE_BYTES, MEMORIES), -1)
+
+
+def _collection_gone(txn: lmdb.Transaction[bytes]) -> None:
+    """Every record of it and the tally: only the root remembers."""
+    _tally_gone(txn)
+    for number in range(1, 5):
+        txn.delete(raw_key(Kind.MEMORY, (f"m{number}",)))
+
+
+def _root_gone(txn: lmdb.Transaction[bytes]) -> None:
+    txn.delete(root_key(SPACE_BYTES))
+
+
+def _space_gone(txn: lmdb.Transaction[bytes]) -> None:
+    cursor = txn.cursor()
+    assert cursor.set_range(SPACE_BYTES)
+    for key in [key for key, _ in cursor.iternext() if key.startswith(SPACE_BYTES)]:
+        txn.delete(key)
+
+
+def _tally_short(txn: lmdb.Transaction[bytes]) -> None:
+    key = tally_key(SPACE_BYTES, MEMORIES)
+    txn.put(key, bind(key, 0, 0, seal_own({"count": 4}).data))
+
+
+@pytest.mark.parametrize("damage", [_tally_gone, _tally_bad, _tally_short, _collection_gone, _root_gone, _space_gone])
+def test_what_vouches_is_vouched_for(filled: Path, damage: Callable[[lmdb.Transaction[bytes]], None]) -> None:
+    with raw(filled) as txn:
+        damage(txn)
+    _check_read(filled, lambda r: r.get(Kind.MEMORY, ("nobody",)), "tally|space")
+    with opened(filled) as store, store.reader("elsewhere") as reader:
+        if damage in (_tally_gone, _tally_bad, _tally_short, _collection_gone):
+            assert reader.get(Kind.MEMORY, ("m",)) is None
+
+
+def test_a_lost_operation_log_does_not_begin_again(filled: Path) -> None:
+    """Without its tally a sequence would start at 1 over what is there."""
+    with raw(filled) as txn:
+        txn.delete(tally_key(SPACE_BYTES, kind_prefix(SPACE_BYTES, Kind.OPERATION)))
+    with opened(filled) as store, pytest.raises(Damaged, match="tally"):
+        put(store, Kind.MEMORY, ("m2",), {"n": 0})
+
+
+def test_a_damaged_header_is_refused(filled: Path) -> None:
+    with raw(filled) as txn:
+        _flip(txn, header_key(), 60)
+    with pytest.raises(Damaged, match="header"):
+        opened(filled)
+
+
+def test_a_verdict_is_kept_and_changes_after_it_are_followed(store: Store) -> None:
+    for number in range(20):
+        put(store, Kind.MEMORY, (f"m{number % 7}",), {"n": number})
+        with store.reader(SPACE) as reader:
+            assert reader.get(Kind.MEMORY, ("nobody",)) is None
+            assert reader.count(Kind.MEMORY) == len(list(reader.scan(Kind.MEMORY)))
+    whole = set(store._trust._whole)
+    assert MEMORIES in whole
+
+
+def test_the_tally_is_what_a_walk_finds(store: Store) -> None:
+    """After puts, replacements, deletions and appends of every sort."""
+
+    def body(w: Writer) -> None:
+        for number in range(50):
+            w.put(Kind.MEMORY, (f"m{number % 9}",), {"n": number})
+            w.append(Kind.ENTRY, (f"t{number % 3}",), {"n": number})
+            if number % 4 == 0:
+                w.delete(Kind.MEMORY, (f"m{number % 9}",))
+
+    for _ in range(3):
+        write(store, body)
+    with store.reader(SPACE) as reader:
+        collections = reader.lookup.collections(SPACE_BYTES)
+        assert len(collections) >= 6
+        for prefix in collections:
+            tally = reader.lookup.tally(prefix)
+            assert tally is not None
+            assert walk(reader.lookup.txn, prefix).holds(tally)
+
+
+class _Astray:
+    """A tree that is whole in order and whose branches lead lookups astray."""
+
+    def __init__(self, txn: lmdb.Transaction[bytes]) -> None:
+        self._txn = txn
+
+    def cursor(self) -> lmdb.Cursor[bytes]:
+        return self._txn.cursor()
+
+    def get(self, key: bytes) -> bytes | None:
+        return None if key == M2 else self._txn.get(key)
+
+
+def test_a_tree_that_misleads_lookups_is_noticed(filled: Path) -> None:
+    with opened(filled) as store, store.reader(SPACE) as reader:
+        with pytest.raises(Damaged, match="not found by lookup"):
+            walk(_Astray(reader.lookup.txn), MEMORIES)  # type: ignore[arg-type] # stands in for a damaged file
+        assert walk(reader.lookup.txn, MEMORIES).count == 4
+
+
+class _Failing:
+    """A transaction whose every step finds a bad page."""
+
+    def __init__(self, error: lmdb.Error) -> None:
+        self._error = error
+
+    def cursor(self) -> None:
+        raise self._error
+
+    def get(self, _: bytes) -> None:
+        raise self._error
+
+
+def test_a_page_that_lmdb_refuses_is_damage_with_a_name(store: Store) -> None:
+    put(store, Kind.MEMORY, ("m",), {})
+    with store.reader(SPACE) as reader:
+        reader.lookup.txn = _Failing(lmdb.CorruptedError("bad page"))  # type: ignore[assignment] # stands in for damage
+        with pytest.raises(Damaged, match="memory m of space default"):
+            reader.get(Kind.MEMORY, ("m",))
+    with store.reader(SPACE) as reader:
+        list(reader.scan(Kind.MEMORY))
+        reader.lookup.txn = _Failing(lmdb.CorruptedError("bad page"))  # type: ignore[assignment] # stands in for damage
+        with pytest.raises(Damaged, match="reading from memory"):
+            list(reader.scan(Kind.MEMORY))
+
+
+class _Disorder(_Failing):
+    def __init__(self) -> None:
+        self.items = [(MEMORIES + b"\x02b\x00", b""), (MEMORIES + b"\x02a\x00", b"")]
+
+    def cursor(self) -> Any:
+        return self
+
+    def set_range(self, _: bytes) -> bool:
+        return True
+
+    def iternext(self, **_: bool) -> Any:
+        return iter(self.items)
+
+
+def test_keys_out_of_order_are_damage() -> None:
+    with pytest.raises(Damaged, match="out of order"):
+        walk(_Disorder(), MEMORIES)  # type: ignore[arg-type] # stands in for damage
+
+
+def test_a_tally_counts_out_what_it_counted_in() -> None:
+    tally = Tally()
+    for number in range(9):
+        tally.add(bytes((number,)) * HASH_BYTES)
+    for number in range(9):
+        tally.remove(bytes((number,)) * HASH_BYTES)
+    assert tally == Tally()
