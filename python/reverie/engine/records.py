@@ -71,7 +71,9 @@ def distillation_record(made: Distillation) -> dict[str, Any]:
     return {
         "number": made.summary.number,
         "sections": {section.value: list(lines) for section, lines in made.summary.sections.items()},
-        "passages": [[passage.text, passage.seq, passage.tokens] for passage in made.passages],
+        "passages": [
+            [passage.text, passage.seq, passage.tokens, passage.origin, passage.place] for passage in made.passages
+        ],
         "state": record(made.state),
         "digest": made.digest,
         "throughSeq": made.through_seq,
@@ -86,8 +88,8 @@ def distillation_of(stored: Mapping[str, Any]) -> Distillation:
             number=stored["number"], sections={section: tuple(sections.get(section.value, ())) for section in Section}
         ),
         passages=tuple(
-            Passage(text=text, seq=seq, rank=rank, tokens=tokens)
-            for rank, (text, seq, tokens) in enumerate(stored["passages"])
+            Passage(text=text, seq=seq, rank=rank, tokens=tokens, origin=origin, place=place)
+            for rank, (text, seq, tokens, origin, place) in enumerate(stored["passages"])
         ),
         state=value(WorkingState, stored["state"]),
         digest=stored["digest"],
