@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged
-from reverie.store.check import FILE, run_check
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ async def check_store(store_dir: Path) -> None:
         Damaged: the file itself is damaged; opening it could end the daemon, again and again.
         StorageFailed: no check could be made.
     """
+    from reverie.store.check import FILE, run_check  # noqa: PLC0415 - needed only after an unclean stop
+
     report = await asyncio.to_thread(run_check, store_dir, offline=True)
     log = logger("reveried.check")
     if report.ok:

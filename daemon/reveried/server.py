@@ -8,10 +8,9 @@ import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from uvicorn.config import Config as UvicornConfig
-from uvicorn.server import ServerState
-
 from reverie.errors import Conflict, Starting, ValidationError
+from reveried.http.borrowed import Config as UvicornConfig
+from reveried.http.borrowed import ServerState
 from reveried.http.endpoint import send_error
 from reveried.http.protocol import Connection
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from starlette.routing import Match, Router
+from starlette.routing import Match
 from starlette.routing import Route as StarletteRoute
 
 from reverie.errors import NotFound
@@ -31,19 +31,21 @@ class Application:
         ]
         # An exact path goes before a pattern, so that `/v1/jobs/all` would never read as a job named `all`.
         routes.sort(key=lambda route: ("{" in route.path, ":path}" in route.path))
-        self._router = Router(routes, redirect_slashes=False, default=self._unknown)
+        self._by_noun: dict[str, list[StarletteRoute]] = {}
+        for route in routes:
+            self._by_noun.setdefault(_noun(route.path), []).append(route)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
         allowed: set[str] = set()
-        for route in self._router.routes:
+        for route in self._by_noun.get(_noun(scope["path"]), ()):
             match, child = route.matches(scope)
             if match is Match.FULL:
                 scope.update(child)
                 await route.handle(scope, receive, send)
                 return
             if match is Match.PARTIAL:
-                allowed |= _methods(route)
+                allowed |= route.methods or set()
         if allowed:
             await send_error(MethodNotAllowed(scope["method"], allowed), send)
         else:
@@ -55,5 +57,6 @@ class Application:
         await send_error(NotFound(f"There is no {shown!r} here.", hint="See /v1/openapi.json."), send)
 
 
-def _methods(route: Any) -> set[str]:
-    return set(route.methods or ())
+def _noun(path: str) -> str:
+    """What a path is about, `threads` of `/v1/threads/x`: only routes of one noun are compared with it."""
+    return path.removeprefix("/v1/").partition("/")[0]

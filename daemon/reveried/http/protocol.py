@@ -13,20 +13,20 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from reverie.errors import Busy, ReverieError, TooLarge, ValidationError
+from reveried.http.borrowed import HttpToolsProtocol, RequestResponseCycle
 from reveried.http.envelope import raw_response
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application, ASGISendEvent
-    from uvicorn.config import Config
-    from uvicorn.server import ServerState
 
+    from reveried.http.borrowed import Config, ServerState
     from reveried.http.gate import Gate
 
 __all__ = ["Connection"]
 
+READ_AHEAD = 16  # requests without a body that wait before reading stops
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
@@ -112,8 +112,11 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """A peer that has sent all it wanted may still read its answers."""
+        """A peer that has sent all it wanted may still read its answers; one that followed a stream has gone."""
         self._ended = True
+        if self._running is not None and self._running.chunked_encoding:
+            self._running.leave()
+            return False
         return self._running is not None
 
     def shutdown(self) -> None:
@@ -195,8 +198,11 @@ class Connection(HttpToolsProtocol):
         busy = self._running is not None or bool(self.pipeline)
         self.cycle = self._new_cycle()
         if busy:
-            self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
+            # A few small requests may wait while we go on reading, which is how we learn that the peer has gone.
+            chunked = any(name == b"transfer-encoding" for name, _ in self.headers)
+            if length or chunked or len(self.pipeline) >= READ_AHEAD:
+                self.flow.pause_reading()
         elif self.expect_100_continue:
             self.transport.write(CONTINUE)
 

@@ -14,7 +14,7 @@ import pytest
 
 from support.daemon import Daemon, environment, request, running_daemon, scratch_home
 
-LAZY = ("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mcp", "pydantic", "reveried.cli")
+LAZY = ("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mcp", "pydantic", "click", "reveried.cli")
 
 
 def test_starts_answers_and_stops() -> None:

@@ -1,0 +1,124 @@
+"""`GET /v1/events`: what happened arrives in order, without content, and a reader goes on where it left off."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support.daemon import Wire, request, running_daemon
+from support.http_checks import check_refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.daemon import Daemon
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    """One daemon for the module."""
+    with running_daemon() as running:
+        yield running
+
+
+class Stream:
+    """One reader of the events."""
+
+    def __init__(self, wire: Wire, path: str = "/v1/events", headers: dict[str, str] | None = None) -> None:
+        self._socket = wire.socket
+        self._text = b""
+        wire.send(request("GET", path, None, headers))
+        while b": following\n\n" not in self._text:
+            self._more()
+        self._text = self._text.partition(b": following\n\n")[2]
+
+    def take(self, count: int) -> list[dict[str, Any]]:
+        """The next `count` events."""
+        found: list[dict[str, Any]] = []
+        while len(found) < count:
+            while b"\n\n" not in self._text:
+                self._more()
+            frame, _, self._text = self._text.partition(b"\n\n")
+            # Each piece comes as an HTTP chunk: sizes and line ends stand around the frames.
+            fields = dict(line.split(": ", 1) for line in frame.decode().splitlines() if ": " in line)
+            if "id" in fields:
+                found.append({"id": int(fields["id"]), "event": fields["event"], "data": json.loads(fields["data"])})
+        return found
+
+    def _more(self) -> None:
+        piece = self._socket.recv(65536)
+        assert piece, "the stream ended"
+        self._text += piece
+
+
+def say(daemon: Daemon, words: str) -> None:
+    """One message in a thread of its own: two events at most."""
+    thread = daemon.ask("POST", "/v1/threads", {}).json()["id"]
+    body = {"messages": [{"role": "user", "content": words}]}
+    answer = daemon.ask("POST", f"/v1/threads/{thread}/messages", body)
+    assert answer.status in {200, 201}, answer.body
+
+
+def test_events_arrive_and_resume(daemon: Daemon) -> None:
+    """Events come as they are committed, dense and rising, without the words; a reader resumes by number or header."""
+    with daemon.wire() as wire:
+        stream = Stream(wire, "/v1/events?after=0")
+        for number in range(3):
+            say(daemon, f"the zebra number {number} lives in pen {number * 7}")
+        events = stream.take(3)
+    assert "zebra" not in json.dumps(events)
+    numbers = [event["id"] for event in events]
+    assert numbers == [1, 2, 3]
+
+    with daemon.wire() as wire:
+        assert Stream(wire, "/v1/events?after=0").take(3) == events
+    with daemon.wire() as wire:
+        resumed = Stream(wire, "/v1/events?after=0", {"Last-Event-ID": str(numbers[0])}).take(1)
+    assert resumed[0]["id"] == numbers[0] + 1
+
+
+def test_without_a_number_only_what_is_to_come(daemon: Daemon) -> None:
+    """A reader that names no number begins with the next event."""
+    say(daemon, "before anybody listened")
+    with daemon.wire() as wire:
+        stream = Stream(wire)
+        say(daemon, "after somebody listened to it")
+        first = stream.take(1)[0]
+    with daemon.wire() as wire:
+        everything = Stream(wire, "/v1/events?after=0").take(first["id"])
+    assert everything[-1] == first
+
+
+@pytest.mark.parametrize("after", ["-1", "x", "1.5", "9" * 30])
+def test_odd_numbers_are_refused(daemon: Daemon, after: str) -> None:
+    """What is no number of an event is a validation error."""
+    check_refused(daemon.ask("GET", f"/v1/events?after={after}"), 400, "validation_error")
+
+
+def test_a_reader_behind_another_request_is_let_go(daemon: Daemon) -> None:
+    """A reader that leaves gives its place back at once, also with another request waiting behind its stream."""
+    for _ in range(5):
+        with daemon.wire() as wire:
+            Stream(wire)
+            wire.send(request("GET", "/v1/health"))
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        figures = daemon.ask("GET", "/metrics").body.decode()
+        if "reverie_event_streams 0\n" in figures:
+            return
+        time.sleep(0.05)
+    pytest.fail("streams were kept")
+
+
+def test_the_end_of_the_daemon_ends_the_stream() -> None:
+    """SIGTERM ends every stream, and the daemon does not wait for its readers."""
+    with running_daemon() as daemon, daemon.wire() as wire:
+        Stream(wire)
+        began = time.monotonic()
+        assert daemon.stop() == 0
+        assert time.monotonic() - began < 8
+        while wire.socket.recv(65536):
+            pass

@@ -1,0 +1,162 @@
+"""Under a service manager: the units are sound, sockets are inherited, readiness and the end are announced."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from support.daemon import Daemon, Wire, environment, running_daemon, scratch_home
+from support.http_checks import HEALTH, check_refused
+
+UNITS = Path(__file__).resolve().parents[3] / "packaging" / "systemd"
+
+
+def tool(name: str) -> str:
+    """A program of systemd, or a skip that says how to get it."""
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"needs {name}: apt-get install systemd")
+    return found
+
+
+def test_units_are_sound(tmp_path: Path) -> None:
+    """`systemd-analyze verify` finds nothing to say of the units themselves."""
+    program = tool("systemd-analyze")
+    command = tmp_path / "reverie"
+    command.write_text("#!/bin/sh\n")
+    command.chmod(0o755)
+    for unit in ("reverie.service", "reverie.socket"):
+        text = (UNITS / unit).read_text("utf-8").replace("%h/.local/bin/reverie", str(command))
+        (tmp_path / unit).write_text(text)
+    env = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path)}
+    said = subprocess.run(
+        [program, "verify", "--user", "--man=no", str(tmp_path / "reverie.service"), str(tmp_path / "reverie.socket")],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    ours = [line for line in (said.stdout + said.stderr).splitlines() if "reverie." in line]
+    assert ours == []
+    assert said.returncode == 0, said.stderr
+
+
+def test_service_is_confined(tmp_path: Path) -> None:
+    """The hardening is what it was measured to be: 6.5 of 10 at most for a user unit, without a mount namespace."""
+    program = tool("systemd-analyze")
+    said = subprocess.run(
+        [program, "security", "--offline=true", "--threshold=65", "--no-pager", str(UNITS / "reverie.service")],
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert said.returncode == 0, said.stdout[-400:] + said.stderr[-400:]
+
+
+def test_every_hardening_line_and_the_exit_status() -> None:
+    """The unit keeps its list, notifies, and does not restart where a person must act."""
+    text = (UNITS / "reverie.service").read_text("utf-8")
+    for line in (
+        "Type=notify",
+        "NoNewPrivileges=yes",
+        "UMask=0077",
+        "LockPersonality=yes",
+        "MemoryDenyWriteExecute=yes",
+        "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
+        "RestrictNamespaces=yes",
+        "RestrictRealtime=yes",
+        "RestrictSUIDSGID=yes",
+        "SystemCallFilter=@system-service",
+        "SystemCallArchitectures=native",
+        "RestartPreventExitStatus=78",
+    ):
+        assert line in text.splitlines()
+    socket_unit = (UNITS / "reverie.socket").read_text("utf-8").splitlines()
+    for line in ("ListenStream=%t/reverie/reverie.sock", "SocketMode=0600", "DirectoryMode=0700"):
+        assert line in socket_unit
+
+
+def test_socket_activation() -> None:
+    """A listening socket is inherited: the first caller starts the daemon and is answered; the socket stays."""
+    program = tool("systemd-socket-activate")
+    with scratch_home() as home:
+        place = home / "activated.sock"
+        env = environment(home)
+        passed = [f"--setenv={name}" for name in env]
+        with subprocess.Popen(
+            [program, "-l", str(place), *passed, sys.executable, "-m", "reveried"],
+            env=env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        ) as process:
+            try:
+                deadline = time.monotonic() + 20
+                while not place.exists() and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                with Wire(place, timeout=60) as wire:
+                    wire.send(HEALTH)
+                    answer = wire.answer()
+                assert answer is not None
+                if answer.status == 503:
+                    check_refused(answer, 503, "starting")
+                else:
+                    assert answer.status == 200
+                    assert answer.json()["pid"] == process.pid
+                assert not (home / "run" / "reverie.sock").exists()
+                process.terminate()
+                assert process.wait(30) == 0
+                assert place.exists()
+            finally:
+                process.kill()
+                assert process.stderr is not None
+                process.stderr.read()
+
+
+def test_readiness_and_the_end_are_announced() -> None:
+    """READY=1 comes once the store is open and requests are served, STOPPING=1 when the end begins."""
+    with scratch_home() as place, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(place / "n"))
+        manager.settimeout(60)
+        with running_daemon(NOTIFY_SOCKET=str(place / "n")) as daemon:
+            assert manager.recv(100) == b"READY=1"
+            assert daemon.stop() == 0
+            assert manager.recv(100) == b"STOPPING=1"
+
+
+def test_starting_is_said_while_the_store_is_checked() -> None:
+    """Whoever comes while the daemon opens its store is told `starting`, with Retry-After, not refused."""
+    with scratch_home() as home:
+        with running_daemon(home) as daemon:
+            daemon.kill()
+        slow = home / "slow" / "sitecustomize.py"
+        slow.parent.mkdir()
+        # Only the child that checks the store is slowed down.
+        slow.write_text("import sys, time\nif 'reverie.store.check' in sys.orig_argv:\n    time.sleep(3)\n")
+        daemon = Daemon(home, environment(home, PYTHONPATH=str(slow.parent)))
+        daemon.launch()
+        try:
+            answer = None
+            deadline = time.monotonic() + 30
+            while answer is None and time.monotonic() < deadline:
+                try:
+                    answer = daemon.ask("GET", "/v1/health")
+                except OSError:
+                    time.sleep(0.02)
+            check_refused(answer, 503, "starting")
+            assert answer is not None
+            assert answer.headers["retry-after"] == "1"
+            daemon.wait_ready()
+            assert daemon.stop() == 0
+        finally:
+            if daemon.process is not None and daemon.process.poll() is None:
+                daemon.kill()
