@@ -92,7 +92,9 @@ class Jobs:
         job = Job(new_id("job", self._now_ms(), self._random(ID_RANDOM_BYTES)), space, kind, self._clock())
         self._jobs[job.id] = job
         self._forget()
-        self._tasks[job.id] = asyncio.get_running_loop().create_task(self._run(job, work))
+        task = asyncio.get_running_loop().create_task(_run(job, work))
+        self._tasks[job.id] = task
+        task.add_done_callback(lambda ended: self._finish(job, ended))
         return job
 
     def get(self, space: str, job_id: str) -> Job:
@@ -150,23 +152,26 @@ class Jobs:
             if late:
                 await asyncio.wait(late)
 
-    async def _run(self, job: Job, work: Callable[[Progress], Awaitable[Json]]) -> None:
-        try:
-            job.result = await work(Progress(job))
-            job.state, job.progress = "done", 1.0
-        except asyncio.CancelledError:
+    def _finish(self, job: Job, task: asyncio.Task[None]) -> None:
+        """The task has ended; one that was cancelled before its first step has said nothing of it."""
+        if task.cancelled():
             job.state, job.failure = "cancelled", Busy("The job was cancelled.", hint="Start it again.")
-        except ReverieError as error:
-            job.state, job.failure = "failed", error
-        except Exception as error:  # noqa: BLE001 - the edge of a job: what nobody foresaw is told by its kind
-            logger("reveried.jobs").error("a job failed unexpectedly", job=job.kind, exc_info=error)
-            job.state, job.failure = "failed", ReverieError("The job failed unexpectedly.", hint="reverie logs")
-        finally:
-            job.finished_at = self._clock()
-            self._tasks.pop(job.id, None)
+        job.finished_at = self._clock()
+        self._tasks.pop(job.id, None)
 
     def _forget(self) -> None:
         """Keeps the newest finished ones."""
         finished = [job.id for job in self._jobs.values() if job.state != "running"]
         for job_id in finished[: max(0, len(finished) - REMEMBERED_MAX)]:
             del self._jobs[job_id]
+
+
+async def _run(job: Job, work: Callable[[Progress], Awaitable[Json]]) -> None:
+    try:
+        job.result = await work(Progress(job))
+        job.state, job.progress = "done", 1.0
+    except ReverieError as error:
+        job.state, job.failure = "failed", error
+    except Exception as error:  # noqa: BLE001 - the edge of a job: what nobody foresaw is told by its kind
+        logger("reveried.jobs").error("a job failed unexpectedly", job=job.kind, exc_info=error)
+        job.state, job.failure = "failed", ReverieError("The job failed unexpectedly.", hint="reverie logs")

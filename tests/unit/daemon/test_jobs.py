@@ -1,0 +1,219 @@
+"""Long work: followed, waited for, cancelled; each space sees its own; and who follows the events."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.errors import Busy, NotFound, ReverieError, ValidationError
+from reveried import jobs as module
+from reveried.events import Events
+from reveried.jobs import Jobs, Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+AT = "2026-11-21T09:30:00.000Z"
+
+
+def run(work: Callable[[Jobs], Awaitable[object]]) -> None:
+    async def main() -> None:
+        made = Jobs(clock=lambda: AT, now_ms=lambda: 1_795_253_400_000, random=os.urandom)
+        await work(made)
+        await made.close(0.1)
+        assert made.running == 0
+
+    asyncio.run(main())
+
+
+async def quick(progress: Progress) -> dict[str, int]:
+    progress.at(0.5)
+    progress.at(0.25)
+    await asyncio.sleep(0)
+    return {"answer": 42}
+
+
+async def endless(progress: Progress) -> None:
+    del progress
+    await asyncio.sleep(60)
+
+
+async def refused(progress: Progress) -> None:
+    del progress
+    raise ValidationError("no good", hint="do better")
+
+
+async def defect(progress: Progress) -> None:
+    del progress
+    raise KeyError("zebra")
+
+
+def test_a_job_from_start_to_result() -> None:
+    """It runs beside its caller, says how far it is, and keeps its result."""
+
+    async def work(made: Jobs) -> None:
+        job = made.start("blue", "dream", quick)
+        assert job.public() == {
+            "id": job.id,
+            "kind": "dream",
+            "state": "running",
+            "progress": 0.0,
+            "result": None,
+            "error": None,
+            "createdAt": AT,
+            "finishedAt": None,
+        }
+        await asyncio.sleep(0)
+        assert job.progress == 0.5
+        assert await made.wait(job) == {"answer": 42}
+        assert await made.wait(job) == {"answer": 42}
+        shown = made.get("blue", job.id).public()
+        assert (shown["state"], shown["progress"], shown["result"]) == ("done", 1.0, {"answer": 42})
+        assert shown["finishedAt"] == AT
+        assert made.list("blue") == [job]
+
+    run(work)
+
+
+def test_other_spaces_do_not_see_it() -> None:
+    """A job of another space is as one that never was."""
+
+    async def work(made: Jobs) -> None:
+        job = made.start("blue", "dream", quick)
+        with pytest.raises(NotFound) as theirs:
+            made.get("red", job.id)
+        with pytest.raises(NotFound) as missing:
+            made.get("red", "job_none")
+        assert theirs.value.message == missing.value.message
+        with pytest.raises(NotFound):
+            await made.cancel("red", job.id)
+        assert made.list("red") == []
+
+    run(work)
+
+
+def test_failures() -> None:
+    """An error of ours is the job's error, word for word; a defect is told by its being one."""
+
+    async def work(made: Jobs) -> None:
+        job = made.start("blue", "dream", refused)
+        with pytest.raises(ValidationError, match="no good"):
+            await made.wait(job)
+        assert job.public()["error"] == {
+            "error": "validation_error",
+            "message": "no good",
+            "details": {"hint": "do better"},
+        }
+        broken = made.start("blue", "dream", defect)
+        with pytest.raises(ReverieError) as caught:
+            await made.wait(broken)
+        assert caught.value.code == "internal_error"
+        assert "zebra" not in str(broken.public())
+
+    run(work)
+
+
+def test_cancelling() -> None:
+    """A job that is cancelled says so; who waited for it is told; cancelling twice is once."""
+
+    async def work(made: Jobs) -> None:
+        job = made.start("blue", "dream", endless)
+        waiting = asyncio.ensure_future(made.wait(job))
+        await asyncio.sleep(0.01)
+        assert (await made.cancel("blue", job.id)).state == "cancelled"
+        with pytest.raises(Busy, match="cancelled"):
+            await waiting
+        assert (await made.cancel("blue", job.id)).state == "cancelled"
+
+    run(work)
+
+
+def test_a_caller_that_leaves_does_not_end_the_job() -> None:
+    """The work goes on for whoever asks later."""
+
+    async def work(made: Jobs) -> None:
+        async def slow(progress: Progress) -> str:
+            del progress
+            await asyncio.sleep(0.05)
+            return "there"
+
+        job = made.start("blue", "dream", slow)
+        waiting = asyncio.ensure_future(made.wait(job))
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        assert await made.wait(job) == "there"
+
+    run(work)
+
+
+def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too many at once are `busy`; of the finished ones the newest are remembered; the end cancels what runs."""
+    monkeypatch.setattr(module, "RUNNING_MAX", 3)
+    monkeypatch.setattr(module, "REMEMBERED_MAX", 5)
+
+    async def work(made: Jobs) -> None:
+        running = [made.start("blue", "dream", endless) for _ in range(3)]
+        with pytest.raises(Busy):
+            made.start("blue", "dream", quick)
+        await made.cancel("blue", running[0].id)
+        for _ in range(20):
+            await made.wait(made.start("blue", "dream", quick))
+        assert len(made.list("blue")) <= 2 + 5 + 1
+        await made.close(0.01)
+        assert running[1].state == "cancelled"
+
+    run(work)
+
+
+def test_events_wake_their_followers() -> None:
+    """A commit wakes all; silence ends the wait; a closed place is free for another; the end wakes all for good."""
+
+    async def main() -> None:
+        events = Events(asyncio.get_running_loop(), subscribers=2)
+        first, second = events.subscribe(), events.subscribe()
+        with pytest.raises(Busy):
+            events.subscribe()
+        assert events.followers == 2
+        assert not await first.wait(0.01)
+        await asyncio.to_thread(events.committed)
+        assert await first.wait(1)
+        assert await second.wait(1)
+        assert not await first.wait(0.01)
+        second.close()
+        second.close()
+        third = events.subscribe()
+        events.end()
+        assert await third.wait(1)
+        assert third.ended
+
+    asyncio.run(main())
+
+
+def test_a_commit_after_the_loop_has_gone_is_no_trouble() -> None:
+    """The writer's last commit may come when nobody can be told any more."""
+    loop = asyncio.new_event_loop()
+    events = Events(loop)
+    loop.close()
+
+    events.committed()
+
+
+def test_progress_never_goes_back() -> None:
+    """Shares beyond the whole are the whole."""
+    values: list[Any] = []
+
+    async def work(made: Jobs) -> None:
+        async def steps(progress: Progress) -> None:
+            for share in (0.2, 0.1, 0.9, 7.0):
+                progress.at(share)
+                values.append(job.progress)
+                await asyncio.sleep(0)
+
+        job = made.start("blue", "dream", steps)
+        await made.wait(job)
+
+    run(work)
+    assert values == [0.2, 0.2, 0.9, 1.0]
