@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import imports
-from reveried.flows.deciding import decided
+from reveried.flows.deciding import decided, until_fresh
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -23,19 +23,23 @@ async def take(
         NotFound: no such import.
         Conflict: the import stands elsewhere.
     """
-    job = await asyncio.to_thread(
-        _snapshot, services, space, import_id, offset=offset, first_line=first_line, data=data, final=final
-    )
-    plan = await decided(services, "import", job, imports.ChunkPlan, bulk=True)
-    committed = await services.submit(imports.commit_chunk(space, import_id, offset, plan), bulk=True)
-    return {
-        **committed.value,
-        "added": len(plan.sealed),
-        "duplicates": plan.duplicates,
-        "redacted": plan.redacted,
-        "counts": plan.counts,
-        "problems": [{"line": line, "why": why} for line, why in plan.problems],
-    }
+
+    async def attempt() -> dict[str, Any]:
+        job = await asyncio.to_thread(
+            _snapshot, services, space, import_id, offset=offset, first_line=first_line, data=data, final=final
+        )
+        plan = await decided(services, "import", job, imports.ChunkPlan, bulk=True)
+        committed = await services.submit(imports.commit_chunk(space, import_id, offset, plan), bulk=True)
+        return {
+            **committed.value,
+            "added": len(plan.sealed),
+            "duplicates": plan.duplicates,
+            "redacted": plan.redacted,
+            "counts": plan.counts,
+            "problems": [{"line": line, "why": why} for line, why in plan.problems],
+        }
+
+    return await until_fresh(attempt)
 
 
 def _snapshot(
@@ -48,6 +52,7 @@ def _snapshot(
             data=data,
             first_line=first_line,
             final=final,
+            stood=here.offset,
             inside="nothing" if again else here.inside,
             reply=None if again else here.reply,
             seen=imports.seen(reader, here.thread) if again or (offset == 0 and here.lines == 0) else [],

@@ -52,11 +52,15 @@ class Place(msgspec.Struct):
 
 
 class ChunkJob(msgspec.Struct):
-    """What deciding a chunk needs. `seen` are the marks of lines that the thread already holds."""
+    """What deciding a chunk needs. `seen` are the marks of lines that the thread already holds.
+
+    `stood` is the byte at which the import stood at the snapshot.
+    """
 
     data: bytes
     first_line: int
     final: bool
+    stood: int = 0
     inside: str = Inside.NOTHING.value
     reply: str | None = None
     seen: list[str] = []
@@ -67,8 +71,10 @@ class ChunkPlan(msgspec.Struct):
     """A chunk, parsed, redacted and sealed, ready to be appended; and what it says about its thread."""
 
     sealed: list[bytes]
+    stood: int
     consumed: int
-    lines: int
+    lines: int  # of the file so far
+    final: bool
     inside: str
     duplicates: int
     redacted: int
@@ -141,8 +147,10 @@ def decide_chunk(job: ChunkJob) -> ChunkPlan:
         sealed.append(seal(record, redactor))
     plan = ChunkPlan(
         sealed=[item.data for item in sealed],
+        stood=job.stood,
         consumed=read.consumed,
-        lines=read.lines,
+        lines=job.first_line - 1 + read.lines,
+        final=job.final,
         inside=read.inside.value,
         duplicates=duplicates,
         redacted=sum(item.redacted for item in sealed),
@@ -163,7 +171,9 @@ def commit_chunk(
 ) -> Write[dict[str, Any]]:
     """Appends a decided chunk that began at byte `offset` of its file.
 
-    The body raises Conflict when another caller moved the place meanwhile, NotFound when the import is gone.
+    The body raises Conflict when the chunk leaves bytes out, and with `details["stale"]` when another caller moved the
+    place since the snapshot: what the thread holds already must then be looked up again. NotFound when the import is
+    gone.
     """
 
     def body(writer: Writer) -> dict[str, Any]:
@@ -174,19 +184,22 @@ def commit_chunk(
                 hint="go on from the offset that POST /v1/imports answers",
                 currentVersion=here.offset,
             )
+        # A chunk of known lines alone adds nothing, whatever came since.
+        if plan.sealed and here.offset != plan.stood:
+            raise Conflict("another import of the same file was faster", hint="try again", stale=True)
         _append(writer, here.thread, plan)
-        moved = Place(
-            **{
-                **msgspec.structs.asdict(here),
-                "lines": plan.lines if offset == 0 else here.lines + plan.lines,
-                "check_from": offset,
-                "offset": offset + plan.consumed,
-                "sha256": plan.sha256,
-                "inside": plan.inside,
-                "reply": plan.reply,
-            }
+        moved = msgspec.structs.replace(
+            here,
+            lines=plan.lines,
+            check_from=offset,
+            offset=offset + plan.consumed,
+            sha256=plan.sha256,
+            inside=plan.inside,
+            reply=plan.reply,
         )
-        writer.put(Kind.IMPORT, (import_id,), msgspec.to_builtins(moved))
+        # Whoever reads again what is all known does not take the place away from an import that is further on.
+        if plan.consumed and (plan.sealed or plan.final or moved.offset > here.offset):
+            writer.put(Kind.IMPORT, (import_id,), msgspec.to_builtins(moved))
         return {"offset": moved.offset, "lines": moved.lines}
 
     return Write(space=space, who=f"import:{client}", why="import.chunk", body=body)
