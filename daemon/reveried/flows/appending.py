@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reverie.models import Entry, Json
     from reveried.services import Services
 
-__all__ = ["answer", "index_text", "weighed"]
+__all__ = ["followed", "index_text", "weighed"]
 
 INLINE_BYTES = 64 * 1024  # more is counted beside the event loop, which must answer others meanwhile
 
@@ -28,24 +28,17 @@ async def weighed(said: Sequence[tuple[str, Json]], usage: dict[str, Any] | None
     return await asyncio.to_thread(threads.spoken, said, usage, at)
 
 
-async def answer(
-    services: Services, space: str, thread_id: str, appended: dict[str, Any], *, who: str
-) -> dict[str, Any]:
-    """What `POST …/messages` answers; distils first where the thread has passed its threshold."""
-    thread = await asyncio.to_thread(_thread, services, space, thread_id)
-    distilled = None
+async def followed(services: Services, space: str, thread_id: str, *, who: str) -> dict[str, Any]:
+    """What an append led to, as its answer tells it: a distillation where the thread has passed its threshold.
+
+    An append that is made again with its key is answered as it was committed, and leads to nothing.
+    """
     config = services.config.context
-    if threads.is_full(thread, window=config.window, distil_at=config.distil_at, absolute_cap=config.absolute_cap):
-        distilled = await _distilled(services, space, thread_id, who)
-        thread = await asyncio.to_thread(_thread, services, space, thread_id)
-    window = thread["contextWindow"] or services.config.context.window
-    live = threads.live_tokens(thread)
-    return {
-        **appended,
-        "context": {"tokens": live, "window": window, "fraction": round(live / window, 4), "tokenizer": "o200k_base"},
-        "applied": [],
-        "distilled": distilled,
-    }
+    thread = _thread(services, space, thread_id)
+    if not threads.is_full(thread, window=config.window, distil_at=config.distil_at, absolute_cap=config.absolute_cap):
+        return {}
+    distilled = await _distilled(services, space, thread_id, who)
+    return {"context": threads.context_use(_thread(services, space, thread_id), config.window), "distilled": distilled}
 
 
 async def _distilled(services: Services, space: str, thread_id: str, who: str) -> dict[str, Any] | None:

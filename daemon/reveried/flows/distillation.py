@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie.engine import distillation
 from reveried.flows import publication
 from reveried.flows.deciding import decided, until_fresh
+from reveried.flows.replaying import replayed
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -35,6 +36,9 @@ async def distil(
     """
 
     async def attempt() -> dict[str, Any]:
+        before: dict[str, Any] | None = await replayed(services, space, idempotency)
+        if before is not None:
+            return before
         at = services.clock()
         job = await asyncio.to_thread(_snapshot, services, space, thread, token_budget, at)
         plan = await decided(services, "distill", job, distillation.DistillPlan)

@@ -9,6 +9,7 @@ from reverie.engine import dreaming
 from reverie.ids import new_id
 from reveried.flows import publication
 from reveried.flows.deciding import decided, until_fresh
+from reveried.flows.replaying import once, replayed
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -36,6 +37,9 @@ async def dream(
     """
 
     async def attempt() -> dict[str, Any]:
+        before: dict[str, Any] | None = await replayed(services, space, idempotency)
+        if before is not None:
+            return before
         at = services.clock()
         job = await asyncio.to_thread(_snapshot, services, space, token_budget, at)
         plan = await decided(services, "dream", job, dreaming.DreamOutcome)
@@ -48,7 +52,8 @@ async def dream(
         made: dict[str, Any] = (await services.submit(write)).value
         return made
 
-    answer = await until_fresh(attempt)
+    # A dream that writes nothing has no commit of its own to keep its answer in.
+    answer = await once(services, space, idempotency, lambda: until_fresh(attempt))
     if answer["archive"] is not None and not dry_run:
         await publication.publish(services, space)
     return answer

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reverie import wire
 from reverie.errors import Forbidden, NotFound
 from reverie.store.backup import backup
+from reveried.flows.replaying import once
 from reveried.http.call import Reply
 from reveried.http.table import Route
 
@@ -26,8 +27,12 @@ async def make(call: Call) -> Reply:
     path = Path(asked.path)
     if not path.parent.is_dir():
         raise NotFound(f"{path.parent} is not a folder", hint="make it first, or name another")
-    made = await asyncio.to_thread(backup, call.services.store, path)
-    return Reply({"path": str(made.path), "size": made.byte_count, "counts": made.counts})
+
+    async def copy() -> dict[str, Any]:
+        made = await asyncio.to_thread(backup, call.services.store, path)
+        return {"path": str(made.path), "size": made.byte_count, "counts": made.counts}
+
+    return Reply(await once(call.services, call.space, call.idempotency, copy))
 
 
 ROUTES = (

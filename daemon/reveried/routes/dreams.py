@@ -9,6 +9,7 @@ from reverie.errors import NotFound
 from reverie.ids import new_id
 from reverie.store import Kind
 from reveried.flows import dreaming
+from reveried.flows.replaying import once
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes import jobs
@@ -81,10 +82,14 @@ async def add_schedule(call: Call) -> Reply:
     services = call.services
     schedule_id = asked.id or new_id("sch", services.now_ms(), services.random(ID_RANDOM_BYTES))
     options = {} if asked.options.token_budget is None else {"tokenBudget": asked.options.token_budget}
-    made = await services.scheduler.add(
-        call.space, schedule_id, cron=asked.cron, timezone=asked.timezone, job=asked.job, options=options
-    )
-    return Reply(made, status=201, headers={"location": f"/v1/schedules/{schedule_id}"})
+
+    async def add() -> dict[str, Any]:
+        return await services.scheduler.add(
+            call.space, schedule_id, cron=asked.cron, timezone=asked.timezone, job=asked.job, options=options
+        )
+
+    made = await once(services, call.space, call.idempotency, add)
+    return Reply(made, status=201, headers={"location": f"/v1/schedules/{made['id']}"})
 
 
 async def remove_schedule(call: Call) -> Reply:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reverie import wire
 from reverie.engine import imports
 from reverie.errors import TooLarge
 from reveried.flows import imports as flow
+from reveried.flows.replaying import once
 from reveried.http.call import Reply
 from reveried.http.table import Route
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["ROUTES"]
 
 
-def _shown(place: imports.Place) -> dict[str, object]:
+def _shown(place: imports.Place) -> dict[str, Any]:
     return {
         "id": place.id,
         "thread": place.thread,
@@ -31,10 +32,14 @@ def _shown(place: imports.Place) -> dict[str, object]:
 async def begin(call: Call) -> Reply:
     """Where a session's file stands: nowhere yet, or as far as it was taken in before."""
     asked = call.into(wire.StartImport)
-    write = imports.begin(call.space, asked.client, asked.session, asked.source, at=call.services.clock())
-    opened = await call.services.submit(write, bulk=True)
-    with call.services.store.reader(call.space) as reader:
-        return Reply(_shown(imports.place(reader, opened.value["id"])))
+
+    async def place() -> dict[str, Any]:
+        write = imports.begin(call.space, asked.client, asked.session, asked.source, at=call.services.clock())
+        opened = await call.services.submit(write, bulk=True)
+        with call.services.store.reader(call.space) as reader:
+            return _shown(imports.place(reader, opened.value["id"]))
+
+    return Reply(await once(call.services, call.space, call.idempotency, place))
 
 
 async def chunk(call: Call) -> Reply:

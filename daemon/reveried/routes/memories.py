@@ -10,6 +10,7 @@ from reverie.engine.recollection import accessed, with_access
 from reverie.errors import NotFound
 from reverie.models import MemoryType
 from reverie.store import Kind
+from reveried.flows.replaying import once
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes.listing import page
@@ -92,6 +93,10 @@ async def history(call: Call) -> Reply:
 async def recall(call: Call) -> Reply:
     """The memories that answer a query, best first; counts as an access of each."""
     asked = call.into(wire.RecallRequest)
+    return Reply(await once(call.services, call.space, call.idempotency, lambda: _recalled(call, asked)))
+
+
+async def _recalled(call: Call, asked: wire.RecallRequest) -> dict[str, Any]:
     services = call.services
     budget = asked.token_budget or RECALL_TOKENS
     hits: list[Hit] = await asyncio.to_thread(
@@ -112,7 +117,7 @@ async def recall(call: Call) -> Reply:
             for hit, record in found
             if record is not None
         ]
-    return Reply({"hits": items, "tokens": sum(hit.tokens for hit in hits), "tokenizer": tokens.TOKENIZER})
+    return {"hits": items, "tokens": sum(hit.tokens for hit in hits), "tokenizer": tokens.TOKENIZER}
 
 
 def _why(hit: Hit) -> str:

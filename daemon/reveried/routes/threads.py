@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from reverie import wire
+from reverie import tokens, wire
 from reverie.engine import contexts, threads
 from reverie.engine.records import entry_record
 from reverie.errors import ValidationError
@@ -27,8 +27,6 @@ ID_RANDOM_BYTES = 10
 
 def shown(call: Call, record: dict[str, Any]) -> dict[str, Any]:
     """A thread as the wire shows it."""
-    window = record["contextWindow"] or call.services.config.context.window
-    live = threads.live_tokens(record)
     return {
         "id": record["id"],
         "agent": record["agent"],
@@ -39,15 +37,10 @@ def shown(call: Call, record: dict[str, Any]) -> dict[str, Any]:
         "messageCount": record["messageCount"],
         "tokens": record["tokens"],
         "distillations": record["distillations"],
-        "context": {
-            "tokens": live,
-            "window": window,
-            "fraction": round(live / window, 4),
-            "tokenizer": "o200k_base",
-        },
+        "context": threads.context_use(record, call.services.config.context.window),
         "createdAt": record["createdAt"],
         "updatedAt": record["updatedAt"],
-        "tokenizer": "o200k_base",
+        "tokenizer": tokens.TOKENIZER,
     }
 
 
@@ -112,11 +105,15 @@ async def append(call: Call) -> Reply:
         entries,
         sealed,
         at=at,
+        window=services.config.context.window,
         expected_seq=asked.expected_seq,
         idempotency=call.idempotency,
     )
-    appended = (await services.submit(write)).value
-    return Reply(await appending.answer(services, call.space, call.params["id"], appended, who=call.who))
+    done = await services.submit(write)
+    answer = {**done.value, "applied": [], "distilled": None}
+    if not done.replayed:
+        answer |= await appending.followed(services, call.space, call.params["id"], who=call.who)
+    return Reply(answer)
 
 
 async def messages(call: Call) -> Reply:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reverie import tokens
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.weigh import message_tokens
 from reverie.models import Entry, EntryKind
@@ -15,7 +16,19 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reverie.store import Reader, Sealed, Writer
 
-__all__ = ["append", "blank", "create", "delete", "get", "grown", "is_full", "live_tokens", "spoken", "used"]
+__all__ = [
+    "append",
+    "blank",
+    "context_use",
+    "create",
+    "delete",
+    "get",
+    "grown",
+    "is_full",
+    "live_tokens",
+    "spoken",
+    "used",
+]
 
 PURGE_BATCH = 500  # records in one write; more would hold up the agents behind it
 
@@ -104,13 +117,14 @@ def append(
     sealed: Sequence[Sealed],
     *,
     at: str,
+    window: int,
     expected_seq: int | None = None,
     idempotency: tuple[str, str] | None = None,
 ) -> Write[dict[str, Any]]:
     """Appends `entries`, sealed as `sealed`, to a thread.
 
-    The body answers `{"firstSeq", "lastSeq"}`; it raises NotFound for an unknown thread, and Conflict when
-    `expected_seq` is given and another writer was faster.
+    The body answers `{"firstSeq", "lastSeq", "context"}`; it raises NotFound for an unknown thread, and Conflict when
+    `expected_seq` is given and another writer was faster. `window` is the model's where the thread names none.
     """
 
     def body(writer: Writer) -> dict[str, Any]:
@@ -122,9 +136,10 @@ def append(
                 currentVersion=thread["lastSeq"],
             )
         first, last = writer.append_many(Kind.ENTRY, (thread_id,), sealed)
-        writer.put(Kind.THREAD, (thread_id,), grown(thread, entries, last, at))
+        after = grown(thread, entries, last, at)
+        writer.put(Kind.THREAD, (thread_id,), after)
         writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
-        return {"firstSeq": first, "lastSeq": last}
+        return {"firstSeq": first, "lastSeq": last, "context": context_use(after, window)}
 
     return Write(space=space, who=who, why="messages.append", body=body, idempotency=idempotency)
 
@@ -160,6 +175,12 @@ def live_tokens(thread: dict[str, Any]) -> int:
     if told is None:
         return int(thread["liveTokens"])
     return int(told["tokens"]) + max(0, int(thread["liveTokens"]) - int(told.get("live", thread["liveTokens"])))
+
+
+def context_use(thread: dict[str, Any], window: int) -> dict[str, Any]:
+    """How full the model's window is, as api.md 2 words it."""
+    live, room = live_tokens(thread), int(thread["contextWindow"] or window)
+    return {"tokens": live, "window": room, "fraction": round(live / room, 4), "tokenizer": tokens.TOKENIZER}
 
 
 def is_full(thread: dict[str, Any], *, window: int, distil_at: float, absolute_cap: int) -> bool:
