@@ -1,0 +1,299 @@
+"""The import protocol: chunk by chunk, again, out of place, by two at once, rewritten, grown, cut and hostile."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import threading
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from reverie.client import Client
+from reverie.errors import Conflict, NotFound, ReverieError
+from reverie.wire import CHUNK_MAX_BYTES
+from reveried.cli import import_file as importing
+from support.daemon import running_daemon
+from support.session import given_back, made_session, session_file, spoken
+from support.verdict import refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reverie.wire import ChunkAnswer, ImportPlace
+    from support.daemon import Daemon
+
+
+def sent(client: Client, place: ImportPlace, data: bytes, *, size: int) -> list[ChunkAnswer]:
+    """All of `data` from the beginning, `size` bytes at a time."""
+    offset, line, answers = 0, 1, []
+    while offset < len(data):
+        piece = data[offset : offset + size]
+        answer = client.send_chunk(
+            place.id, piece, offset=offset, first_line=line, final=offset + len(piece) == len(data)
+        )
+        assert answer.offset > offset, "a piece without a whole line in it"
+        answers.append(answer)
+        offset, line = answer.offset, answer.lines + 1
+    return answers
+
+
+def mark_of(data: bytes, place: ImportPlace) -> str:
+    """The SHA-256 by which a file is known again."""
+    return hashlib.sha256(data[place.check_from : place.offset]).hexdigest()
+
+
+def test_chunks_of_any_size_make_the_same_thread(client: Client) -> None:
+    """What the daemon gives back is what the library reads, however the file was cut."""
+    data = made_session(1)
+    for number, size in enumerate((6_000, 9_999, 1 << 22)):
+        place = client.start_import("claude-code", f"sizes-{number}", source="/home/ann/s.jsonl")
+        answers = sent(client, place, data, size=size)
+        assert sum(answer.added for answer in answers) == data.count(b"\n") == answers[-1].lines
+        assert given_back(client, place.thread) == spoken(data)
+        thread = client.thread(place.thread)
+        assert (thread.source, thread.agent, thread.model) == ("/home/ann/s.jsonl", "claude-code", "claude-demo")
+        assert thread.title is not None
+        assert thread.title.startswith("The ")
+        assert thread.context.tokens > 900
+
+
+def test_the_place_says_how_far_a_file_is_in(client: Client) -> None:
+    """A new import stands at the beginning; a begun one where it stopped, with the mark of its last chunk."""
+    data = made_session(2)
+    fresh = client.start_import("claude-code", "placed")
+    assert (fresh.offset, fresh.lines, fresh.check_from, fresh.sha256) == (0, 0, 0, "")
+    half = data[: data.index(b"\n", len(data) // 2) + 20]
+    client.send_chunk(fresh.id, half, offset=0, first_line=1)
+    place = client.start_import("claude-code", "placed")
+
+    assert (place.id, place.thread) == (fresh.id, fresh.thread)
+    assert 0 < place.offset == half.rindex(b"\n") + 1
+    assert place.lines == half.count(b"\n")
+    assert place.sha256 == mark_of(data, place)
+
+
+def test_a_chunk_out_of_place_is_refused(client: Client) -> None:
+    """Bytes left out are a conflict that says where the import stands; nothing is added."""
+    place = client.start_import("claude-code", "gap")
+    with pytest.raises(Conflict) as caught:
+        client.send_chunk(place.id, b'{"type":"user"}\n', offset=10, first_line=2)
+    assert caught.value.details["currentVersion"] == 0
+    assert client.thread(place.thread).message_count == 0
+    with pytest.raises(NotFound, match="no import"):
+        client.send_chunk("imp_absent", b"{}\n", offset=0, first_line=1)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "offset=0",
+        "firstLine=1",
+        "offset=-1&firstLine=1",
+        "offset=0&firstLine=0",
+        "offset=0&firstLine=1&final=maybe",
+    ],
+)
+def test_a_chunk_without_its_place_is_refused(daemon: Daemon, client: Client, query: str) -> None:
+    """`offset` and `firstLine` are needed, and numbers."""
+    place = client.start_import("claude-code", "unplaced")
+    refused(daemon.ask("PUT", f"/v1/imports/{place.id}/chunks?{query}", b"{}\n"), 400, "validation_error")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"client": "other", "session": "s"}, {"client": "claude-code", "session": ""}, {"client": "claude-code"}],
+)
+def test_an_import_that_cannot_be_meant_is_refused(daemon: Daemon, body: Any) -> None:
+    """The program and the session's name are needed."""
+    refused(daemon.ask("POST", "/v1/imports", body), 400, "validation_error")
+
+
+def test_a_chunk_beyond_the_limit_is_refused() -> None:
+    """Also where the daemon takes larger bodies for other calls."""
+    with running_daemon(REVERIE_DAEMON_BODY_BYTES=str(2 * CHUNK_MAX_BYTES)) as own, Client(own.socket) as client:
+        place = client.start_import("claude-code", "large")
+        path = f"/v1/imports/{place.id}/chunks?offset=0&firstLine=1"
+        refused(own.ask("PUT", path, b"x" * (CHUNK_MAX_BYTES + 1)), 413, "too_large")
+
+
+def test_sending_again_adds_nothing(client: Client) -> None:
+    """Every line is known: by its uuid, or where it has none by all of it; no operation comes of it."""
+    data = (
+        made_session(3) + b'{"type":"summary","summary":"x"}\n' + b'{"type":"queue-operation","op":1}\n' + b"not json\n"
+    )
+    place = client.start_import("claude-code", "again")
+    first = sent(client, place, data, size=1 << 22)[0]
+    operation = client.operations(limit=1).items[0].id
+    before = client.thread(place.thread)
+    again = sent(client, place, data, size=7_000)
+
+    assert first.added == data.count(b"\n")
+    assert (sum(answer.added for answer in again), sum(answer.duplicates for answer in again)) == (0, first.added)
+    assert again[-1].offset == len(data)
+    assert client.operations(limit=1).items[0].id == operation
+    assert client.thread(place.thread) == before
+
+
+def test_bad_lines_are_named_and_kept_apart(client: Client) -> None:
+    """A line that is no JSON is told by its number; what stands around it goes in."""
+    good = made_session(4)
+    lines = good.splitlines(keepends=True)
+    data = b"".join([lines[0], b"{broken\n", *lines[1:], b"[1, 2]\n", b"\xff\xfe\n", b'{"type":"user","message":7}\n'])
+    place = client.start_import("claude-code", "bad")
+    answer = sent(client, place, data, size=1 << 22)[0]
+
+    assert {problem.line for problem in answer.problems} >= {2, len(lines) + 2, len(lines) + 3}
+    assert answer.counts["bad"] >= 3
+    assert given_back(client, place.thread) == spoken(good)
+
+
+def test_half_a_line_waits_for_its_rest(client: Client) -> None:
+    """A last line without its end is left, also when the chunk says that it is the last, until it parses."""
+    data = made_session(5)
+    place = client.start_import("claude-code", "half")
+    cut = len(data) - 40
+    answer = client.send_chunk(place.id, data[:cut], offset=0, first_line=1, final=True)
+    assert answer.offset == data.rindex(b"\n", 0, cut) + 1
+    nothing = client.send_chunk(
+        place.id, data[answer.offset : cut], offset=answer.offset, first_line=answer.lines + 1, final=True
+    )
+    assert (nothing.offset, nothing.added) == (answer.offset, 0)
+    stands = client.start_import("claude-code", "half")
+    assert stands.sha256 == mark_of(data, stands)
+    assert stands.check_from < stands.offset
+    rest = data[answer.offset :].rstrip(b"\n")
+    done = client.send_chunk(place.id, rest, offset=answer.offset, first_line=answer.lines + 1, final=True)
+    assert done.added == 1
+    assert given_back(client, place.thread) == spoken(data)
+
+
+def test_two_imports_of_one_file_at_once_add_it_once(
+    daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each ends without an error, and every message is there once, in order."""
+    monkeypatch.setattr(importing, "_PIECE_BYTES", 16_384)
+    for round_ in range(3):
+        path = session_file(tmp_path, 100 + round_, turns=12, noise=150)
+        reports: list[importing.FileReport] = []
+        failures: list[ReverieError] = []
+
+        def bring(path: Path = path, reports: Any = reports, failures: Any = failures) -> None:
+            try:
+                with Client(daemon.socket) as own:
+                    reports.append(importing.import_file(own, path))
+            except ReverieError as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=bring) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+        assert [report.error for report in reports] == [None] * 3
+        assert sum(report.added for report in reports) == path.read_bytes().count(b"\n")
+        with Client(daemon.socket) as client:
+            assert given_back(client, str(reports[0].thread)) == spoken(path.read_bytes())
+
+
+def test_a_rewritten_file_adds_what_is_new(client: Client, tmp_path: Path) -> None:
+    """Other bytes in the last chunk's place: all is read again, known lines are left out, new ones join the thread."""
+    path = session_file(tmp_path, 6, turns=3)
+    lines = path.read_bytes().splitlines(keepends=True)
+    first = importing.import_file(client, path)
+    cut = lines[: len(lines) // 2]
+    path.write_bytes(b"".join(cut))
+    shorter = importing.import_file(client, path)
+    assert (shorter.added, shorter.duplicates) == (0, len(cut))
+
+    extra = orjson.loads(lines[0]) | {"uuid": "11111111-2222-4333-8444-555555555555", "parentUuid": None}
+    path.write_bytes(b"".join([*cut, orjson.dumps(extra) + b"\n"]))
+    grown = importing.import_file(client, path)
+    assert (grown.added, grown.thread) == (1, first.thread)
+    known = importing.import_file(client, path)
+    assert (known.added, known.duplicates) == (0, 0)
+
+
+def test_a_packed_file_is_the_same_session(client: Client, tmp_path: Path) -> None:
+    """Plain first, then packed under the same name: nothing is new."""
+    path = session_file(tmp_path, 7)
+    first = importing.import_file(client, path)
+    packed = tmp_path / f"{path.name}.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    again = importing.import_file(client, packed)
+    assert (again.thread, again.added) == (first.thread, 0)
+
+
+def test_a_line_beyond_the_limit_is_reported_and_skipped(client: Client) -> None:
+    """Its bytes are passed over chunk by chunk; what follows goes in."""
+    data = made_session(8)
+    place = client.start_import("claude-code", "endless")
+    begin = client.send_chunk(place.id, b"x" * CHUNK_MAX_BYTES, offset=0, first_line=1)
+    assert begin.offset == CHUNK_MAX_BYTES
+    assert begin.problems
+    rest = client.send_chunk(
+        place.id, b"tail of it\n" + data, offset=begin.offset, first_line=begin.lines + 1, final=True
+    )
+    assert rest.offset == CHUNK_MAX_BYTES + 11 + len(data)
+    assert given_back(client, place.thread) == spoken(data)
+
+
+def test_secrets_are_counted_and_gone(client: Client, daemon: Daemon) -> None:
+    """A secret in a transcript is replaced before it is kept; the report counts it."""
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    line = orjson.loads(made_session(9).splitlines()[0])
+    line["message"]["content"] = f"use {secret} to push"
+    place = client.start_import("claude-code", "secret")
+    answer = sent(client, place, orjson.dumps(line) + b"\n", size=1 << 20)[0]
+
+    assert answer.redacted == 1
+    [(_, content)] = given_back(client, place.thread)
+    assert "[REDACTED:" in content
+    assert secret.encode() not in (daemon.home / "data" / "store" / "data.mdb").read_bytes()
+
+
+def test_deleting_an_imported_thread_begins_anew(client: Client) -> None:
+    """The place goes with the thread: the next import of that session takes all of it in again."""
+    data = made_session(10)
+    place = client.start_import("claude-code", "deleted")
+    sent(client, place, data, size=1 << 22)
+    client.delete_thread(place.thread, confirm=place.thread)
+    fresh = client.start_import("claude-code", "deleted")
+    assert (fresh.thread, fresh.offset) == (place.thread, 0)
+    assert sent(client, fresh, data, size=1 << 22)[0].added == data.count(b"\n")
+    assert given_back(client, fresh.thread) == spoken(data)
+
+
+def test_an_imported_compaction_is_a_past_distillation(client: Client) -> None:
+    """A boundary's summary is listed, heads the context, and the messages before it stay readable."""
+    data = made_session(11)
+    lines = [orjson.loads(line) for line in data.splitlines()]
+    middle = len(lines) // 2
+    boundary = lines[middle] | {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "uuid": "b0000000-0000-4000-8000-000000000001",
+        "compactMetadata": {"trigger": "auto", "preTokens": 1000},
+        "message": None,
+    }
+    summary = lines[middle] | {
+        "type": "user",
+        "uuid": "b0000000-0000-4000-8000-000000000002",
+        "isCompactSummary": True,
+        "message": {"role": "user", "content": "What came before, in short: the tide came in."},
+    }
+    data = b"".join(orjson.dumps(line) + b"\n" for line in [*lines[:middle], boundary, summary, *lines[middle:]])
+    place = client.start_import("claude-code", "compacted")
+    sent(client, place, data, size=1 << 22)
+    [past] = client.summaries(place.thread).items
+
+    assert (past.number, past.imported) == (1, True)
+    assert past.summary.text == "What came before, in short: the tide came in."
+    assert client.thread(place.thread).distillations == 1
+    answer = client.context(place.thread)
+    assert answer.distillation == 1
+    assert "the tide came in" in str(answer.request.messages[0])
+    assert given_back(client, place.thread) == spoken(data)

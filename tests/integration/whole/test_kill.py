@@ -1,0 +1,173 @@
+"""SIGKILL at random moments of an import beside eight busy clients: what was acknowledged is there, once, in order."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.client import Client
+from reverie.errors import ReverieError
+from reverie.store.check import run_check
+from reveried.cli import import_file as importing
+from support.daemon import Daemon, environment, scratch_home
+from support.session import given_back, made_session, session_file, spoken
+from support.soak import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+KILLS = count(20, 200)
+CLIENTS = 8
+HOMES_AFTER = 10  # kills of one store; then another begins, so that its size stays that of a young one
+PIECE_BYTES = 32 * 1024  # an import of many commits
+TURNS, NOISE = 24, 300
+JOIN_S = 30
+
+
+@dataclass(slots=True)
+class Agent:
+    """A client that appends to a thread of its own until the daemon is gone, and knows what was acknowledged."""
+
+    thread: str
+    acknowledged: list[str] = field(default_factory=list)
+    last: str = ""  # sent; perhaps acknowledged, perhaps not
+
+    def work(self, socket: Path) -> None:
+        try:
+            with Client(socket) as client:
+                client.create_thread(id=self.thread)
+                while True:
+                    self.last = f"{self.thread} {len(self.acknowledged)}"
+                    client.append(self.thread, [{"role": "user", "content": self.last}])
+                    self.acknowledged.append(self.last)
+        except (ReverieError, OSError):
+            return
+
+    def check(self, client: Client) -> None:
+        """Every acknowledged message once and in order; the one that was under way may be there, once, and no other."""
+        if self.last == "":  # killed before its thread was acknowledged
+            return
+        found = [content for _, content in given_back(client, self.thread)]
+        assert found in (self.acknowledged, [*self.acknowledged, self.last]), self.thread
+
+
+@dataclass(slots=True)
+class Campaign:
+    """One home, its kills and its figures."""
+
+    daemon: Daemon
+    agents: list[Agent] = field(default_factory=list)
+    restarts_s: list[float] = field(default_factory=list)
+
+    def one(self, number: int, delay_s: float) -> None:
+        """Work, a kill after `delay_s`, a clean check, a restart, and nothing acknowledged is missing."""
+        path = session_file(self.daemon.home, number, TURNS, NOISE)
+        new = [Agent(f"t{number}-{index}") for index in range(CLIENTS)]
+        with working(self.daemon, new, path):
+            time.sleep(delay_s)
+            self.daemon.kill()
+        report = run_check(self.daemon.home / "data" / "store")
+        assert report.ok, report.problems
+        began = time.monotonic()
+        self.daemon.start()
+        self.restarts_s.append(time.monotonic() - began)
+        with Client(self.daemon.socket) as client:
+            for agent in new:
+                agent.check(client)
+            finished = importing.import_file(client, path)
+            assert finished.error is None
+            assert given_back(client, str(finished.thread)) == spoken(path.read_bytes())
+        self.agents += new
+
+    def end(self) -> int:
+        """Everything once more at the end; how many messages were acknowledged."""
+        with Client(self.daemon.socket) as client:
+            for agent in self.agents:
+                agent.check(client)
+        assert self.daemon.stop() == 0
+        report = run_check(self.daemon.home / "data" / "store")
+        assert report.ok, report.problems
+        return sum(len(agent.acknowledged) for agent in self.agents)
+
+
+def imported(daemon: Daemon, path: Path) -> None:
+    """One import; it may end with its daemon."""
+    try:
+        with Client(daemon.socket) as client:
+            importing.import_file(client, path)
+    except (ReverieError, OSError):
+        return
+
+
+@contextmanager
+def working(daemon: Daemon, agents: list[Agent], path: Path | None) -> Iterator[None]:
+    """Agents, and an import of `path`, all at once, until the daemon is gone."""
+    threads = [threading.Thread(target=agent.work, args=(daemon.socket,)) for agent in agents]
+    if path is not None:
+        threads.append(threading.Thread(target=imported, args=(daemon, path)))
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        for thread in threads:
+            thread.join(JOIN_S)
+    assert not any(thread.is_alive() for thread in threads), "a client hangs after its daemon was killed"
+
+
+@contextmanager
+def campaign() -> Iterator[Campaign]:
+    """A fresh store under a daemon that is warm: its compute process has started."""
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home)).start()
+        try:
+            with Client(daemon.socket) as client:
+                importing.import_file(client, session_file(home, 0, 1))
+            yield Campaign(daemon)
+        finally:
+            if daemon.process is not None and daemon.process.poll() is None:
+                daemon.kill()
+
+
+def usual_s(daemon: Daemon) -> float:
+    """How long the import takes beside the agents when nobody kills."""
+    agents = [Agent(f"usual-{index}") for index in range(CLIENTS)]
+    path = session_file(daemon.home, 1_000_000, TURNS, NOISE)
+    with working(daemon, agents, None):
+        began = time.monotonic()
+        imported(daemon, path)
+        taken_s = time.monotonic() - began
+        daemon.kill()
+    daemon.start()
+    return taken_s
+
+
+@pytest.mark.timeout(3600)
+def test_nothing_acknowledged_is_lost(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Kill after kill, and each time: all there, in order, once; the import ends complete; check finds nothing."""
+    monkeypatch.setattr(importing, "_PIECE_BYTES", PIECE_BYTES)
+    assert len(made_session(0, TURNS, NOISE)) > 5 * PIECE_BYTES
+    chance = random.Random(20261121)
+    done = acknowledged = 0
+    restarts_s: list[float] = []
+    while done < KILLS:
+        with campaign() as home:
+            whole_s = usual_s(home.daemon)
+            for number in range(done + 1, min(KILLS, done + HOMES_AFTER) + 1):
+                home.one(number, chance.uniform(0.0, 1.1 * whole_s))
+                done = number
+            acknowledged += home.end()
+            restarts_s += home.restarts_s
+    with capsys.disabled():
+        print(
+            f"\n{done} kills, {acknowledged} messages acknowledged, 0 lost; restart median "
+            f"{statistics.median(restarts_s):.2f} s, worst {max(restarts_s):.2f} s"
+        )

@@ -1,0 +1,272 @@
+"""Threads and messages over the socket: opened, appended to, read page by page, raced for, deleted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.client import Client
+from reverie.errors import Conflict, NotFound, ValidationError
+from reverie.store.check import run_check
+from support.daemon import running_daemon
+from support.session import given_back
+from support.verdict import refused
+
+if TYPE_CHECKING:
+    from support.daemon import Daemon
+
+Said = list[dict[str, Any]]
+
+
+def say(*texts: str) -> Said:
+    """Messages in turn, the person's first."""
+    return [{"role": ("user", "assistant")[index % 2], "content": text} for index, text in enumerate(texts)]
+
+
+def test_a_new_thread_is_as_it_was_asked_for(client: Client) -> None:
+    """Every field comes back; what was left out is empty, and an id is made."""
+    made = client.create_thread(id="t.1", agent="ann", title="Tides", model="m-1", context_window=50_000)
+    plain = client.create_thread()
+
+    assert (made.id, made.agent, made.title, made.model) == ("t.1", "ann", "Tides", "m-1")
+    assert (made.context_window, made.context.window) == (50_000, 50_000)
+    assert (made.message_count, made.tokens, made.distillations) == (0, 0, 0)
+    assert plain.id.startswith("thr_")
+    assert (plain.agent, plain.title, plain.context.window) == (None, None, 200_000)
+    assert client.thread("t.1") == made
+
+
+def test_an_id_is_given_once(client: Client) -> None:
+    """A second thread of one id is a conflict, and the first stays as it is."""
+    first = client.create_thread(id="once", title="first")
+    with pytest.raises(Conflict, match="already called 'once'"):
+        client.create_thread(id="once", title="second")
+    assert client.thread("once") == first
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"id": ""},
+        {"id": "a/b"},
+        {"id": "x" * 201},
+        {"id": 7},
+        {"contextWindow": 999},
+        {"contextWindow": "200000"},
+        {"title": "x" * 501},
+        {"model": ""},
+        {"space": "other"},
+        [],
+        "thread",
+        None,
+    ],
+)
+def test_a_thread_that_cannot_be_meant_is_refused(daemon: Daemon, body: Any) -> None:
+    """Wrong types, lengths and names, and fields that nobody knows."""
+    refused(daemon.ask("POST", "/v1/threads", body if body is not None else b"null"), 400, "validation_error")
+
+
+def test_threads_are_listed_to_the_end(client: Client) -> None:
+    """Any page size gives every thread once, in one order."""
+    for number in range(7):
+        client.create_thread(id=f"listed-{number}")
+    whole = [thread.id for thread in client.threads(limit=1000).items]
+    for size in (1, 2, 3, 1000):
+        found: list[str] = []
+        after = None
+        while True:
+            page = client.threads(limit=size, after=after)
+            assert len(page.items) <= size
+            found += [thread.id for thread in page.items]
+            after = page.next
+            if after is None:
+                break
+        assert found == whole
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=-1", "limit=ten", "limit=1&limit=2", "limit=1.0"])
+def test_a_limit_out_of_bounds_is_refused(daemon: Daemon, query: str) -> None:
+    """1 to 1000, written plainly, once."""
+    refused(daemon.ask("GET", f"/v1/threads?{query}"), 400, "validation_error")
+
+
+def test_messages_come_back_as_they_were_said(client: Client) -> None:
+    """Strings as strings, blocks as blocks, in order, with places, times and token counts."""
+    client.create_thread(id="said")
+    blocks = [
+        {"type": "text", "text": "Grüße — 完了 \U0001f30a\u0000"},
+        {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls", "n": [1, 2.5, None, True]}},
+    ]
+    result = [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "a\nb\r\n", "is_error": False}]
+    first = client.append("said", say("hello"))
+    second = client.append(
+        "said", [{"role": "assistant", "content": blocks}, {"role": "user", "content": result}, *say("more")[:1]]
+    )
+    page = client.messages("said")
+
+    assert (first.first_seq, first.last_seq, second.first_seq, second.last_seq) == (1, 1, 2, 4)
+    assert given_back(client, "said")[:2] == [("user", "hello"), ("assistant", blocks)]
+    assert page.items[0].tokens > 0
+    assert page.items[0].at is not None
+    assert client.thread("said").message_count == 4
+    assert second.context.tokens == client.thread("said").context.tokens > first.context.tokens
+    assert (second.applied, second.distilled) == ([], None)
+
+
+def test_messages_are_read_to_the_end(client: Client) -> None:
+    """A thread longer than a page, in pages of any size, has every message once."""
+    client.create_thread(id="long")
+    texts = [f"line {number}" for number in range(1003)]
+    for start in range(0, len(texts), 100):
+        client.append(
+            "long",
+            [{"role": "user", "content": [{"type": "text", "text": text}]} for text in texts[start : start + 100]],
+        )
+    everything = given_back(client, "long")
+    said = [block["text"] for _, content in everything for block in content]
+
+    assert said == texts
+    for size in (7, 250, 1000):
+        assert given_back(client, "long", limit=size) == everything
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"messages": []},
+        {"messages": [{"role": "system", "content": "x"}]},
+        {"messages": [{"role": "user"}]},
+        {"messages": [{"role": "user", "content": ""}]},
+        {"messages": [{"role": "user", "content": []}]},
+        {"messages": [{"role": "user", "content": [{"text": "no type"}]}]},
+        {"messages": [{"role": "user", "content": "x", "name": "y"}]},
+        {"messages": [{"role": "user", "content": 1}]},
+        {"messages": [{"role": "user", "content": "x"}], "expectedSeq": -1},
+        {"messages": [{"role": "user", "content": "x"}], "usage": []},
+        {"messages": [{"role": "user", "content": "x"}] * 1001},
+    ],
+)
+def test_messages_that_cannot_be_meant_are_refused(daemon: Daemon, client: Client, body: Any) -> None:
+    """Nothing of a refused append is kept."""
+    client.create_thread(id="strict", key="strict")
+    refused(daemon.ask("POST", "/v1/threads/strict/messages", body), 400, "validation_error")
+    assert client.thread("strict").message_count == 0
+
+
+def test_the_faster_writer_wins(client: Client) -> None:
+    """`expectedSeq` of a moment ago is a conflict that says where the thread stands; nothing is appended."""
+    client.create_thread(id="raced")
+    client.append("raced", say("a"), expected_seq=0)
+    with pytest.raises(Conflict) as caught:
+        client.append("raced", say("b"), expected_seq=0)
+    assert caught.value.details["currentVersion"] == 1
+    assert client.append("raced", say("b"), expected_seq=1).last_seq == 2
+
+
+def test_a_key_is_answered_once(daemon: Daemon, client: Client) -> None:
+    """The same call with the same key changes nothing and answers the same; another body is a conflict."""
+    first = client.create_thread(title="keyed", key="k-thread")
+    again = client.create_thread(title="keyed", key="k-thread")
+    assert again == first
+
+    body = {"messages": say("only once")}
+    path = f"/v1/threads/{first.id}/messages"
+    answers = [daemon.ask("POST", path, body, {"Idempotency-Key": "k-append"}) for _ in range(3)]
+    client.append(first.id, say("something else"))
+    late = daemon.ask("POST", path, body, {"Idempotency-Key": "k-append"})
+    assert {answer.body for answer in [*answers, late]} == {answers[0].body}
+    assert client.thread(first.id).message_count == 2
+
+    details = refused(
+        daemon.ask("POST", path, {"messages": say("x")}, {"Idempotency-Key": "k-append"}), 409, "conflict"
+    )
+    assert "new key" in details["hint"]
+    refused(daemon.ask("POST", path, body, {"Idempotency-Key": ""}), 400, "validation_error")
+    refused(daemon.ask("POST", path, body, {"Idempotency-Key": "k" * 256}), 400, "validation_error")
+
+
+def test_usage_is_what_the_window_holds(client: Client) -> None:
+    """The API's own account replaces ours; what comes after it is added to it."""
+    client.create_thread(id="used")
+    usage = {
+        "input_tokens": 10,
+        "cache_read_input_tokens": 40_000,
+        "cache_creation_input_tokens": 5,
+        "output_tokens": 85,
+    }
+    told = client.append("used", say("q", "a"), usage=usage)
+    after = client.append("used", say("and then?"))
+
+    assert told.context.tokens == 40_100
+    assert told.context.fraction == pytest.approx(40_100 / 200_000, abs=1e-4)
+    assert 40_100 < after.context.tokens < 40_120
+
+
+def test_an_unknown_thread_is_not_found(daemon: Daemon) -> None:
+    """Every call that names a thread says that there is none, and where to look."""
+    body = {"messages": say("x")}
+    calls: list[tuple[str, str, Any]] = [
+        ("GET", "", None),
+        ("DELETE", "?confirm=absent", None),
+        ("POST", "/messages", body),
+        ("GET", "/messages", None),
+        ("GET", "/context", None),
+        ("GET", "/working-state", None),
+        ("GET", "/digest", None),
+        ("GET", "/summaries", None),
+        ("GET", "/notes", None),
+        ("POST", "/notes", {"content": "x", "category": "task"}),
+        ("DELETE", "/notes/n1", None),
+        ("POST", "/distill?wait=true", {}),
+        ("POST", "/distill", {}),
+    ]
+    for method, path, given in calls:
+        details = refused(daemon.ask(method, f"/v1/threads/absent{path}", given), 404, "not_found")
+        assert "thread" in details["hint"] or "notes" in details["hint"], (method, path)
+
+
+def test_deleting_asks_first(client: Client) -> None:
+    """Without the id as confirmation nothing goes; with it everything does."""
+    client.create_thread(id="doomed")
+    client.append("doomed", say("a", "b"))
+    client.add_note("doomed", "keep it short", "preference")
+    for wrong in (None, "another", "Doomed"):
+        with pytest.raises(ValidationError, match="cannot be undone"):
+            client.delete_thread("doomed", confirm=wrong)
+    gone = client.delete_thread("doomed", confirm="doomed")
+
+    assert (gone.id, gone.messages) == ("doomed", 2)
+    with pytest.raises(NotFound):
+        client.thread("doomed")
+    again = client.create_thread(id="doomed")
+    assert again.message_count == 0
+    assert client.notes("doomed").items == []
+    assert client.append("doomed", say("fresh")).first_seq == 1
+
+
+def test_a_long_thread_is_deleted_whole() -> None:
+    """One of more messages than one write removes, killed on the way: the next call goes on; check finds nothing."""
+    with running_daemon() as own:
+        with Client(own.socket) as client:
+            client.create_thread(id="huge")
+            client.create_thread(id="other")
+            client.append("other", say("stay"))
+            for _ in range(12):
+                client.append("huge", say(*("x" * 10 for _ in range(500))))
+            with own.wire() as wire:
+                wire.send(b"DELETE /v1/threads/huge?confirm=huge HTTP/1.1\r\nHost: reverie\r\n\r\n")
+                own.kill()
+        report = run_check(own.home / "data" / "store")
+        assert report.ok, report.problems
+        own.start()
+        with Client(own.socket) as client:
+            if "huge" in {thread.id for thread in client.threads().items}:
+                client.delete_thread("huge", confirm="huge")
+            assert [thread.id for thread in client.threads().items] == ["other"]
+            assert given_back(client, "other") == [("user", "stay")]
+        assert own.stop() == 0
+        report = run_check(own.home / "data" / "store")
+        assert report.ok, report.problems
+        assert report.counts["entry"] == 1

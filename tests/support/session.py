@@ -1,0 +1,113 @@
+"""Made-up sessions of any length as Claude Code writes them, and what a reader should find in them."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from reverie.importers.plan import plan_chunk
+from reverie.importers.reading import join
+from reveried.demo.transcript import Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reverie.client import Client
+
+__all__ = ["given_back", "made_session", "session_file", "spoken"]
+
+_NAMES = uuid.UUID("0d4a8f57-3b0e-4c39-8d6f-2d4f0e7a9b11")
+_FOLDER = "/home/ann/harbour"
+_PARTS = ("parser", "cache", "router", "exporter", "clock", "ledger", "mailer", "index")
+_WORDS = ("the", "buffer", "of", "a", "request", "is", "read", "twice", "when", "its", "retry", "comes", "late", "and")
+
+
+def made_session(number: int, turns: int = 4, noise: int = 20) -> bytes:
+    """A session of `turns` tasks, each from request to commit; `noise` is how many words a tool's result goes on for.
+
+    The same `number` gives the same bytes. Some lines are long, and some hold text beyond ASCII.
+    """
+    chance = random.Random(number)
+    story = Transcript(session=str(uuid.uuid5(_NAMES, str(number))), folder=_FOLDER, branch="main")
+    for turn in range(turns):
+        _task(story, chance, f"{chance.choice(_PARTS)}_{number}_{turn}", noise)
+    return story.written()
+
+
+def session_file(folder: Path, number: int, turns: int = 4, noise: int = 20) -> Path:
+    """`made_session` as a file named like the program names it."""
+    path = folder / f"{uuid.uuid5(_NAMES, str(number))}.jsonl"
+    path.write_bytes(made_session(number, turns, noise))
+    return path
+
+
+def spoken(data: bytes) -> list[tuple[str, Any]]:
+    """Role and content of every message in a transcript, as the library alone reads it."""
+    entries = [
+        replace(entry, seq=seq) for seq, entry in enumerate(plan_chunk(data, first_line=1, final=True).entries, 1)
+    ]
+    return [(message.role, message.content) for message in join(entries)]
+
+
+def given_back(client: Client, thread: str, *, limit: int = 1000) -> list[tuple[str, Any]]:
+    """Role and content of every message that the daemon has of a thread, page by page."""
+    return list(_pages(client, thread, limit))
+
+
+def _pages(client: Client, thread: str, limit: int) -> Iterator[tuple[str, Any]]:
+    after = None
+    while True:
+        page = client.messages(thread, limit=limit, after=after)
+        yield from ((message.role, message.content) for message in page.items)
+        if page.next is None:
+            return
+        after = page.next
+
+
+def _task(story: Transcript, chance: random.Random, name: str, noise: int) -> None:
+    """One task: asked for, looked into, got wrong, mended, tested, corrected and committed."""
+    path = f"{_FOLDER}/src/{name}.py"
+    story.person(
+        f"The {name} drops the last line of a file — please find out why and fix it. "
+        f"We always write a regression test for {name} first. I prefer small commits."
+    )
+    story.agent(
+        story.says(f"I'll read `{path}` and then reproduce it."),
+        story.calls("Read", file_path=path),
+    )
+    story.result(f"     1\tdef read_{name}(file):\n" + _prose(chance, noise))
+    _todos(story, name, "in_progress", "pending")
+    story.agent(story.calls("Bash", command=f"pytest -q tests/test_{name}.py", description=f"Run the {name} tests"))
+    story.result(
+        f"FAILED tests/test_{name}.py::test_last_line\nValueError: line {chance.randrange(999)} is missing", failed=True
+    )
+    story.agent(
+        story.says(f"The root cause is that `read_{name}` closes the handle before the last line is flushed."),
+        story.calls("Edit", file_path=path, old_string="close()", new_string="flush(); close()"),
+    )
+    story.result(f"The file {path} has been updated.\n" + _prose(chance, noise))
+    story.person(f"no, don't change the signature of `read_{name}`, other tools call it")
+    story.agent(story.says(f"You're right: I will keep the signature of `read_{name}` and flush inside it."))
+    story.person("yes")
+    story.agent(story.calls("Bash", command=f"pytest -q tests/test_{name}.py", description=f"Run the {name} tests"))
+    story.result(f"{chance.randrange(3, 99)} passed in 0.{chance.randrange(10, 99)}s\n" + _prose(chance, noise))
+    _todos(story, name, "completed", "completed")
+    story.agent(story.calls("Bash", command=f'git commit -m "{name}: keep the last line"', description="Commit"))
+    story.result(f"[main {chance.randrange(16**7):07x}] {name}: keep the last line\n 2 files changed")
+    story.agent(story.says(f"The {name} keeps its last line now; the fix is `src/{name}.py`, with a test — 完了."))
+
+
+def _todos(story: Transcript, name: str, first: str, second: str) -> None:
+    steps = [
+        {"content": f"Find out why {name} drops a line", "status": first, "activeForm": "Finding out"},
+        {"content": f"Write a regression test for {name}", "status": second, "activeForm": "Writing a test"},
+    ]
+    story.agent(story.calls("TodoWrite", todos=steps))
+    story.result("Todos have been modified successfully.")
+
+
+def _prose(chance: random.Random, words: int) -> str:
+    return " ".join(chance.choices(_WORDS, k=chance.randrange(words, 2 * words + 1)))
