@@ -1,0 +1,150 @@
+//! What the split rules of the encodings ask about a character, by the Unicode version of tiktoken's own tables.
+
+use std::sync::LazyLock;
+
+use regex_syntax::hir::{Class as HirClass, HirKind};
+
+/// The classes that the split rules are written in, told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Class {
+    /// Neither letter, number nor white space; marks are apart.
+    Other,
+    /// `\p{Lu}` or `\p{Lt}`
+    Upper,
+    /// `\p{Ll}`
+    Lower,
+    /// `\p{Lm}` or `\p{Lo}`: letters without case
+    Caseless,
+    /// `\p{M}`
+    Mark,
+    /// `\p{N}`
+    Number,
+    /// `\s` but `\r` and `\n`
+    Space,
+    /// `\r` or `\n`
+    Newline,
+}
+
+impl Class {
+    /// `\p{L}`
+    pub(crate) fn is_letter(self) -> bool {
+        matches!(self, Self::Upper | Self::Lower | Self::Caseless)
+    }
+
+    /// `\s`
+    pub(crate) fn is_space(self) -> bool {
+        matches!(self, Self::Space | Self::Newline)
+    }
+}
+
+/// Each class as a pattern of the `regex` family; what is in none is [`Class::Other`].
+const PATTERNS: [(&str, Class); 6] = [
+    (r"[\p{Lu}\p{Lt}]", Class::Upper),
+    (r"\p{Ll}", Class::Lower),
+    (r"[\p{Lm}\p{Lo}]", Class::Caseless),
+    (r"\p{M}", Class::Mark),
+    (r"\p{N}", Class::Number),
+    (r"\s", Class::Space),
+];
+
+/// Classes of 256 consecutive characters.
+type Page = [Class; 256];
+
+/// The class of every character: pages by the upper bits of a code point, equal pages stored once.
+pub(crate) struct Classes {
+    ascii: [Class; 128],
+    page_of: Vec<u8>,
+    pages: Vec<Page>,
+}
+
+/// Built on first use from the tables of `regex-syntax`, whose version is pinned to the one in tiktoken.
+pub(crate) static CLASSES: LazyLock<Classes> = LazyLock::new(Classes::build);
+
+impl Classes {
+    fn build() -> Self {
+        let mut every = vec![Class::Other; 0x11_0000];
+        for (pattern, class) in PATTERNS {
+            for (first, last) in ranges(pattern) {
+                every[first as usize..=last as usize].fill(class);
+            }
+        }
+        for newline in ['\r', '\n'] {
+            every[newline as usize] = Class::Newline;
+        }
+        let mut pages: Vec<Page> = Vec::new();
+        let mut page_of = Vec::with_capacity(every.len() / 256);
+        for chunk in every.chunks_exact(256) {
+            let known = pages.iter().position(|page| page == chunk).unwrap_or_else(|| {
+                let mut page = [Class::Other; 256];
+                page.copy_from_slice(chunk);
+                pages.push(page);
+                pages.len() - 1
+            });
+            page_of.push(u8::try_from(known).unwrap_or(u8::MAX));
+        }
+        let mut ascii = [Class::Other; 128];
+        ascii.copy_from_slice(&every[..128]);
+        Self { ascii, page_of, pages }
+    }
+
+    /// The class of the character that begins at `at`, and its length in bytes.
+    #[inline]
+    pub(crate) fn at(&self, text: &str, at: usize) -> Option<(Class, usize)> {
+        let byte = *text.as_bytes().get(at)?;
+        match self.ascii.get(usize::from(byte)) {
+            Some(class) => Some((*class, 1)),
+            None => self.beyond_ascii(text, at),
+        }
+    }
+
+    fn beyond_ascii(&self, text: &str, at: usize) -> Option<(Class, usize)> {
+        let character = text.get(at..)?.chars().next()?;
+        Some((self.of(character), character.len_utf8()))
+    }
+
+    /// The class of a character.
+    pub(crate) fn of(&self, character: char) -> Class {
+        let point = character as usize;
+        self.pages[usize::from(self.page_of[point >> 8])][point & 0xFF]
+    }
+}
+
+/// The code points that a pattern of one character matches.
+fn ranges(pattern: &str) -> Vec<(u32, u32)> {
+    let parsed = regex_syntax::parse(pattern).map(regex_syntax::hir::Hir::into_kind);
+    match parsed {
+        Ok(HirKind::Class(HirClass::Unicode(class))) => {
+            class.iter().map(|range| (range.start() as u32, range.end() as u32)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sample of every class, and a character that only Unicode 17 calls a letter.
+    #[test]
+    fn characters_have_the_classes_of_unicode_16() {
+        for (character, class) in [
+            ('A', Class::Upper),
+            ('ǅ', Class::Upper),
+            ('ß', Class::Lower),
+            ('ʰ', Class::Caseless),
+            ('中', Class::Caseless),
+            ('\u{301}', Class::Mark),
+            ('Ⅷ', Class::Number),
+            ('\u{85}', Class::Space),
+            ('\u{1c}', Class::Other),
+            ('\n', Class::Newline),
+            ('👍', Class::Other),
+            ('\u{1c89}', Class::Upper),
+            ('\u{a7ce}', Class::Other),
+        ] {
+            assert_eq!(CLASSES.of(character), class, "{character:?}");
+        }
+        assert!(CLASSES.pages.len() < 256);
+    }
+}

@@ -1,0 +1,157 @@
+//! Exact token counts of ordinary text: special-token strings are text like any other.
+
+mod classes;
+mod memo;
+mod merge;
+mod split;
+mod vocabulary;
+
+use std::cell::RefCell;
+use std::sync::LazyLock;
+use std::thread::LocalKey;
+
+use crate::error::Error;
+use memo::Memo;
+use split::{Pattern, Pieces};
+use vocabulary::{Vocabulary, key_at};
+
+/// The encodings that are built in; no vocabulary is ever fetched.
+pub const ENCODINGS: [&str; 2] = ["o200k_base", "cl100k_base"];
+
+/// No token of the built-in encodings stands for more bytes than this.
+pub const TOKEN_BYTES_MAX: usize = 128;
+
+static O200K: LazyLock<Vocabulary> =
+    LazyLock::new(|| Vocabulary::unpack(include_bytes!("../../data/o200k_base.merges")));
+static CL100K: LazyLock<Vocabulary> =
+    LazyLock::new(|| Vocabulary::unpack(include_bytes!("../../data/cl100k_base.merges")));
+
+thread_local! {
+    static O200K_MEMO: RefCell<Memo> = Memo::new();
+    static CL100K_MEMO: RefCell<Memo> = Memo::new();
+}
+
+/// One built-in encoding, unpacked on first use and then shared.
+#[derive(Clone, Copy)]
+pub struct Encoding {
+    vocabulary: &'static Vocabulary,
+    pattern: Pattern,
+    memo: &'static LocalKey<RefCell<Memo>>,
+}
+
+impl Encoding {
+    /// The encoding of that name.
+    ///
+    /// # Errors
+    /// The name is not in [`ENCODINGS`].
+    pub fn named(name: &str) -> Result<Self, Error> {
+        match name {
+            "o200k_base" => Ok(Self { vocabulary: &O200K, pattern: Pattern::O200k, memo: &O200K_MEMO }),
+            "cl100k_base" => Ok(Self { vocabulary: &CL100K, pattern: Pattern::Cl100k, memo: &CL100K_MEMO }),
+            _ => Err(Error::UnknownEncoding { name: name.to_owned() }),
+        }
+    }
+
+    /// Tokens of a text.
+    #[must_use]
+    pub fn count(&self, text: &str) -> usize {
+        self.memo.with_borrow_mut(|memo| {
+            Pieces::new(text, self.pattern).map(|(start, end)| self.piece(text, start, end, memo)).sum()
+        })
+    }
+
+    /// Whether a text has at most `limit` tokens; stops counting where it has more. Every token stands for 1 to
+    /// [`TOKEN_BYTES_MAX`] bytes, so that very short and very long texts need no counting.
+    #[must_use]
+    pub fn fits(&self, text: &str, limit: usize) -> bool {
+        if text.len() <= limit || text.len() > limit.saturating_mul(TOKEN_BYTES_MAX) {
+            return text.len() <= limit;
+        }
+        self.beyond(text, limit).is_none()
+    }
+
+    /// The tokens of `- body\n` for each body: sums of them are exact for any packing of single-line bodies that
+    /// do not begin with white space or `/`, since no piece crosses a newline that such a line follows.
+    #[must_use]
+    pub fn count_items<T: AsRef<str>>(&self, bodies: &[T]) -> Vec<usize> {
+        let mut line = String::new();
+        bodies
+            .iter()
+            .map(|body| {
+                line.clear();
+                line.push_str("- ");
+                line.push_str(body.as_ref());
+                line.push('\n');
+                self.count(&line)
+            })
+            .collect()
+    }
+
+    /// A beginning of a text, cut between characters, with at most `limit` tokens; the text itself if it fits.
+    ///
+    /// The tokens that the text begins with are kept as far as they fit. The cut falls back to the last whole
+    /// character and is then counted again, since a shorter text may have more tokens than a longer one; what is
+    /// given up doubles each time, so that no text is counted often.
+    #[must_use]
+    pub fn truncate<'t>(&self, text: &'t str, limit: usize) -> &'t str {
+        let Some((start, end, before)) = self.beyond(text, limit) else { return text };
+        let mut lengths = merge::lengths(&text.as_bytes()[start..end], self.vocabulary);
+        lengths.truncate(limit - before);
+        let mut cut = text.floor_char_boundary(start + lengths.iter().sum::<usize>());
+        let mut given_up = 1;
+        while !self.fits(&text[..cut], limit) {
+            cut = text.floor_char_boundary(cut.saturating_sub(given_up));
+            given_up *= 2;
+        }
+        &text[..cut]
+    }
+
+    /// The vocabulary as tiktoken writes it: for every token, base64 of its bytes, a space, its rank, a newline.
+    #[must_use]
+    pub fn vocabulary(&self) -> Vec<u8> {
+        let spelled = self.vocabulary.spelled();
+        let mut file = Vec::with_capacity(4_000_000);
+        for rank in 0..spelled.len() {
+            base64(spelled.token(rank), &mut file);
+            file.push(b' ');
+            file.extend_from_slice(rank.to_string().as_bytes());
+            file.push(b'\n');
+        }
+        file
+    }
+
+    /// The piece in which a text comes to have more than `limit` tokens, and the tokens before it.
+    fn beyond(&self, text: &str, limit: usize) -> Option<(usize, usize, usize)> {
+        self.memo.with_borrow_mut(|memo| {
+            let mut before = 0;
+            for (start, end) in Pieces::new(text, self.pattern) {
+                let count = self.piece(text, start, end, memo);
+                if before + count > limit {
+                    return Some((start, end, before));
+                }
+                before += count;
+            }
+            None
+        })
+    }
+
+    #[inline]
+    fn piece(&self, text: &str, start: usize, end: usize, memo: &mut Memo) -> usize {
+        let bytes = text.as_bytes();
+        match key_at(bytes, start, end) {
+            Some(key) if self.vocabulary.whole.contains(key) => 1,
+            _ => memo.count(bytes, start, end, |piece| merge::count(piece, self.vocabulary)),
+        }
+    }
+}
+
+fn base64(bytes: &[u8], out: &mut Vec<u8>) {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for chunk in bytes.chunks(3) {
+        let triple = chunk.iter().fold(0_u32, |triple, byte| triple << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let digit = (triple >> (18 - 6 * place) & 63) as usize;
+            out.push(if place <= chunk.len() { ALPHABET[digit] } else { b'=' });
+        }
+    }
+}
