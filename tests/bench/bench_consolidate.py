@@ -16,8 +16,8 @@ def sentence(chance: random.Random, words: list[str]) -> str:
     return " ".join(chance.choices(words, k=12)) + f" in src/module_{chance.randrange(3000)}.py"
 
 
-def test_a_hundred_candidates_meet_ten_thousand_memories() -> None:
-    """About a second of one core with room enough; printed for every tier."""
+def main() -> None:
+    """Processor time for every capacity tier."""
     chance = random.Random(1)
     words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randrange(3, 9))) for _ in range(4000)]
     kinds = [kind for kind in MemoryType if kind is not MemoryType.EPISODE]
@@ -32,6 +32,8 @@ def test_a_hundred_candidates_meet_ten_thousand_memories() -> None:
         changes = decide(candidates, existing, tier).changes
         seconds = time.process_time() - started
         counts = {action: sum(c.action == action for c in changes) for action in ("ADD", "SKIP", "UPDATE", "DELETE")}
-        print(f"\nconsolidate {tier.value}: {MEMORIES} memories x {CANDIDATES} candidates in {seconds:.2f} s {counts}")
-        assert seconds < (2.0 if tier is Tier.GENEROUS else 10.0)
-        assert counts["UPDATE"] >= 20
+        print(f"consolidate {tier.value}: {MEMORIES} memories x {CANDIDATES} candidates in {seconds:.2f} s {counts}")
+
+
+if __name__ == "__main__":
+    main()
