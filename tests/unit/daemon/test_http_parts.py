@@ -1,0 +1,379 @@
+"""The parts of HTTP by themselves: calls, the table, the description, the gate, and what an unforeseen error tells."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import socket
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+import structlog
+
+from reverie.errors import Busy, NotFound, ValidationError
+from reveried import log
+from reveried.http.application import Application
+from reveried.http.call import Call, Reply, Stream
+from reveried.http.description import openapi
+from reveried.http.envelope import body_of, raw_response
+from reveried.http.gate import Gate
+from reveried.http.limits import Limits
+from reveried.http.metrics import Metrics
+from reveried.http.table import Route, Table, table
+from reveried.routes import routes
+from reveried.server import Front, Server, bind_unix
+from support.daemon import Answer, Wire, request, scratch_home
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Iterator
+    from pathlib import Path
+
+
+class Point(msgspec.Struct, forbid_unknown_fields=True):
+    """A body for tests."""
+
+    x: int
+    y: int = 0
+
+
+def call_of(body: bytes = b"", query: dict[str, str] | None = None, headers: dict[str, str] | None = None) -> Call:
+    services: Any = None
+    return Call("POST", "/v1/x", "default", None, {}, query or {}, headers or {}, body, services)
+
+
+async def fine(call: Call) -> Reply:
+    return Reply({"path": call.path, "params": dict(call.params), "body": call.json()})
+
+
+async def broken(call: Call) -> Reply:
+    raise KeyError("zebra", call.body)
+
+
+async def odd(call: Call) -> Reply:
+    del call
+    raise NotFound("nowhere", hint="look", strange=object())
+
+
+async def nothing(call: Call) -> Reply:
+    del call
+    return Reply(status=204)
+
+
+async def failing_stream(call: Call) -> Stream:
+    del call
+
+    async def items() -> AsyncGenerator[bytes, None]:
+        yield b"one"
+        raise KeyError("zebra")
+
+    return Stream(items(), lambda: None)
+
+
+ROUTES = (
+    Route("GET", "/v1/fine", fine, "Fine.", gives=Point),
+    Route("POST", "/v1/fine", fine, "Fine, with a body.", takes=Point, gives=Point, query=("wait",)),
+    Route("POST", "/v1/raw", nothing, "Any bytes.", raw=True),
+    Route("GET", "/v1/fine/{id}", fine, "One."),
+    Route("GET", "/v1/fine/{id}/more/{path:path}", fine, "All below."),
+    Route("GET", "/v1/broken", broken, "Broken."),
+    Route("GET", "/v1/odd", odd, "Odd."),
+    Route("DELETE", "/v1/fine/{id}", nothing, "Gone."),
+    Route("GET", "/v1/stream", failing_stream, "Ends early."),
+)
+
+
+@pytest.fixture
+def logged() -> Iterator[io.StringIO]:
+    """What is logged meanwhile."""
+    stream = io.StringIO()
+    log.configure("info", stream)
+    yield stream
+    structlog.reset_defaults()
+
+
+def serve(work: Callable[[Path], Any], limits: Limits | None = None, *, ready: bool = True) -> Any:
+    """`work`, in a thread, against these routes on a socket in this process."""
+
+    async def main() -> Any:
+        with scratch_home() as home:
+            server = Server(Front(), Gate(limits or Limits()))
+            services: Any = SimpleNamespace(metrics=Metrics(), callers=lambda _: None)
+            if ready:
+                server.front.app = Application(table(ROUTES), services)
+            await server.listen(bind_unix(home / "s"))
+            try:
+                return await asyncio.to_thread(work, home / "s")
+            finally:
+                assert await server.drain(1.0)
+                assert server.gate.held_bytes == 0
+                assert server.gate.open_connections == 0
+
+    return asyncio.run(main())
+
+
+def ask(path: Path, *requests: bytes) -> list[Answer]:
+    with Wire(path) as wire:
+        wire.send(b"".join(requests))
+        answers = [wire.answer() for _ in requests]
+    assert None not in answers
+    return [answer for answer in answers if answer is not None]
+
+
+def test_bodies() -> None:
+    """No body is `{}`; a body is checked before it is read, and fits its struct or names the field."""
+    assert call_of().json() == {}
+    assert call_of(b'{"x": 1}').into(Point) == Point(1)
+    for body in (b'{"x": "1"}', b"{}", b'{"x": 1, "z": 2}', b"[]", b"null"):
+        with pytest.raises(ValidationError):
+            call_of(body).into(Point)
+    with pytest.raises(ValidationError) as caught:
+        call_of(b'{"x": 1, "x": 2}').into(Point)
+    assert caught.value.details["reason"] == "duplicate_key"
+    with pytest.raises(ValidationError):
+        call_of(headers={"content-type": "application/json"}).json()
+
+
+def test_queries() -> None:
+    """Integers have bounds, flags have two words."""
+    assert call_of().limit() == 100
+    assert call_of(query={"limit": "1000"}).limit() == 1000
+    assert call_of(query={"n": "7"}).integer("n", 1) == 7
+    for text in ("", "-1", "1.0", "x", "\u0661", "1001"):
+        with pytest.raises(ValidationError, match="limit"):
+            call_of(query={"limit": text}).limit()
+    with pytest.raises(ValidationError, match="or more"):
+        call_of(query={"n": "0"}).integer("n", 1, least=1)
+    assert call_of(query={"wait": "true"}).flag("wait")
+    assert call_of(query={"wait": "1"}).flag("wait")
+    assert not call_of(query={"wait": "false"}).flag("wait")
+    assert not call_of().flag("wait")
+    with pytest.raises(ValidationError, match="true or false"):
+        call_of(query={"wait": "yes"}).flag("wait")
+
+
+def test_idempotency_keys() -> None:
+    """A key goes with the hash of what it was sent with; odd keys are refused."""
+    assert call_of().idempotency is None
+    first = call_of(b"a", headers={"idempotency-key": "k"}).idempotency
+    other = call_of(b"b", headers={"idempotency-key": "k"}).idempotency
+    assert first is not None
+    assert other is not None
+    assert first[0] == other[0] == "k"
+    assert first[1] != other[1]
+    for key in ("", "x" * 256, "é", "a\tb"):
+        with pytest.raises(ValidationError, match="Idempotency-Key"):
+            _ = call_of(headers={"idempotency-key": key}).idempotency
+
+
+def test_who_writes() -> None:
+    """The agent of the credential, or the owner."""
+    services: Any = None
+    assert call_of().who == "owner"
+    assert Call("GET", "/", "s", "mole", {}, {}, {}, b"", services).who == "mole"
+
+
+def test_a_duplicate_route_fails_at_start() -> None:
+    """Two routes for one call are a defect that shows at once."""
+    with pytest.raises(ValueError, match="GET /v1/fine"):
+        table(ROUTES, ROUTES[:1])
+
+
+def test_matching() -> None:
+    """Exact before pattern; one segment or the rest; known path with another method is 405 with the list."""
+
+    def work(path: Path) -> list[Answer]:
+        return ask(
+            path,
+            request("GET", "/v1/fine"),
+            request("GET", "/v1/fine/a%2Fb"),
+            request("GET", "/v1/fine/7/more/a/b.md"),
+            request("POST", "/v1/fine", b'{"x": 1}'),
+            request("PUT", "/v1/fine/7"),
+            request("DELETE", "/v1/fine/7"),
+            request("GET", "/v1/broken/x"),
+        )
+
+    fine_answer, slashed, below, posted, wrong, gone, missing = serve(work)
+    assert fine_answer.json()["params"] == {}
+    assert slashed.status == 404  # a segment is what stands between slashes after decoding
+    assert below.json()["params"] == {"id": "7", "path": "a/b.md"}
+    assert posted.json()["body"] == {"x": 1}
+    assert (wrong.status, wrong.json()["details"]["allow"]) == (405, "DELETE, GET, HEAD")
+    assert (gone.status, gone.body) == (204, b"")
+    assert missing.status == 404
+
+
+def test_unforeseen_errors_tell_nothing(logged: io.StringIO) -> None:
+    """A defect is 500 in the envelope; the log says where, neither of them what it held."""
+
+    def work(path: Path) -> list[Answer]:
+        return ask(path, request("GET", "/v1/broken", b"secret"), request("GET", "/v1/odd"))
+
+    defect, strange = serve(work)
+    assert (defect.status, defect.json()["error"]) == (500, "internal_error")
+    assert defect.json()["details"] == {"kind": "KeyError", "hint": "reverie logs shows it."}
+    assert strange.status == 404
+    said = logged.getvalue()
+    assert "secret" not in said
+    assert "zebra" not in said
+    (line,) = [json.loads(line) for line in said.splitlines() if "unexpectedly" in line]
+    assert line["kind"] == "KeyError"
+    assert any("broken" in place for place in line["trace"])
+
+
+def test_a_stream_that_fails_ends(logged: io.StringIO) -> None:
+    """After its head a stream can only end; what came before it arrives, and the log says why."""
+
+    def work(path: Path) -> bytes:
+        with Wire(path) as wire:
+            wire.send(request("GET", "/v1/stream", None, {"Connection": "close"}))
+            said = b""
+            while piece := wire.socket.recv(65536):
+                said += piece
+            return said
+
+    said = serve(work)
+    assert b"one" in said
+    assert said.endswith(b"0\r\n\r\n")
+    assert "a stream failed" in logged.getvalue()
+
+
+def test_raw_bodies() -> None:
+    """A route that takes any bytes does; the others want JSON."""
+
+    def work(path: Path) -> list[Answer]:
+        head = b"HTTP/1.1\r\nContent-Type: application/octet-stream\r\nContent-Length: 2\r\n\r\n\xff\xfe"
+        return ask(path, b"POST /v1/raw " + head, b"POST /v1/fine " + head)
+
+    raw, fine_answer = serve(work)
+    assert raw.status == 204
+    assert fine_answer.status == 415
+
+
+def test_bodies_of_all_connections_are_bounded() -> None:
+    """Beyond what all bodies together may hold, the next one is `busy`; what was held is given back."""
+    limits = Limits(body_bytes=1000, bodies_bytes=1500)
+
+    def work(path: Path) -> list[int]:
+        with Wire(path) as first, Wire(path) as second:
+            first.send(b"POST /v1/fine HTTP/1.1\r\nContent-Length: 1000\r\n\r\n" + b" " * 500)
+            ask(path, request("GET", "/v1/fine"))
+            second.send(b"POST /v1/fine HTTP/1.1\r\nContent-Length: 600\r\n\r\n")
+            refused = second.answer()
+            with Wire(path) as third:
+                third.send(b"POST /v1/fine HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n258\r\n" + b" " * 600)
+                chunked = third.answer()
+            first.send(b" " * 498 + b"{}")
+            served = first.answer()
+            with Wire(path) as fourth:
+                fourth.send(request("POST", "/v1/fine", b" " * 998 + b"{}"))
+                later = fourth.answer()
+        return [answer.status if answer is not None else 0 for answer in (refused, chunked, served, later)]
+
+    assert serve(work, limits) == [503, 503, 200, 200]
+
+
+def test_starting(logged: io.StringIO) -> None:
+    """Before the application is there every request is told so."""
+    del logged
+    (answer,) = serve(lambda path: ask(path, request("GET", "/v1/fine")), ready=False)
+
+    assert (answer.status, answer.json()["error"], answer.headers["retry-after"]) == (503, "starting", "1")
+
+
+def test_the_gate_by_uid(logged: io.StringIO) -> None:
+    """Own uid and root pass, root with a line in the log; anybody else does not; TCP is another matter."""
+    one, other = socket.socketpair()
+    with one, other:
+        import os
+
+        uid = os.getuid()
+        assert Gate(Limits()).admits(one)
+        stranger = Gate(Limits(), own_uid=uid + 1)
+        assert stranger.admits(one) == (uid == 0)
+        if uid != 0:
+            assert stranger.refused == {"peer_uid": 1}
+    assert ("root" in logged.getvalue()) == (uid == 0)
+    with socket.socket() as tcp:
+        assert Gate(Limits()).admits(tcp)
+
+
+def test_the_description_says_every_call() -> None:
+    """openapi.json has each call with its parameters, bodies, answers and the closed envelope; ids are unique."""
+    for rows in (table(ROUTES), routes()):
+        check_description(rows)
+    made = openapi(table(ROUTES))
+    posted = made["paths"]["/v1/fine"]["post"]
+    assert posted["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Point"}
+    assert {"name": "wait", "in": "query", "schema": {"type": "string"}} in posted["parameters"]
+    assert made["components"]["schemas"]["Point"]["properties"].keys() == {"x", "y"}
+
+
+def check_description(rows: Table) -> None:
+    made = openapi(rows)
+    json.dumps(made)
+    assert made["openapi"] == "3.1.0"
+    said = {(method, path) for path, item in made["paths"].items() for method in item}
+    assert len(said) == len(rows)
+    identifiers = [operation["operationId"] for item in made["paths"].values() for operation in item.values()]
+    assert len(set(identifiers)) == len(identifiers)
+    for route in rows.values():
+        assert route.says.endswith(".")
+
+
+def test_envelopes() -> None:
+    """Details that JSON cannot hold become text; a raw answer is whole HTTP and says that it closes."""
+    assert json.loads(body_of(Busy("later", hint="wait", what={1})))["details"]["what"] == "{1}"
+    raw = raw_response(Busy("later", hint="wait", retryAfter=2.5))
+    assert raw.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+    assert b"retry-after: 2\r\n" in raw
+    assert b"connection: close\r\n" in raw
+
+
+def test_metrics_are_counted_by_pattern() -> None:
+    """A histogram by route and status: buckets rise, and no name of a request is in it."""
+    metrics = Metrics()
+    for seconds in (0.0005, 0.003, 30):
+        metrics.observe("GET", "/v1/fine/{id}", 200, seconds)
+    lines = metrics.lines()
+    name = 'reverie_request_seconds_bucket{method="GET",route="/v1/fine/{id}",status="200",le='
+    assert f'{name}"0.001"}} 1' in lines
+    assert f'{name}"0.005"}} 2' in lines
+    assert f'{name}"10.0"}} 2' in lines
+    assert f'{name}"+Inf"}} 3' in lines
+
+
+def test_log_lines(logged: io.StringIO) -> None:
+    """One JSON object a line; long values are cut; the standard library's arguments stay out; levels hold."""
+    import logging
+
+    log.logger("x").debug("not said")
+    log.logger("x").info("said", value="y" * 10_000)
+    logging.getLogger("asyncio").warning("about %s", "a secret")
+    try:
+        int("a secret")
+    except ValueError:
+        logging.getLogger("asyncio").exception("failed with %s", "a secret")
+    lines = [json.loads(line) for line in logged.getvalue().splitlines()]
+    assert [line["event"] for line in lines] == ["said", "about %s", "failed with %s"]
+    assert len(lines[0]["value"]) < 600
+    assert lines[2]["kind"] == "ValueError"
+    assert "a secret" not in logged.getvalue()
+
+
+def test_log_on_a_terminal() -> None:
+    """People read sentences."""
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    stream = Terminal()
+    log.configure("info", stream)
+    log.logger("x").info("hello", value=1)
+    structlog.reset_defaults()
+    assert "hello" in stream.getvalue()
+    assert not stream.getvalue().startswith("{")
