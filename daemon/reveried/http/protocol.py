@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import httptools
 
 from reverie.errors import Busy, ReverieError, TooLarge, ValidationError
-from reveried.http.borrowed import HttpToolsProtocol, RequestResponseCycle
+from reveried.http.borrowed import HttpToolsProtocol
+from reveried.http.cycle import Cycle
 from reveried.http.envelope import raw_response
 
 if TYPE_CHECKING:
-    from uvicorn._types import ASGI3Application, ASGISendEvent
+    from uvicorn._types import ASGI3Application
 
-    from reveried.http.borrowed import Config, ServerState
+    from reveried.http.borrowed import Config, RequestResponseCycle, ServerState
     from reveried.http.gate import Gate
 
 __all__ = ["Connection"]
@@ -36,24 +37,6 @@ class Phase(Enum):
     BETWEEN = "between"
     HEAD = "head"
     BODY = "body"
-
-
-class Cycle(RequestResponseCycle):
-    """One request and its answer; an answer to a peer that has gone is dropped, and is no error."""
-
-    async def send(self, message: ASGISendEvent) -> None:
-        """One piece of the answer, when the peer has room for it."""
-        if self.flow.write_paused:
-            await self.flow.drain()
-        if self.transport.is_closing():
-            self.leave()
-            return
-        await super().send(message)
-
-    def leave(self) -> None:
-        """The peer has gone: whoever waits for it to say something learns that."""
-        self.disconnected = True
-        self.message_event.set()
 
 
 class Connection(HttpToolsProtocol):
