@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
+import errno
 import os
 import socket
 import struct
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Peer", "activated_sockets", "die_with_parent", "full_fsync", "notify", "peer_of", "unsupported"]
+__all__ = ["Peer", "activated_sockets", "die_with_parent", "notify", "peer_of", "unsupported"]
 
 FIRST_ACTIVATED_FD = 3
 PEER_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid of `struct ucred`
@@ -34,9 +34,9 @@ def unsupported(what: str) -> NoReturn:
     """Says which system call is missing here.
 
     Raises:
-        NotImplementedError: always.
+        OSError: always, with ENOSYS.
     """
-    raise NotImplementedError(f"{what} is not available on {sys.platform}: the daemon runs on Linux")
+    raise OSError(errno.ENOSYS, f"{what} is not available on {sys.platform}: the daemon runs on Linux")
 
 
 def peer_of(connection: socket.socket) -> Peer:
@@ -86,15 +86,6 @@ def activated_sockets(env: Mapping[str, str], pid: int) -> list[tuple[str, socke
             continue
         found.append((names[number] if number < len(names) else "", listener))
     return found
-
-
-def full_fsync(descriptor: int) -> None:
-    """Bytes of this file on the medium. Where fsync stops at the drive's cache, the stronger call is made."""
-    full = getattr(fcntl, "F_FULLFSYNC", None)
-    if full is not None:
-        fcntl.fcntl(descriptor, full)
-    else:
-        os.fsync(descriptor)
 
 
 def die_with_parent(signal_number: int, parent: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import socket
 import statistics
 import subprocess
@@ -44,9 +45,18 @@ def round_trips(path: str, message: bytes, rounds: int = ROUNDS) -> list[float]:
         for _ in range(rounds):
             began = time.perf_counter()
             peer.sendall(message)
-            peer.recv(65536)
+            answer = peer.recv(65536)
+            while len(answer) < whole(answer):
+                answer += peer.recv(65536)
             times.append(time.perf_counter() - began)
     return sorted(times)
+
+
+def whole(answer: bytes) -> int:
+    """How many bytes an answer has in all, as far as its first bytes tell; an echo has 75."""
+    head, _, _ = answer.partition(b"\r\n\r\n")
+    found = re.search(rb"content-length: (\d+)", head)
+    return len(head) + 4 + int(found[1]) if found else 75
 
 
 def echo(path: str) -> None:
