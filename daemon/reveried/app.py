@@ -7,6 +7,7 @@ schedules, server. Closing goes backwards, by the stack.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import secrets
 import signal
@@ -105,6 +106,9 @@ async def serve(env: Mapping[str, str]) -> int:
         server.front.app = Application(routes(), services)
         closing.callback(notify, "STOPPING=1", env)
         notify("READY=1", env)
+        # What the start made stays for good: the collector need not look at it again.
+        gc.freeze()
+        gc.enable()
         closing.callback(asyncio.create_task(publish_all(services)).cancel)
         logger("reveried").info(
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
