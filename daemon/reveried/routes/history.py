@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie import wire
 from reverie.engine import history
 from reverie.errors import NotFound, ValidationError
-from reverie.store import RULES, Kind
+from reverie.store import Kind
 from reveried.flows import publication
 from reveried.http.call import Reply
 from reveried.http.table import Route
@@ -32,14 +32,9 @@ def _shown(record: dict[str, Any]) -> dict[str, Any]:
         "why": record["why"],
         "parent": str(record["parent"]) if record["parent"] else None,
         "changes": record["changes"],
-        "undoable": _undoable(record["changes"]),
+        "undoable": history.undoable(record),
         "undoes": undone[1] if undone else None,
     }
-
-
-def _undoable(changes: list[dict[str, Any]]) -> bool:
-    ways = {RULES[Kind(change["kind"])].undo for change in changes}
-    return "restore" in ways and "refuse" not in ways and not any("purged" in change for change in changes)
 
 
 def _seq(call: Call) -> int:

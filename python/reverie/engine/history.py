@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 from reverie.engine import consolidation
 from reverie.errors import NotFound
 from reverie.models import EntryKind
-from reverie.store import Kind, Write
+from reverie.store import RULES, Kind, Write
 from reverie.store.undo import restore
 
 if TYPE_CHECKING:
     from reverie.store import Reader, Writer
 
-__all__ = ["get", "undo"]
+__all__ = ["get", "undo", "undoable"]
+
+_DRAWN = (Kind.DOCUMENT,)  # made anew from the memories that are put back
 
 
 def get(reader: Reader, seq: int) -> dict[str, Any]:
@@ -28,6 +30,13 @@ def get(reader: Reader, seq: int) -> dict[str, Any]:
     return found
 
 
+def undoable(operation: dict[str, Any]) -> bool:
+    """Whether an operation holds something to put back, and nothing that forbids it."""
+    changes = operation["changes"]
+    ways = {RULES[kind].undo for change in changes if (kind := Kind(change["kind"])) not in _DRAWN}
+    return "restore" in ways and "refuse" not in ways and not any("purged" in change for change in changes)
+
+
 def undo(space: str, seq: int, *, who: str, idempotency: tuple[str, str] | None = None) -> Write[dict[str, Any]]:
     """Puts back what operation `seq` changed, as a new operation.
 
@@ -36,7 +45,7 @@ def undo(space: str, seq: int, *, who: str, idempotency: tuple[str, str] | None 
 
     def body(writer: Writer) -> dict[str, Any]:
         undone = get(writer, seq)
-        changes = restore(writer, seq, leave=(Kind.DOCUMENT,))
+        changes = restore(writer, seq, leave=_DRAWN)
         if any(change["kind"] == Kind.MEMORY.value for change in changes):
             consolidation.redraw(writer, at=writer.at)
         for change in undone["changes"]:
