@@ -1,0 +1,261 @@
+"""Many agents at once: every acknowledged write is kept exactly once, in order, by one writing process."""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+import threading
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.client import Client
+from reverie.errors import Conflict
+from support.daemon import Daemon, request, running_daemon
+from support.session import given_back
+from support.soak import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+APPENDS = count(50, 500)
+NOTE_EVERY = 10
+JOIN_S = 300
+WRITES = os.O_WRONLY | os.O_RDWR
+
+
+@dataclass(slots=True)
+class Agent:
+    """One agent with a connection of its own, and what the daemon acknowledged to it."""
+
+    name: str
+    messages: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    append_s: list[float] = field(default_factory=list)
+    conflicts: int = 0
+
+    def work(self, socket: Path, thread: str, *, expecting: bool) -> None:
+        """APPENDS messages, a note and a recall now and then; with `expecting`, only where nobody was faster."""
+        with Client(socket) as client:
+            for number in range(APPENDS):
+                text = f"{self.name} {number}"
+                began = time.perf_counter()
+                if expecting:
+                    self._race(client, thread, text)
+                else:
+                    client.append(thread, [{"role": "user", "content": text}])
+                self.append_s.append(time.perf_counter() - began)
+                self.messages.append(text)
+                if number % NOTE_EVERY == 0:
+                    client.add_note(thread, text, "task")
+                    self.notes.append(text)
+                    client.recall(text)
+
+    def _race(self, client: Client, thread: str, text: str) -> None:
+        stands = client.thread(thread).message_count
+        while True:
+            try:
+                client.append(thread, [{"role": "user", "content": text}], expected_seq=stands)
+            except Conflict as conflict:
+                self.conflicts += 1
+                stands = conflict.details["currentVersion"]
+            else:
+                return
+
+
+def at_once(works: list[Callable[[], None]]) -> None:
+    """Runs all of them together; a failure of one is the caller's."""
+    failures: list[BaseException] = []
+    ready = threading.Barrier(len(works))
+
+    def run(work: Callable[[], None]) -> None:
+        try:
+            ready.wait()
+            work()
+        except BaseException as error:  # noqa: BLE001 - told to the test below
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(JOIN_S)
+    assert not failures, failures
+    assert not any(thread.is_alive() for thread in threads), "an agent hangs"
+
+
+def writers_of(file: Path) -> set[int]:
+    """The processes that have `file` open for writing."""
+    found = set()
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit():
+            continue
+        try:
+            for handle in (process / "fd").iterdir():
+                if handle.resolve() == file:
+                    flags = (process / "fdinfo" / handle.name).read_text("ascii").splitlines()[1]
+                    if int(flags.split()[1], 8) & WRITES:
+                        found.add(int(process.name))
+        except OSError:
+            continue  # it ended meanwhile, or is another user's
+    return found
+
+
+def percentiles(agents: list[Agent]) -> str:
+    """Median and 99th percentile of an append in milliseconds."""
+    cuts = statistics.quantiles([one for agent in agents for one in agent.append_s], n=100)
+    return f"p50 {1000 * cuts[49]:.1f} ms, p99 {1000 * cuts[98]:.1f} ms"
+
+
+@pytest.mark.parametrize("number", [4, 16])
+def test_each_on_its_own_thread(daemon: Daemon, number: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Appends, notes and recalls at once: all kept, once, in each agent's order; one process writes the store."""
+    agents = [Agent(f"own-{number}-{index}") for index in range(number)]
+    with Client(daemon.socket) as client:
+        for agent in agents:
+            client.create_thread(id=agent.name)
+        watched: list[set[int]] = []
+        store = (daemon.home / "data" / "store" / "data.mdb").resolve()
+        works: list[Callable[[], None]] = [
+            lambda agent=agent: agent.work(daemon.socket, agent.name, expecting=False)  # type: ignore[misc]
+            for agent in agents
+        ]
+        at_once([*works, lambda: watched.append(writers_of(store))])
+
+        assert watched == [{daemon.pid}]
+        for agent in agents:
+            assert [content for _, content in given_back(client, agent.name)] == agent.messages
+            assert sorted(note.content for note in client.notes(agent.name).items) == sorted(agent.notes)
+    with capsys.disabled():
+        print(f"\n{number} agents, {number * APPENDS} appends acknowledged and kept: {percentiles(agents)}")
+
+
+@pytest.mark.parametrize("number", [4, 16])
+@pytest.mark.parametrize("expecting", [False, True], ids=["as it comes", "where nobody was faster"])
+def test_all_on_one_thread(daemon: Daemon, number: int, *, expecting: bool) -> None:
+    """One thread for all: nothing is lost or doubled, and each agent's messages stand in its own order."""
+    thread = f"shared-{number}-{expecting}"
+    agents = [Agent(f"{index}") for index in range(number)]
+    with Client(daemon.socket) as client:
+        client.create_thread(id=thread)
+        at_once(
+            [
+                lambda agent=agent: agent.work(daemon.socket, thread, expecting=expecting)  # type: ignore[misc]
+                for agent in agents
+            ]
+        )
+        found = said(client, thread)
+        assert client.thread(thread).message_count == len(found) == number * APPENDS
+        assert len(client.notes(thread).items) == sum(len(agent.notes) for agent in agents)
+    by_agent: dict[str, list[str]] = defaultdict(list)
+    for text in found:
+        by_agent[text.split()[0]].append(text)
+    assert by_agent == {agent.name: agent.messages for agent in agents}
+    if expecting:
+        assert sum(agent.conflicts for agent in agents) > 0, "nobody ever raced"
+
+
+def said(client: Client, thread: str) -> list[str]:
+    """Every message of a thread that holds texts alone; those of one role in a row may come as one."""
+    texts: list[str] = []
+    for _, content in given_back(client, thread):
+        texts += [content] if isinstance(content, str) else [block["text"] for block in content]
+    return texts
+
+
+def test_an_agent_that_leaves_without_its_answer(daemon: Daemon) -> None:
+    """Whoever hangs up before the answer finds the message there at most once, and once when it sends it again."""
+    with Client(daemon.socket) as client:
+        client.create_thread(id="leaver")
+        for number in range(40):
+            with daemon.wire() as wire:
+                wire.send(keyed("leaver", f"m{number}"))
+                if number % 2:
+                    time.sleep(0.001 * (number % 8))
+        for number in range(40):
+            client.append("leaver", [{"role": "user", "content": f"m{number}"}], key=f"key m{number}")
+        assert sorted(said(client, "leaver")) == sorted(f"m{number}" for number in range(40))
+
+
+def keyed(thread: str, text: str) -> bytes:
+    """An append with a key of its own."""
+    body = f'{{"messages":[{{"role":"user","content":"{text}"}}]}}'.encode()
+    return request("POST", f"/v1/threads/{thread}/messages", body, {"Idempotency-Key": f"key {text}"})
+
+
+def kept_of(client: Client, thread: str) -> int:
+    """How many messages are there."""
+    return client.thread(thread).message_count
+
+
+@pytest.mark.timeout(1800)
+def test_a_key_survives_a_kill_between_commit_and_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    """Killed with answers unread, before or after the commit: sent again with its key, each write is there once."""
+    chance = random.Random(20261121)
+    before_kill = total = 0
+    with running_daemon() as own:
+        with Client(own.socket) as client:
+            client.create_thread(id="keyed")
+        for round_ in range(count(4, 40)):
+            texts = [f"r{round_} m{index}" for index in range(16)]
+            send_and_kill(own, texts, chance, until=8 if round_ % 2 else None)
+            own.start()
+            with Client(own.socket) as client:
+                committed = kept_of(client, "keyed") - total
+                assert 0 <= committed <= len(texts)
+                assert round_ % 2 == 0 or committed >= 8
+                before_kill += committed
+                answers = [
+                    client.append("keyed", [{"role": "user", "content": text}], key=f"key {text}") for text in texts
+                ]
+                total += len(texts)
+                assert kept_of(client, "keyed") == total
+                assert sorted({answer.first_seq for answer in answers}) == list(range(total - 15, total + 1))
+                assert sorted(said(client, "keyed")[-16:]) == sorted(texts)
+    with capsys.disabled():
+        print(f"\n{total} keyed appends cut off by a kill: {before_kill} were committed before it, all are there once")
+
+
+def send_and_kill(own: Daemon, texts: list[str], chance: random.Random, *, until: int | None) -> None:
+    """Sends without reading; kills when `until` of them are seen to be committed, or after a moment."""
+    with Client(own.socket) as client:
+        begin = kept_of(client, "keyed")
+        wires = [own.wire() for _ in texts]
+        for wire, text in zip(wires, texts, strict=True):
+            wire.send(keyed("keyed", text))
+        if until is None:
+            time.sleep(chance.uniform(0.0, 0.03))
+        else:
+            while kept_of(client, "keyed") < begin + until:
+                time.sleep(0.0005)
+        own.kill()
+    for wire in wires:
+        wire.socket.close()
+
+
+def test_a_distillation_with_a_key_is_made_once(daemon: Daemon) -> None:
+    """Asked for at once by many with one key: one distillation, and all get its answer."""
+    with Client(daemon.socket) as client:
+        client.create_thread(id="distilled")
+        for number in range(30):
+            talk: list[dict[str, Any]] = [{"role": "user", "content": f"please fix module_{number}.py, it fails"}]
+            client.append("distilled", [*talk, {"role": "assistant", "content": f"I fixed module_{number}.py."}])
+    archives: list[str] = []
+
+    def ask() -> None:
+        with Client(daemon.socket) as own:
+            archives.append(own.distill("distilled", key="one distillation").archive)
+
+    at_once([ask] * 4)
+    ask()
+    assert len(archives) == 5
+    assert len(set(archives)) == 1
+    with Client(daemon.socket) as client:
+        assert client.thread("distilled").distillations == 1
+        with pytest.raises(Conflict, match="another request"):
+            client.distill("distilled", token_budget=5_000, key="one distillation")

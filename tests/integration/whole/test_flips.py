@@ -1,0 +1,255 @@
+"""One flipped bit in the store: every answer is the right one or names the damage, and nothing restarts for ever."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.client import Client
+from reverie.store.check import FILE, run_check
+from reveried.app import EXIT_DAMAGED
+from reveried.cli.import_file import import_file
+from support.daemon import Answer, Daemon, environment, running_daemon, scratch_home
+from support.damage import aim, flip
+from support.session import session_file
+from support.soak import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reverie.store.check import CheckReport
+
+TRIALS = count(40, 300)
+CONTEXT_EVERY = count(4, 1)  # trials; a context needs a second process, which takes half a second to start
+DIED = b"died"
+EXIT_S = 30
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A store with something of every kind in it, and what a sound daemon answers to every read of it."""
+
+    data: Path
+    answers: dict[str, bytes]
+    contexts: dict[str, bytes]
+
+
+@dataclass(slots=True)
+class Trial:
+    """One flipped bit and what came of it."""
+
+    number: int
+    where: str
+    bit: int
+    noticed: dict[str, str] = field(default_factory=dict)  # path -> the message that named the damage
+    verdict: str = "unnoticed"
+
+    def __str__(self) -> str:
+        return f"trial {self.number}: bit {self.bit} ({self.where})"
+
+
+class Died(Exception):
+    """The daemon closed the connection without an answer."""
+
+
+@pytest.fixture(scope="module")
+def prepared() -> Iterator[Prepared]:
+    """Threads said, imported and distilled, notes, memories, documents, archives, a dream, an undo, a schedule."""
+    with scratch_home() as home:
+        with running_daemon(home) as daemon:
+            with Client(daemon.socket) as client:
+                fill(client, home)
+            paths = reads(daemon)
+            answers = {path: ask(daemon, path).body for path in paths}
+            contexts = {path: ask(daemon, path).body for path in context_reads(daemon)}
+            assert {path: ask(daemon, path).body for path in paths} == answers
+            assert daemon.stop() == 0
+        assert run_check(home / "data" / "store").ok
+        yield Prepared(home / "data", answers, contexts)
+
+
+def fill(client: Client, home: Path) -> None:
+    """A store as a few days of work leave it."""
+    for number in range(3):
+        report = import_file(client, session_file(home, number, turns=5, noise=60))
+        client.distill(str(report.thread))
+    client.create_thread(id="talk", title="Talk")
+    for number in range(40):
+        client.append("talk", [{"role": "user", "content": f"question {number}"}], key=f"key-{number}")
+        client.append("talk", [{"role": "assistant", "content": [{"type": "text", "text": f"answer {number} " * 40}]}])
+    client.append("talk", [{"role": "user", "content": "a long body " * 8_000}])
+    for number in range(5):
+        client.add_note("talk", f"note {number}", "decision")
+    client.delete_note("talk", client.notes("talk").items[0].id)
+    client.recall("flush the handle")
+    client.dream()
+    client.undo(next(operation.id for operation in client.operations().items if operation.undoable))
+    client.add_schedule("30 2 * * *")
+    client.create_thread(id="gone")
+    client.append("gone", [{"role": "user", "content": "x" * 200}] * 50)
+    client.delete_thread("gone", confirm="gone")
+
+
+def ask(daemon: Daemon, path: str) -> Answer:
+    """One read. Raises Died where there was no answer."""
+    try:
+        return daemon.ask("GET", path)
+    except (OSError, AssertionError) as error:
+        raise Died(path) from error
+
+
+def reads(daemon: Daemon) -> list[str]:
+    """Every read that a caller could make of this store, each list in one page and in small ones."""
+    lists = ("threads", "memories", "documents", "operations", "archives", "dreams", "schedules", "index")
+    found = [f"/v1/{name}" for name in lists] + [f"/v1/{name}?limit=3" for name in lists[:6]]
+    ids = {name: list(ask(daemon, f"/v1/{name}?limit=1000").json()["items"]) for name in lists[:6]}
+    for thread in (item["id"] for item in ids["threads"]):
+        parts = ("", "/messages?limit=1000", "/messages?limit=5&after=20", "/notes", "/summaries", "/digest")
+        found += [f"/v1/threads/{thread}{part}" for part in parts]
+    for memory in (item["id"] for item in ids["memories"]):
+        found += [f"/v1/memories/{memory}", f"/v1/memories/{memory}/history"]
+    found += [f"/v1/documents/{item['path']}" for item in ids["documents"]]
+    found += [f"/v1/operations/{item['id']}" for item in ids["operations"]]
+    found += [f"/v1/archives/{item['sha256']}" for item in ids["archives"]]
+    found += [f"/v1/dreams/{item['id']}" for item in ids["dreams"]]
+    return found
+
+
+def context_reads(daemon: Daemon) -> list[str]:
+    """Those that a compute process answers."""
+    threads = [item["id"] for item in ask(daemon, "/v1/threads").json()["items"]]
+    return [f"/v1/threads/{thread}/{part}" for thread in threads for part in ("context", "working-state")]
+
+
+def judge(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
+    """Reads everything on one connection: each answer is the right one, or an envelope that names the damage."""
+    for path, right in expected.items():
+        answer = ask(daemon, path)
+        if answer.body == right:
+            assert path not in trial.noticed, f"{trial}: {path} was damaged and is answered again"
+            continue
+        said: dict[str, Any] = answer.json()
+        assert answer.status == 500, f"{trial}: {path} answers {answer.status} {answer.body[:300]!r}"
+        assert said["error"] == "storage_failed", f"{trial}: {path} {said}"
+        assert "reverie check" in said["details"].get("hint", ""), f"{trial}: {path} {said}"
+        trial.noticed[path] = said["message"]
+
+
+def write_afterwards(trial: Trial, daemon: Daemon) -> None:
+    """Writes to a thread of its own, which may be refused for the damage; what is acknowledged is there."""
+    made = daemon.ask("POST", "/v1/threads", {"id": "after"})
+    if made.status != 201:
+        assert made.json()["error"] == "storage_failed", f"{trial}: {made.body[:300]!r}"
+        return
+    for number in range(20):
+        said = daemon.ask(
+            "POST", "/v1/threads/after/messages", {"messages": [{"role": "user", "content": f"{number}"}]}
+        )
+        if said.status != 200:
+            assert said.json()["error"] == "storage_failed", f"{trial}: {said.body[:300]!r}"
+            return
+    kept = daemon.ask("GET", "/v1/threads/after/messages")
+    if kept.status == 200:
+        assert [item["content"] for item in kept.json()["items"]] == [str(number) for number in range(20)], str(trial)
+
+
+def unchanged(path: str) -> bool:
+    """Whether a read's answer does not hold what was written since."""
+    return not path.startswith(("/v1/threads?", "/v1/operations?")) and path not in ("/v1/threads", "/v1/operations")
+
+
+def started(daemon: Daemon) -> int | None:
+    """None where it became ready; else the status that it ended with."""
+    daemon.launch()
+    assert daemon.process is not None
+    try:
+        daemon.wait_ready()
+    except AssertionError:
+        return daemon.process.wait(EXIT_S)
+    return None
+
+
+def ended(daemon: Daemon) -> int:
+    """The status of a daemon that stopped answering by itself."""
+    assert daemon.process is not None
+    return daemon.process.wait(EXIT_S)
+
+
+def restarted(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
+    """After it fell over: one start, which checks first, and refuses the file or serves what is right."""
+    status = started(daemon)
+    trial.verdict = "crashed, then refused"
+    if status is not None:
+        assert status == EXIT_DAMAGED, f"{trial}: the restart ended with {status}:\n{daemon.said()}"
+        return
+    trial.verdict = "crashed, then served"
+    trial.noticed.clear()
+    judge(trial, daemon, expected)
+
+
+def run(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
+    """The life of one daemon on one damaged store."""
+    status = started(daemon)
+    if status is not None:
+        assert status == EXIT_DAMAGED, f"{trial}: the start ended with {status}:\n{daemon.said()}"
+        trial.verdict = "refused at start"
+        return
+    try:
+        judge(trial, daemon, expected)
+        if trial.noticed:
+            trial.verdict = "named"
+        write_afterwards(trial, daemon)
+        judge(trial, daemon, {path: right for path, right in expected.items() if unchanged(path)})
+    except (Died, OSError, AssertionError) as error:
+        assert daemon.process is not None
+        if isinstance(error, AssertionError) and daemon.process.poll() is None:
+            raise
+        assert ended(daemon) < 0, f"{trial}: ended with {daemon.process.returncode}:\n{daemon.said()}"
+        restarted(trial, daemon, expected)
+
+
+def compare(trial: Trial, report: CheckReport) -> None:
+    """What `check` says of the damaged file covers what reading it met."""
+    assert not report.ok, f"{trial}: {trial.verdict} {trial.noticed}, and check finds nothing"
+    if report.status == FILE:
+        return
+    told = json.dumps([problem.as_json() for problem in report.problems])
+    for path, message in trial.noticed.items():
+        kind = message.split(" ", 2)[1 if message.startswith("collection ") else 0]
+        # A long body stands apart from its record, and is what `check` names then.
+        assert kind in told or '"blob"' in told, f"{trial}: {path} says {message!r}, check says {told[:1000]}"
+
+
+@pytest.mark.timeout(3600)
+def test_no_wrong_answer_after_a_flipped_bit(prepared: Prepared, capsys: pytest.CaptureFixture[str]) -> None:
+    """Trial after trial on a copy of the same store."""
+    chance = random.Random(20261121)
+    whole = (prepared.data / "store" / "data.mdb").read_bytes()
+    verdicts: Counter[tuple[str, str]] = Counter()
+    for number in range(TRIALS):
+        trial = Trial(number, *aim(whole, chance, number))
+        with scratch_home() as home:
+            for folder in ("data", "as it was"):
+                shutil.copytree(prepared.data, home / folder)
+                flip(home / folder / "store" / "data.mdb", trial.bit)
+            daemon = Daemon(home, environment(home))
+            expected = prepared.answers | (prepared.contexts if number % CONTEXT_EVERY == 0 else {})
+            try:
+                run(trial, daemon, expected)
+            finally:
+                if daemon.process is not None and daemon.process.poll() is None:
+                    daemon.kill()
+            if trial.verdict != "unnoticed":
+                compare(trial, run_check(home / "as it was" / "store"))
+        verdicts[trial.where, trial.verdict] += 1
+    with capsys.disabled():
+        print(f"\n{TRIALS} flipped bits, 0 wrong answers")
+        for (where, verdict), trials in sorted(verdicts.items()):
+            print(f"  {where:10s} {verdict:22s} {trials}")

@@ -1,0 +1,75 @@
+"""Flips bits in a store's file, aimed at all of it or at the pages on which everything else rests."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import random
+    from pathlib import Path
+
+__all__ = ["PAGE_BYTES", "aim", "flip"]
+
+PAGE_BYTES = 4096
+HEAD_BYTES = 16  # of a page: number, flags, and the bounds of its free space
+META_BYTES = HEAD_BYTES + 136  # magic, form, address, size of the map, the two databases, last page, transaction
+FREE_ROOT = HEAD_BYTES + 24 + 40  # where a meta page names the root of the tree of free pages
+MAIN_ROOT = FREE_ROOT + 48  # and that of everything else
+TRANSACTION = HEAD_BYTES + 24 + 96 + 8
+NO_PAGE = 2**64 - 1
+BRANCH = 0x01
+
+
+def flip(path: Path, bit: int) -> None:
+    """Changes one bit, counted from the beginning of the file."""
+    with path.open("r+b") as file:
+        file.seek(bit // 8)
+        (byte,) = file.read(1)
+        file.seek(bit // 8)
+        file.write(bytes((byte ^ (1 << (bit % 8)),)))
+
+
+def aim(data: bytes, chance: random.Random, number: int) -> tuple[str, int]:
+    """Where trial `number` hits and which bit that is: in turn a meta page, the free list, a page's head, anywhere."""
+    match number % 8:
+        case 0:
+            return "meta", 8 * (_meta(data) + chance.randrange(META_BYTES)) + chance.randrange(8)
+        case 1:
+            return "free list", _used_bit(data, chance.choice(_tree(data, FREE_ROOT)), chance)
+        case 2:
+            page = chance.choice(_tree(data, MAIN_ROOT))
+            return "page head", 8 * (page * PAGE_BYTES + chance.randrange(64)) + chance.randrange(8)
+        case 3 | 4 | 5:
+            return "page", _used_bit(data, chance.choice(_tree(data, MAIN_ROOT)), chance)
+        case _:
+            return "anywhere", chance.randrange(8 * len(data))
+
+
+def _meta(data: bytes) -> int:
+    """The offset of the meta page in force: the one of the later transaction."""
+    return max((0, PAGE_BYTES), key=lambda at: struct.unpack_from("<Q", data, at + TRANSACTION)[0])
+
+
+def _tree(data: bytes, root_at: int) -> list[int]:
+    """Every branch and leaf page of a tree in use."""
+    (root,) = struct.unpack_from("<Q", data, _meta(data) + root_at)
+    found, waiting = [], [root] if root != NO_PAGE else []
+    while waiting:
+        page = waiting.pop()
+        found.append(page)
+        start = page * PAGE_BYTES
+        flags, lower = struct.unpack_from("<HH", data, start + 10)
+        if flags & BRANCH:
+            nodes = struct.unpack_from(f"<{(lower - HEAD_BYTES) // 2}H", data, start + HEAD_BYTES)
+            waiting += [int.from_bytes(data[start + node : start + node + 6], "little") for node in nodes]
+    assert found, "the tree is empty"
+    return found
+
+
+def _used_bit(data: bytes, page: int, chance: random.Random) -> int:
+    """A bit of a page that is not in its free space."""
+    start = page * PAGE_BYTES
+    lower, upper = struct.unpack_from("<HH", data, start + 12)
+    byte = chance.choice([*range(lower), *range(upper, PAGE_BYTES)])
+    return 8 * (start + byte) + chance.randrange(8)
