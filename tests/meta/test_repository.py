@@ -86,7 +86,8 @@ def test_only_the_faces_import_the_native_module() -> None:
         if path.is_relative_to(ROOT / "python")
         and re.search(r"^\s*(from|import) reverie(\._native|.*import.*_native)", path.read_text(), re.MULTILINE)
     }
-    daemon = [path for path in modules() if path.is_relative_to(ROOT / "daemon") and "_native" in path.read_text()]
+    door = re.compile(r"reverie\._native|import _native")
+    daemon = [path for path in modules() if path.is_relative_to(ROOT / "daemon") and door.search(path.read_text())]
 
     assert importers <= faces
     assert daemon == []
@@ -94,15 +95,8 @@ def test_only_the_faces_import_the_native_module() -> None:
 
 def test_nothing_is_left_for_someone_else() -> None:
     """No mark of unfinished work, no swallowed exception, no unexplained silence of a checker."""
-    mark = re.compile(
-        r"\b(TO"
-        r"DO|FIX"
-        r"ME|X"
-        r"XX)\b|NotImplemented"
-        r"Error|unimple"
-        r"mented!|to"
-        r"do!\(|type: ignore($|[^\[])|except[^\n]*:\s*pass\b"
-    )
+    words = ("TO" + "DO", "FIX" + "ME", "X" + "XX", "NotImplemented" + "Error", "unimple" + "mented!", "to" + "do!")
+    mark = re.compile(rf"\b({'|'.join(words)})|type: ignore($|[^\[])|except[^\n]*:\s*pass\b")
     left = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in tracked(".py", ".rs", ".pyi", ".toml")
@@ -115,7 +109,7 @@ def test_nothing_is_left_for_someone_else() -> None:
 
 def test_no_machine_path_is_named() -> None:
     """The project speaks of itself alone."""
-    leak = re.compile(r"/work/|/root/\.|\.library\b|artifactory")
+    leak = re.compile("|".join(("/wo" + "rk/", "/ro" + "ot/[.]", "[.]libr" + "ary\\b", "artifact" + "ory")))
     found = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in tracked(
