@@ -69,7 +69,7 @@ class _Sequence:
     def take(self, seq: int) -> None:
         """The next number found, greater than those before."""
         if self.last and seq != self.last + 1:
-            self.gaps += range(self.last + 1, min(seq, self.last + 1 + PROBLEMS_MAX))
+            self.gaps += range(self.last + 1, min(seq, self.last + 1 + PROBLEMS_MAX - len(self.gaps)))
         self.first = self.first or seq
         self.last = seq
 
@@ -183,9 +183,10 @@ class Audit:
         prefix = collection(space, kind, rest)
         self._found[prefix].add(data[:HASH_BYTES])
         if RULES[kind].sequence:
-            seq = decode(rest)[-1]
-            assert isinstance(seq, int)
-            self._sequences[prefix].take(seq)
+            parts = decode(rest)
+            if not parts or not isinstance(parts[-1], int):
+                raise Damaged("a key of a sequence ends in no number", hint="restore a backup")
+            self._sequences[prefix].take(parts[-1])
 
     def _note(self, place: _Place, record: Record, value: dict[str, Any]) -> None:
         """What a record that is sound says about others."""

@@ -128,8 +128,10 @@ def _records(path: Path, offline: bool, problems: list[Problem]) -> dict[str, in
     settings: dict[str, Any] = {**options(MAP_BYTES, readonly=True), "subdir": path.is_dir(), "lock": not offline}
     with lmdb.open(str(path), **settings) as env, env.begin() as txn:
         audit = Audit(txn)
-        audit.run()
-        problems += audit.problems
+        try:
+            audit.run()
+        finally:
+            problems += audit.problems
     anchor = AnchorFile.read(path) if path.is_dir() else None
     if anchor is not None and audit.commits < anchor.commits:
         what = f"the store is at commit {audit.commits}; commit {anchor.commits} was acknowledged"

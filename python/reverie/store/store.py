@@ -13,7 +13,7 @@ from reverie.errors import Damaged, ReverieError, StorageFailed
 from reverie.store.anchor import Anchor, AnchorFile
 from reverie.store.batch import Batch, Done, Failed, Write
 from reverie.store.env import MAP_BYTES, Environment
-from reverie.store.faults import commit_error
+from reverie.store.faults import commit_error, translate
 from reverie.store.header import Header
 from reverie.store.keys import space_prefix
 from reverie.store.lock import StoreLock
@@ -41,7 +41,7 @@ class Store:
         self._env = env
         self._lock = lock
         self._anchor = anchor
-        self._header = header
+        self._header, self._checksum = header
         self._redactor = redactor
         self._trust = Trust()
         self._failed: StorageFailed | None = None
@@ -77,7 +77,7 @@ class Store:
                 env.close()
             lock.release()
             raise
-        return cls(env, lock, anchor, header, redactor)
+        return cls(env, lock, anchor, (header, checksum), redactor)
 
     @property
     def path(self) -> Path:
@@ -137,11 +137,13 @@ class Store:
                 return outcomes
             header = self._header.copy()
             checksum = batch.seal(header)
-        except BaseException:
+        except BaseException as error:
             txn.abort()
+            if isinstance(error, lmdb.Error) and not isinstance(error, lmdb.MapFullError):
+                raise translate(error, "committing") from error
             raise
         self._flush(txn)
-        self._header = header
+        self._header, self._checksum = header, checksum
         self._remember(Anchor(header.commits, checksum, closed=False))
         return outcomes
 
@@ -199,15 +201,16 @@ class Store:
             raise commit_error(error, self.path) from error
 
     def close(self) -> None:
-        """Closes in order: the environment, then the anchor, flushed, says so, then the lock. Twice is once."""
+        """Closes in order: the environment, then the anchor, flushed, says so, then the lock. Twice is once.
+
+        After a failed flush the anchor does not say so, and the store is checked before it is opened again.
+        """
         if not self._open:
             return
         self._open = False
-        with self._env.read() as txn:
-            found = Header.read(txn)
         self._env.close()
-        if found is not None and self._failed is None:
-            self._anchor.write(Anchor(found[0].commits, found[1], closed=True), flush=True)
+        if self._failed is None:
+            self._anchor.write(Anchor(self._header.commits, self._checksum, closed=True), flush=True)
         self._anchor.close()
         self._lock.release()
 

@@ -59,13 +59,17 @@ def collection(space: bytes, kind: Kind, rest: bytes) -> bytes:
     """What the keys of one collection begin with, from the part of a key after its kind.
 
     A collection is all records of a kind in a space, or, for a kind with a scope, those that share its first part.
+    Raises Damaged for a key that has no first part.
     """
     scope = RULES[kind].scope
     if scope == 0:
         return kind_prefix(space, kind)
     if kind is Kind.VERSION:
         return kind_prefix(space, kind) + rest[:1]
-    return kind_prefix(space, kind) + rest[: rest.index(0) + 1]
+    end = rest.find(0)
+    if end < 0:
+        raise Damaged(f"a key of kind {kind} has no end: {rest.hex()}", hint="run `reverie check`")
+    return kind_prefix(space, kind) + rest[: end + 1]
 
 
 def scope_prefix(space: bytes, kind: Kind, prefix: Key) -> bytes:

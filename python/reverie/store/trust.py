@@ -87,10 +87,11 @@ class Trust:
         self._known(prefix)
         header = stored_tally(txn, prefix)
         found = Tally()
-        for space in spaces(txn):
-            root = txn.get(root_key(space))
-            if root is not None:
-                found.add(root[:HASH_BYTES])
+        with reading("reading the roots of spaces"):
+            for space in spaces(txn):
+                root = txn.get(root_key(space))
+                if root is not None:
+                    found.add(root[:HASH_BYTES])
         if header is None or not found.holds(header):
             self._refuse(prefix, "the list of spaces does not fit the store's header")
         self._whole.add(prefix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import lmdb
 import orjson
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from reverie.errors import Damaged, StorageFailed
-from reverie.store import Kind, Writer, seal
+from reverie.store import RULES, Kind, Writer, seal
 from reverie.store import audit as audit_module
 from reverie.store.audit import Audit
 from reverie.store.check import FILE, RECORDS, SOUND, CheckReport, check, main, run_check
@@ -19,6 +22,7 @@ from reverie.store.codec import bind, seal_own
 from reverie.store.keys import encode, kind_prefix, space_prefix
 from reverie.store.tally import tally_key
 from reverie.store.trust import header_key, root_key
+from support.soak import count
 from support.stores import MASKING, SPACE, opened, put, raw, raw_key, write
 
 if TYPE_CHECKING:
@@ -322,6 +326,23 @@ def test_the_walk_goes_on_behind_what_it_cannot_follow(filled: Path, kind: Kind)
         assert audit.counts["run"] == 1500
         if kind is not Kind.HEADER:
             assert any("cannot be followed" in problem.what for problem in audit.problems)
+
+
+@given(st.sampled_from(sorted(rule.code for rule in RULES.values())), st.binary(max_size=12), st.binary(max_size=60))
+@settings(max_examples=count(300, 20_000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_record_ends_the_check(tmp_path: Path, code: int, rest: bytes, data: bytes) -> None:
+    """Whatever a key or a record has become, it is a problem with a name and not the end of the walk."""
+    path = tmp_path / "any"
+    if not path.exists():
+        opened(path).close()
+    key = SPACE_BYTES + bytes((code,)) + rest
+    with raw(path) as txn:
+        if txn.get(key) is None:
+            txn.put(key, data)
+    report = check(path, offline=True)
+    assert report.status == RECORDS
+    assert report.problems
+    shutil.rmtree(path)
 
 
 def test_a_tree_that_cannot_be_entered_is_named(filled: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from reverie.errors import Busy, Damaged, DiskFull, ReverieError, StorageFailed
 from reverie.store import Kind, Store, faults
+from reverie.store.batch import Batch
 from reverie.store.env import Environment
 from reverie.store.faults import commit_error, translate
 from support.stores import SPACE, put
@@ -153,3 +154,14 @@ def test_a_copy_without_room_leaves_the_store_as_it_was(store: Store, tmp_path: 
         store._env._env = whole
     assert put(store, Kind.MEMORY, ("m",), {"n": 2}) == 2
     assert not list(store.path.glob("*.part"))
+
+
+def test_a_bad_page_met_when_committing_is_damage(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> None:
+        raise lmdb.CorruptedError("bad page")
+
+    monkeypatch.setattr(Batch, "seal", failing)
+    with pytest.raises(Damaged, match="committing"):
+        put(store, Kind.MEMORY, ("m",), {"n": 1})
+    monkeypatch.undo()
+    assert put(store, Kind.MEMORY, ("m",), {"n": 1}) == 1

@@ -1,0 +1,386 @@
+"""What was acknowledged outlives the process, a failing disk and a full one; what is damaged is never served."""
+
+from __future__ import annotations
+
+import faulthandler
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+
+from reverie.errors import Damaged, DiskFull, ReverieError
+from reverie.store import RULES, SYSTEM_SPACE, Kind, Reader, Store, Writer, needs_check
+from reverie.store.check import CheckReport, check
+from reverie.store.codec import arrived
+from support.soak import count
+from support.store_load import held, writes
+from support.stores import AT, SPACE, opened, put, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+TESTS = Path(__file__).resolve().parents[1]
+
+
+def _load(path: Path, *commits: int, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    """The process that writes, perhaps under a tracer."""
+    env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}", "PYTHONDONTWRITEBYTECODE": "1"}
+    env.pop("COVERAGE_PROCESS_START", None)
+    command = [*prefix, sys.executable, "-m", "support.store_load", str(path), *map(str, commits)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+
+
+def _acknowledged(said: str) -> int:
+    acks = [int(line.split()[1]) for line in said.splitlines() if line.startswith("ack ") and line[4:].isdigit()]
+    assert acks == list(range(acks[0], acks[-1] + 1)) if acks else True
+    return acks[-1] if acks else 0
+
+
+def _check_survivor(path: Path, acknowledged: int) -> None:
+    """The store is sound, and holds what was acknowledged, and at most the one commit that was under way."""
+    if (path / "data.mdb").exists():
+        report = check(path, offline=True)
+        assert report.ok, report.problems[:5]
+    began = time.monotonic()
+    with opened(path) as store:
+        assert time.monotonic() - began < 1
+        commits = held(store)
+        assert acknowledged <= commits <= acknowledged + 1
+        store.commit(writes(commits + 1), at=AT)
+        assert held(store) == commits + 1
+
+
+def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path) -> None:
+    """SIGKILL at random moments of a load of eight agents, over and over on one store."""
+    chance = random.Random(7)
+    path, last = tmp_path / "store", 0
+    for _ in range(count(5, 200)):
+        load = _load(path)
+        assert load.stdout
+        assert load.stdout.readline() == "open\n"
+        time.sleep(chance.uniform(0.01, 0.25))
+        load.kill()
+        said, _ = load.communicate()
+        assert needs_check(path)
+        last = max(last, _acknowledged(said))
+        _check_survivor(path, last)
+        last += 1
+
+
+def _tracer() -> str:
+    strace = shutil.which("strace")
+    if strace is None:
+        pytest.skip("needs strace to inject faults: `apt-get install strace`")
+    probe = subprocess.run([strace, "-o", os.devnull, "true"], capture_output=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip("strace may not trace here (ptrace is not permitted)")
+    return strace
+
+
+def _traced(path: Path, inject: str, commits: int = 6) -> tuple[str, str]:
+    """What the load said with one fault injected into its calls on the store's data file; and the tracer's log."""
+    log = path.with_name("trace")
+    path.mkdir(exist_ok=True)
+    prefix = (_tracer(), "-f", "-qq", "-o", str(log), "-P", str(path / "data.mdb"), "-e", f"inject={inject}")
+    load = _load(path, commits, prefix=prefix)
+    said, complaint = load.communicate(timeout=60)
+    assert "Traceback" not in complaint, complaint
+    return said, log.read_text() if log.exists() else ""
+
+
+CALLS = ("pwrite64", "writev", "fdatasync")  # what LMDB makes a commit with
+
+
+def _points(path: Path, call: str) -> int:
+    """How often the load makes a call on the data file."""
+    path.mkdir()
+    log = path.with_name("count")
+    prefix = (_tracer(), "-f", "-qq", "-o", str(log), "-P", str(path / "data.mdb"), "-e", f"trace={call}")
+    load = _load(path, 6, prefix=prefix)
+    load.communicate(timeout=60)
+    return log.read_text().count(f"{call}(")
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_killed_at_any_call_on_the_file(tmp_path: Path, call: str) -> None:
+    """Not at a random moment but just as the N-th write or flush begins."""
+    points = _points(tmp_path / "counted", call)
+    if points == 0:
+        pytest.skip(f"LMDB does not call {call} here")
+    chosen = random.Random(call).sample(range(1, points + 1), min(points, count(3, points)))
+    for number in chosen:
+        path = tmp_path / f"store{number}"
+        said, log = _traced(path, f"{call}:signal=KILL:when={number}")
+        assert "SIGKILL" in log
+        _check_survivor(path, _acknowledged(said))
+
+
+@pytest.mark.parametrize("error", ["EIO", "ENOSPC", "EDQUOT"])
+@pytest.mark.parametrize("call", CALLS)
+def test_a_failing_call_never_becomes_an_acknowledgement(tmp_path: Path, call: str, error: str) -> None:
+    """EIO from a flush: no more writes until the store was opened again. No room: the next write works."""
+    points = _points(tmp_path / "counted", call)
+    if points == 0:
+        pytest.skip(f"LMDB does not call {call} here")
+    later = range(points // 2, points + 1)  # the first calls make the file; those are tested by opening
+    for number in random.Random(f"{call}{error}").sample(later, min(len(later), count(1, 40))):
+        path = tmp_path / f"store{number}"
+        said, log = _traced(path, f"{call}:error={error}:when={number}")
+        assert "(INJECTED)" in log
+        lines = said.splitlines()
+        failed = [line.split()[0] for line in lines if line.startswith(("storage_failed", "disk_full"))]
+        assert failed, said
+        assert failed[0] == ("storage_failed" if error == "EIO" else "disk_full")
+        # After an EIO, and after any failure to write the page that names the newest state, nothing is written until
+        # the store has been opened again. After want of room elsewhere, the next write goes through.
+        assert failed[1:] in ([], ["storage_failed"] * 4)
+        assert error != "EIO" or len(failed) == 5
+        refused = lines.index(next(line for line in lines if line.startswith(failed[0])))
+        assert len(failed) == 1 or not any(line.startswith("ack") for line in lines[refused:])
+        _check_survivor(path, _acknowledged(said))
+
+
+def test_a_file_size_limit_is_a_full_disk_and_passes(tmp_path: Path) -> None:
+    """The child may write 1 MiB; then, allowed more, it goes on without being started again."""
+    child = multiprocessing.get_context("fork").Process(target=_limited, args=(tmp_path / "store",))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0
+    _check_sound(tmp_path / "store")
+
+
+def _limited(path: Path) -> None:
+    store = opened(path)
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
+    written = _until_full(store)
+    assert written > 5
+    _check_full(store, written)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    put(store, Kind.MEMORY, ("after",), {"text": "x" * 30_000})
+    store.close()
+    os._exit(0)
+
+
+def _until_full(store: Store) -> int:
+    """Writes until the disk is full; how many writes were acknowledged."""
+    for written in range(1000):
+        try:
+            put(store, Kind.MEMORY, (f"m{written}",), {"text": "x" * 30_000})
+        except DiskFull:
+            return written
+    raise AssertionError("the disk is never full")
+
+
+def _check_full(store: Store, written: int) -> None:
+    """Reads work on a full disk, and everything acknowledged is there."""
+    with store.reader(SPACE) as reader:
+        assert reader.count(Kind.MEMORY) == sum(1 for _ in reader.scan(Kind.MEMORY)) == written
+        assert reader.operation() == written
+
+
+def _check_sound(path: Path) -> None:
+    report = check(path, offline=True)
+    assert report.ok, report.problems[:5]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 2 MiB; skips where none can be mounted."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"needs the right to mount a tmpfs: {mounted.stderr.strip()}")
+    yield disk
+    subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_a_full_disk_does_no_harm(small_disk: Path) -> None:
+    path, ballast = small_disk / "store", small_disk / "ballast"
+    with opened(path) as store:
+        ballast.write_bytes(b"x" * 1_000_000)
+        written = _until_full(store)
+        _check_full(store, written)
+        ballast.unlink()
+        put(store, Kind.MEMORY, ("after",), {"text": "x" * 30_000})
+    _check_sound(path)
+
+
+def _fill(path: Path) -> None:
+    """Something of everything, in an order that leaves free pages, old pages and pages of every sort."""
+
+    def body(w: Writer, turn: int) -> None:
+        for number in range(40):
+            w.append(Kind.ENTRY, (f"thread_{number % 3}",), {"turn": turn, "text": f"{number} said " * (number % 30)})
+            w.put(Kind.MEMORY, (f"memory_{number:03}",), {"turn": turn, "content": f"known {number} " * (turn + 1)})
+            w.put(Kind.ACCESS, (f"memory_{number:03}",), {"turn": turn})
+        w.put(Kind.DOCUMENT, (f"facts/{turn}.md",), {"text": f"{turn}" * (70_000 if turn % 2 else 900)})
+        w.delete(Kind.MEMORY, (f"memory_{turn:03}",))
+        w.put(Kind.THREAD, ("thread_0",), {"turn": turn})
+        w.put(Kind.NOTE, ("thread_0", f"note_{turn}"), {"text": "remember"})
+        w.event("memory.written", {"turn": turn})
+
+    with opened(path) as store:
+        for turn in range(8):
+            write(store, body, turn, idempotency=(f"key_{turn}", "hash"))
+            put(store, Kind.MEMORY, ("m",), {"turn": turn}, space="other")
+            put(store, Kind.SPACE, (f"space_{turn}",), {"turn": turn}, space=SYSTEM_SPACE)
+
+
+Question: TypeAlias = "tuple[Kind, str, Callable[[Reader], Any]]"
+
+
+def _question(kind: Kind, ask: Callable[..., Any], *given: Any, space: str = SPACE, **how: Any) -> Question:
+    return kind, space, lambda reader: ask(reader, *given, **how)
+
+
+def _questions() -> dict[str, Question]:
+    """Everything one can ask, by name: its kind, its space, and the asking."""
+    asked: dict[str, Question] = {}
+    for space in (SPACE, "other", SYSTEM_SPACE, "nobody"):
+        for kind in set(RULES) - {Kind.TALLY, Kind.ROOT, Kind.HEADER, Kind.VERSION}:
+            asked[f"scan {space} {kind}"] = _question(kind, _opened_all, kind, space=space)
+        asked[f"operation {space}"] = _question(Kind.OPERATION, Reader.operation, space=space)
+    for number in range(42):
+        key = (f"memory_{number:03}",)
+        asked[f"memory {number}"] = _question(Kind.MEMORY, Reader.get, Kind.MEMORY, key)
+        asked[f"access {number}"] = _question(Kind.ACCESS, Reader.get, Kind.ACCESS, key)
+        asked[f"history {number}"] = _question(Kind.MEMORY, Reader.history, Kind.MEMORY, key)
+    for turn in range(9):
+        asked[f"document {turn}"] = _question(Kind.DOCUMENT, Reader.get, Kind.DOCUMENT, (f"facts/{turn}.md",))
+    for thread in range(4):
+        name = f"thread_{thread}"
+        for reverse in (False, True):
+            asked[f"entries {thread} {reverse}"] = _question(Kind.ENTRY, _some, (name,), reverse=reverse)
+        asked[f"entry {thread}"] = _question(Kind.ENTRY, Reader.get, Kind.ENTRY, (name, 37))
+        asked[f"last {thread}"] = _question(Kind.ENTRY, Reader.last_seq, Kind.ENTRY, (name,))
+    return asked
+
+
+def _some(reader: Reader, prefix: tuple[str], *, reverse: bool) -> list[Any]:
+    return list(reader.scan(Kind.ENTRY, prefix, reverse=reverse, limit=50))
+
+
+def _opened_all(reader: Reader, kind: Kind) -> list[Any]:
+    """A whole kind as sealed values, each verified as whoever receives it does."""
+    return [(key, arrived(data).body) for key, data in reader.scan_sealed(kind)]
+
+
+def _answers(path: Path) -> dict[str, Any]:
+    """Every answer of a store: the value, or what was said to be damaged."""
+    answers: dict[str, Any] = {}
+    try:
+        store = opened(path)
+    except ReverieError as error:
+        return {"open": ("damaged", str(error))}
+    for name, (_, space, ask) in _questions().items():
+        with store.reader(space) as reader:
+            try:
+                answers[name] = ("value", ask(reader))
+            except Damaged as error:
+                answers[name] = ("damaged", str(error))
+    return answers
+
+
+def _in_child(work: Callable[[Path], Any], path: Path) -> Any:
+    """What `work` gives in a process of its own, or the signal that ended it."""
+    here, there = multiprocessing.get_context("fork").Pipe(duplex=False)
+
+    def run() -> None:
+        faulthandler.disable()  # a child that LMDB ends is an outcome here, not a failure to report
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        try:
+            there.send(work(path))
+        except BaseException as error:  # noqa: BLE001 - the parent judges it
+            there.send(error)
+        os._exit(0)
+
+    child = multiprocessing.get_context("fork").Process(target=run)
+    child.start()
+    there.close()
+    try:
+        found = here.recv()
+    except EOFError:
+        child.join()
+        return signal.Signals(-(child.exitcode or 0))
+    child.join()
+    if isinstance(found, BaseException):
+        raise found
+    return found
+
+
+def _flip(data: bytearray, chance: random.Random) -> str:
+    bit = chance.randrange(len(data) * 8)
+    data[bit // 8] ^= 1 << bit % 8
+    return f"bit {bit}"
+
+
+def _zero(data: bytearray, chance: random.Random) -> str:
+    sector = chance.randrange(len(data) // 512)
+    data[sector * 512 : sector * 512 + 512] = bytes(512)
+    return f"sector {sector}"
+
+
+def _check(path: Path) -> CheckReport:
+    return check(path, offline=True)
+
+
+@pytest.mark.parametrize(
+    ("harm", "times", "seed"), [(_flip, count(40, 300), 11), (_zero, count(20, 300), 12), (_flip, count(5, 300), 13)]
+)
+def test_no_damage_is_ever_served(
+    tmp_path: Path, harm: Callable[[bytearray, random.Random], str], times: int, seed: int
+) -> None:
+    """One bit changed, one sector lost: every answer is the right one or names the damage; so does the check."""
+    _fill(tmp_path / "sound")
+    truth = _in_child(_answers, _copied(tmp_path))
+    assert {kind for kind, _ in truth.values()} == {"value"}
+    chance = random.Random(seed)
+    tally = {"unseen": 0, "noticed": 0, "crashed": 0}
+    for _ in range(times):
+        path = _copied(tmp_path)
+        data = bytearray((path / "data.mdb").read_bytes())
+        what = harm(data, chance)
+        (path / "data.mdb").write_bytes(data)
+        report = _in_child(_check, path)
+        answers = _in_child(_answers, path)
+        tally[_judged(truth, answers, report, what)] += 1
+    print(f"{harm.__name__[1:]}: {tally}")
+    assert tally["noticed"] > 0
+
+
+def _copied(tmp_path: Path) -> Path:
+    path = tmp_path / "copy"
+    shutil.rmtree(path, ignore_errors=True)
+    shutil.copytree(tmp_path / "sound", path)
+    return path
+
+
+def _judged(truth: dict[str, Any], answers: Any, report: Any, what: str) -> str:
+    if isinstance(answers, signal.Signals):
+        assert isinstance(report, signal.Signals) or not report.ok, f"{what}: a crash that the check did not foresee"
+        return "crashed"
+    damaged = {name for name, (how, _) in answers.items() if how == "damaged"}
+    wrong = [name for name, answer in answers.items() if name not in damaged and answer != truth[name]]
+    assert not wrong, f"{what}: wrong answers to {wrong[:5]}"
+    if not damaged:
+        return "unseen"
+    assert isinstance(report, signal.Signals) or not report.ok, f"{what}: {damaged} noticed, check says sound"
+    if isinstance(report, CheckReport) and "open" not in damaged:
+        named = {problem.kind for problem in report.problems}
+        for name in damaged:
+            kind = _questions()[name][0]
+            assert named & {kind, "page", "store", "version", "blob", "tally", "root", "header"}, f"{what}: {name}"
+    return "noticed"

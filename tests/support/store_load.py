@@ -1,0 +1,88 @@
+"""A process that writes to a store and says what was acknowledged: `python -m support.store_load PATH [COMMITS]`.
+
+One line per outcome on stdout, written at once: `open`, `ack COMMIT`, `done`, or an error's code and COMMIT.
+Every commit holds eight writes of eight agents; `held` tells how many of them a store holds, whole.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reverie.errors import ReverieError
+from reverie.store import Failed, Kind, Store, Write, Writer
+from support.stores import AT, MASKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+AGENTS = 8
+LONG = "long " * 16_000
+
+
+def _body(agent: int, commit: int) -> Callable[[Writer], None]:
+    def body(w: Writer) -> None:
+        w.append(Kind.ENTRY, (f"thread_{agent}",), {"commit": commit, "text": "said " * (commit * 37 % 300)})
+        w.put(Kind.STATE, (f"thread_{agent}",), {"commit": commit})
+        w.put(Kind.MEMORY, (f"memory_{agent}_{commit % 5}",), {"commit": commit})
+        if commit % 7 == agent:
+            w.put(Kind.DOCUMENT, (f"{agent}.md",), {"commit": commit, "text": LONG})
+        w.event("memory.written", {"commit": commit})
+
+    return body
+
+
+def writes(commit: int) -> list[Write[None]]:
+    """The writes of one commit."""
+    return [Write("load", f"agent_{agent}", "load", _body(agent, commit)) for agent in range(AGENTS)]
+
+
+def _say(*words: object) -> None:
+    os.write(1, (" ".join(str(word) for word in words) + "\n").encode())
+
+
+def run(path: Path, commits: int) -> None:
+    """Commits, going on from what is there, and tries again what did not go through, a bounded number of times."""
+    with Store.open(path, redactor=MASKING, map_size=1 << 20) as store:
+        with store.reader("load") as reader:
+            commit = reader.last_seq(Kind.ENTRY, ("thread_0",))
+        _say("open")
+        failures = 0
+        while commit < commits and failures < 5:
+            commit += 1
+            try:
+                outcomes = store.commit(writes(commit), at=AT)
+            except ReverieError as error:
+                _say(error.code, commit)
+                failures += 1
+                commit -= 1
+                continue
+            for outcome in outcomes:
+                if isinstance(outcome, Failed):
+                    raise outcome.error
+            _say("ack", commit)
+    _say("done")
+
+
+def held(store: Store) -> int:
+    """How many commits the store holds; raises AssertionError where it holds anything but all of each of them."""
+    with store.reader("load") as reader:
+        commits = reader.last_seq(Kind.ENTRY, ("thread_0",))
+        for agent in range(AGENTS):
+            entries = [value["commit"] for _, value in reader.scan(Kind.ENTRY, (f"thread_{agent}",))]
+            assert entries == list(range(1, commits + 1))
+            state: dict[str, Any] | None = reader.get(Kind.STATE, (f"thread_{agent}",))
+            assert (state or {"commit": 0})["commit"] == commits
+            assert len(reader.history(Kind.STATE, (f"thread_{agent}",))) == commits
+        assert reader.operation() == reader.count(Kind.OPERATION) == commits * AGENTS
+        assert reader.last_seq(Kind.EVENT) == sum(1 for _ in reader.scan(Kind.EVENT)) == commits * AGENTS
+        for _, value in reader.scan(Kind.DOCUMENT):
+            assert value["text"] == LONG
+        assert all(value["commit"] <= commits for _, value in reader.scan(Kind.MEMORY))
+    return commits
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)
