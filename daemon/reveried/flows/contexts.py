@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from reverie.context import Limits
 from reverie.engine import contexts
 from reveried.flows.deciding import decided
 
 if TYPE_CHECKING:
     from reveried.services import Services
 
-__all__ = ["context", "limits", "state"]
+__all__ = ["context", "messages", "state"]
 
 RECALL_LINES = 10
 
@@ -23,13 +22,20 @@ async def state(services: Services, space: str, thread: str) -> contexts.StatePl
     return await decided(services, "state", job, contexts.StatePlan)
 
 
+async def messages(services: Services, space: str, thread: str, *, after: int, limit: int) -> dict[str, Any]:
+    """One page of the thread's verbatim messages. Raises NotFound."""
+    job = await asyncio.to_thread(_messages_job, services, space, thread, after=after, limit=limit)
+    answer: dict[str, Any] = await decided(services, "messages", job, dict)
+    return answer
+
+
 async def context(
     services: Services,
     space: str,
     thread: str,
     *,
     query: str | None,
-    placement: Literal["system", "late"] | None,
+    placement: contexts.Placement | None,
     max_tokens: int | None,
 ) -> dict[str, Any]:
     """The request fragment of api.md 2.1 with its bill.
@@ -47,15 +53,13 @@ async def context(
     return answer
 
 
-def limits(services: Services, max_tokens: int | None = None) -> Limits:
-    """The room of a context, as configured."""
+def _room(services: Services) -> contexts.Room:
     config = services.config
-    return Limits(
+    return contexts.Room(
         window=config.context.window,
-        max_tokens=max_tokens,
         preserve_messages=config.compaction.preserve_recent_messages,
         preserve_tokens=config.compaction.preserve_recent_max_tokens,
-        trigger=config.context.clear_at,
+        clear_at=config.context.clear_at,
     )
 
 
@@ -71,7 +75,7 @@ def _context_job(
     *,
     now: contexts.StatePlan,
     recall: list[tuple[str, str, str]],
-    placement: Literal["system", "late"] | None,
+    placement: contexts.Placement | None,
     max_tokens: int | None,
 ) -> contexts.ContextJob:
     with services.store.reader(space) as reader:
@@ -81,6 +85,12 @@ def _context_job(
             state=now.state,
             recall=recall,
             bootstrap=services.config.context.bootstrap,
-            limits=limits(services, max_tokens),
+            room=_room(services),
+            max_tokens=max_tokens,
             placement=placement,
         )
+
+
+def _messages_job(services: Services, space: str, thread: str, *, after: int, limit: int) -> contexts.MessagesJob:
+    with services.store.reader(space) as reader:
+        return contexts.snapshot_messages(reader, thread, after=after, limit=limit)

@@ -6,18 +6,17 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
-from reverie.engine import contexts, threads
+from reverie.engine import threads
 from reverie.engine.records import entry_record
 from reverie.errors import ValidationError
 from reverie.ids import new_id
 from reverie.store import Kind, seal
-from reveried.flows import appending
+from reveried.flows import appending, contexts
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes.listing import page
 
 if TYPE_CHECKING:
-    from reverie.models import Message
     from reveried.http.call import Call
 
 __all__ = ["ROUTES", "shown"]
@@ -118,28 +117,10 @@ async def append(call: Call) -> Reply:
 
 async def messages(call: Call) -> Reply:
     """The verbatim messages of the main line, always all of them: distilling deletes nothing."""
-    thread_id = call.params["id"]
-    limit, after = call.limit(), call.integer("after", 0)
-
-    def read() -> list[Message]:
-        with call.services.store.reader(call.space) as reader:
-            threads.get(reader, thread_id)
-            return contexts.opened(thread_id, contexts.sealed_since(reader, thread_id, 0), verbatim=True)
-
-    rest = [message for message in await asyncio.to_thread(read) if message.first_seq > after]
-    items = [
-        {
-            "role": message.role,
-            "content": message.content,
-            "firstSeq": message.first_seq,
-            "lastSeq": message.last_seq,
-            "at": message.at,
-            "tokens": message.tokens,
-            "rewound": message.rewound,
-        }
-        for message in rest[:limit]
-    ]
-    return Reply({"items": items, "next": str(items[-1]["firstSeq"]) if len(rest) > limit else None})
+    found = await contexts.messages(
+        call.services, call.space, call.params["id"], after=call.integer("after", 0), limit=call.limit()
+    )
+    return Reply(found)
 
 
 ROUTES = (

@@ -3,48 +3,43 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reverie import consolidate, ids, projections, tokens
-from reverie.consolidate import Decision
-from reverie.engine.records import record, value
+from reverie import projections
+from reverie.engine.records import value
 from reverie.errors import Conflict
-from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Update
+from reverie.models import Memory
 from reverie.projections import ArchiveEntry, DocumentEntry
 from reverie.store import Kind
-from reverie.store.moments import to_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from reverie.models import Change
-    from reverie.redact import Redactor
     from reverie.store import Reader, Writer
 
 __all__ = [
     "CURSOR",
     "FOLDERS",
+    "INDEX_PATH",
     "MemoryPlan",
     "Shelf",
     "apply",
-    "carry_out",
-    "decide",
     "keep_archive",
     "nothing",
     "put_document",
     "redraw",
     "refresh_index",
+    "sha256",
     "shelf",
+    "texts_of",
 ]
 
 CURSOR = ("memories",)
 ARCHIVES = ("archives",)
 INDEX_PATH = "MEMORY-INDEX.json"
 FOLDERS = ("facts/", "episodes/")
-ID_RANDOM_BYTES = 10
 
 
 class Shelf(msgspec.Struct):
@@ -84,65 +79,6 @@ def shelf(reader: Reader, *, window: int) -> Shelf:
         stored.append({**held, "access_count": access.get("count", 0)})
     documents = {held["path"]: held["sha256"] for _, held in reader.scan(Kind.DOCUMENT)}
     return Shelf(operation=cursor["operation"], memories=stored, documents=documents, window=window)
-
-
-def decide(
-    given: Shelf,
-    candidates: Sequence[Candidate],
-    *,
-    redactor: Redactor,
-    at: str,
-    random: bytes,
-    thread: str | None = None,
-) -> MemoryPlan:
-    """The changes that `candidates` make, as records and texts ready to be written; pure.
-
-    `random` seeds the ids of new memories; `thread` goes into their provenance.
-    """
-    existing = [value(Memory, held) for held in given.memories]
-    clean = [_clean(candidate, redactor, thread) for candidate in candidates]
-    tier = consolidate.tier(tokens.count(projections.long_term_memory(existing).decode()), given.window)
-    decision = consolidate.decide(clean, existing, tier)
-    after = consolidate.apply(decision.changes, existing, clean, at=at, new_ids=_ids(at, random))
-    return _plan(given, existing, after, decision, candidates=len(clean), tier=tier.value)
-
-
-def carry_out(given: Shelf, changes: Sequence[Change], *, at: str) -> MemoryPlan:
-    """Changes that were decided elsewhere, as records and texts ready to be written; pure."""
-    existing = [value(Memory, held) for held in given.memories]
-    after = consolidate.apply(changes, existing, at=at, new_ids=())
-    return _plan(given, existing, after, Decision(tuple(changes)), candidates=0, tier="")
-
-
-def _plan(
-    given: Shelf,
-    existing: Sequence[Memory],
-    after: Sequence[Memory],
-    decision: Decision,
-    *,
-    candidates: int,
-    tier: str,
-) -> MemoryPlan:
-    before = {memory.id: memory for memory in existing}
-    put = [memory for memory in after if before.get(memory.id) != memory]
-    deleted = sorted(set(before) - {memory.id for memory in after})
-    changed = bool(put or deleted)
-    texts = _texts(after) if changed else {}
-    fresh = {path: text for path, text in texts.items() if given.documents.get(path) != _sha256(text)}
-    added = iter([memory.id for memory in after if memory.id not in before])
-    return MemoryPlan(
-        operation=given.operation,
-        candidates=candidates,
-        tier=tier,
-        put=[record(memory) for memory in put],
-        deleted=deleted,
-        documents=fresh,
-        gone=sorted({*given.documents} - {*texts, INDEX_PATH}) if changed else [],
-        changes=[_worded(change, added) for change in decision.changes],
-        proposals=[{"change": _worded(item.change, added), "why": item.why} for item in decision.proposals],
-        counts=dict(Counter(change.action for change in decision.changes)),
-        archived=[{"type": memory.type.value, "content": memory.content, "tags": list(memory.tags)} for memory in put],
-    )
 
 
 def nothing(given: Shelf) -> MemoryPlan:
@@ -186,7 +122,7 @@ def apply(writer: Writer, plan: MemoryPlan, *, at: str) -> dict[str, Any]:
 def redraw(writer: Writer, *, at: str) -> None:
     """Writes every document anew from the memories as this write leaves them."""
     memories = [value(Memory, held) for _, held in writer.scan(Kind.MEMORY)]
-    texts = _texts(memories)
+    texts = texts_of(memories)
     stale = [held["path"] for _, held in writer.scan(Kind.DOCUMENT) if held["path"] not in {*texts, INDEX_PATH}]
     for path, text in texts.items():
         put_document(writer, path, text, at=at)
@@ -199,7 +135,7 @@ def redraw(writer: Writer, *, at: str) -> None:
 def put_document(writer: Writer, path: str, text: str, *, at: str) -> bool:
     """Stores a document's new text and announces it; False where it says the same already."""
     held = writer.get(Kind.DOCUMENT, (path,))
-    digest = _sha256(text)
+    digest = sha256(text)
     if held is not None and held["sha256"] == digest:
         return False
     version = 1 if held is None else held["version"] + 1
@@ -252,7 +188,7 @@ def refresh_index(writer: Writer, *, at: str) -> bool:
     return put_document(writer, INDEX_PATH, text, at=at)
 
 
-def _texts(memories: Sequence[Memory]) -> dict[str, str]:
+def texts_of(memories: Sequence[Memory]) -> dict[str, str]:
     """Every document that memories are written to, and the two listings of them all."""
     texts = {path: data.decode() for path, data in projections.documents(memories).items()}
     entries = [DocumentEntry(path, len(text.encode()), projections.summary_of(text)) for path, text in texts.items()]
@@ -263,43 +199,6 @@ def _texts(memories: Sequence[Memory]) -> dict[str, str]:
     }
 
 
-def _clean(candidate: Candidate, redactor: Redactor, thread: str | None) -> Candidate:
-    """The candidate without secrets, its words decided upon only after that; and where it was read."""
-    told, _ = redactor.value(record(candidate))
-    if thread is not None:
-        told["provenance"] = {"thread": thread, **told["provenance"]}
-    return value(Candidate, told)
-
-
-def _ids(at: str, random: bytes) -> Iterator[str]:
-    """New ids, as many as are asked for: the time of the run, and bytes drawn from `random`."""
-    moment = to_ms(at)
-    number = 0
-    while True:
-        digest = hashlib.sha256(random + number.to_bytes(4, "big")).digest()
-        yield ids.new_id("mem", moment, digest[:ID_RANDOM_BYTES])
-        number += 1
-
-
-def _worded(change: Change, added: Iterator[str]) -> dict[str, Any]:
-    """A change as `003_…` writes it."""
-    match change:
-        case Keep() | Delete():
-            return {"action": change.action, "id": change.id}
-        case Update():
-            return {"action": "UPDATE", "id": change.id, "content": change.content, "tags": list(change.tags)}
-        case Add():
-            new = change.candidate
-            return {
-                "action": "ADD",
-                "type": new.type.value,
-                "content": new.content,
-                "tags": list(new.tags),
-                "id": next(added),
-            }
-        case Skip():
-            return {"action": "SKIP", "candidateIndex": change.candidate_index}
-
-
-def _sha256(text: str) -> str:
+def sha256(text: str) -> str:
+    """The SHA-256 of a document's text, in hex: its version, as files and callers know it."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from reverie.engine import contexts, distillation, dreaming, imports
+from reverie.engine.contexts import ContextJob, MessagesJob, StateJob
+from reverie.engine.deciding import contexts, distillation, dreaming, imports
+from reverie.engine.distillation import DistillJob
+from reverie.engine.dreaming import DreamJob
+from reverie.engine.imports import ChunkJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,9 +31,10 @@ def _job(kind: type[T], decide: Callable[[T], Any]) -> Callable[[bytes], bytes]:
 
 
 JOBS: dict[str, Callable[[bytes], bytes]] = {
-    "import": _job(imports.ChunkJob, imports.decide_chunk),
-    "state": _job(contexts.StateJob, contexts.decide_state),
-    "context": _job(contexts.ContextJob, contexts.decide),
-    "distill": _job(distillation.DistillJob, distillation.decide),
-    "dream": _job(dreaming.DreamJob, dreaming.decide),
+    "import": _job(ChunkJob, imports.decide),
+    "state": _job(StateJob, contexts.decide_state),
+    "context": _job(ContextJob, contexts.decide),
+    "messages": _job(MessagesJob, contexts.page),
+    "distill": _job(DistillJob, distillation.decide),
+    "dream": _job(DreamJob, dreaming.decide),
 }

@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie import tokens
-from reverie.consolidate.dream import plan_dream
 from reverie.engine import consolidation
 from reverie.engine.consolidation import MemoryPlan, Shelf
 from reverie.engine.ledger import spent
-from reverie.engine.records import value
 from reverie.errors import Conflict
-from reverie.models import Memory
-from reverie.redact import Redactor
 from reverie.store import Kind, Write
 
 if TYPE_CHECKING:
@@ -22,7 +18,7 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["DreamJob", "DreamOutcome", "answer", "commit", "decide", "snapshot"]
+__all__ = ["DreamJob", "DreamOutcome", "answer", "commit", "snapshot"]
 
 
 class DreamJob(msgspec.Struct):
@@ -62,28 +58,6 @@ def snapshot(
         budget=max_token_budget if token_budget is None else min(token_budget, max_token_budget),
         at=at,
         literals=list(literals),
-    )
-
-
-def decide(job: DreamJob) -> DreamOutcome:
-    """The dream; pure, and the same bytes for the same memories and budget.
-
-    Raises:
-        TokenBudgetExceeded: with the least budget that would do.
-    """
-    fresh = set(job.fresh)
-    read = [memory for held in job.shelf.memories if (memory := value(Memory, held)).id in fresh]
-    plan = plan_dream(read, budget=job.budget, redact=Redactor(job.literals).text)
-    if plan is None:
-        return DreamOutcome(last=job.last, budget=job.budget, memories=consolidation.nothing(job.shelf))
-    return DreamOutcome(
-        last=job.last,
-        budget=job.budget,
-        memories=consolidation.carry_out(job.shelf, plan.changes, at=job.at),
-        archive=plan.data,
-        sha256=plan.sha256,
-        tokens_used=plan.tokens_used,
-        sources=[source.id for source in plan.sources if source.id is not None],
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,24 +10,16 @@ import orjson
 
 from reverie import ids
 from reverie.engine import threads
-from reverie.engine.records import entry_record
 from reverie.errors import Conflict, NotFound
-from reverie.importers import Inside, plan_chunk
-from reverie.models import Entry, EntryKind
-from reverie.redact import Redactor
-from reverie.store import Kind, Sealed, Write, seal
+from reverie.store import Kind, Write
 from reverie.store.codec import arrived
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from reverie.models import Json
     from reverie.store import Reader, Writer
 
-__all__ = ["ChunkJob", "ChunkPlan", "Place", "begin", "commit_chunk", "decide_chunk", "place", "seen"]
-
-PROBLEMS_MAX = 100  # named in one answer; the rest are only counted
-TITLE_CHARS_MAX = 120
+__all__ = ["ChunkJob", "ChunkPlan", "Place", "begin", "commit_chunk", "mark", "place", "seen"]
 
 
 class Place(msgspec.Struct):
@@ -47,7 +38,7 @@ class Place(msgspec.Struct):
     lines: int = 0
     check_from: int = 0
     sha256: str = ""
-    inside: str = Inside.NOTHING.value
+    inside: str = "nothing"
     reply: str | None = None  # the API reply that the last message belongs to
 
 
@@ -61,7 +52,7 @@ class ChunkJob(msgspec.Struct):
     first_line: int
     final: bool
     stood: int = 0
-    inside: str = Inside.NOTHING.value
+    inside: str = "nothing"
     reply: str | None = None
     seen: list[str] = []
     literals: list[str] = []
@@ -126,44 +117,7 @@ def place(reader: Reader, import_id: str) -> Place:
 
 def seen(reader: Reader, thread: str) -> list[str]:
     """The marks of every line that `thread` holds; needed only where a file is read again from an earlier place."""
-    return [_mark(record) for _, record in reader.scan(Kind.ENTRY, (thread,))]
-
-
-def decide_chunk(job: ChunkJob) -> ChunkPlan:
-    """Parses, redacts and seals the whole lines of a chunk; pure."""
-    redactor = Redactor(job.literals)
-    read = plan_chunk(job.data, first_line=job.first_line, final=job.final, inside=Inside(job.inside))
-    known = set(job.seen)
-    fresh: list[Entry] = []
-    sealed: list[Sealed] = []
-    duplicates = 0
-    for entry in read.entries:
-        record = entry_record(entry)
-        if known and (mark := _mark_clean(record, redactor)) in known:
-            known.discard(mark)
-            duplicates += 1
-            continue
-        fresh.append(entry)
-        sealed.append(seal(record, redactor))
-    plan = ChunkPlan(
-        sealed=[item.data for item in sealed],
-        stood=job.stood,
-        consumed=read.consumed,
-        lines=job.first_line - 1 + read.lines,
-        final=job.final,
-        inside=read.inside.value,
-        duplicates=duplicates,
-        redacted=sum(item.redacted for item in sealed),
-        counts=dict(Counter(entry.kind.value for entry in fresh)),
-        problems=[(problem.line, problem.why) for problem in read.problems[:PROBLEMS_MAX]],
-        problem_count=len(read.problems),
-        messages=0,
-        tokens=sum(entry.tokens for entry in fresh if entry.kind is EntryKind.SPEECH),
-        sha256=hashlib.sha256(job.data[: read.consumed]).hexdigest(),
-        reply=job.reply,
-    )
-    _tell(plan, fresh)
-    return plan
+    return [mark(record) for _, record in reader.scan(Kind.ENTRY, (thread,))]
 
 
 def commit_chunk(
@@ -233,57 +187,12 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan) -> None:
     writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
 
 
-def _tell(plan: ChunkPlan, fresh: list[Entry]) -> None:
-    """Fills in what the entries say about their thread: messages begun, model, title, last usage, summaries."""
-    live = 0
-    for index, entry in enumerate(fresh):
-        if entry.kind is EntryKind.SUMMARY and isinstance(entry.content, str | list):
-            plan.summaries.append((index, _text(entry.content), entry.at))
-        if entry.kind is not EntryKind.SPEECH:
-            continue
-        plan.messages += entry.reply is None or entry.reply != plan.reply
-        plan.reply = entry.reply
-        plan.at = entry.at or plan.at
-        live += entry.tokens
-        if entry.usage:
-            plan.used, plan.used_live = threads.used(entry.usage), live
-        message = entry.extra.get("message")
-        if isinstance(message, dict) and isinstance(model := message.get("model"), str):
-            plan.model = model
-        if plan.title is None and entry.role == "user":
-            plan.title = _title(entry.content)
-
-
-def _title(content: Json) -> str | None:
-    """The first words that a person said, on one line."""
-    words = " ".join(_text(content).split())
-    if not words:
-        return None
-    return words if len(words) <= TITLE_CHARS_MAX else words[: TITLE_CHARS_MAX - 1].rsplit(" ", 1)[0] + "…"
-
-
-def _text(content: Json) -> str:
-    """The text of message content, tool results left out."""
-    if isinstance(content, str):
-        return content
-    return "\n".join(block["text"] for block in _texts(content))
-
-
-def _texts(content: Iterable[Json]) -> Iterable[dict[str, str]]:
-    return (block for block in content if isinstance(block, dict) and isinstance(block.get("text"), str))
-
-
-def _mark(record: Mapping[str, Any]) -> str:
+def mark(record: Mapping[str, Any]) -> str:
     """What tells a line from every other line of its thread: its uuid, else everything in it but its place."""
     if isinstance(record.get("id"), str):
         return str(record["id"])
     told = {name: held for name, held in record.items() if name != "line"}
     return hashlib.sha256(orjson.dumps(told, option=orjson.OPT_SORT_KEYS)).hexdigest()
-
-
-def _mark_clean(record: dict[str, Any], redactor: Redactor) -> str:
-    """The mark that the record will have once it is stored."""
-    return _mark(record) if isinstance(record.get("id"), str) else _mark(redactor.value(record)[0])
 
 
 def _name(kind: str, client: str, session: str) -> str:

@@ -1,0 +1,121 @@
+"""Candidates and the memories they meet to records and texts ready to be written."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from reverie import consolidate, ids, projections, tokens
+from reverie.consolidate import Decision
+from reverie.engine.consolidation import INDEX_PATH, MemoryPlan, Shelf, sha256, texts_of
+from reverie.engine.records import record, value
+from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Update
+from reverie.store.moments import to_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reverie.models import Change
+    from reverie.redact import Redactor
+
+__all__ = ["carry_out", "decide"]
+
+ID_RANDOM_BYTES = 10
+
+
+def decide(
+    given: Shelf,
+    candidates: Sequence[Candidate],
+    *,
+    redactor: Redactor,
+    at: str,
+    random: bytes,
+    thread: str | None = None,
+) -> MemoryPlan:
+    """The changes that `candidates` make, as records and texts ready to be written; pure.
+
+    `random` seeds the ids of new memories; `thread` goes into their provenance.
+    """
+    existing = [value(Memory, held) for held in given.memories]
+    clean = [_clean(candidate, redactor, thread) for candidate in candidates]
+    tier = consolidate.tier(tokens.count(projections.long_term_memory(existing).decode()), given.window)
+    decision = consolidate.decide(clean, existing, tier)
+    after = consolidate.apply(decision.changes, existing, clean, at=at, new_ids=_ids(at, random))
+    return _plan(given, existing, after, decision, candidates=len(clean), tier=tier.value)
+
+
+def carry_out(given: Shelf, changes: Sequence[Change], *, at: str) -> MemoryPlan:
+    """Changes that were decided elsewhere, as records and texts ready to be written; pure."""
+    existing = [value(Memory, held) for held in given.memories]
+    after = consolidate.apply(changes, existing, at=at, new_ids=())
+    return _plan(given, existing, after, Decision(tuple(changes)), candidates=0, tier="")
+
+
+def _plan(
+    given: Shelf,
+    existing: Sequence[Memory],
+    after: Sequence[Memory],
+    decision: Decision,
+    *,
+    candidates: int,
+    tier: str,
+) -> MemoryPlan:
+    before = {memory.id: memory for memory in existing}
+    put = [memory for memory in after if before.get(memory.id) != memory]
+    deleted = sorted(set(before) - {memory.id for memory in after})
+    changed = bool(put or deleted)
+    texts = texts_of(after) if changed else {}
+    fresh = {path: text for path, text in texts.items() if given.documents.get(path) != sha256(text)}
+    added = iter([memory.id for memory in after if memory.id not in before])
+    return MemoryPlan(
+        operation=given.operation,
+        candidates=candidates,
+        tier=tier,
+        put=[record(memory) for memory in put],
+        deleted=deleted,
+        documents=fresh,
+        gone=sorted({*given.documents} - {*texts, INDEX_PATH}) if changed else [],
+        changes=[_worded(change, added) for change in decision.changes],
+        proposals=[{"change": _worded(item.change, added), "why": item.why} for item in decision.proposals],
+        counts=dict(Counter(change.action for change in decision.changes)),
+        archived=[{"type": memory.type.value, "content": memory.content, "tags": list(memory.tags)} for memory in put],
+    )
+
+
+def _clean(candidate: Candidate, redactor: Redactor, thread: str | None) -> Candidate:
+    """The candidate without secrets, its words decided upon only after that; and where it was read."""
+    told, _ = redactor.value(record(candidate))
+    if thread is not None:
+        told["provenance"] = {"thread": thread, **told["provenance"]}
+    return value(Candidate, told)
+
+
+def _ids(at: str, random: bytes) -> Iterator[str]:
+    """New ids, as many as are asked for: the time of the run, and bytes drawn from `random`."""
+    moment = to_ms(at)
+    number = 0
+    while True:
+        digest = hashlib.sha256(random + number.to_bytes(4, "big")).digest()
+        yield ids.new_id("mem", moment, digest[:ID_RANDOM_BYTES])
+        number += 1
+
+
+def _worded(change: Change, added: Iterator[str]) -> dict[str, Any]:
+    """A change as `003_…` writes it."""
+    match change:
+        case Keep() | Delete():
+            return {"action": change.action, "id": change.id}
+        case Update():
+            return {"action": "UPDATE", "id": change.id, "content": change.content, "tags": list(change.tags)}
+        case Add():
+            new = change.candidate
+            return {
+                "action": "ADD",
+                "type": new.type.value,
+                "content": new.content,
+                "tags": list(new.tags),
+                "id": next(added),
+            }
+        case Skip():
+            return {"action": "SKIP", "candidateIndex": change.candidate_index}

@@ -1,0 +1,106 @@
+"""A thread's tiers to its working state and to one request fragment under a budget."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reverie.context import Limits, Parts, RecallLine, assemble
+from reverie.distill import state as working_state
+from reverie.distill.extractive import Extractive
+from reverie.engine.contexts import ContextJob, MessagesJob, StateJob, StatePlan
+from reverie.engine.records import distillation_of, opened_entry, record, value
+from reverie.importers.reading import join
+from reverie.models import Message, Note, WorkingState
+from reverie.recall import query_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["decide", "decide_state", "opened", "page"]
+
+
+def decide_state(job: StateJob) -> StatePlan:
+    """The working state after the entries given; pure."""
+    messages = opened(job.thread, job.entries)
+    previous = value(WorkingState, job.previous) if job.previous else None
+    state = Extractive().working_state(messages, previous)
+    return StatePlan(state=record(state), query=query_for(state, _last_said(messages)), seq=job.seq)
+
+
+def decide(job: ContextJob) -> dict[str, Any]:
+    """The request fragment and its bill, as api.md 2 words them; pure.
+
+    Raises:
+        TokenBudgetExceeded: the open turn alone is larger than the tokens given.
+    """
+    made = job.distillation
+    own = distillation_of(made) if made and not made.get("imported") else None
+    parts = Parts(
+        bootstrap=tuple(job.bootstrap),
+        index=job.thread["index"],
+        digest=job.digest,
+        notes=tuple(value(Note, note) for note in sorted(job.notes, key=lambda note: note["at"], reverse=True)),
+        state=working_state.render(value(WorkingState, job.state)),
+        recall=tuple(RecallLine(text, memory, document) for text, memory, document in job.recall),
+        summary=made["text"] if made else None,
+        distillation=int(made["number"]) if made else 0,
+        passages=own.passages if own else (),
+        messages=tuple(message for message in opened(job.thread["id"], job.entries) if not message.rewound),
+        model=job.thread["model"],
+        placement=job.placement,
+        distilled_at_seq=made.get("lastSeq") if made else None,
+    )
+    limits = Limits(
+        window=job.room.window,
+        max_tokens=job.max_tokens,
+        preserve_messages=job.room.preserve_messages,
+        preserve_tokens=job.room.preserve_tokens,
+        trigger=job.room.clear_at,
+    )
+    context = assemble(parts, limits)
+    return {
+        "request": context.request,
+        "tokens": context.tokens,
+        "distillation": context.distillation,
+        "dropped": context.dropped,
+    }
+
+
+def opened(thread_id: str, rows: Sequence[tuple[int, bytes]], *, verbatim: bool = False) -> list[Message]:
+    """Sealed entries as the messages of the main line; `verbatim` makes no incomplete pair of a call whole.
+
+    Raises:
+        Damaged: naming the entry that is not what was written.
+    """
+    return join((opened_entry(thread_id, seq, data) for seq, data in rows), verbatim=verbatim)
+
+
+def _last_said(messages: Sequence[Message]) -> str:
+    """What the person said last; tool results are not speech."""
+    for message in reversed(messages):
+        if message.role == "user":
+            content = (
+                message.content if isinstance(message.content, list) else [{"type": "text", "text": message.content}]
+            )
+            said = "\n".join(block["text"] for block in content if block.get("type") == "text")
+            if said.strip():
+                return said
+    return ""
+
+
+def page(job: MessagesJob) -> dict[str, Any]:
+    """One page of a thread's verbatim messages, as api.md 2 words it; pure."""
+    rest = [message for message in opened(job.thread, job.entries, verbatim=True) if message.first_seq > job.after]
+    items = [
+        {
+            "role": message.role,
+            "content": message.content,
+            "firstSeq": message.first_seq,
+            "lastSeq": message.last_seq,
+            "at": message.at,
+            "tokens": message.tokens,
+            "rewound": message.rewound,
+        }
+        for message in rest[: job.limit]
+    ]
+    return {"items": items, "next": str(items[-1]["firstSeq"]) if len(rest) > job.limit else None}
