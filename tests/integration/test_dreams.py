@@ -1,0 +1,166 @@
+"""Dreams through a real daemon: one archive for the same sources, all or nothing, and a schedule that fires once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.client import Client
+from reverie.errors import TokenBudgetExceeded
+from reveried.cli.import_file import import_file
+from support.daemon import Daemon, environment, running_daemon, scratch_home
+from support.session import session_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+WAIT_S = 20.0
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A made-up session with something to learn from."""
+    return session_file(tmp_path_factory.mktemp("session"), 5, turns=6)
+
+
+@pytest.fixture
+def dreaming(session: Path) -> Iterator[tuple[Daemon, Client]]:
+    """A daemon that has learnt something and not yet dreamt."""
+    with running_daemon() as daemon, Client(daemon.socket) as client:
+        learnt(client, session)
+        yield daemon, client
+
+
+def learnt(client: Client, session: Path) -> None:
+    """Imports and distils a session, so that there are memories to dream about."""
+    thread = import_file(client, session).thread
+    assert thread is not None
+    client.distill(thread)
+    assert client.memories().items
+
+
+def state(client: Client) -> tuple[int, int, int, Any]:
+    """What a failed dream must leave as it was: archives, operations, events, the index."""
+    counts = client.status().counts
+    index = [document.etag for document in client.documents().items if document.path == "MEMORY-INDEX.json"]
+    return counts["archives"], counts["operations"], counts["events"], index
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Waits for what another process does."""
+    deadline = time.monotonic() + WAIT_S
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def test_same_sources_and_budget_give_the_same_address(session: Path) -> None:
+    """Two daemons that learnt the same dream the same bytes; the address is their SHA-256, on disk and over the API."""
+    addresses = []
+    for seed in ("1", "2"):
+        with running_daemon(PYTHONHASHSEED=seed) as daemon, Client(daemon.socket) as client:
+            learnt(client, session)
+            dream = client.dream(token_budget=9000)
+            assert dream.archive is not None
+            assert dream.tokens_used <= dream.token_budget == 9000
+            body = client.archive(dream.archive)
+            on_disk = daemon.home / "root" / "default" / "archives" / f"{dream.archive}.json"
+
+            assert hashlib.sha256(body).hexdigest() == dream.archive
+            assert on_disk.read_bytes() == body
+            addresses.append(dream.archive)
+
+    assert addresses[0] == addresses[1]
+
+
+def test_a_budget_that_cannot_be_met_writes_nothing(dreaming: tuple[Daemon, Client]) -> None:
+    """422 with the least budget that would do; no archive, no index, no event; and that budget does."""
+    _, client = dreaming
+    before = state(client)
+
+    with pytest.raises(TokenBudgetExceeded) as refused:
+        client.dream(token_budget=1)
+
+    assert refused.value.budget == 1
+    assert state(client) == before
+    assert client.dream(token_budget=refused.value.minimum_required).archive is not None
+
+
+def test_a_dream_announces_itself_without_content(dreaming: tuple[Daemon, Client]) -> None:
+    """`memory.compacted` with its budget and `workspace.updated` for the index, and nothing of any memory's words."""
+    daemon, client = dreaming
+    first = client.status().counts["events"]
+
+    dream = client.dream(token_budget=20_000)
+
+    announced = {}
+    for event in client.events(after=first):
+        announced[event.type] = event.data
+        if "memory.compacted" in announced and "workspace.updated" in announced:
+            break
+    compacted = announced["memory.compacted"]
+    assert compacted["outputId"] == dream.archive
+    assert compacted["trigger"] == "host-managed"
+    assert compacted["memoryRef"] == "space:default"
+    assert compacted["distillation"] == {
+        "tokenBudget": 20_000,
+        "tokensUsed": dream.tokens_used,
+        "indexUpdated": True,
+    }
+    assert announced["workspace.updated"].keys() == {"path", "version"}
+    index = json.loads((daemon.home / "root" / "default" / "MEMORY-INDEX.json").read_bytes())
+    assert index["archiveChecksum"] == dream.archive
+    assert index["archives"][-1]["entries"] == index["entryCount"] == compacted["sourceCount"]
+
+
+def test_nothing_new_is_no_dream(dreaming: tuple[Daemon, Client]) -> None:
+    """A second dream finds nothing new, and writes nothing; a dry run never writes."""
+    _, client = dreaming
+    dry = client.dream(dry_run=True)
+    assert dry.archive is not None
+    assert client.status().counts["dreams"] == 0
+    client.dream()
+    before = state(client)
+
+    again = client.dream()
+
+    assert again.archive is None
+    assert state(client) == before
+
+
+def test_a_schedule_survives_and_fires_once_after_missed_nights(session: Path) -> None:
+    """Five nights without a daemon are one catch-up at the next start, and the night after has its own run."""
+    with scratch_home() as home:
+        clock = home / "clock"
+        clock.write_text("2026-05-04T12:00:00Z")
+        daemon = Daemon(home, environment(home)).start()
+        with Client(daemon.socket) as client:
+            learnt(client, session)
+            schedule = client.add_schedule("0 23 * * *", timezone="Europe/Berlin", token_budget=30_000)
+            assert schedule.next_run == "2026-05-04T21:00:00.000Z"
+        assert daemon.stop() == 0
+
+        clock.write_text("2026-05-09T08:00:00Z")
+        daemon.start()
+        with Client(daemon.socket) as client:
+            until(lambda: client.status().counts["dreams"] == 1)
+            assert client.dreams().items[0].trigger == "schedule"
+            assert client.schedules().items[0].next_run == "2026-05-09T21:00:00.000Z"
+            assert client.status().last_dream is not None
+            before = client.status().counts["memories"]
+            learnt(client, session_file(home, 6, turns=8))
+            assert client.status().counts["memories"] > before
+
+            clock.write_text("2026-05-09T21:00:30Z")
+            until(lambda: client.status().counts["dreams"] == 2)
+            clock.write_text("2026-05-09T22:30:00Z")
+            time.sleep(0.5)
+            assert client.status().counts["dreams"] == 2
+            client.remove_schedule(schedule.id)
+            assert client.schedules().items == []
+        assert daemon.stop() == 0
