@@ -15,8 +15,8 @@ from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.wire import CHUNK_MAX_BYTES
 from reveried.cli import import_file as importing
 from support.daemon import running_daemon
+from support.http_checks import check_refused
 from support.session import given_back, made_session, session_file, spoken
-from support.verdict import refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,7 +99,7 @@ def test_a_chunk_out_of_place_is_refused(client: Client) -> None:
 def test_a_chunk_without_its_place_is_refused(daemon: Daemon, client: Client, query: str) -> None:
     """`offset` and `firstLine` are needed, and numbers."""
     place = client.start_import("claude-code", "unplaced")
-    refused(daemon.ask("PUT", f"/v1/imports/{place.id}/chunks?{query}", b"{}\n"), 400, "validation_error")
+    check_refused(daemon.ask("PUT", f"/v1/imports/{place.id}/chunks?{query}", b"{}\n"), 400, "validation_error")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_chunk_without_its_place_is_refused(daemon: Daemon, client: Client, qu
 )
 def test_an_import_that_cannot_be_meant_is_refused(daemon: Daemon, body: Any) -> None:
     """The program and the session's name are needed."""
-    refused(daemon.ask("POST", "/v1/imports", body), 400, "validation_error")
+    check_refused(daemon.ask("POST", "/v1/imports", body), 400, "validation_error")
 
 
 def test_a_chunk_beyond_the_limit_is_refused() -> None:
@@ -116,7 +116,7 @@ def test_a_chunk_beyond_the_limit_is_refused() -> None:
     with running_daemon(REVERIE_DAEMON_BODY_BYTES=str(2 * CHUNK_MAX_BYTES)) as own, Client(own.socket) as client:
         place = client.start_import("claude-code", "large")
         path = f"/v1/imports/{place.id}/chunks?offset=0&firstLine=1"
-        refused(own.ask("PUT", path, b"x" * (CHUNK_MAX_BYTES + 1)), 413, "too_large")
+        check_refused(own.ask("PUT", path, b"x" * (CHUNK_MAX_BYTES + 1)), 413, "too_large")
 
 
 def test_sending_again_adds_nothing(client: Client) -> None:
