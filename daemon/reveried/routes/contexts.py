@@ -15,7 +15,7 @@ from reveried.routes import jobs
 from reveried.routes.listing import page
 
 if TYPE_CHECKING:
-    from reverie.store import Key
+    from reverie.store import Reader
     from reveried.http.call import Call
     from reveried.jobs import Progress
 
@@ -72,7 +72,7 @@ async def summaries(call: Call) -> Reply:
     return await page(call, Kind.DISTILLATION, _summary, prefix=(call.params["id"],), numbered=True)
 
 
-def _summary(_: Key, record: dict[str, Any]) -> dict[str, Any]:
+def _summary(_: Reader, record: dict[str, Any]) -> dict[str, Any]:
     sections = record.get("sections", {})
     return {
         "number": record["number"],

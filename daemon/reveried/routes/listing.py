@@ -10,7 +10,7 @@ from reveried.http.call import Reply
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.store import Key, Kind
+    from reverie.store import Key, Kind, Reader
     from reveried.http.call import Call
 
 __all__ = ["page"]
@@ -19,7 +19,7 @@ __all__ = ["page"]
 async def page(
     call: Call,
     kind: Kind,
-    shown: Callable[[Key, dict[str, Any]], Any],
+    shown: Callable[[Reader, dict[str, Any]], Any],
     *,
     prefix: Key = (),
     numbered: bool = False,
@@ -42,7 +42,7 @@ async def page(
                     continue
                 if len(items) == limit:
                     return items, str(last[-1])
-                items.append(shown(key, record))
+                items.append(shown(reader, record))
                 last = key
         return items, None
 

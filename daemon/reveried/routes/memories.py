@@ -46,16 +46,15 @@ def shown(record: dict[str, Any]) -> dict[str, Any]:
 async def list_memories(call: Call) -> Reply:
     """Memories by id, of one type or with one tag where that is asked."""
     asked = wire.parse_query(wire.MemoryQuery, call.query)
-    with call.services.store.reader(call.space) as reader:
-        return await page(
-            call,
-            Kind.MEMORY,
-            lambda _, record: shown(with_access(reader, record)),
-            keep=lambda record: (
-                (asked.type is None or record["type"] == asked.type)
-                and (asked.tag is None or asked.tag in record["tags"])
-            ),
-        )
+    return await page(
+        call,
+        Kind.MEMORY,
+        lambda reader, record: shown(with_access(reader, record)),
+        keep=lambda record: (
+            (asked.type is None or record["type"] == asked.type)
+            and (asked.tag is None or asked.tag in record["tags"])
+        ),
+    )
 
 
 async def get_memory(call: Call) -> Reply:
