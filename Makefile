@@ -49,7 +49,7 @@ rust: setup
 # The suite, with its lines counted in this process and in every process that it starts.
 coverage: setup
 	@rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest $(ARGS)
+	$(BIN)/coverage run -m pytest -n 2 --dist loadfile $(ARGS)
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
