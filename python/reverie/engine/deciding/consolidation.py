@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from reverie import consolidate, ids, projections, tokens
@@ -92,13 +93,15 @@ def _clean(candidate: Candidate, redactor: Redactor, thread: str | None) -> Cand
 
 
 def _ids(at: str, random: bytes) -> Iterator[str]:
-    """New ids, as many as are asked for: the time of the run, and bytes drawn from `random`."""
+    """New ids, as many as are asked for: the time of the run, and a number drawn from `random` that is counted up.
+
+    So the memories of one run sort as they were found, the same in every store: where two answer a query equally well,
+    the order of their ids decides which comes first.
+    """
     moment = to_ms(at)
-    number = 0
-    while True:
-        digest = hashlib.sha256(random + number.to_bytes(4, "big")).digest()
-        yield ids.new_id("mem", moment, digest[:ID_RANDOM_BYTES])
-        number += 1
+    drawn = hashlib.sha256(random).digest()[:ID_RANDOM_BYTES]
+    for number in count(int.from_bytes(drawn, "big") >> 1):
+        yield ids.new_id("mem", moment, number.to_bytes(ID_RANDOM_BYTES, "big"))
 
 
 def _worded(change: Change, added: Iterator[str]) -> dict[str, Any]:
