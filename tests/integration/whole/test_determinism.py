@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import pytest
 from reverie.client import Client
 from reveried.cli.import_file import import_file
 from support.api_rules import problems
-from support.daemon import Daemon, running_daemon
+from support.daemon import Daemon, running_daemon, scratch_home
 from support.session import session_file
 from support.shared import sessions
 from support.soak import count
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 BUDGETS = (4_000, 8_000, 16_000, 32_000)
 MESSAGE, BLOCK, MEDIA = 4, 3, 1_600  # the overheads that the surface states, and an image
 MEMORY_ID = re.compile(rb"mem_[0-9a-z]{20,}")
+MINUTES = itertools.count(1)
 SURROUNDINGS = (
     {"PYTHONHASHSEED": "1", "TZ": "UTC", "LC_ALL": "C", "LANG": "C"},
     {"PYTHONHASHSEED": "4242", "TZ": "Pacific/Kiritimati", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
@@ -36,8 +38,16 @@ SURROUNDINGS = (
 def pair() -> Iterator[tuple[Daemon, Daemon]]:
     """Two daemons that have nothing in common but their code."""
     first, second = SURROUNDINGS
-    with running_daemon(**first) as one, running_daemon(**second) as other:
-        yield one, other
+    with scratch_home() as here, scratch_home() as there:
+        for home in (here, there):
+            tick(home, 0)
+        with running_daemon(here, **first) as one, running_daemon(there, **second) as other:
+            yield one, other
+
+
+def tick(home: Path, minute: int) -> None:
+    """Sets a daemon's clock: documents say on which day they changed, and ids sort by time."""
+    (home / "clock").write_text(f"2026-11-21T{9 + minute // 60:02d}:{minute % 60:02d}:00Z\n")
 
 
 def chosen() -> list[int]:
@@ -114,7 +124,10 @@ def check_context(answer: dict[str, Any], budget: int | None) -> None:
 
 
 def check_pair(pair: tuple[Daemon, Daemon], path: Path) -> None:
-    """One session through both daemons at once."""
+    """One session through both daemons at once, later than the one before."""
+    minute = next(MINUTES)
+    for daemon in pair:
+        tick(daemon.home, minute)
     with ThreadPoolExecutor(2) as pool:
         one, other = pool.map(told, pair, (path, path))
     for name, value in one.items():

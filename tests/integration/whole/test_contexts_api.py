@@ -1,0 +1,294 @@
+"""What an agent gets back of a thread: notes, state, digest, summaries, context; and distilling, asked for or not."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from reverie.client import Client
+from reverie.errors import Conflict, NotFound, TokenBudgetExceeded
+from reveried.cli.import_file import import_file
+from support.api_rules import problems
+from support.daemon import running_daemon
+from support.http_checks import check_refused
+from support.session import given_back, session_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.daemon import Daemon
+
+
+def talk(client: Client, thread: str, rounds: int, words: int = 40, **options: Any) -> None:
+    """A thread of `rounds` questions with answers of about `words` tokens each."""
+    client.create_thread(id=thread, **options)
+    for number in range(rounds):
+        client.append(
+            thread,
+            [
+                {"role": "user", "content": f"question {number}: please fix src/part_{number}.py"},
+                {"role": "assistant", "content": f"I fixed src/part_{number}.py. " + "word " * words},
+            ],
+        )
+
+
+def notes_of(client: Client, thread: str) -> list[tuple[str, str]]:
+    return [(note.category, note.content) for note in client.notes(thread).items]
+
+
+def test_notes_are_kept_in_order_and_taken_away(client: Client, daemon: Daemon) -> None:
+    """Each has an id, a category and a time; undo brings one back; pages go to the end."""
+    client.create_thread(id="noted")
+    categories = ("task", "decision", "preference", "correction", "context")
+    made = []
+    for kind in categories:
+        made.append(client.add_note("noted", f"about the {kind}", kind))
+        time.sleep(0.002)  # notes are in the order of their milliseconds
+    expected = [(kind, f"about the {kind}") for kind in categories]
+
+    assert notes_of(client, "noted") == expected
+    assert made[0].id.startswith("note_")
+    page = daemon.ask("GET", "/v1/threads/noted/notes?limit=2").json()
+    rest = daemon.ask("GET", f"/v1/threads/noted/notes?limit=10&after={page['next']}").json()
+    assert [note["content"] for note in [*page["items"], *rest["items"]]] == [text for _, text in expected]
+    assert rest["next"] is None
+
+    client.delete_note("noted", made[2].id)
+    assert notes_of(client, "noted") == [*expected[:2], *expected[3:]]
+    with pytest.raises(NotFound, match="no note"):
+        client.delete_note("noted", made[2].id)
+    client.undo(client.operations(limit=1).items[0].id)
+    assert notes_of(client, "noted") == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"content": "x"},
+        {"content": "", "category": "task"},
+        {"content": "x", "category": "other"},
+        {"category": "task"},
+    ],
+)
+def test_a_note_that_cannot_be_meant_is_refused(daemon: Daemon, client: Client, body: Any) -> None:
+    """Text and one of the five categories are needed."""
+    client.create_thread(id="strict-notes", key="strict-notes")
+    check_refused(daemon.ask("POST", "/v1/threads/strict-notes/notes", body), 400, "validation_error")
+
+
+def test_an_empty_thread_has_an_empty_context(client: Client) -> None:
+    """Nothing said yet: a context that a model's API takes, and no state, digest or summary."""
+    client.create_thread(id="empty")
+    state, digest = client.working_state("empty"), client.digest("empty")
+    answer = client.context("empty")
+
+    assert (state.current_task, state.open_files, digest.text, digest.tokens, digest.updated_at) == (
+        "",
+        [],
+        "",
+        0,
+        None,
+    )
+    assert client.summaries("empty").items == []
+    assert (answer.distillation, answer.tokens.summary, answer.tokens.excerpts) == (0, 0, 0)
+    with pytest.raises(Conflict, match="nothing to distil"):
+        client.distill("empty")
+
+
+def test_a_short_thread_is_kept_word_for_word(client: Client) -> None:
+    """Nothing old enough: distilling is a conflict that says so, and the context holds every message."""
+    talk(client, "short", 2)
+    with pytest.raises(Conflict, match="still kept word for word"):
+        client.distill("short")
+    texts = orjson.dumps(client.context("short").request.messages).decode()
+    assert all(f"question {number}" in texts for number in range(2))
+
+
+def test_placement_moves_what_is_volatile(client: Client, daemon: Daemon) -> None:
+    """`late`: in a trailing system message; `system`: in the system prompt; asked for per call."""
+    talk(client, "placed", 3)
+    client.add_note("placed", "the tide turns at noon", "context")
+    late = client.context("placed", placement="late").request
+    system = client.context("placed", placement="system").request
+
+    assert late.messages[-1]["role"] == "system"
+    assert "the tide turns at noon" in str(late.messages[-1])
+    assert "the tide turns at noon" in str(system.system)
+    assert "the tide turns at noon" not in str(system.messages)
+    for placement in ("", "?placement=late", "?placement=system"):
+        assert problems(daemon.ask("GET", f"/v1/threads/placed/context{placement}").json()["request"]) == []
+
+
+@pytest.mark.parametrize("query", ["maxTokens=0", "maxTokens=-4", "maxTokens=many", "placement=first", "unknown=1"])
+def test_a_context_that_cannot_be_meant_is_refused(daemon: Daemon, client: Client, query: str) -> None:
+    """A budget is a whole number from 1; a placement is one of two; nothing else is known."""
+    client.create_thread(id="strict-context", key="strict-context")
+    check_refused(daemon.ask("GET", f"/v1/threads/strict-context/context?{query}"), 400, "validation_error")
+
+
+def test_a_budget_too_small_says_what_would_do(client: Client) -> None:
+    """422 with the least that is needed, and that much works."""
+    talk(client, "tight", 3, words=300)
+    with pytest.raises(TokenBudgetExceeded) as caught:
+        client.context("tight", max_tokens=5)
+    least = caught.value.minimum_required
+    assert caught.value.budget == 5 < least
+    assert client.context("tight", max_tokens=least).tokens.total <= least
+
+
+def test_a_distilled_thread_goes_on(client: Client) -> None:
+    """The summary heads the context, the last messages stay, and every message is still there; then once more."""
+    talk(client, "long", 20, words=300)
+    whole = given_back(client, "long")
+    first = client.distill("long")
+    context = client.context("long")
+
+    assert (first.number, first.summary.number, first.tail.messages) == (1, 1, 10)
+    assert first.summary.text.startswith("# Conversation Summary (Distillation #1)")
+    assert first.tokens_after < first.tokens_before
+    assert first.tokens_used > 0
+    assert given_back(client, "long") == whole
+    assert context.distillation == 1
+    assert "# Conversation Summary (Distillation #1)" in str(context.request.messages[0])
+    assert "question 19" in str(context.request.messages)
+    assert client.thread("long").context.tokens < first.tokens_before
+
+    client.append("long", [{"role": "user", "content": f"and part_{number}?"} for number in range(12)])
+    second = client.distill("long")
+    past = client.summaries("long").items
+    assert second.number == 2
+    assert [(one.number, one.imported, one.archive) for one in past] == [
+        (1, False, first.archive),
+        (2, False, second.archive),
+    ]
+    assert past[0].summary.sections == first.summary.sections
+    assert client.digest("long").tokens > 0
+    assert client.working_state("long").updated_at is not None
+
+
+def test_a_distillation_can_be_followed(client: Client, daemon: Daemon) -> None:
+    """Without waiting: 202 with a job, whose result is the answer; a failure is told by the job."""
+    talk(client, "followed", 12)
+    started = daemon.ask("POST", "/v1/threads/followed/distill", {})
+    assert started.status == 202
+    assert started.headers["location"] == f"/v1/jobs/{started.json()['job']}"
+    job = finished(client, started.json()["job"])
+    assert (job.state, job.kind, job.progress) == ("done", "distill", 1.0)
+    assert job.result["number"] == 1
+
+    again = finished(client, client.start_distill("followed", token_budget=3).job)
+    assert again.state == "failed"
+    assert again.error["error"] in {"token_budget_exceeded", "conflict"}
+
+
+def finished(client: Client, job_id: str) -> Any:
+    """The job once it has ended."""
+    while (job := client.job(job_id)).state == "running":
+        pass
+    return job
+
+
+@pytest.mark.parametrize("body", [{"tokenBudget": 0}, {"tokenBudget": "all"}, {"budget": 5}])
+def test_a_distillation_that_cannot_be_meant_is_refused(daemon: Daemon, client: Client, body: Any) -> None:
+    """The budget is a whole number from 1."""
+    client.create_thread(id="strict-distil", key="strict-distil")
+    check_refused(daemon.ask("POST", "/v1/threads/strict-distil/distill?wait=true", body), 400, "validation_error")
+    check_refused(daemon.ask("POST", "/v1/threads/strict-distil/distill?wait=perhaps", {}), 400, "validation_error")
+
+
+def test_a_budget_that_cannot_be_met_writes_nothing(client: Client) -> None:
+    """Too little to read with: 422, and no archive, operation, event or memory came of it."""
+    talk(client, "poor", 15, words=200)
+    before = client.status()
+    with pytest.raises(TokenBudgetExceeded) as caught:
+        client.distill("poor", token_budget=20)
+    after = client.status()
+    assert caught.value.minimum_required > 20
+    assert (after.counts, after.operation) == (before.counts, before.operation)
+    enough = client.distill("poor", token_budget=caught.value.minimum_required)
+    assert enough.tokens_used <= caught.value.minimum_required
+
+
+def test_a_full_thread_is_distilled_by_the_append(client: Client) -> None:
+    """Past the share of its window: the append answers with the archive, and the context is small again."""
+    client.create_thread(id="full", context_window=4_000)
+    answers = [
+        client.append("full", [{"role": "user", "content": "word " * 190 + str(number)}]) for number in range(40)
+    ]
+    made = [answer.distilled for answer in answers if answer.distilled is not None]
+
+    assert len(made) >= 2
+    assert [one.number for one in made] == list(range(1, len(made) + 1))
+    assert client.summaries("full").items[0].archive == made[0].archive
+    assert all(answer.context.fraction < 1.0 for answer in answers)
+    assert client.thread("full").distillations == len(made)
+    assert client.thread("full").message_count == 40
+
+
+def test_usage_told_by_the_model_starts_a_distillation(client: Client) -> None:
+    """The window is as full as the model says."""
+    talk(client, "told", 15)
+    usage = {"input_tokens": 150_000, "output_tokens": 10}
+    answer = client.append("told", [{"role": "assistant", "content": "so it is"}], usage=usage)
+    assert answer.distilled is not None
+    assert answer.context.tokens < 20_000
+
+
+def test_a_full_thread_that_cannot_be_distilled_is_appended_to(client: Client) -> None:
+    """Everything is in the preserved tail: the message is kept, and nothing was distilled."""
+    client.create_thread(id="stuffed", context_window=1_000)
+    answer = client.append("stuffed", [{"role": "user", "content": "word " * 2_000}])
+    assert answer.distilled is None
+    assert answer.context.fraction > 1
+    assert client.thread("stuffed").message_count == 1
+
+
+def test_a_failing_distillation_does_not_lose_the_message() -> None:
+    """No compute process in time: the append is answered, and the next one tries again."""
+    with running_daemon(REVERIE_DAEMON_COMPUTE_SECONDS="0.05") as own, Client(own.socket) as client:
+        client.create_thread(id="late", context_window=1_000)
+        answer = client.append("late", [{"role": "user", "content": "word " * 900}])
+        assert answer.distilled is None
+        assert client.thread("late").message_count == 1
+        assert "a full thread was not distilled" in own.said()
+
+
+def test_a_large_append_is_counted_beside_the_loop(client: Client) -> None:
+    """A body beyond 64 KiB is weighed elsewhere and comes back as it was."""
+    client.create_thread(id="large")
+    text = "a line of a long log\n" * 8_000
+    answer = client.append("large", [{"role": "user", "content": text}])
+    assert answer.context.tokens > 30_000
+    assert given_back(client, "large") == [("user", text)]
+
+
+def test_a_bootstrap_document_opens_the_context(tmp_path: Path) -> None:
+    """The texts at `context.bootstrap` stand first; a path that is not there is passed over."""
+    paths = '["facts/mistakes.md", "facts/absent.md"]'
+    with running_daemon(REVERIE_CONTEXT_BOOTSTRAP=paths) as own, Client(own.socket) as client:
+        thread = str(import_file(client, session_file(tmp_path, 1)).thread)
+        assert client.context(thread).tokens.bootstrap == 0
+        client.distill(thread)
+        answer = client.context(thread)
+        assert client.document("facts/mistakes.md").content.strip() in answer.request.system[0]["text"]
+        assert answer.tokens.bootstrap > 0
+
+
+def test_a_new_thread_opens_with_the_index(tmp_path: Path) -> None:
+    """What is remembered when a thread is made stands in its first user message, and stays as it was then."""
+    with running_daemon() as own, Client(own.socket) as client:
+        client.create_thread(id="before")
+        assert client.context("before").tokens.index == 0
+        client.distill(str(import_file(client, session_file(tmp_path, 2)).thread))
+        client.create_thread(id="after")
+        client.append("after", [{"role": "user", "content": "hello"}])
+        opening = client.context("after")
+        assert opening.tokens.index > 0
+        assert str(opening.request.messages[0]).count("Available memory:") == 1
+        client.distill(str(import_file(client, session_file(tmp_path, 3)).thread))
+        assert client.context("after").request.messages[0] == opening.request.messages[0]
+        assert client.context("before").tokens.index == 0
