@@ -17,8 +17,11 @@ __all__ = ["DEPTH_MAX", "HEAD_BYTES", "LINE_BYTES_MAX", "Unreadable", "load", "t
 DEPTH_MAX: Final = 200
 """Objects and lists inside one another. The JSON writer stops at 254, and a stored record adds levels of its own."""
 
-LINE_BYTES_MAX: Final = 32 * 1024 * 1024 - 1  # less than a chunk of the import protocol holds, so that an overlong line can be told
-"""A longer line is not read. Of such a line the first HEAD_BYTES are kept, of any other unreadable line all of it."""
+LINE_BYTES_MAX: Final = 32 * 1024 * 1024 - 2
+"""A longer line is not read; with its line end it still fits into a chunk of the import protocol.
+
+Of such a line the first HEAD_BYTES are kept, of any other unreadable line all of it.
+"""
 
 HEAD_BYTES: Final = 64 * 1024
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")

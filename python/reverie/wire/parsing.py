@@ -96,7 +96,8 @@ def _complaint(what: str) -> str:
     if found := _RANGE.match(what):
         return f"must be {_words(found['wanted'])} {found['rule']}"
     if found := _PATTERN.match(what):
-        return "must be an absolute path" if found["pattern"] == "^/" else "may hold only letters, digits and . _ : @ + -"
+        absolute = found["pattern"] == "^/"
+        return "must be an absolute path" if absolute else "may hold only letters, digits and . _ : @ + -"
     if found := _ENUM.match(what):
         return f"cannot be {_shown(found['value'])}"
     return f"is not usable: {_shown(what)}"
