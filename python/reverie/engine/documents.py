@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import projections, tokens
 from reverie.engine.consolidation import FOLDERS
+from reverie.errors import ValidationError
 from reverie.paths import safe_relative
 from reverie.projections import DocumentEntry
 from reverie.store import Kind
@@ -19,12 +20,17 @@ INDEX_TOKENS = 1_000  # its ceiling in a context, api.md 2.1
 
 
 def checked(path: str) -> str:
-    """`path` if it names a place inside the space's folder.
+    """`path` if it names a place inside the space's folder, those included that only Reverie itself writes.
 
     Raises:
         ValidationError: it could lead outside, or no file may have that name.
     """
-    return str(safe_relative(path, suffixes=None))
+    try:
+        return str(safe_relative(path, suffixes=None))
+    except ValidationError as refused:
+        if refused.details["reason"] != "reserved":
+            raise
+        return path
 
 
 def listed(reader: Reader) -> list[dict[str, Any]]:
