@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import orjson
 import pytest
 
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, TokenBudgetExceeded
+from reverie.models import NoteCategory
 from reveried.cli.import_file import import_file
 from support.api_rules import problems
 from support.daemon import running_daemon
@@ -42,7 +43,7 @@ def notes_of(client: Client, thread: str) -> list[tuple[str, str]]:
 def test_notes_are_kept_in_order_and_taken_away(client: Client, daemon: Daemon) -> None:
     """Each has an id, a category and a time; undo brings one back; pages go to the end."""
     client.create_thread(id="noted")
-    categories = ("task", "decision", "preference", "correction", "context")
+    categories: tuple[NoteCategory, ...] = get_args(NoteCategory)
     made = []
     for kind in categories:
         made.append(client.add_note("noted", f"about the {kind}", kind))

@@ -1,0 +1,219 @@
+"""What is known, over the socket: memories listed, looked up and recalled, their documents, and their history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.client import Client
+from reverie.errors import NotFound, ValidationError
+from reveried.cli.import_file import import_file
+from support.daemon import running_daemon
+from support.http_checks import check_refused
+from support.session import session_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.daemon import Daemon
+
+KINDS = ("skill", "fact", "procedure", "observation", "mistake", "preference", "episode")
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """A daemon that has learnt from three sessions."""
+    folder = tmp_path_factory.mktemp("sessions")
+    with running_daemon() as running:
+        with Client(running.socket) as client:
+            for number in range(3):
+                client.distill(str(import_file(client, session_file(folder, number, turns=6)).thread))
+        yield running
+
+
+def test_memories_are_listed_to_the_end(client: Client) -> None:
+    """Any page size gives each once; one of each type that the sessions teach is there, whole."""
+    whole = client.memories(limit=1000).items
+    assert len(whole) >= 7
+    assert {"observation", "preference", "mistake", "episode"} <= {memory.type for memory in whole}
+    for size in (1, 2, 5):
+        found, after = [], None
+        while True:
+            page = client.memories(limit=size, after=after)
+            found += page.items
+            after = page.next
+            if after is None:
+                break
+        assert found == whole
+    for memory in whole:
+        assert client.memory(memory.id) == memory
+        assert memory.content
+        assert memory.document.endswith(".md")
+        assert memory.provenance["thread"].startswith("thr_")
+        assert (memory.trust, memory.access_count, memory.last_accessed_at) == ("engine", 0, None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_memories_are_filtered_by_type(client: Client, kind: Any) -> None:
+    """Those of the type and no other, also in pages of one."""
+    expected = [memory for memory in client.memories(limit=1000).items if memory.type == kind]
+    assert client.memories(kind=kind).items == expected
+    found, after = [], None
+    for _ in range(len(expected) + 1):
+        page = client.memories(kind=kind, limit=1, after=after)
+        found += page.items
+        after = page.next
+        if after is None:
+            break
+    assert found == expected
+
+
+def test_memories_are_filtered_by_tag(client: Client) -> None:
+    """Those that bear the tag."""
+    whole = client.memories(limit=1000).items
+    tag = next(tag for memory in whole for tag in memory.tags)
+    assert client.memories(tag=tag).items == [memory for memory in whole if tag in memory.tags]
+    assert client.memories(tag="nobody-wrote-this").items == []
+
+
+@pytest.mark.parametrize("query", ["type=secret", "tag=", "limit=0", "kind=fact", "type=fact&type=skill"])
+def test_a_list_that_cannot_be_meant_is_refused(daemon: Daemon, query: str) -> None:
+    """Types, tags and limits are checked."""
+    check_refused(daemon.ask("GET", f"/v1/memories?{query}"), 400, "validation_error")
+
+
+def test_a_memory_has_a_history(client: Client) -> None:
+    """Every version with the operation that made it; the last is what is there now."""
+    for memory in client.memories().items:
+        versions = client.memory_history(memory.id).items
+        assert [version.version for version in versions] == list(range(1, len(versions) + 1))
+        last = versions[-1]
+        assert last.memory is not None
+        assert (last.memory.content, last.why) == (memory.content, "thread.distill")
+        changed = [(change.kind, change.key) for change in client.operation(last.operation).changes]
+        assert ("memory", [memory.id]) in changed
+
+
+def test_an_unknown_memory_is_not_found(client: Client) -> None:
+    """Neither it nor its history."""
+    for call in (client.memory, client.memory_history):
+        with pytest.raises(NotFound, match="no memory"):
+            call("mem_absent")
+
+
+def test_recall_finds_what_answers(client: Client) -> None:
+    """Best first, each with why; it counts as an access, and only that changes."""
+    name = next(memory for memory in client.memories(kind="mistake").items).content.split("`")[1]
+    answer = client.recall(f"may I change {name}?")
+    best = answer.hits[0].memory
+
+    assert name in best.content
+    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
+    assert answer.hits[0].why
+    assert 0 < answer.tokens <= 1_500
+    known = client.memory(best.id)
+    assert known.access_count == best.access_count >= 1
+    assert known.last_accessed_at is not None
+    operation = client.operations(limit=1).items[0].id
+    assert client.recall(name).hits[0].memory.access_count == known.access_count + 1
+    assert client.operations(limit=1).items[0].id == operation
+
+
+def test_recall_keeps_to_what_was_asked(client: Client) -> None:
+    """A limit, a budget, types and tags; a query of nothing known finds nothing."""
+    assert len(client.recall("read handle flush", limit=1).hits) == 1
+    small = client.recall("read handle flush", token_budget=60)
+    assert small.tokens <= 60
+    assert len(small.hits) < len(client.recall("read handle flush").hits)
+    for hit in client.recall("the tests fail", types=["mistake", "episode"]).hits:
+        assert hit.memory.type in {"mistake", "episode"}
+    tag = client.memories(kind="episode").items[0].tags[:1]
+    for hit in client.recall("last line", tags=tag).hits:
+        assert set(tag) & set(hit.memory.tags)
+    assert client.recall("zyzzyva quokka").hits == []
+    assert client.recall("zyzzyva quokka").tokens == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"query": ""},
+        {"query": "x", "limit": 0},
+        {"query": "x", "limit": 101},
+        {"query": "x", "tokenBudget": 0},
+        {"query": "x", "types": ["other"]},
+        {"query": "x", "tags": [""]},
+        {"query": "x" * 10_001},
+        {"query": "x", "space": "y"},
+    ],
+)
+def test_a_recall_that_cannot_be_meant_is_refused(daemon: Daemon, body: Any) -> None:
+    """Lengths, bounds and names are checked."""
+    check_refused(daemon.ask("POST", "/v1/recall", body), 400, "validation_error")
+
+
+def test_a_recall_with_a_key_counts_once(daemon: Daemon, client: Client) -> None:
+    """The same answer, and one access."""
+    memory = client.memories(kind="observation").items[0]
+    key = {"Idempotency-Key": "recalled once"}
+    first, again = (daemon.ask("POST", "/v1/recall", {"query": memory.content}, key) for _ in range(2))
+    assert first.body == again.body
+    assert client.memory(memory.id).access_count == next(
+        hit["memory"]["accessCount"] for hit in first.json()["hits"] if hit["memory"]["id"] == memory.id
+    )
+    check_refused(daemon.ask("POST", "/v1/recall", {"query": "other"}, key), 409, "conflict")
+
+
+def test_documents_hold_the_memories(client: Client, daemon: Daemon) -> None:
+    """Listed by path in pages to the end; each has its text, whose ETag is its SHA-256; the index is made of them."""
+    whole = client.documents(limit=1000).items
+    paths = [document.path for document in whole]
+    assert paths == sorted(paths)
+    assert {"MEMORY.md", "MEMORY-INDEX.json", "memory/long-term-memory.json", "facts/mistakes.md"} <= set(paths)
+    found, after = [], None
+    while True:
+        page = client.documents(limit=2, after=after)
+        found += page.items
+        after = page.next
+        if after is None:
+            break
+    assert found == whole
+    for document in whole:
+        text = client.document(document.path)
+        assert (text.etag, text.size) == (document.etag, len(text.content.encode()))
+        assert daemon.ask("GET", f"/v1/documents/{document.path}").headers["etag"] == f'"{document.etag}"'
+    for memory in client.memories(limit=1000).items:
+        assert client.document(memory.document).content
+    index = daemon.ask("GET", "/v1/index").json()
+    assert index["text"].startswith("Available memory:")
+    assert [item["path"] for item in index["items"]] == [
+        path for path in paths if path.startswith(("facts/", "episodes/"))
+    ]
+
+
+@pytest.mark.parametrize("path", ["facts/absent.md", "nothing", "MEMORY.md/x"])
+def test_an_absent_document_is_not_found(client: Client, path: str) -> None:
+    """A path that could be one and is not there."""
+    with pytest.raises(NotFound, match="no document"):
+        client.document(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["..%2fdaemon.lock", "facts/../../x", "facts//x.md", "%00", "a/./b", "~/x", "CON", "a%5Cb"]
+)
+def test_a_path_that_leads_elsewhere_is_refused(daemon: Daemon, path: str) -> None:
+    """Refused by its name, before anything is looked at."""
+    check_refused(daemon.ask("GET", f"/v1/documents/{path}"), 400, "validation_error")
+
+
+def test_a_space_without_memories_has_no_index() -> None:
+    """Nothing known yet: empty lists and an empty text; recall finds nothing."""
+    with running_daemon() as own, Client(own.socket) as client:
+        assert own.ask("GET", "/v1/index").json() == {"text": "", "items": []}
+        assert client.memories().items == []
+        assert client.documents().items == []
+        assert client.recall("anything").hits == []
+        with pytest.raises(ValidationError):
+            client.memories(limit=0)
