@@ -14,7 +14,7 @@ from reverie.errors import Conflict, Forbidden, StorageFailed, TooLarge
 from reverie.store import Kind, Write
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from reverie.projections.publish import Action
@@ -96,8 +96,7 @@ def write(root: Path, space: str, want: Wanted) -> Done:
         return Done()
     _claim(root, space, fresh=not want.published)
     on_disk = {path: _digest(root, path) for path in projections.watched(want.texts, want.published)}
-    ours = {path: digest for path, digest in want.intended.items() if on_disk.get(path) == digest}
-    actions = projections.plan(want.texts, {**want.published, **ours}, on_disk)
+    actions = projections.plan(want.texts, {**want.published, **_ours(want, on_disk)}, on_disk)
     for action in actions:
         match action:
             case projections.Write(path, data):
@@ -109,6 +108,19 @@ def write(root: Path, space: str, want: Wanted) -> Done:
             case _:
                 assert_never(action)
     return _outcome(want, actions)
+
+
+def _ours(want: Wanted, on_disk: Mapping[str, str | None]) -> dict[str, str]:
+    """Bytes that we wrote, though no record says that they stand there.
+
+    What a crash left unrecorded; and what was put beside a file and took its place since: so a person accepts it.
+    """
+    ours = {path: digest for path, digest in want.intended.items() if on_disk.get(path) == digest}
+    for path, beside in want.beside.items():
+        digest = want.published.get(beside) if beside is not None else None
+        if digest is not None and on_disk.get(path) == digest:
+            ours[path] = digest
+    return ours
 
 
 def remember(space: str, done: Done, *, at: str) -> Write[None]:
