@@ -1,0 +1,306 @@
+"""What happened, taking it back, archives, dreams, schedules, backups and jobs over the socket."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.client import Client
+from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
+from reverie.store.backup import restore
+from reverie.store.check import run_check
+from reveried.cli.import_file import import_file
+from support.daemon import running_daemon, scratch_home
+from support.http_checks import add_token, bearer, check_refused
+from support.session import given_back, session_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.daemon import Daemon
+
+
+def learnt(client: Client, folder: Path, number: int) -> str:
+    """A session, imported and distilled; its thread."""
+    thread = str(import_file(client, session_file(folder, number, turns=5)).thread)
+    client.distill(thread)
+    return thread
+
+
+def state(daemon: Daemon, client: Client) -> dict[str, Any]:
+    """All that a distillation changes but the archives and what lists them."""
+    root = daemon.home / "root" / "default"
+    texts = {
+        item.path: client.document(item.path).content
+        for item in client.documents().items
+        if item.path != "MEMORY-INDEX.json"
+    }
+    return {
+        "memories": client.memories(limit=1000).items,
+        "documents": texts,
+        "files": {path: (root / path).read_text("utf-8") for path in texts},
+        "facts": sorted(path.name for path in (root / "facts").iterdir()),
+    }
+
+
+def thread_state(client: Client, thread: str) -> dict[str, Any]:
+    """What a distillation changes of its thread."""
+    held = client.thread(thread)
+    return {
+        "distillations": held.distillations,
+        "tokens": held.context.tokens,
+        "summaries": client.summaries(thread).items,
+        "digest": client.digest(thread).text,
+        "context": client.context(thread, query="nothing of this kind").request.messages,
+        "messages": given_back(client, thread),
+    }
+
+
+def last(client: Client, why: str) -> str:
+    """The newest operation of a kind."""
+    return next(operation.id for operation in client.operations(limit=1000).items if operation.why == why)
+
+
+def test_a_distillation_is_taken_back_whole(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """Memories, documents, files, digest, summaries and the thread are as before it; made again it is the same."""
+    learnt(client, tmp_path, 1)
+    before = state(daemon, client)
+    thread = str(import_file(client, session_file(tmp_path, 2, turns=5)).thread)
+    fresh = thread_state(client, thread)
+    made = client.distill(thread)
+    after = state(daemon, client)
+    assert after["memories"] != before["memories"]
+    operation = last(client, "thread.distill")
+    undone = client.undo(operation)
+
+    assert undone.undone == operation
+    assert state(daemon, client) == before
+    taken_back = thread_state(client, thread)
+    assert taken_back["tokens"] <= fresh["tokens"]
+    assert {**taken_back, "tokens": 0} == {**fresh, "tokens": 0}
+    shown = client.operation(undone.operation)
+    assert (shown.why, shown.undoes, shown.undoable) == (f"undo {operation}", operation, True)
+
+    again = client.distill(thread)
+    assert (again.archive, again.number) == (made.archive, 1)
+    redone = state(daemon, client)
+    assert [memory.content for memory in redone["memories"]] == [memory.content for memory in after["memories"]]
+    assert redone["documents"].keys() == after["documents"].keys()
+
+
+def test_what_others_stand_on_is_not_taken_back(client: Client, tmp_path: Path) -> None:
+    """An earlier operation whose records changed since is a conflict that names them; nothing changes."""
+    thread = learnt(client, tmp_path, 3)
+    first = last(client, "thread.distill")
+    client.append(thread, [{"role": "user", "content": f"then part_{number}?"} for number in range(14)])
+    client.distill(thread)
+    before = client.operations(limit=1).items[0].id
+    with pytest.raises(Conflict, match="changed since") as caught:
+        client.undo(first)
+    assert caught.value.details["keys"]
+    assert client.operations(limit=1).items[0].id == before
+
+
+def test_messages_are_never_taken_back(client: Client) -> None:
+    """Appends and deletions of threads say that they cannot be undone, and are refused."""
+    client.create_thread(id="said")
+    client.append("said", [{"role": "user", "content": "x"}])
+    appended = client.operations(limit=1).items[0]
+    client.delete_thread("said", confirm="said")
+    deleted = client.operations(limit=1).items[0]
+    for operation in (appended, deleted):
+        assert not operation.undoable
+        with pytest.raises((Conflict, ValidationError)):
+            client.undo(operation.id)
+
+
+def test_whatever_is_called_undoable_can_be_undone(client: Client) -> None:
+    """The newest first: every operation that says so is taken back or names what stands in the way."""
+    outcomes = [(operation, outcome(client, operation.id)) for operation in client.operations(limit=1000).items]
+    for operation, refusal in outcomes:
+        assert operation.undoable == (refusal is None or "changed since" in refusal), (operation, refusal)
+    assert any(refusal is None for _, refusal in outcomes)
+
+
+def outcome(client: Client, operation: str) -> str | None:
+    """Why an operation cannot be undone, or None where it now is."""
+    try:
+        client.undo(operation)
+    except ReverieError as error:
+        return error.message
+    return None
+
+
+def test_an_undo_with_a_key_is_made_once(client: Client) -> None:
+    """The same answer, one operation."""
+    client.create_thread(id="undone")
+    client.add_note("undone", "to be taken back", "task")
+    operation = client.operations(limit=1).items[0].id
+    first = client.undo(operation, key="undo once")
+    assert client.undo(operation, key="undo once") == first
+    assert client.operations(limit=1).items[0].id == first.operation
+    assert client.notes("undone").items == []
+
+
+def test_operations_are_listed_to_the_end(client: Client) -> None:
+    """Newest first, without a gap, each with who, why and its parent."""
+    whole = client.operations(limit=1000).items
+    assert [operation.seq for operation in whole] == list(range(len(whole), 0, -1))
+    found, after = [], None
+    while True:
+        page = client.operations(limit=7, after=after)
+        found += page.items
+        after = page.next
+        if after is None:
+            break
+    assert found == whole
+    assert {operation.who for operation in whole} >= {"owner"}
+    assert all(client.operation(operation.id) == operation for operation in whole[:20])
+
+
+def test_an_unknown_operation_is_not_found(daemon: Daemon) -> None:
+    """A number that is none of them, and what is no number."""
+    for method, path in (("GET", ""), ("POST", "/undo")):
+        check_refused(daemon.ask(method, f"/v1/operations/999999{path}"), 404, "not_found")
+        for odd in ("x", "-1", "1.0", "9" * 19, "%C2%B2"):
+            check_refused(daemon.ask(method, f"/v1/operations/{odd}{path}"), 400, "validation_error")
+
+
+def test_archives_are_addressed_by_their_bytes(client: Client, daemon: Daemon, tmp_path: Path) -> None:
+    """Listed, and each is its own address; they stay when what made them is taken back."""
+    learnt(client, tmp_path, 4)
+    whole = client.archives(limit=1000).items
+    assert whole
+    for archive in whole:
+        body = client.archive(archive.sha256)
+        assert hashlib.sha256(body).hexdigest() == archive.sha256
+        assert archive.size == len(body)
+    assert client.archives(limit=1).items == whole[:1]
+    client.undo(last(client, "thread.distill"))
+    assert client.archives(limit=1000).items == whole
+    for odd in ("0" * 64, "x", "A" * 64, f"{whole[0].sha256}0"):
+        check_refused(daemon.ask("GET", f"/v1/archives/{odd}"), 404, "not_found")
+
+
+def test_dreams_are_listed_and_shown(client: Client, daemon: Daemon, tmp_path: Path) -> None:
+    """A dream that found something is kept with what it cost; a dry run and one of nothing new are not."""
+    learnt(client, tmp_path, 5)
+    dry = client.dream(dry_run=True)
+    assert (dry.dry_run, dry.id, client.dreams().items) == (True, None, [])
+    first = client.dream(key="one dream")
+    assert client.dream(key="one dream") == first
+    nothing = client.dream()
+    assert (nothing.archive, nothing.tokens_used) == (None, 0)
+    assert client.dream(key="of nothing") == client.dream(key="of nothing")
+
+    [kept] = client.dreams().items
+    assert (kept.id, kept.archive, kept.tokens_used) == (first.id, dry.archive, dry.tokens_used)
+    assert client.dream_record(kept.id) == kept
+    assert client.status().last_dream == kept
+    with pytest.raises(NotFound, match="no dream"):
+        client.dream_record("dream_absent")
+    for body in ({"tokenBudget": 0}, {"tokenBudget": 1.5}, {"budget": 1}):
+        check_refused(daemon.ask("POST", "/v1/dreams?wait=true", body), 400, "validation_error")
+
+
+def test_schedules_come_and_go(client: Client, daemon: Daemon) -> None:
+    """Added with the next run, listed, removed; with a key once; what cannot be meant is refused."""
+    made = client.add_schedule("30 2 * * *", timezone="Europe/Berlin", token_budget=5_000, key="nightly")
+    assert client.add_schedule("30 2 * * *", timezone="Europe/Berlin", token_budget=5_000, key="nightly") == made
+    assert [schedule.id for schedule in client.schedules().items] == [made.id]
+    assert (made.cron, made.timezone, made.job) == ("30 2 * * *", "Europe/Berlin", "dream")
+    assert client.status().distillation.scheduled
+    client.remove_schedule(made.id)
+    assert client.schedules().items == []
+    with pytest.raises(NotFound):
+        client.remove_schedule(made.id)
+    for body in (
+        {},
+        {"cron": "never"},
+        {"cron": "61 * * * *"},
+        {"cron": "* * * * *", "timezone": "../../etc/passwd"},
+        {"cron": "* * * * *", "job": "other"},
+        {"cron": "* * * * *", "options": {"tokenBudget": 0}},
+    ):
+        check_refused(daemon.ask("POST", "/v1/schedules", body), 400, "validation_error")
+
+
+def test_a_backup_is_a_whole_store(client: Client, daemon: Daemon, tmp_path: Path) -> None:
+    """Made while the daemon runs, sound by itself, and a daemon on what is restored from it answers the same."""
+    client.create_thread(id="backed-up")
+    client.append("backed-up", [{"role": "user", "content": "keep me"}])
+    target = tmp_path / "copy.mdb"
+    made = daemon.ask("POST", "/v1/backups", {"path": str(target)}, {"Idempotency-Key": "backup"})
+    again = daemon.ask("POST", "/v1/backups", {"path": str(target)}, {"Idempotency-Key": "backup"})
+
+    assert made.status == 200, made.body
+    assert made.body == again.body
+    assert made.json()["size"] == target.stat().st_size
+    assert run_check(target).ok
+    with scratch_home() as home:
+        (home / "data").mkdir(mode=0o700)
+        restore(target, home / "data" / "store")
+        with running_daemon(home) as other, Client(other.socket) as restored:
+            assert given_back(restored, "backed-up") == [("user", "keep me")]
+            assert restored.memories(limit=1000).items == client.memories(limit=1000).items
+
+
+def test_a_backup_that_cannot_be_made_is_refused(daemon: Daemon, tmp_path: Path) -> None:
+    """No folder there, something there already, no absolute path."""
+    there = tmp_path / "there"
+    there.write_text("mine", "utf-8")
+    check_refused(daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "no" / "x")}), 404, "not_found")
+    assert daemon.ask("POST", "/v1/backups", {"path": str(there)}).status in {400, 409}
+    assert there.read_text("utf-8") == "mine"
+    for body in ({}, {"path": ""}, {"path": 7}):
+        check_refused(daemon.ask("POST", "/v1/backups", body), 400, "validation_error")
+
+
+def test_a_token_may_not_copy_the_store(tmp_path: Path) -> None:
+    """Every space is in a backup: only the owner may ask for one; a token sees its own space alone."""
+    with scratch_home() as home:
+        (home / "data").mkdir(mode=0o700)
+        add_token(home, "tick", "blue", "mole")
+        with running_daemon(home) as own:
+            asked = own.ask("POST", "/v1/backups", {"path": str(tmp_path / "x")}, bearer("tick"))
+            check_refused(asked, 403, "forbidden")
+            assert not (tmp_path / "x").exists()
+            [space] = own.ask("GET", "/v1/spaces", headers=bearer("tick")).json()["items"]
+            assert (space["id"], space["root"]) == ("blue", str(home / "root" / "blue"))
+            own.ask("POST", "/v1/threads", {"id": "t"}, bearer("tick"))
+            [operation] = own.ask("GET", "/v1/operations", headers=bearer("tick")).json()["items"]
+            assert operation["who"] == "mole"
+            assert own.ask("GET", "/v1/threads", headers=bearer("tick")).json()["items"][0]["agent"] == "mole"
+
+
+def test_jobs_are_listed_and_ended(client: Client, daemon: Daemon) -> None:
+    """Those of this daemon, page by page; one that is over stays as it ended; an unknown one is not found."""
+    jobs = [client.start_dream().job for _ in range(3)]
+    page = daemon.ask("GET", "/v1/jobs?limit=2").json()
+    assert len(page["items"]) == 2
+    rest = daemon.ask("GET", f"/v1/jobs?after={page['next']}").json()
+    listed = [job["id"] for job in [*page["items"], *rest["items"]]]
+    assert set(jobs) <= set(listed)
+    assert len(set(listed)) == len(listed)
+    ended = daemon.ask("DELETE", f"/v1/jobs/{jobs[0]}").json()
+    assert ended["state"] in {"done", "cancelled"}
+    assert daemon.ask("GET", f"/v1/jobs/{jobs[0]}").json() == ended
+    check_refused(daemon.ask("GET", "/v1/jobs/job_absent"), 404, "not_found")
+    check_refused(daemon.ask("DELETE", "/v1/jobs/job_absent"), 404, "not_found")
+
+
+def test_status_counts_what_is_there(client: Client) -> None:
+    """Counts agree with the lists; tokens spent are those of distillations and dreams."""
+    status = client.status()
+    assert status.counts["threads"] == len(client.threads(limit=1000).items)
+    assert status.counts["memories"] == len(client.memories(limit=1000).items)
+    assert status.counts["operations"] == client.operations(limit=1).items[0].seq
+    assert status.counts["archives"] == len(client.archives(limit=1000).items)
+    assert status.operation == client.operations(limit=1).items[0].id
+    assert status.spend.total == status.spend.today > 0
+    assert status.model.engine == "extractive"
+    with running_daemon() as own, Client(own.socket) as empty:
+        fresh = empty.status()
+        assert (set(fresh.counts.values()), fresh.operation, fresh.last_dream) == ({0}, None, None)
