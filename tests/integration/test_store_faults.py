@@ -60,10 +60,12 @@ def _check_survivor(path: Path, acknowledged: int) -> None:
 
 
 def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path) -> None:
-    """SIGKILL at random moments of a load of eight agents, over and over on one store."""
+    """SIGKILL at random moments of a load of eight agents, several times on each store."""
     chance = random.Random(7)
-    path, last = tmp_path / "store", 0
-    for _ in range(count(5, 200)):
+    path, last = tmp_path, 0
+    for number in range(count(5, 200)):
+        if number % 10 == 0:
+            path, last = tmp_path / f"store{number}", 0
         load = _load(path)
         assert load.stdout
         assert load.stdout.readline() == "open\n"

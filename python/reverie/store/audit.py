@@ -260,7 +260,9 @@ class Audit:
             return
         found = Header.read(self._txn)
         if found is None:
-            self._problem(where, "the store's header is missing")
+            # A process killed while it made the store leaves one without a single record: that is sound.
+            if self.counts or self.problems:
+                self._problem(where, "the store's header is missing")
             return
         header, _ = found
         self.commits = header.commits

@@ -101,6 +101,9 @@ def _report(printed: bytes) -> CheckReport:
 
 def check(path: Path, *, offline: bool, pages_only: bool = False) -> CheckReport:
     """Checks in this process, which a damaged file may crash; `run_check` is the safe way."""
+    file = path if path.is_file() else path / "data.mdb"
+    if path.is_dir() and file.stat().st_size == 0 and AnchorFile.read(path) is None:
+        return CheckReport(ok=True, problems=(), counts={})  # begun, and nothing written yet
     problems = _pages(path) if offline or path.is_file() else []
     counts: dict[str, int] = {}
     if not pages_only:

@@ -124,6 +124,14 @@ class Reader:
             for where, record in found
         ]
 
+    def latest(self, kind: Kind, key: Key) -> int | None:
+        """The operation that last wrote or deleted what is under `key`; None where nothing is known of it."""
+        raw = record_key(self.lookup.space, kind, key)
+        current = self.lookup.find(raw)
+        if current is not None:
+            return current.operation
+        return max((record.operation for _, record in self._versions(kind, raw)), default=None)
+
     def at_version(self, kind: Kind, key: Key, operation: int) -> Sealed:
         """What `operation` wrote under `key`. Raises NotFound where that version is not kept, or was a deletion."""
         raw = record_key(self.lookup.space, kind, key)

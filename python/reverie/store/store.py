@@ -36,7 +36,7 @@ class Store:
     """An open store. One thread at a time commits; any number of threads read meanwhile."""
 
     def __init__(
-        self, env: Environment, lock: StoreLock, anchor: AnchorFile, header: Header, redactor: Redactor
+        self, env: Environment, lock: StoreLock, anchor: AnchorFile, header: tuple[Header, str], redactor: Redactor
     ) -> None:
         self._env = env
         self._lock = lock

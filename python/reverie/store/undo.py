@@ -29,7 +29,7 @@ def restore(writer: Writer, operation: int, *, leave: Collection[Kind] = ()) -> 
     if record is None:
         raise NotFound(f"there is no operation {operation}", hint="`reverie log` lists them")
     changes = _restorable(operation, record["changes"], leave)
-    changed = [change for change in changes if _version(writer, change) != change["after"]]
+    changed = [change for change in changes if writer.latest(*_place(change)) != operation]
     if changed:
         raise Conflict(
             f"operation {operation} cannot be undone: {len(changed)} of its records changed since",
@@ -59,10 +59,6 @@ def _restorable(operation: int, changes: list[dict[str, Any]], leave: Collection
 
 def _place(change: dict[str, Any]) -> tuple[Kind, Key]:
     return Kind(change["kind"]), tuple(change["key"])
-
-
-def _version(writer: Writer, change: dict[str, Any]) -> int | None:
-    return writer.version(*_place(change))
 
 
 def _put_back(writer: Writer, change: dict[str, Any]) -> None:

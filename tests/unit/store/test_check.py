@@ -236,6 +236,17 @@ def test_a_store_behind_its_anchor_is_named(filled: Path) -> None:
     _check(filled, ("header", "", "commit 6 was acknowledged"))
 
 
+def test_a_store_that_was_only_begun_is_sound(path: Path) -> None:
+    """A process was killed between making the file and writing its header."""
+    path.mkdir()
+    with raw(path) as txn:
+        assert txn.stat()["entries"] == 0
+    assert check(path, offline=True).ok
+    (path / "data.mdb").write_bytes(b"")
+    assert check(path, offline=True).ok
+    opened(path).close()
+
+
 def test_a_bad_page_is_found_without_lmdb(filled: Path) -> None:
     data = bytearray((filled / "data.mdb").read_bytes())
     newer = max((0, 4096), key=lambda meta: data[meta + 144 : meta + 152][::-1])
