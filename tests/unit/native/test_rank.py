@@ -39,10 +39,41 @@ def test_hits_explain_themselves() -> None:
     """The shares of the terms add up to the score, best first."""
     made = index("redis cache", "cache", "other")
 
-    (hit,) = made.search("the redis cache", 1)
+    (hit,) = made.search("the Redis caches, cached", 1)
 
-    assert [term for term, _ in hit.terms] == ["redis", "cach"]
+    assert [term for term, _ in hit.terms] == ["redis", "caches"]
     assert sum(share for _, share in hit.terms) == pytest.approx(hit.score)
+
+
+def test_words_that_matched_are_named_as_they_were_asked() -> None:
+    """Not by their stems; an identifier as it was written, beside its parts."""
+    (hit,) = index("set max_tokens and its libraries").search("maxTokens library", 1)
+
+    assert {term for term, _ in hit.terms} == {"maxTokens", "max", "tokens", "library"}
+
+
+@pytest.mark.parametrize(
+    ("query", "best"),
+    [
+        ("how do we run the tests", "tests"),
+        ("How about the deploy, what do I do?", "deploy"),
+        ("I don't know where it is deployed", "deploy"),
+        ("where is the zebra", None),
+        ("how about that", "chat"),
+        ("who am I", "me"),
+    ],
+)
+def test_function_words_are_asked_for_only_when_nothing_else_is(query: str, best: str | None) -> None:
+    """What is phrased like the query is no answer to it, unless the query has no other word."""
+    made = Index()
+    made.add("chat", "How about this logic, how do we do it, what is it, where do I know it from")
+    made.add("tests", "Tests are run by make check")
+    made.add("deploy", "Deployed with the release script to the staging machine of the club")
+    made.add("me", "I am Mira, a teacher")
+
+    hits = made.search(query, 10)
+
+    assert (hits[0].id if hits else None) == best
 
 
 def test_equal_scores_are_ordered_by_id() -> None:

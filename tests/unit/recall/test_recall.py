@@ -48,6 +48,14 @@ def test_a_hit_says_why() -> None:
     assert hit.tokens == tokens.count(line(RETRY)) + 1
 
 
+def test_function_words_neither_find_nor_explain() -> None:
+    """A question is answered by what it is about, and told in its own words."""
+    chat = memory("chat", "How about this logic: how do we do it, and what is it?")
+    [hit] = build([*ALL, chat]).search("How do we run the tests?")
+    assert hit.memory is TESTS
+    assert {word for word, _ in hit.why} == {"run", "tests"}
+
+
 def test_types_and_tags_filter() -> None:
     """`types` keeps any of them, `tags` asks for all of them, and the search widens until enough pass."""
     corpus = build(ALL)

@@ -4,7 +4,7 @@ mod terms;
 
 use std::collections::{BTreeMap, HashMap};
 
-use terms::terms;
+use terms::{is_function_word, terms};
 
 /// How soon more of the same term stops to count.
 const K1: f64 = 1.2;
@@ -22,8 +22,15 @@ pub struct Hit {
     pub id: String,
     /// The sum of its terms.
     pub score: f64,
-    /// The terms of the query that stand in it, best first.
+    /// The words of the query that stand in it, as the query says them, best first.
     pub terms: Vec<(String, f64)>,
+}
+
+/// A term of a query: its number, what finding it is worth, and the word it was asked by.
+struct Asked {
+    number: u32,
+    weight: f64,
+    word: String,
 }
 
 #[derive(Clone, Copy)]
@@ -66,9 +73,9 @@ impl Index {
     pub fn add<T: AsRef<str>>(&mut self, id: &str, text: &str, tags: &[T]) {
         self.remove(id);
         let mut times: HashMap<u32, u32> = HashMap::new();
-        terms(text, |term| *times.entry(self.number(term)).or_default() += 1);
+        terms(text, |term, _| *times.entry(self.number(term)).or_default() += 1);
         for tag in tags {
-            terms(tag.as_ref(), |term| *times.entry(self.number(term)).or_default() += TAG_WEIGHT);
+            terms(tag.as_ref(), |term, _| *times.entry(self.number(term)).or_default() += TAG_WEIGHT);
         }
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
@@ -107,9 +114,9 @@ impl Index {
     pub fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
         let mut scores: HashMap<u32, f64> = HashMap::new();
         let asked = self.asked(query);
-        for &(term, weight) in asked.values() {
-            for posting in &self.postings[term as usize] {
-                *scores.entry(posting.slot).or_default() += self.gives(*posting, weight);
+        for term in asked.values() {
+            for posting in &self.postings[term.number as usize] {
+                *scores.entry(posting.slot).or_default() += self.gives(*posting, term.weight);
             }
         }
         let mut ranked: Vec<(f64, &Document, u32)> = scores
@@ -136,17 +143,20 @@ impl Index {
         number
     }
 
-    /// The known terms of a query with their weights, in the order of their spelling.
-    fn asked(&self, query: &str) -> BTreeMap<String, (u32, f64)> {
-        let mut asked: BTreeMap<String, (u32, f64)> = BTreeMap::new();
-        terms(query, |term| {
-            if asked.len() == QUERY_TERMS_MAX {
+    /// The known terms of a query, in the order of their spelling. Function words are asked for only by a query that has
+    /// no other word: beside one that tells something they would bring up whatever is phrased alike.
+    fn asked(&self, query: &str) -> BTreeMap<String, Asked> {
+        let mut asked: BTreeMap<String, Asked> = BTreeMap::new();
+        let mut telling = false;
+        terms(query, |_, word| telling |= !is_function_word(word));
+        terms(query, |term, word| {
+            if asked.len() == QUERY_TERMS_MAX || asked.contains_key(term) || (telling && is_function_word(word)) {
                 return;
             }
             if let Some(&number) =
                 self.term_numbers.get(term).filter(|number| !self.postings[**number as usize].is_empty())
             {
-                asked.insert(term.to_owned(), (number, self.rarity(number)));
+                asked.insert(term.to_owned(), Asked { number, weight: self.rarity(number), word: word.to_owned() });
             }
         });
         asked
@@ -167,13 +177,13 @@ impl Index {
         weight * times * (K1 + 1.0) / (times + K1 * (1.0 - B + B * length / average.max(1.0)))
     }
 
-    fn hit(&self, score: f64, document: &Document, slot: u32, asked: &BTreeMap<String, (u32, f64)>) -> Hit {
+    fn hit(&self, score: f64, document: &Document, slot: u32, asked: &BTreeMap<String, Asked>) -> Hit {
         let mut terms: Vec<(String, f64)> = asked
-            .iter()
-            .filter_map(|(term, &(number, weight))| {
-                let postings = &self.postings[number as usize];
+            .values()
+            .filter_map(|term| {
+                let postings = &self.postings[term.number as usize];
                 let place = postings.binary_search_by_key(&slot, |posting| posting.slot).ok()?;
-                Some((term.clone(), self.gives(postings[place], weight)))
+                Some((term.word.clone(), self.gives(postings[place], term.weight)))
             })
             .collect();
         terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

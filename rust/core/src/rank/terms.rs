@@ -9,12 +9,33 @@ const COMMON: [&str; 32] = [
     "its", "of", "on", "or", "that", "the", "their", "this", "to", "was", "we", "were", "which", "will", "with",
 ];
 
-/// Calls `each` with every term of the text, in order, repeated as often as it stands there.
+/// Function words of English, and what an apostrophe leaves of them (`don't` gives `don` and `t`): nearly every question
+/// is made of them, and none says what it is about. In order, for a binary search.
+const FUNCTION: [&str; 137] = [
+    "a", "about", "all", "also", "am", "an", "and", "any", "are", "aren", "as", "at", "be", "been", "being", "but",
+    "by", "can", "could", "couldn", "d", "did", "didn", "do", "does", "doesn", "doing", "don", "either", "ever", "for",
+    "from", "had", "hadn", "has", "hasn", "have", "haven", "having", "he", "her", "here", "hers", "him", "his", "how",
+    "i", "if", "in", "into", "is", "isn", "it", "its", "itself", "just", "let", "ll", "m", "may", "me", "might",
+    "mine", "much", "my", "myself", "neither", "nor", "not", "of", "on", "onto", "or", "other", "our", "ours",
+    "perhaps", "please", "re", "really", "s", "shall", "she", "should", "shouldn", "since", "so", "some", "such", "t",
+    "tell", "than", "that", "the", "their", "theirs", "them", "then", "there", "these", "they", "this", "those",
+    "though", "thus", "to", "too", "us", "ve", "very", "was", "wasn", "we", "were", "weren", "what", "whatever",
+    "when", "where", "whether", "which", "while", "who", "whom", "whose", "why", "will", "with", "won", "would",
+    "wouldn", "yes", "yet", "you", "your", "yours", "yourself",
+];
+
+/// Whether a word, in lower case, only holds a sentence together.
+pub(crate) fn is_function_word(word: &str) -> bool {
+    FUNCTION.binary_search(&word).is_ok()
+}
+
+/// Calls `each` with every term of the text and the word that it was made of, in order, repeated as often as it stands
+/// there. The word is in lower case, but for an identifier of several parts, which is given as it is written.
 ///
 /// A word is a run of letters and digits. A word in `camelCase` gives its parts and itself; `snake_case` and paths
 /// give their parts, and a run of words joined by `_` or `-` gives itself too, so that `max_tokens` is found by
 /// `maxTokens`. Han, kana and Hangul characters, which are written without spaces, are found by pairs.
-pub(crate) fn terms(text: &str, mut each: impl FnMut(&str)) {
+pub(crate) fn terms(text: &str, mut each: impl FnMut(&str, &str)) {
     let mut parts: Vec<String> = Vec::new();
     for compound in text.split(|character: char| !character.is_alphanumeric() && character != '_' && character != '-') {
         parts.clear();
@@ -22,13 +43,13 @@ pub(crate) fn terms(text: &str, mut each: impl FnMut(&str)) {
             split_cases(word, &mut parts);
         }
         if (2..=8).contains(&parts.len()) && compound.is_ascii() {
-            each(cut(&parts.concat()));
+            each(cut(&parts.concat()), cut(compound));
         }
         for part in &parts {
             if !part.is_ascii() && part.chars().any(is_unspaced) {
                 pairs(part, &mut each);
             } else if COMMON.binary_search(&part.as_str()).is_err() {
-                each(fold(cut(part)));
+                each(fold(cut(part)), cut(part));
             }
         }
     }
@@ -68,13 +89,14 @@ fn is_unspaced(character: char) -> bool {
         | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-fn pairs(word: &str, each: &mut impl FnMut(&str)) {
+fn pairs(word: &str, each: &mut impl FnMut(&str, &str)) {
     let starts: Vec<usize> = word.char_indices().map(|(at, _)| at).chain(std::iter::once(word.len())).collect();
     if starts.len() == 2 {
-        each(word);
+        each(word, word);
     }
     for window in starts.windows(3) {
-        each(&word[window[0]..window[2]]);
+        let pair = &word[window[0]..window[2]];
+        each(pair, pair);
     }
 }
 
