@@ -39,7 +39,7 @@ def config_get(
         as_json({name: _plain(value) for name, value in values.items()})
         return
     rows = [(key.name, _shown(values[key.name]), found.set_by.get(key.name, "default"), key.says) for key in KEYS]
-    table(["Setting", "Value", "Set by", "Meaning"], rows)
+    table(["Setting", "Value", "Set by", "Meaning"], rows, wraps=(1, 3), drop=(2,))
 
 
 def config_set(

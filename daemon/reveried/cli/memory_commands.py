@@ -7,10 +7,11 @@ import typer
 from reverie import wire
 from reveried.cli import place
 from reveried.cli.options import Json, Limit
-from reveried.cli.output import as_json, say, table, when
+from reveried.cli.output import as_json, is_terminal, say, table, when
 
 __all__ = ["memories", "recall"]
 
+_ID_CHARS, _ID_END = 16, 8
 MemoryType = Annotated[
     str | None,
     typer.Option("--type", "-t", help="Only skill, fact, procedure, observation, mistake, preference or episode."),
@@ -56,15 +57,30 @@ def memories(kind: MemoryType = None, tag: Tag = None, limit: Limit = 50, json: 
     if not page.items:
         say("Nothing is remembered yet. Next: reverie import claude-code ~/.claude/projects")
         return
-    table(
-        ["Type", "Memory", "Tags", "File", "Changed", "Id"],
-        [
-            (item.type, _spoken(item), " ".join(item.tags), item.document, when(item.updated_at), item.id)
-            for item in page.items
-        ],
-    )
+    if is_terminal():
+        for item in page.items:
+            say(_spoken(item))
+            say(f"    {item.type} · {item.document} · {_short(item.id)}")
+    else:
+        _rows(page.items)
     if page.next:
         say(f"There are more: reverie memories --limit {min(limit * 5, 1000)}")
+
+
+def _rows(items: list[wire.Memory]) -> None:
+    """One line a memory, for grep and cut."""
+    table(
+        ["Type", "Memory", "Tags", "File", "Changed (UTC)", "Id"],
+        [
+            (item.type, _spoken(item), " ".join(item.tags), item.document, when(item.updated_at), item.id)
+            for item in items
+        ],
+    )
+
+
+def _short(memory_id: str) -> str:
+    """Its last characters tell memories apart that were learnt together."""
+    return memory_id if len(memory_id) <= _ID_CHARS else f"mem_…{memory_id[-_ID_END:]}"
 
 
 def _spoken(memory: wire.Memory) -> str:

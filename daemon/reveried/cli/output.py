@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
@@ -16,10 +17,25 @@ if TYPE_CHECKING:
 
     from reverie.errors import ReverieError
 
-__all__ = ["as_json", "clean", "clip", "complain", "console", "counted", "fields", "say", "size", "table", "when"]
+__all__ = [
+    "as_json",
+    "clean",
+    "clip",
+    "complain",
+    "console",
+    "counted",
+    "fields",
+    "is_terminal",
+    "say",
+    "size",
+    "table",
+    "when",
+]
 
 PLAIN_WIDTH = 10_000  # a pipe has no width: one row is one line, for grep
 _KIB = 1024
+_GAP = 2  # blanks between two columns
+_WRAP_MIN = 20  # columns of text narrower than this are no longer read
 
 
 def as_json(value: Any) -> None:
@@ -28,12 +44,18 @@ def as_json(value: Any) -> None:
 
 
 def console(*, to_stderr: bool = False) -> Console:
-    """Where tables and progress go: in colour on a terminal without NO_COLOR, plain text elsewhere."""
+    """Where tables and progress go: in colour and bold on a terminal without NO_COLOR, plain text elsewhere."""
     from rich.console import Console  # noqa: PLC0415 - commands that print one sentence do without it
 
     stream = sys.stderr if to_stderr else sys.stdout
     width = None if stream.isatty() else PLAIN_WIDTH
-    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+    style: Literal["auto"] | None = None if os.environ.get("NO_COLOR") else "auto"
+    return Console(file=stream, width=width, highlight=False, markup=False, emoji=False, color_system=style)
+
+
+def is_terminal() -> bool:
+    """Whether a person looks at standard output, and not a pipe."""
+    return sys.stdout.isatty()
 
 
 def say(text: str = "") -> None:
@@ -41,20 +63,58 @@ def say(text: str = "") -> None:
     sys.stdout.write(clean(text, keep="\n") + "\n")
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Sequence[int] = ()) -> None:
-    """A table; the columns numbered in `right` hold numbers."""
+def table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    right: Sequence[int] = (),
+    wraps: Sequence[int] = (),
+    drop: Sequence[int] | None = None,
+) -> None:
+    """A table; the columns numbered in `right` hold numbers.
+
+    On a terminal that is too narrow the columns of `drop` are left out, the first named first (by default from the
+    right), and those of `wraps` go over several lines; the others stay whole, so that an id can be copied.
+    """
     from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    grid = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
-    for position, heading in enumerate(headings):
-        grid.add_column(heading, justify="right" if position in right else "left", overflow="fold")
-    for row in rows:
-        grid.add_row(*(Text(clean(str(cell))) for cell in row))
+    cells = [[Text(clean(str(cell))) for cell in row] for row in rows]
+    widths = [max([len(heading), *(row[column].cell_len for row in cells)]) for column, heading in enumerate(headings)]
     out = console()
+    leave = range(len(headings) - 1, 0, -1) if drop is None else drop
+    shown = _columns(widths, out.width, wraps, leave)
+    grid = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    for column in shown:
+        grid.add_column(
+            headings[column],
+            justify="right" if column in right else "left",
+            overflow="fold",
+            no_wrap=column not in wraps,
+            min_width=None if column in wraps else widths[column],
+        )
+    for row in cells:
+        grid.add_row(*(row[column] for column in shown))
     with out.capture() as drawn:
-        out.print(grid)
+        # What is too wide even so is broken by the terminal itself, which keeps an id in one piece when it is copied.
+        out.print(grid, crop=False, width=max(out.width, _least(widths, shown, wraps)))
     sys.stdout.write("".join(line.rstrip() + "\n" for line in drawn.get().splitlines()))
+
+
+def _columns(widths: Sequence[int], room: int, wraps: Sequence[int], drop: Iterable[int]) -> list[int]:
+    """The columns that there is room for."""
+    shown = list(range(len(widths)))
+    for column in drop:
+        if _least(widths, shown, wraps) <= room:
+            break
+        shown.remove(column)
+    return shown
+
+
+def _least(widths: Sequence[int], shown: Sequence[int], wraps: Sequence[int]) -> int:
+    """How wide these columns are when those that wrap are as narrow as they can be read."""
+    each = (min(widths[column], _WRAP_MIN) if column in wraps else widths[column] for column in shown)
+    return sum(each) + _GAP * (len(shown) - 1)
 
 
 def fields(pairs: Iterable[tuple[str, Any]]) -> None:

@@ -44,6 +44,8 @@ def threads(limit: Limit = 20, json: Json = False) -> None:
             for thread in page.items
         ],
         right=(2, 3, 4, 5),
+        wraps=(1,),
+        drop=(5, 4, 6, 3, 2),
     )
     if page.next:
         say(f"There are more: reverie threads --limit {min(limit * 5, 1000)}")

@@ -1,0 +1,103 @@
+"""What a terminal of 80 columns shows: whole ids, the least important columns left out, no style with NO_COLOR."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from _pytest.capture import CaptureIO
+
+from reveried.cli import output
+
+if TYPE_CHECKING:
+    from support.cli import Cli, Routes
+
+AT = "2026-11-21T09:30:00.000Z"
+THREAD_ID = "thr_bk0vjpcra68cgs3f6ke6j2gts2"
+MEMORY_ID = "mem_01m7y16944963qekmefxgzskm0"
+
+
+@pytest.fixture
+def terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard output is a terminal of 80 columns."""
+    assert capsys
+    monkeypatch.setattr(CaptureIO, "isatty", lambda _: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def narrow(text: str) -> list[str]:
+    """The lines, each of which fits."""
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    return lines
+
+
+@pytest.mark.usefixtures("terminal", "daemon")
+def test_threads(cli: Cli, routes: Routes) -> None:
+    """The id is whole; a long title may take two lines."""
+    thread: dict[str, Any] = {
+        "id": THREAD_ID,
+        "title": "Why the tide tables of the harbour are an hour late in summer",
+        "messageCount": 1234,
+        "tokens": 123456,
+        "distillations": 3,
+        "context": {"tokens": 9000, "window": 200000, "fraction": 0.04},
+        "createdAt": AT,
+        "updatedAt": AT,
+    }
+    routes["GET /v1/threads"] = {"items": [thread], "next": None}
+    lines = narrow(cli("threads").out)
+    assert lines[1].startswith(THREAD_ID)
+    assert "1,234" in lines[1]
+
+
+@pytest.mark.usefixtures("terminal", "daemon")
+def test_memories(cli: Cli, routes: Routes) -> None:
+    """Each memory is its text, and under it what it is, where it stands and how it is told apart."""
+    memory = {
+        "id": MEMORY_ID,
+        "type": "fact",
+        "content": "The sea\nis salt.",
+        "tags": [],
+        "document": "facts/user.md",
+        "createdAt": AT,
+        "updatedAt": AT,
+    }
+    routes["GET /v1/memories"] = {"items": [memory, memory | {"id": "mem_1"}], "next": None}
+    assert cli("memories").out.splitlines() == [
+        "The sea is salt.",
+        "    fact · facts/user.md · mem_…fxgzskm0",
+        "The sea is salt.",
+        "    fact · facts/user.md · mem_1",
+    ]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_settings(cli: Cli) -> None:
+    """The names of settings are whole, their meanings go over several lines."""
+    lines = narrow(cli("config", "get").out)
+    assert any(line.startswith("compaction.preserveRecentMaxTokens  12000") for line in lines)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_what_cannot_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """Columns go from the right unless said otherwise; the first stays whole however narrow the terminal is."""
+    output.table(["Id", "A", "B"], [("x" * 60, "y" * 15, "z" * 9)])
+    assert capsys.readouterr().out.splitlines()[1] == "x" * 60 + "  " + "y" * 15
+    output.table(["Id", "A"], [("x" * 99, "y")])
+    assert capsys.readouterr().out.splitlines() == ["Id", "x" * 99]
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize(("value", "styled"), [("1", False), ("", True), (None, True)])
+def test_no_color(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, value: str | None, *, styled: bool
+) -> None:
+    """NO_COLOR turns bold off too; set but empty it means nothing."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if value is not None:
+        monkeypatch.setenv("NO_COLOR", value)
+    output.table(["Heading"], [("x",)])
+    assert ("\x1b[1m" in capsys.readouterr().out) is styled
