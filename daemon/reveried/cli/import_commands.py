@@ -13,7 +13,7 @@ from reveried.cli import place
 from reveried.cli.import_file import FileReport, import_file
 from reveried.cli.options import Interval, Json, Paths
 from reveried.cli.output import as_json, counted, say, size, table
-from reveried.cli.progress import import_progress
+from reveried.cli.progress import import_progress, steps
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,10 +41,12 @@ def import_claude_code(
         if not found:
             raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
         reports = import_paths(client, found, quiet=json)
+        learnt = learn_from(client, reports, quiet=json)
         if json:
-            as_json(_as_json(reports))
+            as_json({**_as_json(reports), "learnt": learnt})
         else:
             print_reports(reports)
+            print_learnt(learnt)
         if follow:
             _follow(client, paths, every, json=json)
     if any(report.error for report in reports):
@@ -69,6 +71,24 @@ def import_paths(client: "Client", paths: "list[Path]", *, quiet: bool = False) 
                 hint = f" ({error.hint})" if error.hint else ""
                 reports.append(FileReport(str(path), error=error.message + hint))
     return reports
+
+
+def learn_from(client: "Client", reports: list[FileReport], *, quiet: bool = False) -> Counter[str]:
+    """Draws memories from every thread that something was added to; the decisions made, counted by action."""
+    fresh = list(dict.fromkeys(report.thread for report in reports if report.added and report.thread is not None))
+    learnt: Counter[str] = Counter()
+    with steps("Learning", len(fresh), quiet=quiet) as step:
+        for thread in fresh:
+            learnt.update(client.learn(thread).counts)
+            step()
+    return learnt
+
+
+def print_learnt(learnt: Counter[str]) -> None:
+    """What the import taught, and how to look at it."""
+    added, changed = learnt["ADD"], learnt["UPDATE"] + learnt["DELETE"]
+    if added or changed:
+        say(f"Learnt: {counted(added, 'new memory', 'new memories')}, {changed:,} changed. Next: reverie memories")
 
 
 def print_reports(reports: list[FileReport]) -> None:
@@ -147,6 +167,7 @@ def _follow(client: "Client", paths: "list[Path]", every_s: float, *, json: bool
                 continue
             seen[path] = stamp
             for report in import_paths(client, [path], quiet=True):
+                learn_from(client, [report], quiet=True)
                 if json:
                     as_json(_as_json([report]))
                 elif report.error is not None:

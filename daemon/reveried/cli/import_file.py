@@ -57,6 +57,8 @@ def import_file(client: Client, path: Path, *, moved: Callable[[int], None] = la
     Raises what `reverie.importers.files.source` raises for a file that cannot be read, TooLarge for a line longer than
     a chunk that the daemon does not skip, and the errors of the client.
     """
+    if path.stat().st_size == 0:
+        return FileReport(str(path))
     identity = files.identity(path)
     session = identity.session if identity.agent is None else f"{identity.session}/{identity.agent}"
     place = client.start_import("claude-code", session, source=str(path))

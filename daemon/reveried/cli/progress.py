@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["import_progress", "working"]
+__all__ = ["import_progress", "steps", "working"]
+
+STEPS_SHOWN_FROM = 3  # fewer are over before a bar is read
 
 _NAME_CHARS = 30
 _UNPACKED = 6  # packed transcripts grow about so many times; it only scales the bar
@@ -39,6 +41,20 @@ def import_progress(paths: list[Path], *, quiet: bool) -> Iterator[Callable[[Pat
             return lambda at: bar.update(whole, completed=before + min(at, expected[path]))
 
         yield begin
+
+
+@contextmanager
+def steps(what: str, count: int, *, quiet: bool = False) -> Iterator[Callable[[], None]]:
+    """A bar of `count` steps; gives a function that says that one more is done."""
+    if quiet or count < STEPS_SHOWN_FROM or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console(to_stderr=True), transient=True) as bar:
+        task = bar.add_task(clean(what), total=count)
+        yield lambda: bar.advance(task)
 
 
 @contextmanager

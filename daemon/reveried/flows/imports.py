@@ -55,6 +55,6 @@ def _snapshot(
             stood=here.offset,
             inside="nothing" if again else here.inside,
             reply=None if again else here.reply,
-            seen=imports.seen(reader, here.thread) if again or (offset == 0 and here.lines == 0) else [],
+            seen=imports.seen(reader, here.thread) if again or here.mixed or here.lines == 0 else [],
             literals=list(services.config.redact.literals),
         )

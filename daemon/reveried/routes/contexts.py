@@ -8,7 +8,7 @@ from reverie import tokens, wire
 from reverie.engine import notes, threads
 from reverie.ids import new_id
 from reverie.store import Kind
-from reveried.flows import contexts, distillation
+from reveried.flows import contexts, distillation, learning
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes import jobs
@@ -103,6 +103,17 @@ async def distil(call: Call) -> Reply:
     return await jobs.answer(call, "distill", work)
 
 
+async def learn(call: Call) -> Reply:
+    """Draws memories from the thread's messages since the last time, without distilling it."""
+    with call.services.store.reader(call.space) as reader:
+        threads.get(reader, call.params["id"])
+
+    async def work(_: Progress) -> dict[str, Any]:
+        return await learning.learn(call.services, call.space, call.params["id"], who=call.who)
+
+    return await jobs.answer(call, "learn", work)
+
+
 async def add_note(call: Call) -> Reply:
     """Writes a note that stays in the thread's context."""
     asked = call.into(wire.CreateNote)
@@ -163,6 +174,14 @@ ROUTES = (
         "Distils the thread.",
         takes=wire.DistillRequest,
         gives=wire.DistillAnswer,
+        query=("wait",),
+    ),
+    Route(
+        "POST",
+        f"{_ID}/learn",
+        learn,
+        "Draws memories from the thread without distilling it.",
+        gives=wire.MemoryChanges,
         query=("wait",),
     ),
     Route("POST", f"{_ID}/notes", add_note, "Writes a note.", takes=wire.CreateNote, gives=wire.Note, status=201),

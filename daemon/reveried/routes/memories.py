@@ -51,8 +51,7 @@ async def list_memories(call: Call) -> Reply:
         Kind.MEMORY,
         lambda reader, record: shown(with_access(reader, record)),
         keep=lambda record: (
-            (asked.type is None or record["type"] == asked.type)
-            and (asked.tag is None or asked.tag in record["tags"])
+            (asked.type is None or record["type"] == asked.type) and (asked.tag is None or asked.tag in record["tags"])
         ),
     )
 

@@ -113,6 +113,7 @@ class AsyncClient:
     delete_thread = _offered(calls.delete_thread)
     digest = _offered(calls.digest)
     distill = _offered(calls.distill)
+    learn = _offered(calls.learn)
     messages = _offered(calls.messages)
     notes = _offered(calls.notes)
     start_distill = _offered(calls.start_distill)

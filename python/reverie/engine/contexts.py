@@ -34,6 +34,7 @@ class StateJob(msgspec.Struct):
     """What bringing a thread's working state up to date needs."""
 
     thread: str
+    project: str | None
     entries: list[tuple[int, bytes]]
     previous: dict[str, Any] | None
     seq: int
@@ -86,6 +87,7 @@ def snapshot_state(reader: Reader, thread_id: str) -> StateJob:
     thread = threads.get(reader, thread_id)
     return StateJob(
         thread=thread_id,
+        project=thread["project"],
         entries=sealed_since(reader, thread_id, int(thread["throughSeq"])),
         previous=(reader.get(Kind.STATE, (thread_id,)) or {}).get("state"),
         seq=int(thread["lastSeq"]),

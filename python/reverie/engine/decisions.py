@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from reverie.engine.contexts import ContextJob, MessagesJob, StateJob
-from reverie.engine.deciding import contexts, distillation, dreaming, imports
+from reverie.engine.deciding import contexts, distillation, dreaming, imports, learning
 from reverie.engine.distillation import DistillJob
 from reverie.engine.dreaming import DreamJob
 from reverie.engine.imports import ChunkJob
+from reverie.engine.learning import LearnJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,5 +37,6 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "context": _job(ContextJob, contexts.decide),
     "messages": _job(MessagesJob, contexts.page),
     "distill": _job(DistillJob, distillation.decide),
+    "learn": _job(LearnJob, learning.decide),
     "dream": _job(DreamJob, dreaming.decide),
 }

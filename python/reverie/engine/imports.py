@@ -40,6 +40,7 @@ class Place(msgspec.Struct):
     sha256: str = ""
     inside: str = "nothing"
     reply: str | None = None  # the API reply that the last message belongs to
+    mixed: bool = False  # more than one file was read for this session: every line may be known already
 
 
 class ChunkJob(msgspec.Struct):
@@ -78,6 +79,7 @@ class ChunkPlan(msgspec.Struct):
     reply: str | None = None
     at: str | None = None
     title: str | None = None
+    project: str | None = None
     model: str | None = None
     used: int = 0
     used_live: int = 0  # tokens of the chunk's speech up to the message that told `used`
@@ -150,6 +152,7 @@ def commit_chunk(
             sha256=plan.sha256,
             inside=plan.inside,
             reply=plan.reply,
+            mixed=here.mixed or offset < here.offset,
         )
         # Whoever reads again what is all known does not take the place away from an import that is further on.
         if plan.consumed and (plan.sealed or plan.final or moved.offset > here.offset):
@@ -179,6 +182,7 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan) -> None:
         "distillations": distillations,
         "title": thread["title"] or plan.title,
         "model": plan.model or thread["model"],
+        "project": thread["project"] or plan.project,
         "updatedAt": plan.at or thread["updatedAt"],
     }
     if plan.used:

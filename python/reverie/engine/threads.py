@@ -43,6 +43,7 @@ def blank(thread_id: str, at: str, **known: Any) -> dict[str, Any]:
         "contextWindow": known.get("context_window"),
         "source": known.get("source"),
         "index": known.get("index"),
+        "project": known.get("project"),
         "createdAt": at,
         "updatedAt": at,
         "lastSeq": 0,

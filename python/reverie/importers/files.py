@@ -152,9 +152,18 @@ def entries(path: Path, *, tokens: bool = True) -> Iterator[Entry]:
 
 
 def identity(path: Path) -> Identity:
-    """Who is speaking in this file. Reads no more than its beginning."""
+    """Who is speaking in this file. Reads no more than its beginning.
+
+    Raises:
+        ValidationError: it holds something, and no line of its beginning starts a JSON object: it is no session.
+    """
     with source(path) as opened:
         head = _filled(opened, _SESSION_BYTES)
+    if head.strip() and not any(line.lstrip().startswith(b"{") for line in head.splitlines()):
+        raise ValidationError(
+            f"{path} is not a session: no line of it begins a JSON object",
+            hint="give the .jsonl files of ~/.claude/projects, or a folder of them",
+        )
     prefix = head[:PREFIX_BYTES]
     stem = path.name.removesuffix(".gz").removesuffix(".jsonl")
     agent = stem.removeprefix("agent-") if stem.startswith("agent-") else None

@@ -37,12 +37,25 @@ class ContextQuery(Request):
 
 
 class RequestFragment(Reply):
-    """Exactly what an agent splats into its call to the model; the names are the model API's own, not camelCase."""
+    """Exactly what an agent splats into its call to the model; the names are the model API's own, not camelCase.
+
+    It reads as a mapping: `client.beta.messages.create(model=…, max_tokens=…, **answer.request)`.
+    """
 
     system: Json
     messages: list[dict[str, Any]]
     context_management: Json = field(name="context_management", default=None)
     betas: list[str] = field(default_factory=list)
+
+    def keys(self) -> tuple[str, ...]:
+        """The four names of the fragment."""
+        return self.__struct_fields__
+
+    def __getitem__(self, name: str) -> Json:
+        """What stands under one of them."""
+        if name not in self.__struct_fields__:
+            raise KeyError(name)
+        return getattr(self, name)
 
 
 class ContextTokens(Reply):

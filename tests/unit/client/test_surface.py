@@ -63,6 +63,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
         ("delete_note", ("a", "n"), {}, "DELETE /v1/threads/a/notes/n", {}, None),
         ("digest", ("a",), {}, "GET /v1/threads/a/digest", {}, None),
         ("distill", ("a",), {"token_budget": 5}, "POST /v1/threads/a/distill", {"wait": "true"}, {"tokenBudget": 5}),
+        ("learn", ("a",), {}, "POST /v1/threads/a/learn", {"wait": "true"}, None),
         ("start_distill", ("a",), {}, "POST /v1/threads/a/distill", {}, {}),
         ("summaries", ("a",), {}, "GET /v1/threads/a/summaries", {}, None),
         (

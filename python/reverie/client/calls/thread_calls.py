@@ -21,6 +21,7 @@ __all__ = [
     "delete_thread",
     "digest",
     "distill",
+    "learn",
     "messages",
     "notes",
     "start_distill",
@@ -76,6 +77,11 @@ def append(
     given: dict[str, Any] = {"messages": list(messages), "usage": usage, "expectedSeq": expected_seq}
     body = wire.parse(wire.AppendMessages, {name: value for name, value in given.items() if value is not None})
     return send("POST", target("threads", thread_id, "messages"), wire.Appended, body, key=key)
+
+
+def learn(thread_id: str) -> Call[wire.MemoryChanges]:
+    """Draw memories from what was said since the last time, without distilling, and wait until it is done."""
+    return send("POST", target("threads", thread_id, "learn", wait=True), wire.MemoryChanges, long=True)
 
 
 def messages(

@@ -32,11 +32,11 @@ def decide(
     redactor: Redactor,
     at: str,
     random: bytes,
-    thread: str | None = None,
+    thread: dict[str, Any] | None = None,
 ) -> MemoryPlan:
     """The changes that `candidates` make, as records and texts ready to be written; pure.
 
-    `random` seeds the ids of new memories; `thread` goes into their provenance.
+    `random` seeds the ids of new memories; `thread`'s id and project go into their provenance.
     """
     existing = [value(Memory, held) for held in given.memories]
     clean = [_clean(candidate, redactor, thread) for candidate in candidates]
@@ -84,11 +84,19 @@ def _plan(
     )
 
 
-def _clean(candidate: Candidate, redactor: Redactor, thread: str | None) -> Candidate:
-    """The candidate without secrets, its words decided upon only after that; and where it was read."""
+def _clean(candidate: Candidate, redactor: Redactor, thread: dict[str, Any] | None) -> Candidate:
+    """The candidate without secrets, its words decided upon only after that; and where it was read.
+
+    One memory serves many projects: what was said of "this project" names it, and carries its name as a tag.
+    """
     told, _ = redactor.value(record(candidate))
     if thread is not None:
-        told["provenance"] = {"thread": thread, **told["provenance"]}
+        told["provenance"] = {"thread": thread["id"], **told["provenance"]}
+        project = redactor.text(thread["project"] or "")
+        if project and candidate.subject == "project":
+            told["provenance"]["project"] = project
+            told["content"] = told["content"].replace("this project", f"the project {project}")
+            told["tags"] = list(dict.fromkeys([*told["tags"], project.lower()]))
     return value(Candidate, told)
 
 

@@ -24,7 +24,8 @@ def decide_state(job: StateJob) -> StatePlan:
     messages = opened(job.thread, job.entries)
     previous = value(WorkingState, job.previous) if job.previous else None
     state = Extractive().working_state(messages, previous)
-    return StatePlan(state=record(state), query=query_for(state, _last_said(messages)), seq=job.seq)
+    asked = (query_for(state, _last_said(messages)), job.project)
+    return StatePlan(state=record(state), query=" ".join(filter(None, asked)), seq=job.seq)
 
 
 def decide(job: ContextJob) -> dict[str, Any]:

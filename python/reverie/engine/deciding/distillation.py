@@ -68,7 +68,7 @@ def _planned(
     fresh = [message for message in messages if message.last_seq > int(job.thread["extractedSeq"])]
     candidates = Extractive().candidates(fresh, at=job.at)
     learnt = consolidation.decide(
-        job.shelf, candidates, redactor=redactor, at=job.at, random=job.random, thread=job.thread["id"]
+        job.shelf, candidates, redactor=redactor, at=job.at, random=job.random, thread=job.thread
     )
     covered = [entry for entry in entries if entry.seq <= made.through_seq]
     archive = _archive(job, covered, text, learnt, redactor)

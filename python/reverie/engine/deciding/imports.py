@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import threads
@@ -23,6 +24,7 @@ __all__ = ["decide"]
 
 PROBLEMS_MAX = 100  # named in one answer; the rest are only counted
 TITLE_CHARS_MAX = 120
+NAME_LETTERS = 3
 
 
 def decide(job: ChunkJob) -> ChunkPlan:
@@ -79,8 +81,17 @@ def _tell(plan: ChunkPlan, fresh: list[Entry]) -> None:
         message = entry.extra.get("message")
         if isinstance(message, dict) and isinstance(model := message.get("model"), str):
             plan.model = model
+        if plan.project is None and isinstance(folder := entry.extra.get("cwd"), str):
+            plan.project = _project(folder)
         if plan.title is None and entry.role == "user":
             plan.title = _title(entry.content)
+
+
+def _project(folder: str) -> str | None:
+    """The last part of a folder's path that reads as a name: a worktree may be called `2`."""
+    return next(
+        (part for part in reversed(PurePath(folder).parts) if sum(map(str.isalpha, part)) >= NAME_LETTERS), None
+    )
 
 
 def _title(content: Json) -> str | None:

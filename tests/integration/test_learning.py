@@ -1,0 +1,109 @@
+"""What an import teaches, and that importing other copies of a session never doubles anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.client import Client
+from reverie.errors import NotFound
+from reveried.cli.import_file import import_file
+from support.daemon import Daemon, running_daemon
+from support.session import given_back, made_session, session_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    """One daemon for the module; every test has sessions of its own."""
+    with running_daemon() as running:
+        yield running
+
+
+@pytest.fixture
+def client(daemon: Daemon) -> Iterator[Client]:
+    """A client of that daemon."""
+    with Client(daemon.socket) as opened:
+        yield opened
+
+
+def test_a_thread_teaches_once(client: Client, daemon: Daemon, tmp_path: Path) -> None:
+    """Learning writes memories and their files, names the project, and the second time changes nothing."""
+    thread = str(import_file(client, session_file(tmp_path, 21, turns=6)).thread)
+
+    learnt = client.learn(thread)
+    operations = client.status().counts["operations"]
+    again = client.learn(thread)
+
+    assert learnt.counts["ADD"] > 0
+    assert (again.counts, again.operation) == ({}, None)
+    assert client.status().counts["operations"] == operations
+    mine = [memory for memory in client.memories().items if memory.provenance.get("thread") == thread]
+    assert mine
+    assert {memory.provenance.get("project") for memory in mine if memory.type != "preference"} == {"harbour"}
+    assert all("this project" not in memory.content for memory in mine)
+    assert (daemon.home / "root" / "default" / mine[0].document).is_file()
+    assert client.thread(thread).distillations == 0
+
+
+def test_learning_from_nothing(client: Client) -> None:
+    """An unknown thread is an error; an empty one teaches nothing."""
+    with pytest.raises(NotFound):
+        client.learn("thr_none")
+    assert client.learn(client.create_thread().id).operation is None
+
+
+def test_a_distillation_learns_only_what_is_new(client: Client, tmp_path: Path) -> None:
+    """What an import taught is not taught again when the thread is distilled."""
+    thread = str(import_file(client, session_file(tmp_path, 22, turns=6)).thread)
+    client.learn(thread)
+
+    made = client.distill(thread)
+
+    assert made.memories is not None
+    assert made.memories.candidates == 0
+
+
+def test_copies_of_a_session_never_double_it(client: Client, tmp_path: Path) -> None:
+    """A whole file and a shorter copy of it, imported in turns: each line once, whichever came first."""
+    whole = session_file(tmp_path, 23, turns=5)
+    shorter = tmp_path / "copy" / whole.name
+    shorter.parent.mkdir()
+    lines = made_session(23, turns=5).splitlines(keepends=True)
+    shorter.write_bytes(b"".join(lines[: len(lines) // 3]))
+    thread = str(import_file(client, whole).thread)
+    said = given_back(client, thread)
+
+    added = [import_file(client, path).added for path in (shorter, whole, shorter, whole, whole)]
+
+    assert added == [0, 0, 0, 0, 0]
+    assert given_back(client, thread) == said
+
+
+def test_a_file_cut_short_and_made_whole(client: Client, tmp_path: Path) -> None:
+    """A session whose file was truncated and then written whole again has every line once."""
+    path = session_file(tmp_path, 24, turns=5)
+    data = path.read_bytes()
+    thread = str(import_file(client, path).thread)
+    said = given_back(client, thread)
+    path.write_bytes(data[: len(data) // 2])
+    import_file(client, path)
+    path.write_bytes(data)
+
+    assert import_file(client, path).added == 0
+    assert given_back(client, thread) == said
+
+
+def test_the_fragment_is_splatted(client: Client) -> None:
+    """`**answer.request` gives exactly the four names that the model's API takes."""
+    thread = client.create_thread().id
+    client.append(thread, [{"role": "user", "content": "Where were we?"}])
+    request = client.context(thread).request
+
+    assert list({**request}) == ["system", "messages", "context_management", "betas"]
+    with pytest.raises(KeyError):
+        request["model"]
