@@ -71,12 +71,13 @@ class AnchorFile:
         os.close(self._fd)
 
 
-def needs_check(store: Path) -> bool:
+def needs_check(store: Path, *, locked: bool = False) -> bool:
     """Whether the store in the folder `store` was not closed properly, so that it is to be checked before opening.
 
-    False for a store that does not exist yet, and for one that a living process has open.
+    False for a store that does not exist yet, and for one that a living process has open. `locked` says that the
+    caller itself holds the lock already.
     """
-    if not (store / "data.mdb").exists() or StoreLock.is_held(store):
+    if not (store / "data.mdb").exists() or (not locked and StoreLock.is_held(store)):
         return False
     anchor = AnchorFile.read(store)
     return anchor is None or not anchor.closed

@@ -67,6 +67,8 @@ class Store:
         lock = lock or StoreLock.take(path)
         env = None
         try:
+            for left in path.glob("*.part"):  # by a compaction or a restore that was cut short
+                left.unlink()
             before = AnchorFile.read(path)
             env = Environment(path, map_size)
             header, checksum = _prepared(env, before, migrations)

@@ -7,8 +7,8 @@ from typing import Any
 
 from reverie.errors import Damaged
 from reverie.store.codec import HASH_BYTES
-from reverie.store.keys import encode, kind_prefix
-from reverie.store.schema import RULES, Key, Kind, rule_by_code
+from reverie.store.keys import kind_prefix
+from reverie.store.schema import RULES, Kind, rule_by_code
 
 __all__ = ["Tally", "collection", "kind_of", "tally_key"]
 
@@ -70,11 +70,6 @@ def collection(space: bytes, kind: Kind, rest: bytes) -> bytes:
     if end < 0:
         raise Damaged(f"a key of kind {kind} has no end: {rest.hex()}", hint="run `reverie check`")
     return kind_prefix(space, kind) + rest[: end + 1]
-
-
-def scope_prefix(space: bytes, kind: Kind, prefix: Key) -> bytes:
-    """What the keys of the collection named by the first parts of `prefix` begin with."""
-    return kind_prefix(space, kind) + encode(prefix[: RULES[kind].scope])
 
 
 def tally_key(space: bytes, prefix: bytes) -> bytes:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+import lmdb
+
 from reverie.errors import Damaged
-from reverie.store.codec import HASH_BYTES, open_record, unbind
-from reverie.store.faults import reading
-from reverie.store.keys import kind_prefix, prefix_end, show, space_prefix, split
+from reverie.store.codec import HASH_BYTES, open_record, open_whole, unbind
+from reverie.store.faults import reading, translate
+from reverie.store.keys import kind_prefix, name, prefix_end, show, space_prefix, split
 from reverie.store.schema import SYSTEM_SPACE, Kind
 from reverie.store.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import lmdb
 
 __all__ = ["Trust", "View", "collection_name", "header_key", "records", "root_key", "spaces", "stored_tally", "walk"]
 
@@ -97,14 +97,14 @@ class Trust:
         self._whole.add(prefix)
 
     def _compare(self, prefix: bytes, expected: Tally, txn: lmdb.Transaction[bytes]) -> None:
-        name = collection_name(prefix)
+        what = collection_name(prefix)
         try:
             found = walk(txn, prefix)
         except Damaged as error:
-            self._refuse(prefix, f"{name} cannot be walked: {error.message}")
+            self._refuse(prefix, f"{what} cannot be walked: {error.message}")
         else:
             if not found.holds(expected):
-                self._refuse(prefix, f"{name} is not whole: {expected.count} records counted, {found.count} found")
+                self._refuse(prefix, f"{what} is not whole: {expected.count} records counted, {found.count} found")
             self._whole.add(prefix)
 
     def _known(self, prefix: bytes) -> None:
@@ -187,8 +187,10 @@ def header_key() -> bytes:
 
 def stored_tally(txn: lmdb.Transaction[bytes], key: bytes) -> Tally | None:
     """The tally under `key` as committed, or None. Raises Damaged."""
-    with reading("reading a tally"):
+    try:
         record = txn.get(key)
+    except lmdb.Error as error:
+        raise translate(error, f"reading {name(key)}") from error
     if record is None:
         return None
-    return Tally.from_json(open_record(key, unbind(key, record)))
+    return Tally.from_json(open_whole(key, record) or open_record(key, unbind(key, record)))

@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import lmdb
@@ -22,7 +23,6 @@ from support.stores import AT, MASKING, SPACE, opened, put, raw, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 def test_the_promise_of_durability_rests_on_these_flags(store: Store) -> None:
@@ -91,6 +91,30 @@ def test_a_lock_taken_before_is_used_and_released(path: Path) -> None:
     with StoreLock.take(path) as again:
         again.release()
     assert not StoreLock.is_held(path.parent / "nowhere")
+
+
+def test_the_holder_of_the_lock_can_ask_whether_a_check_is_needed(path: Path) -> None:
+    store = opened(path)
+    store._env.close()
+    store._lock.release()
+    with StoreLock.take(path):
+        assert needs_check(path, locked=True)
+        assert not needs_check(path)
+
+
+def test_what_a_compaction_cut_short_left_is_removed(path: Path) -> None:
+    path.mkdir()
+    (path / "compacted.part").write_bytes(b"half")
+    opened(path).close()
+    assert not list(path.glob("*.part"))
+
+
+def test_one_copy_of_lmdb_is_loaded() -> None:
+    """Two in one process would each believe that they hold the locks."""
+    maps = Path("/proc/self/maps")
+    if not maps.exists():
+        pytest.skip("needs /proc to see what is loaded")
+    assert len({line.split()[-1] for line in maps.read_text().splitlines() if "lmdb" in line.split()[-1]}) == 1
 
 
 def test_a_failed_open_lets_go_of_the_lock(path: Path) -> None:

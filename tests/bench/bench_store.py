@@ -1,0 +1,154 @@
+"""Measures the store against bare LMDB in the same run: commits, group commit, appends, reads, verification, check.
+
+    python tests/bench/bench_store.py [FOLDER]
+
+The folder (default: here) decides which disk is measured. Ratios are of medians taken in turns, so that a noisy
+disk weighs on both sides alike.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import lmdb
+import orjson
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from reverie.redact import Redactor
+from reverie.store import Kind, Sealed, Store, Write, Writer, seal
+from reverie.store.check import check
+from reverie.store.env import options
+from support.stores import AT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROUNDS = 60
+AGENTS = 16
+RECORDS = 15  # that one write of an agent puts: what it says, its version, operation and event, and their tallies
+MEMORIES = 20_000
+ENTRY = {"kind": "speech", "role": "assistant", "content": [{"type": "text", "text": "word " * 280}], "at": AT}
+REDACTOR = Redactor()
+
+
+def seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def agent_write(agent: int, turn: int) -> Write[None]:
+    """What one append of an agent does: an entry, the thread, its state, an event."""
+
+    def body(w: Writer) -> None:
+        thread = (f"thread_{agent}",)
+        w.append(Kind.ENTRY, thread, {**ENTRY, "turn": turn})
+        w.put(Kind.THREAD, thread, {"turn": turn})
+        w.put(Kind.STATE, thread, {"currentTask": f"task {turn}"})
+        w.event("thread.appended", {"thread": thread[0]})
+
+    return Write("default", f"agent_{agent}", "append", body)
+
+
+def commits(folder: Path, store: Store) -> None:
+    """One write, sixteen at once and sixteen one by one, beside bare durable puts of one record and of as many."""
+    value = orjson.dumps(ENTRY)
+    took: dict[str, list[float]] = {"bare": [], "same": [], "one": [], "group": [], "single": []}
+    (folder / "bare").mkdir()
+    with lmdb.open(str(folder / "bare"), **options(1 << 30)) as env:  # type: ignore[arg-type] # a mapping of options
+
+        def bare(turn: int, records: int) -> None:
+            with env.begin(write=True) as txn:
+                for place in range(records):
+                    txn.put(b"%02d%08d" % (place, turn), value if place == 0 else value[:200])
+
+        for turn in range(ROUNDS):
+            took["bare"].append(seconds(lambda: bare(turn, 1)))  # noqa: B023 - called at once
+            took["same"].append(seconds(lambda: bare(turn, RECORDS)))  # noqa: B023
+            took["one"].append(seconds(lambda: store.commit([agent_write(0, turn)], at=AT)))  # noqa: B023
+            everyone = [agent_write(agent, turn) for agent in range(AGENTS)]
+            took["group"].append(seconds(lambda: store.commit(everyone, at=AT)))  # noqa: B023
+            if turn % 6 == 0:
+                took["single"].append(seconds(lambda: [store.commit([write], at=AT) for write in everyone]))  # noqa: B023
+    median = {name: statistics.median(values) * 1000 for name, values in took.items()}
+    print(f"one bare record, durable  {median['bare']:8.2f} ms")
+    print(
+        f"{RECORDS} records, durable      {median['same']:8.2f} ms   {median['same'] / median['bare']:.2f}x one record"
+    )
+    print(
+        f"one write of an agent     {median['one']:8.2f} ms   {median['one'] / median['bare']:.2f}x one bare record, "
+        f"{median['one'] / median['same']:.2f}x as many bare records"
+    )
+    print(
+        f"{AGENTS} agents in one commit   {median['group']:8.2f} ms   {median['single'] / median['group']:.1f}x faster"
+    )
+
+
+def appends(store: Store) -> None:
+    """4 MiB of entries that were sealed elsewhere: what the writing process itself spends before the flush."""
+    values = [{**ENTRY, "n": n} for n in range(2900)]
+    sealing = seconds(lambda: [seal(value, REDACTOR) for value in values])
+    sealed: list[Sealed] = [seal(value, REDACTOR) for value in values]
+    size = sum(len(item.data) for item in sealed)
+    inside, whole = [], []
+    for turn in range(5):
+
+        def body(w: Writer) -> None:
+            inside.append(seconds(lambda: w.append_many(Kind.ENTRY, (f"import_{turn}",), sealed)))  # noqa: B023
+
+        whole.append(seconds(lambda: store.commit([Write("default", "import", "import", body)], at=AT)))
+    print(f"seal {size / 1e6:.1f} MB               {sealing * 1000:8.1f} ms   {size / sealing / 1e6:.0f} MB/s")
+    print(
+        f"append them               {min(inside) * 1000:8.1f} ms   {size / min(inside) / 1e6:.0f} MB/s before the flush"
+    )
+    print(f"the whole commit          {min(whole) * 1000:8.1f} ms")
+
+
+def reads(store: Store, path: Path) -> None:
+    """Gets and scans of sealed records beside bare LMDB gets with orjson, and the first use of a collection."""
+    keys = [(f"memory_{n:06}",) for n in range(MEMORIES)]
+
+    def body(w: Writer) -> None:
+        for key in keys:
+            w.put(Kind.MEMORY, key, {"content": "something worth knowing " * 8, "tags": ["a", "b"], "of": key[0]})
+
+    store.commit([Write("default", "bench", "fill", body)], at=AT)
+    with store.reader("default") as reader:
+        raw = [key for key, _ in reader.lookup.txn.cursor().iternext() if b"memory_" in key and len(key) < 40][
+            :MEMORIES
+        ]
+        txn = reader.lookup.txn
+        bare = min(seconds(lambda: [orjson.loads((txn.get(key) or b"")[50:]) for key in raw]) for _ in range(3))
+        sealed = min(seconds(lambda: [reader.get(Kind.MEMORY, key) for key in keys]) for _ in range(3))
+        entries = reader.count(Kind.ENTRY, ("import_0",))
+        scanned = min(seconds(lambda: list(reader.scan(Kind.ENTRY, ("import_0",)))) for _ in range(3))
+    print(f"get                       {MEMORIES / sealed:8.0f} /s   {sealed / bare:.1f}x a bare get with orjson")
+    print(f"scan of entries           {entries / scanned:8.0f} /s")
+    store.close()
+    with Store.open(path, redactor=REDACTOR) as again, again.reader("default") as reader:
+        first = seconds(lambda: reader.get(Kind.MEMORY, ("nothing",)))
+    print(f"first use of {MEMORIES} records {first * 1000:7.1f} ms   (verified once after opening)")
+
+
+def main() -> None:
+    """Every figure, on the disk of the folder given."""
+    where = sys.argv[1] if len(sys.argv) > 1 else "."
+    with tempfile.TemporaryDirectory(prefix=".bench-store-", dir=where) as folder:
+        path = Path(folder) / "store"
+        store = Store.open(path, redactor=REDACTOR)
+        commits(Path(folder), store)
+        appends(store)
+        reads(store, path)
+        size = (path / "data.mdb").stat().st_size
+        checked = seconds(lambda: check(path, offline=True))
+        print(f"check                     {size / checked / 1e6:8.0f} MB/s")
+
+
+if __name__ == "__main__":
+    main()
