@@ -7,6 +7,7 @@ import typer
 
 from reverie.errors import NotFound
 from reveried.cli import place
+from reveried.cli.changes import in_words
 from reveried.cli.options import Json, Limit
 from reveried.cli.output import as_json, counted, fields, say, size, table, when
 from reveried.cli.pages import every
@@ -17,31 +18,42 @@ if TYPE_CHECKING:
 
 __all__ = ["archives_list", "archives_show", "archives_verify", "log", "show", "undo"]
 
+_ROUTINE = frozenset(
+    {"messages.append", "import.begin", "import.chunk", "memory.access", "files.intended", "files.written"}
+)
 _SHORT = 12  # characters of a hash that tell archives apart for people
 Address = Annotated[str, typer.Argument(metavar="SHA256", help="An archive's address, or its first characters.")]
 
 
-def log(limit: Limit = 20, json: Json = False) -> None:
+def log(
+    limit: Limit = 20,
+    all_: Annotated[bool, typer.Option("--all", "-a", help="Appends and import steps too.")] = False,
+    json: Json = False,
+) -> None:
     """List what was written, newest first: who, why, when.
 
     Example: reverie log
     """
     with place.client() as client:
-        page = client.operations(limit=limit)
-    if json:
-        as_json(page)
-        return
-    if not page.items:
+        if json:
+            as_json(client.operations(limit=limit))
+            return
+        shown, hidden = _operations(client, limit, with_routine=all_)
+    if shown:
+        table(
+            ["Operation", "When (UTC)", "Who", "Why", "Changes", "Undo"],
+            [
+                (item.id, when(item.at), item.who, item.why, len(item.changes), "yes" if item.undoable else "")
+                for item in shown
+            ],
+            right=(4,),
+            wraps=(2, 3),
+            drop=(4,),
+        )
+    elif not hidden:
         say("Nothing has been written yet.")
-        return
-    table(
-        ["Operation", "When", "Who", "Why", "Changes", "Undo"],
-        [
-            (item.id, when(item.at), item.who, item.why, len(item.changes), "yes" if item.undoable else "")
-            for item in page.items
-        ],
-        right=(4,),
-    )
+    if hidden:
+        say(f"Not shown: {counted(hidden, 'append or step of an import', 'appends and steps of imports')}; --all does.")
 
 
 def show(
@@ -54,22 +66,24 @@ def show(
     """
     with place.client() as client:
         found = client.operation(operation)
+        words = [] if json else in_words(client, found)
     if json:
         as_json(found)
         return
     fields(
         [
             ("Operation", found.id),
-            ("When", found.at),
+            ("When", f"{found.at[:19].replace('T', ' ')} UTC"),
             ("Who", found.who),
             ("Why", found.why),
-            ("After", found.parent),
+            ("Follows", found.parent),
             ("Takes back", found.undoes),
         ]
     )
-    if found.changes:
+    if words:
         say()
-        table(["Kind", "Key", "Before", "After"], [_change(change) for change in found.changes])
+    for line in words:
+        say(line)
 
 
 def undo(
@@ -88,7 +102,7 @@ def undo(
     if json:
         as_json(done)
         return
-    say(f"Taken back: {found.why} ({when(found.at)}, {found.who}). To have it again: reverie undo {done.operation}")
+    say(f"Taken back: {found.why} ({when(found.at)} UTC, {found.who}). To have it again: reverie undo {done.operation}")
 
 
 def archives_list(limit: Limit = 50, json: Json = False) -> None:
@@ -97,21 +111,26 @@ def archives_list(limit: Limit = 50, json: Json = False) -> None:
     Example: reverie archives list
     """
     with place.client() as client:
-        page = client.archives(limit=limit)
-    if json:
-        as_json(page)
-        return
-    if not page.items:
+        if json:
+            as_json(client.archives(limit=limit))
+            return
+        # The daemon lists them by address, which says nothing about their age.
+        found = sorted(every(lambda after: client.archives(after=after)), key=lambda item: item.at, reverse=True)
+    if not found:
         say("No archives yet; each distillation and each dream leaves one.")
         return
     table(
-        ["Archive", "Made by", "When", "Size", "Entries", "Of"],
+        ["Archive", "Made by", "When (UTC)", "Size", "Entries", "Of"],
         [
             (item.sha256[:_SHORT], item.kind, when(item.at), size(item.size), item.entries, item.ref or "-")
-            for item in page.items
+            for item in found[:limit]
         ],
         right=(3, 4),
+        wraps=(5,),
+        drop=(4, 3),
     )
+    if len(found) > limit:
+        say(f"Older ones not shown: {len(found) - limit:,}. Next: reverie archives list --limit {min(limit * 5, 1000)}")
 
 
 def archives_show(address: Address, json: Json = False) -> None:
@@ -146,6 +165,20 @@ def archives_verify(json: Json = False) -> None:
         raise typer.Exit(1)
 
 
+def _operations(client: "Client", limit: int, *, with_routine: bool) -> tuple[list["wire.Operation"], int]:
+    """The newest operations, and how many were passed over among them."""
+    shown: list[wire.Operation] = []
+    hidden = 0
+    for item in every(lambda after: client.operations(after=after)):
+        if item.why in _ROUTINE and not with_routine:
+            hidden += 1
+            continue
+        shown.append(item)
+        if len(shown) == limit:
+            break
+    return shown, hidden
+
+
 def _last_undoable(client: "Client") -> "wire.Operation":
     for item in every(lambda after: client.operations(after=after)):
         if item.undoable and item.undoes is None:
@@ -164,9 +197,3 @@ def _whole(client: "Client", address: str) -> str:
         return found[0]
     why = f"{counted(len(found), 'archive')} begin" if found else "no archive begins"
     raise NotFound(f"{why} with {address}", hint="reverie archives list shows the addresses")
-
-
-def _change(change: "wire.OperationChange") -> tuple[str, str, str, str]:
-    before = "-" if change.before is None else f"version {change.before}"
-    after = "removed" if change.after is None else f"version {change.after}"
-    return change.kind, "/".join(str(part) for part in change.key), before, after

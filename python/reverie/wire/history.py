@@ -11,12 +11,18 @@ __all__ = ["Archive", "Event", "EventsQuery", "Operation", "OperationChange", "U
 
 
 class OperationChange(Reply):
-    """One record that an operation changed, by kind and key; versions count from 1, None means absent."""
+    """One record that an operation changed, by kind and key; versions count from 1, None means absent.
+
+    What was appended to the sequence `key`, or purged from it for good, is numbered `first..last` instead.
+    """
 
     kind: str
     key: list[str | int]
     before: int | None = None
     after: int | None = None
+    first: int | None = None
+    last: int | None = None
+    purged: bool = False
 
 
 class Operation(Reply):

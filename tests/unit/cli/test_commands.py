@@ -44,6 +44,11 @@ OPERATION = {
     "changes": [
         {"kind": "memory", "key": ["mem_1"], "before": None, "after": 1},
         {"kind": "memory", "key": ["mem_2"], "before": 3, "after": None},
+        {"kind": "entry", "key": ["thr_1"], "first": 1, "last": 40},
+        {"kind": "archive", "key": ["cd"]},
+        {"kind": "ledger", "key": [], "first": 1, "last": 1},
+        {"kind": "document", "key": ["gone.md"], "first": 1, "last": 2, "purged": True},
+        {"kind": "document", "key": ["new.md"], "before": 1, "after": 2},
     ],
 }
 DREAM = {
@@ -144,6 +149,9 @@ ANSWERS: dict[str, Any] = {
     "POST /v1/recall": RECALLED,
     "GET /v1/operations": page(OPERATION),
     "GET /v1/operations/op_2": OPERATION,
+    "GET /v1/memories/mem_1/history": page(
+        {"version": 1, "operation": "op_2", "at": AT, "who": "owner", "why": "distil", "memory": MEMORY}
+    ),
     "POST /v1/operations/op_2/undo": {"operation": "op_3", "undone": "op_2"},
     "GET /v1/archives": page(ARCHIVE),
     f"GET /v1/archives/{ARCHIVE['sha256']}": Answer(body=ARCHIVE_BYTES),
@@ -187,7 +195,16 @@ SAID = {
     ),
     "recall how to rename": ("Close the file before renaming it.", "mistake, facts/mistakes.md; says renaming"),
     "log": ("op_2", "distil", "owner", "yes"),
-    "show op_2": ("distil", "mem_1", "version 1", "version 3", "removed"),
+    "show op_2": (
+        "2026-11-21 09:30:00 UTC",
+        "Entries appended: 40 of thr_1",
+        "Memories: 1 added, 1 removed",
+        "added: Close the file before",
+        "removed: mem_2",
+        "Archive cd: written",
+        "Document gone.md: removed for good",
+        "Document new.md: changed",
+    ),
     "undo op_2": ("Taken back: distil", "reverie undo op_3"),
     "undo": ("Taken back: distil", "reverie undo op_3"),
     "archives list": (str(ARCHIVE["sha256"])[:12], "dream", "16 B"),

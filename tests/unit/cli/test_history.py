@@ -1,0 +1,83 @@
+"""What happened, as `log`, `show` and `archives list` tell it: newest first, in words, without what is routine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from support.cli import Cli, Routes
+
+AT = "2026-11-21T09:30:00.000Z"
+OPERATION = {"id": "op_2", "seq": 2, "at": AT, "who": "owner", "why": "distil", "undoable": True, "changes": []}
+MEMORY = {
+    "id": "mem_1",
+    "type": "mistake",
+    "content": "Close the file.",
+    "tags": [],
+    "document": "facts/mistakes.md",
+    "createdAt": AT,
+    "updatedAt": AT,
+}
+ARCHIVE = {"kind": "dream", "at": AT, "size": 16, "entries": 2}
+
+
+def page(*items: Any, next_: str | None = None) -> dict[str, Any]:
+    return {"items": list(items), "next": next_}
+
+
+def check(cli: Cli, words: str, *says: str) -> None:
+    """The command succeeds and says all of this."""
+    done = cli(*words.split())
+    assert (done.code, done.err) == (0, "")
+    for part in says:
+        assert part in done.out
+
+
+@pytest.mark.usefixtures("daemon")
+def test_the_log_without_its_routine(cli: Cli, routes: Routes) -> None:
+    """Appends and steps of imports are counted and not listed, page by page, unless everything is asked for."""
+    steps = [OPERATION | {"id": f"op_{n}", "why": why} for n, why in enumerate(["messages.append", "import.chunk"], 5)]
+    pages = {None: page(*steps, next_="a"), "a": page(OPERATION, OPERATION)}
+    routes["GET /v1/operations"] = lambda seen: pages[seen.query.get("after")]
+    done = cli("log", "-n", "1")
+    assert len(done.out.splitlines()) == 3
+    assert "When (UTC)" in done.out
+    assert done.out.endswith("Not shown: 2 appends and steps of imports; --all does.\n")
+    everything = cli("log", "--all").out
+    assert "import.chunk" in everything
+    assert "Not shown" not in everything
+    assert len(cli("log", "--json").json["items"]) == 2
+    routes["GET /v1/operations"] = page(*steps)
+    assert cli("log").out == "Not shown: 2 appends and steps of imports; --all does.\n"
+
+
+@pytest.mark.usefixtures("daemon")
+def test_an_operation_in_words(cli: Cli, routes: Routes) -> None:
+    """A removed memory is told by its last words before, many are counted, and bookkeeping is no change."""
+    versions = [
+        {"version": n, "operation": str(n), "at": AT, "who": "owner", "why": "x", "memory": memory}
+        for n, memory in ((3, MEMORY | {"content": "Old words."}), (7, MEMORY | {"content": "Last words."}), (9, None))
+    ]
+    removed = {"kind": "memory", "key": ["mem_1"], "before": 7, "after": None}
+    routes["GET /v1/memories/mem_1/history"] = page(*versions)
+    routes["GET /v1/operations/9"] = OPERATION | {"id": "9", "changes": [removed]}
+    check(cli, "show 9", "removed: Last words.")
+    routes["GET /v1/operations/9"] = OPERATION | {"id": "9", "changes": [removed] * 52}
+    check(cli, "show 9", "Memories: 52 removed", "and 2 more; --json")
+    routes["GET /v1/operations/9"] = OPERATION | {"changes": [{"kind": "ledger", "key": []}]}
+    check(cli, "show 9", "Nothing that is remembered changed.")
+
+
+@pytest.mark.usefixtures("daemon")
+def test_archives_by_age(cli: Cli, routes: Routes) -> None:
+    """The newest comes first whatever its address, over all pages; with -n it is said that there are more."""
+    old, new = (
+        ARCHIVE | {"sha256": letter * 64, "at": at} for letter, at in (("a", AT), ("b", AT.replace("11", "12", 1)))
+    )
+    pages = {None: page(old, next_="x"), "x": page(new)}
+    routes["GET /v1/archives"] = lambda seen: pages[seen.query.get("after")]
+    lines = cli("archives", "list").out.splitlines()
+    assert [line[:4] for line in lines] == ["Arch", "bbbb", "aaaa"]
+    check(cli, "archives list -n 1", "bbbb", "Older ones not shown: 1. Next: reverie archives list --limit 5")
