@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from reverie.consolidate import decide
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.episodes import summary_of
-from reverie.models import Candidate, MemoryType
+from reverie.distill.extractive.habits import parts
+from reverie.models import Candidate, Keep, Memory, MemoryType, Skip, Tier
 from support.thread import Thread, logger_fix
 
 ENGINE = Extractive()
@@ -117,10 +119,79 @@ def test_commands_that_keep_working_become_procedures_and_skills() -> None:
         thread.bash('git commit -m "change"', f"[main abc123{number}] change number {number}")
         thread.bash("gh pr view --json state | head -3", "OPEN", description="See the state of the pull request")
     procedures = [candidate.content for candidate in of_type(thread, MemoryType.PROCEDURE)]
-    assert procedures[0] == "To run the tests of this project: `go test ./...`; it passed 3 times, last (2026-03-05)."
+    assert procedures[0] == "To run the tests of this project: `go test ./...`."
     assert procedures[-1].endswith("in this order: `go test ./...`, then `golangci-lint run`, then `git commit`.")
     [skill] = of_type(thread, MemoryType.SKILL)
-    assert skill.content.startswith("To see the state of the pull request: `gh pr view --json state` (worked 3 times")
+    assert skill.content == "To see the state of the pull request: `gh pr view --json state`."
+
+
+def tried(command: str, times: int = 2) -> list[str]:
+    """What is learnt when a command worked so many times."""
+    thread = Thread()
+    for _ in range(times):
+        thread.bash(command, "ok", description="Look at what was said")
+    found = ENGINE.candidates(thread.messages)
+    return [one.content for one in found if one.type in {MemoryType.SKILL, MemoryType.PROCEDURE}]
+
+
+@pytest.mark.parametrize(
+    ("command", "learnt"),
+    [
+        ("gh api repos/x/y/comments --paginate | jq '.[] | select(.a > 1)'", "jq '.[] | select(.a > 1)'`."),
+        ("cd /w && go vet ./... 2>&1 | tail -5", "To lint this project: `go vet ./...`."),
+        ("go build ./... 2>/dev/null", "To build this project: `go build ./...`."),
+        ("npm run report \\\n  --short", "`npm run report --short`."),
+    ],
+)
+def test_commands_are_whole(command: str, learnt: str) -> None:
+    """Quoted text is never cut, a continued line is one, folders, filters and redirections are left out."""
+    [content] = tried(command)
+    assert content.endswith(learnt)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gh api repos/x/y/comments --paginate | jq '",
+        "gh api repos/x/y/comments --jq '.[] | {a: .b",
+        "gh api repos/x/y/comments \\",
+        "gh api repos/x/y/pulls/112/comments --paginate",
+        "gh api repos/x/y/comments/2738948818/replies",
+        "gh pr checks 112",
+        "docker run view 21662191208",
+        "hg log show 1a2b3c4d",
+        "bash -n /home/mira/app/run.sh",
+        "psql -f - <<SQL",
+        "pytest -q tests/test_one.py",
+        "go test ./app -run TestOne",
+    ],
+)
+def test_what_is_cut_or_was_there_once_is_no_habit(command: str) -> None:
+    """Half a command, one comment, one pull request, one commit, one machine's folder, one test."""
+    assert tried(command) == []
+
+
+def test_parts_of_a_command() -> None:
+    """Separators in quotes separate nothing; a part of filters alone is none."""
+    assert parts("cd /w; echo 'a; b' && make check > log 2>&1 || true") == [
+        "cd /w",
+        "echo 'a; b'",
+        "make check",
+        "true",
+    ]
+    assert parts("") == parts("> log") == []
+
+
+@pytest.mark.parametrize("tier", list(Tier))
+def test_a_habit_seen_again_is_the_same_memory(tier: Tier) -> None:
+    """However often it was seen before and is seen now, the stored statement stays as it is."""
+    [stored] = tried("make test", 5)
+    for known in (stored, f"{stored.rstrip('.')}; it passed 10 times, last on 2026-02-08."):
+        memory = Memory("m", MemoryType.PROCEDURE, known, (), "facts/p.md", "2026-02-08", "2026-02-08")
+        thread = Thread().bash("make test", "ok").bash("make test", "ok")
+        candidates = [one for one in ENGINE.candidates(thread.messages) if one.type is MemoryType.PROCEDURE]
+        changes = decide(candidates, (memory,), tier).changes
+        assert [type(change) for change in changes] == [Keep, Skip]
 
 
 def test_a_finished_task_becomes_an_episode() -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive.commands import Purpose
-from reverie.distill.extractive.made import dated, made, stem
+from reverie.distill.extractive.made import made, stem
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
@@ -17,11 +17,25 @@ if TYPE_CHECKING:
     from reverie.distill.extractive.story import Story
     from reverie.models import Candidate
 
-__all__ = ["procedures", "skills"]
+__all__ = ["parts", "procedures", "skills"]
 
 _CHECKS = (Purpose.TEST, Purpose.LINT, Purpose.BUILD)
+_DOING = {Purpose.TEST: "run the tests of", Purpose.LINT: "lint", Purpose.BUILD: "build"}
+_AGAIN = re.compile(r"\s+(?:now|again|once more)$", re.IGNORECASE)
 _SEPARATOR = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
-_FILTER = re.compile(r"\s*(?:2>&1|\|\s*(?:head|tail|grep|cat)\b.*|>\s*\S+)")
+_FILTER = re.compile(r"\s*(?:\d?>&\d|&?\d?>>?\s*[^\s&|]+|\|\s*(?:head|tail|grep|cat|less|wc)\b.*)")
+_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_CONTINUED = re.compile(r"\\\n\s*")
+_CUT_SHORT = ("\\", "|", "&", "(", "{", ",", "=", "<")
+_ONE_OFF = re.compile(
+    r"/\d+\b|#\d+\b|\b\d{5,}\b"  # comments, pull requests, runs by number
+    r"|\b(?:pr|mr|issue|run|job|release)s? (?:[\w-]+ )?\d+\b"
+    r"|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b"  # a commit
+    r"|(?:^|[\s='\"])(?:/(?:Users|home|tmp|private|var)/|~/)"
+    r"|<<|\$\w*(?:tmp|id)\b",
+    re.IGNORECASE,
+)
+_ONE_TEST = re.compile(r"(?:^|\s)(?:-run|-k|-t|--filter|--testNamePattern|--test)[ =]|\s-c\s|::\w|\btest_\w+\.py\b")
 _PLAIN = re.compile(
     r"^(?:cd|echo|ls|cat|sed|grep|rg|find|head|tail|sleep|pwd|which|rm|cp|mv|mkdir|export|true|wc|touch|chmod"
     r"|python3? -c|for|if|while|git|\w+=)\b|^\w+="
@@ -38,8 +52,9 @@ def procedures(story: Story, at: str | None) -> Iterator[Candidate]:
         command, used = _usual([run for run in story.runs if run.purpose is purpose and not run.failed])
         if len(used) >= _HABIT:
             when = used[-1].at or at
-            content = f"To run the {purpose.value} of this project: `{command}`; it passed {len(used)} times, last"
-            yield made(MemoryType.PROCEDURE, dated(content, when), when, [run.seq for run in used[-3:]], purpose.value)
+            # No count and no date: the next thread's would differ, and make another memory of the same habit.
+            content = f"To {_DOING[purpose]} this project: `{command}`."
+            yield made(MemoryType.PROCEDURE, content, when, [run.seq for run in used[-3:]], purpose.value)
     before = _before_commits(story)
     if before:
         steps = ", then ".join(f"`{command}`" for command in before)
@@ -60,32 +75,67 @@ def skills(story: Story, at: str | None) -> Iterator[Candidate]:
         if run.failed or run.purpose is not Purpose.OTHER or not run.description or _ONE_CASE.search(run.description):
             continue
         words = first.split()
-        if len(words) >= _MANY_WORDS and not _PLAIN.match(first) and len(first) <= _MAX_COMMAND:
+        if len(words) >= _MANY_WORDS and _teaches(first):
             by.setdefault(" ".join(words[:3]), []).append(run)
     for used in sorted(by.values(), key=lambda runs: (-len(runs), runs[0].seq)):
         if len(used) >= _HABIT:
             last = used[-1]
             command = _first(last.command)
-            purpose = last.description[0].lower() + last.description[1:].rstrip(".")
-            content = f"To {purpose}: `{command}` (worked {len(used)} times)"
-            when = last.at or at
-            yield made(
-                MemoryType.SKILL, dated(content, when), when, [run.seq for run in used[-3:]], stem(command.split()[0])
-            )
+            purpose = last.description[0].lower() + _AGAIN.sub("", last.description[1:].rstrip("."))
+            content = f"To {purpose}: `{command}`."
+            seqs = [run.seq for run in used[-3:]]
+            yield made(MemoryType.SKILL, content, last.at or at, seqs, stem(command.split()[0]))
+
+
+def parts(command: str) -> list[str]:
+    """The commands that a line is made of, each without redirections and filters behind it; quoted text stays whole."""
+    line = _CONTINUED.sub(" ", command.strip())
+    masked = _QUOTED.sub(lambda found: "q" * len(found.group()), line)
+    found, start = [], 0
+    for end, following in [*((match.start(), match.end()) for match in _SEPARATOR.finditer(masked)), (len(line), 0)]:
+        found.append(_unfiltered(line[start:end], masked[start:end]))
+        start = following
+    return [part for part in found if part]
+
+
+def _unfiltered(command: str, masked: str) -> str:
+    kept, start = [], 0
+    for match in _FILTER.finditer(masked):
+        kept.append(command[start : match.start()])
+        start = match.end()
+    return "".join([*kept, command[start:]]).strip()
 
 
 def _first(command: str) -> str:
-    """The first of several commands, without the filters behind it."""
-    return _FILTER.sub("", _SEPARATOR.split(command.strip())[0]).strip()
+    """The first of several commands."""
+    return next(iter(parts(command)), "")
+
+
+def _teaches(command: str) -> bool:
+    """Whether a command is whole, more than plain shell, and of use again: it names nothing that was there once."""
+    return (
+        len(command) <= _MAX_COMMAND
+        and not _PLAIN.match(command)
+        and not _ONE_OFF.search(command)
+        and not command.endswith(_CUT_SHORT)
+        and _is_closed(command)
+    )
+
+
+def _is_closed(command: str) -> bool:
+    """Whether every quote and bracket that opens is closed."""
+    bare = _QUOTED.sub("", command)
+    if "'" in bare or '"' in bare or bare.count("`") % 2:
+        return False
+    return all(bare.count(opening) == bare.count(closing) for opening, closing in ("()", "{}", "[]"))
 
 
 def _usual(found: Sequence[Run]) -> tuple[str, list[Run]]:
     """The command used most, the latest of equals, as it was typed but for folders and filters."""
     by: dict[str, list[Run]] = {}
     for run in found:
-        for part in _SEPARATOR.split(run.command):
-            command = _FILTER.sub("", part).strip()
-            if command and not _PLAIN.match(command) and len(command) <= _MAX_COMMAND:
+        for command in parts(run.command):
+            if _teaches(command) and not _ONE_TEST.search(command):
                 by.setdefault(command, []).append(run)
     return max(by.items(), key=lambda pair: (len(pair[1]), pair[1][-1].seq, pair[0]), default=("", []))
 
