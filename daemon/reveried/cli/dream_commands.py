@@ -26,11 +26,15 @@ def dream(
     if json:
         as_json(done)
         return
+    if not done.changes:
+        say("Nothing is new in the memory since the last dream.")
+        say("New comes from: reverie import claude-code ~/.claude/projects, or reverie distill THREAD")
+    else:
+        number = counted(len(done.changes), "decision")
+        say(f"{number}, none written:" if done.dry_run else f"{number}:")
+        table(["Decision", "Memory"], [_decision(change) for change in done.changes], wraps=(1,))
     if done.archive is None and not done.changes:
-        say("Nothing is new since the last dream.")
         return
-    say(f"{'This would change' if done.dry_run else 'Changed'} {counted(len(done.changes), 'memory', 'memories')}:")
-    table(["Decision", "Memory"], [_decision(change) for change in done.changes])
     fields(
         [
             ("Tokens", f"{done.tokens_used:,} of {done.token_budget:,} ({done.tokenizer})"),
