@@ -1,13 +1,14 @@
 """The commands about memories: recall, memories."""
 
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
 from reverie import wire
+from reverie.errors import ValidationError
 from reveried.cli import place
 from reveried.cli.options import Json, Limit
-from reveried.cli.output import as_json, is_terminal, say, table, when
+from reveried.cli.output import as_json, clip, is_terminal, say, table, when
 
 __all__ = ["memories", "recall"]
 
@@ -30,7 +31,8 @@ def recall(
 
     Example: reverie recall how do we run the tests
     """
-    asked = wire.parse(wire.RecallRequest, {"query": " ".join(query), "types": [kind] if kind else None})
+    types = [_kind(kind)] if kind else None
+    asked = wire.parse(wire.RecallRequest, {"query": " ".join(query), "types": types})
     with place.client() as client:
         found = client.recall(asked.query, limit=limit, types=asked.types, tags=[tag] if tag else None)
     if json:
@@ -48,6 +50,7 @@ def memories(kind: MemoryType = None, tag: Tag = None, limit: Limit = 50, json: 
 
     Example: reverie memories --type mistake
     """
+    kind = _kind(kind) if kind else None
     asked = wire.parse(wire.MemoryQuery, {"type": kind, "tag": tag, "limit": limit})
     with place.client() as client:
         page = client.memories(kind=asked.type, tag=asked.tag, limit=limit)
@@ -55,7 +58,7 @@ def memories(kind: MemoryType = None, tag: Tag = None, limit: Limit = 50, json: 
         as_json(page)
         return
     if not page.items:
-        say("Nothing is remembered yet. Next: reverie import claude-code ~/.claude/projects")
+        say(_none(kind, tag))
         return
     if is_terminal():
         for item in page.items:
@@ -65,6 +68,29 @@ def memories(kind: MemoryType = None, tag: Tag = None, limit: Limit = 50, json: 
         _rows(page.items)
     if page.next:
         say(f"There are more: reverie memories --limit {min(limit * 5, 1000)}")
+
+
+def _kind(text: str) -> str:
+    """The kind of memory that this is.
+
+    Raises:
+        ValidationError: there is no such kind; lists them.
+    """
+    known = get_args(wire.MemoryKind)
+    if text not in known:
+        raise ValidationError(f"--type: memories have no type {clip(text, 40)}", hint=f"give one of {', '.join(known)}")
+    return text
+
+
+def _none(kind: str | None, tag: str | None) -> str:
+    """Why the list is empty, and what to type."""
+    if kind is None and tag is None:
+        return (
+            "Nothing is remembered yet. Memories are learnt from sessions.\n"
+            "Next: reverie import claude-code ~/.claude/projects"
+        )
+    asked = " and ".join([*([f"is of type {kind}"] if kind else []), *([f"has the tag {tag}"] if tag else [])])
+    return f"Nothing that is remembered {asked}. `reverie memories` lists everything."
 
 
 def _rows(items: list[wire.Memory]) -> None:

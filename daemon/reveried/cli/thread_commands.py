@@ -1,19 +1,26 @@
 """The commands about threads: threads, context, distill."""
 
-from typing import Annotated
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reverie import wire
+from reverie.errors import ValidationError
 from reveried.cli import place
 from reveried.cli.context_text import as_text
 from reveried.cli.options import Budget, Json, Limit
 from reveried.cli.output import as_json, clip, counted, fields, say, table, when
+from reveried.cli.pages import every
+from reveried.cli.thread_names import on_thread
+
+if TYPE_CHECKING:
+    from reverie.client import Client
 
 __all__ = ["context", "distill", "threads"]
 
 TITLE_CHARS = 60
-ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="A thread's id, as `reverie threads` shows it.")]
+ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="A thread's id, or its first characters.")]
 
 
 def threads(limit: Limit = 20, json: Json = False) -> None:
@@ -30,14 +37,14 @@ def threads(limit: Limit = 20, json: Json = False) -> None:
         say("No threads yet. Next: reverie import claude-code ~/.claude/projects")
         return
     table(
-        ["Thread", "Title", "Messages", "Tokens", "Distilled", "In context", "Last"],
+        ["Thread", "Title", "Messages", "Tokens", "Summaries", "In context", "Last (UTC)"],
         [
             (
                 thread.id,
                 clip(thread.title, TITLE_CHARS) if thread.title else "-",
-                f"{thread.message_count:,}",
+                f"{thread.message_count:,}" if thread.message_count else "none",
                 f"{thread.tokens:,}",
-                f"{thread.distillations}x" if thread.distillations else "-",
+                f"{thread.distillations:,}" if thread.distillations else "-",
                 f"{thread.context.tokens:,} ({thread.context.fraction:.0%})",
                 when(thread.updated_at),
             )
@@ -47,6 +54,8 @@ def threads(limit: Limit = 20, json: Json = False) -> None:
         wraps=(1,),
         drop=(5, 4, 6, 3, 2),
     )
+    if not all(thread.message_count for thread in page.items):
+        say("Nobody speaks in a thread with no messages; there is nothing to distil in it.")
     if page.next:
         say(f"There are more: reverie threads --limit {min(limit * 5, 1000)}")
 
@@ -62,9 +71,15 @@ def context(
 
     Example: reverie context THREAD --max-tokens 16000
     """
+    if placement not in (None, "system", "late"):
+        raise ValidationError(f"--placement: there is no {clip(str(placement), 40)}", hint="give system or late")
     asked = wire.parse_query(wire.ContextQuery, {"placement": placement} if placement is not None else {})
     with place.client() as client:
-        found = client.context(thread, query=query, placement=asked.placement, max_tokens=max_tokens)
+        found = on_thread(
+            client,
+            thread,
+            lambda whole: client.context(whole, query=query, placement=asked.placement, max_tokens=max_tokens),
+        )
     if json:
         as_json(found)
         return
@@ -75,26 +90,44 @@ def context(
         say(f"No room for {counted(len(found.dropped), 'piece')}; --json names them.")
 
 
-def distill(thread: ThreadId, budget: Budget = None, json: Json = False) -> None:
+def distill(
+    thread: ThreadId,
+    budget: Budget = None,
+    full: Annotated[bool, typer.Option("--full", help="Print the summary too.")] = False,
+    json: Json = False,
+) -> None:
     """Replace a thread's older messages by a summary, and learn from them.
 
     Example: reverie distill THREAD
     """
     with place.client() as client:
-        done = client.distill(thread, token_budget=budget)
+        done = on_thread(client, thread, lambda whole: client.distill(whole, token_budget=budget))
+        kinds = "" if json else kinds_learnt(client, done.operation)
     if json:
         as_json(done)
         return
-    say(done.summary.text)
-    say()
     fields(
         [
+            ("Distillation", f"number {done.number} of {thread}"),
             ("Tokens", f"{done.tokens_before:,} before, {done.tokens_after:,} after"),
             ("Kept whole", f"the last {counted(done.tail.messages, 'message')} ({done.tail.tokens:,} tokens)"),
-            ("Learnt", learnt(done.memories)),
+            ("Learnt", learnt(done.memories) + kinds),
             ("Archive", done.archive),
         ]
     )
+    say()
+    say(done.summary.text if full else f"What an agent goes on with: reverie context {thread}")
+
+
+def kinds_learnt(client: "Client", operation: str | None) -> str:
+    """` (2 facts, 1 mistake)`: the new memories of an operation by their kind; nothing where there are none."""
+    changes = client.operation(operation).changes if operation is not None else []
+    fresh = {change.key[0] for change in changes if change.kind == "memory" and change.before is None}
+    if not fresh:
+        return ""
+    kinds = Counter(item.type for item in every(lambda after: client.memories(after=after)) if item.id in fresh)
+    words = ", ".join(counted(number, kind) for kind, number in kinds.most_common())
+    return f" ({words})" if words else ""
 
 
 def costs(tokens: wire.ContextTokens) -> str:

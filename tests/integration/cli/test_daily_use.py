@@ -73,7 +73,7 @@ def test_a_day(cli: Cli, home: Path) -> None:
     check(cli("import", "claude-code", str(session)), "0 new lines from 1 file.")
     [thread] = cli("threads", "--json").json["items"]
     check(cli("threads"), thread["id"])
-    check(cli("distill", thread["id"]), "# Conversation Summary (Distillation #1)")
+    check(cli("distill", thread["id"][:9], "--full"), "# Conversation Summary (Distillation #1)")
     check(cli("context", thread["id"], "--max-tokens", "4000"), "tokens (o200k_base)", "make check")
     check(cli("memories"), "facts/mistakes.md")
     check(cli("recall", "may we add a dependency"), "Never add a dependency")

@@ -170,7 +170,7 @@ SAID = {
         "1 conflict",
         "user.new.md",
     ),
-    "threads": ("thr_1", "34,567", "1x", "700 (0%)", "2026-11-21 09:30", "more: reverie threads --limit 100"),
+    "threads": ("thr_1", "34,567", "Summaries", "700 (0%)", "2026-11-21 09:30", "more: reverie threads --limit 100"),
     "context thr_1": (
         "[system]\nYou remember.",
         "[user]\nMend it.",
@@ -181,7 +181,7 @@ SAID = {
         "No room for 1 piece",
     ),
     "distill thr_1 --budget 9": (
-        "Distillation #2",
+        "number 2 of thr_1",
         "9,000 before, 900 after",
         "10 messages (400 tokens)",
         "2 new, 1 known already",
@@ -210,7 +210,7 @@ SAID = {
     "archives list": (str(ARCHIVE["sha256"])[:12], "dream", "16 B"),
     "archives verify": ("1 archive checked and good.",),
     "dream --budget 100": (
-        "Changed 5 memories",
+        "5 decisions:",
         "The sea is salt.",
         "improved",
         "dropped",
@@ -252,7 +252,7 @@ def test_for_machines(cli: Cli, routes: Routes, words: str) -> None:
         ("archives list", "GET /v1/archives", page(), "No archives yet"),
         ("schedule list", "GET /v1/schedules", page(), "No dreams run by themselves"),
         ("dream", "POST /v1/dreams", DREAM | {"archive": None, "changes": []}, "Nothing is new"),
-        ("dream --dry-run", "POST /v1/dreams", DREAM | {"archive": None, "dryRun": True}, "This would change 5"),
+        ("dream --dry-run", "POST /v1/dreams", DREAM | {"archive": None, "dryRun": True}, "5 decisions, none written"),
         ("distill thr_1", "POST /v1/threads/thr_1/distill", DISTILLED | {"memories": None}, "nothing"),
         (
             "distill thr_1",

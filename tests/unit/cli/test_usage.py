@@ -87,7 +87,9 @@ def test_asked_nothing_beside_a_daemon(cli: Cli) -> None:
         (("threads", "--limit", "many"), "valid integer", "reverie threads --help"),
         (("show",), "OP", "reverie show --help"),
         (("import",), "Missing command", "reverie import --help"),
-        (("memories", "--type", "virtue"), "`type` cannot be 'virtue'", "correct `type`"),
+        (("memories", "--type", "virtue"), "memories have no type virtue", "give one of skill, fact, "),
+        (("recall", "x", "--type", "virtue"), "memories have no type virtue", "give one of skill, fact, "),
+        (("context", "thr_1", "--placement", "beside"), "there is no beside", "give system or late"),
         (("eval", "context"), "one FILE is needed", "reverie eval"),
     ],
 )

@@ -1,0 +1,124 @@
+"""Threads and memories for people: an id by its beginning, a distillation in short, and why a list is empty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support.fake_daemon import envelope
+
+if TYPE_CHECKING:
+    from support.cli import Cli, Routes
+
+AT = "2026-11-21T09:30:00.000Z"
+THREAD = {
+    "id": "thr_5aa6",
+    "messageCount": 0,
+    "tokens": 0,
+    "distillations": 0,
+    "context": {"tokens": 0, "window": 200000, "fraction": 0.0},
+    "createdAt": AT,
+    "updatedAt": AT,
+}
+DISTILLED = {
+    "archive": "cd" * 32,
+    "number": 2,
+    "summary": {"number": 2, "sections": {}, "text": "# Conversation Summary (Distillation #2)"},
+    "tail": {"messages": 10, "tokens": 400},
+    "tokensBefore": 9000,
+    "tokensAfter": 900,
+    "tokensUsed": 900,
+    "memories": {"candidates": 3, "counts": {"ADD": 2}, "tier": "GENEROUS"},
+    "operation": "7",
+}
+
+
+def page(*items: Any, next_: str | None = None) -> dict[str, Any]:
+    return {"items": list(items), "next": next_}
+
+
+def memory(name: str, kind: str) -> dict[str, Any]:
+    texts = {"content": "x", "document": "facts/user.md", "createdAt": AT, "updatedAt": AT}
+    return {"id": name, "type": kind, "tags": [], **texts}
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_thread_by_its_beginning(cli: Cli, routes: Routes) -> None:
+    """The only thread that begins so is meant, on whichever page; several are named; none is the daemon's refusal."""
+    pages = {None: page(THREAD, next_="a"), "a": page(THREAD | {"id": "thr_5bb7"})}
+    routes["GET /v1/threads"] = lambda seen: pages[seen.query.get("after")]
+    routes["POST /v1/threads/thr_5bb7/distill"] = DISTILLED | {"operation": None}
+    assert cli("distill", "thr_5b").code == 0
+    several = cli("distill", "thr_5")
+    assert several.code == 2
+    assert "2 threads begin with thr_5: thr_5aa6, thr_5bb7" in several.err
+    assert "next: give more of the id" in several.err
+    assert cli("context", "thr_9").code == 1
+    routes["POST /v1/threads/thr_5bb7/distill"] = envelope("not_found", "Nothing to distil.", status=404)
+    assert "Nothing to distil." in cli("distill", "thr_5bb7").err
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_distillation_in_short(cli: Cli, routes: Routes) -> None:
+    """Facts come first, with what was learnt by kind; the summary is printed where it is asked for."""
+    routes["POST /v1/threads/thr_1/distill"] = DISTILLED
+    changes = [{"kind": "memory", "key": [name], "after": 1} for name in ("mem_1", "mem_2")]
+    operation = {"id": "7", "seq": 7, "at": AT, "who": "owner", "why": "thread.distill"}
+    routes["GET /v1/operations/7"] = operation | {"changes": changes}
+    routes["GET /v1/memories"] = page(memory("mem_1", "fact"), memory("mem_2", "fact"), memory("mem_3", "skill"))
+    short = cli("distill", "thr_1").out
+    assert short.startswith("Distillation  number 2 of thr_1\n")
+    assert "Learnt        2 new (2 facts)\n" in short
+    assert "Conversation Summary" not in short
+    assert short.endswith("reverie context thr_1\n")
+    assert cli("distill", "thr_1", "--full").out.endswith("# Conversation Summary (Distillation #2)\n")
+    routes["GET /v1/operations/7"] = operation
+    assert "2 new\n" in cli("distill", "thr_1").out
+    routes["GET /v1/operations/7"] = operation | {"changes": changes}
+    routes["GET /v1/memories"] = page()
+    assert "2 new\n" in cli("distill", "thr_1").out
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_thread_without_messages(cli: Cli, routes: Routes) -> None:
+    """It is marked, and what that means is said."""
+    routes["GET /v1/threads"] = page(THREAD)
+    done = cli("threads")
+    assert " none " in done.out
+    assert "Nobody speaks in a thread with no messages" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("memories", "Nothing is remembered yet."),
+        ("memories --tag nosuch", "Nothing that is remembered has the tag nosuch."),
+        ("memories --type skill", "Nothing that is remembered is of type skill."),
+        ("memories --type skill --tag x", "Nothing that is remembered is of type skill and has the tag x."),
+    ],
+)
+@pytest.mark.usefixtures("daemon")
+def test_why_a_list_is_empty(cli: Cli, routes: Routes, words: str, says: str) -> None:
+    """An empty list says whether nothing is remembered, or nothing of that kind or tag."""
+    routes["GET /v1/memories"] = page()
+    done = cli(*words.split())
+    assert done.out.startswith(says)
+    assert "reverie " in done.out
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_dream_that_changes_nothing(cli: Cli, routes: Routes) -> None:
+    """There is no empty table, and what would bring something new is named."""
+    routes["POST /v1/dreams"] = {
+        "archive": "ab",
+        "tokensUsed": 1,
+        "tokenBudget": 9,
+        "indexUpdated": True,
+        "changes": [],
+    }
+    done = cli("dream").out
+    assert "Decision" not in done
+    assert "reverie distill THREAD" in done
+    assert "reverie import" in done
+    assert "Archive" in done
