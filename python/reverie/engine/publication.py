@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, assert_never
 import orjson
 
 from reverie import files, projections
-from reverie.errors import Conflict, Forbidden, StorageFailed, TooLarge
+from reverie.engine.documents import checked
+from reverie.errors import Conflict, Forbidden, StorageFailed, TooLarge, ValidationError
 from reverie.store import Kind, Write
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ __all__ = ["Done", "Wanted", "intend", "left_alone", "remember", "wanted", "writ
 
 MARK = PurePosixPath(".reverie/space.json")
 MARK_BYTES_MAX = 4096
+NOTE = PurePosixPath(".reverie/written.json")
+NOTE_BYTES_MAX = 16 * 1024 * 1024
 FILE_BYTES_MAX = 64 * 1024 * 1024
 OTHER = "other"  # stands for bytes that are not ours, whatever they are
 
@@ -39,6 +42,7 @@ class Wanted:
     published: dict[str, str]
     beside: dict[str, str | None]
     intended: dict[str, str]
+    left: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -63,7 +67,8 @@ def wanted(reader: Reader) -> Wanted:
         if held["sha256"] and (path in texts or not path.startswith("archives/"))
     }
     beside = {path: held["beside"] for path, held in published.items()}
-    return Wanted(texts, kept, beside, {path: held["next"] for path, held in published.items() if held["next"]})
+    intended = {path: held["next"] for path, held in published.items() if held["next"]}
+    return Wanted(texts, kept, beside, intended, frozenset(path for path, held in published.items() if held["left"]))
 
 
 def intend(space: str, want: Wanted, *, at: str) -> Write[None] | None:
@@ -95,8 +100,10 @@ def write(root: Path, space: str, want: Wanted) -> Done:
     if not want.texts and not want.published:
         return Done()
     _claim(root, space, fresh=not want.published)
-    on_disk = {path: _digest(root, path) for path in projections.watched(want.texts, want.published)}
-    actions = projections.plan(want.texts, {**want.published, **_ours(want, on_disk)}, on_disk)
+    noted = _noted(root)
+    on_disk = {path: _digest(root, path) for path in projections.watched(want.texts, {**noted, **want.published})}
+    known = {**want.published, **_ours(want, noted, on_disk)}
+    actions = projections.plan(want.texts, known, on_disk)
     for action in actions:
         match action:
             case projections.Write(path, data):
@@ -107,15 +114,22 @@ def write(root: Path, space: str, want: Wanted) -> Done:
                 pass
             case _:
                 assert_never(action)
+    _note(root, noted, projections.published_after(known, actions))
     return _outcome(want, actions)
 
 
-def _ours(want: Wanted, on_disk: Mapping[str, str | None]) -> dict[str, str]:
+def _ours(want: Wanted, noted: Mapping[str, str], on_disk: Mapping[str, str | None]) -> dict[str, str]:
     """Bytes that we wrote, though no record says that they stand there.
 
-    What a crash left unrecorded; and what was put beside a file and took its place since: so a person accepts it.
+    What a crash left unrecorded; what was written after the backup from which the store was restored; and what was put
+    beside a file and took its place since: so a person accepts it.
     """
-    ours = {path: digest for path, digest in want.intended.items() if on_disk.get(path) == digest}
+    ours = {
+        path: digest
+        for source in (noted, want.intended)
+        for path, digest in source.items()
+        if on_disk.get(path) == digest
+    }
     for path, beside in want.beside.items():
         digest = want.published.get(beside) if beside is not None else None
         if digest is not None and on_disk.get(path) == digest:
@@ -165,6 +179,33 @@ def _owner(mark: bytes) -> object:
     return held.get("space") if isinstance(held, dict) else None
 
 
+def _noted(root: Path) -> dict[str, str]:
+    """What the folder itself says was last written into it: a store that was restored from a backup knows less."""
+    data = files.read_beneath(root, NOTE, NOTE_BYTES_MAX)
+    try:
+        held = orjson.loads(data or b"{}")
+    except orjson.JSONDecodeError:
+        return {}
+    if not isinstance(held, dict):
+        return {}
+    return {path: digest for path, digest in held.items() if isinstance(digest, str) and _is_place(path)}
+
+
+def _is_place(path: str) -> bool:
+    try:
+        checked(path)
+    except ValidationError:
+        return False
+    return True
+
+
+def _note(root: Path, before: dict[str, str], after: dict[str, str]) -> None:
+    """Keeps that note; archives are not in it, since they are never written twice."""
+    told = {path: digest for path, digest in sorted(after.items()) if not path.startswith("archives/")}
+    if told != before:
+        files.write_beneath(root, NOTE, orjson.dumps(told, option=orjson.OPT_INDENT_2) + b"\n")
+
+
 def _digest(root: Path, path: str) -> str | None:
     """The SHA-256 of what is at `path`; None where nothing is, OTHER where it is no plain file of ordinary size."""
     try:
@@ -181,7 +222,8 @@ def _outcome(want: Wanted, actions: Sequence[Action]) -> Done:
     done = Done(forgotten=sorted(path for path in want.published if path not in after and path not in left))
     for path in {*after, *left}:
         digest, beside = after.get(path, ""), left.get(path)
-        if want.published.get(path) != digest or want.beside.get(path) != beside or path in want.intended:
+        moved = want.published.get(path) != digest or want.beside.get(path) != beside
+        if moved or path in want.intended or (path in want.left) != (path in left):
             done.records[path] = _record(path, digest, beside=beside, left=path in left)
     return done
 
