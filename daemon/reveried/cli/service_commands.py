@@ -16,6 +16,8 @@ def service_install(json: Json = False) -> None:
 
     Example: reverie service install
     """
+    # Without a user session nothing would ever start the units: none is written.
+    units.systemctl("show", "--property=Version", "--value")
     folder = units.unit_folder()
     folder.mkdir(parents=True, exist_ok=True)
     for unit in units.UNITS:
@@ -35,16 +37,17 @@ def service_uninstall(json: Json = False) -> None:
     """
     folder = units.unit_folder()
     there = [folder / unit for unit in units.UNITS if (folder / unit).exists()]
-    if there:
-        units.systemctl("disable", "--now", "reverie.socket", "reverie.service")
+    untold = _told("disable", "--now", "reverie.socket", "reverie.service") if there else None
     for path in there:
-        path.unlink()
+        path.unlink(missing_ok=True)
     if there:
-        units.systemctl("daemon-reload")
+        untold = _told("daemon-reload") or untold
     if json:
-        as_json({"removed": [str(path) for path in there]})
+        as_json({"removed": [str(path) for path in there], "systemd": untold})
         return
     say("The service is removed. What is remembered stays." if there else "The service is not installed.")
+    if untold:
+        say(f"systemd could not be told ({untold}); if the daemon still runs: reverie down")
 
 
 def service_status(json: Json = False) -> None:
@@ -64,6 +67,15 @@ def service_status(json: Json = False) -> None:
             ("Socket", socket),
         ]
     )
+
+
+def _told(*words: str) -> str | None:
+    """What kept systemd from doing it; the units' files go even so."""
+    try:
+        units.systemctl(*words)
+    except ReverieError as error:
+        return error.message
+    return None
 
 
 def _state(unit: str) -> str:

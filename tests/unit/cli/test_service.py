@@ -50,29 +50,43 @@ def test_install_and_uninstall(cli: Cli, systemctl: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert f"ExecStart={units.command_line()} serve" in (folder / "reverie.service").read_text()
     assert "ListenStream=%t/reverie/reverie.sock" in (folder / "reverie.socket").read_text()
-    assert asked(systemctl) == ["--user daemon-reload", "--user enable --now reverie.socket"]
+    assert asked(systemctl) == [
+        "--user show --property=Version --value",
+        "--user daemon-reload",
+        "--user enable --now reverie.socket",
+    ]
     assert "active" in cli("service", "status").out
     assert cli("service", "status", "--json").json["installed"] is True
     assert "removed" in cli("service", "uninstall").out
     assert not list(folder.iterdir())
     assert "not installed" in cli("service", "uninstall").out
-    assert cli("service", "uninstall", "--json").json == {"removed": []}
+    assert cli("service", "uninstall", "--json").json == {"removed": [], "systemd": None}
     assert cli("service", "install", "--json").json["command"] == units.command_line()
 
 
 def test_a_system_that_refuses(cli: Cli, systemctl: Path) -> None:
-    """Without a user session the reason is told and the other way to start; status says that it is unknown."""
+    """Without a user session nothing is written, the reason is told and the other way to start."""
     (systemctl / "fail").touch()
     done = cli("service", "install")
     assert done.code == 1
     assert "failed: no bus" in done.err
     assert "reverie up" in done.err
     assert cli("service", "status", "--json").json == {
-        "installed": True,
+        "installed": False,
         "service": "unknown",
         "socket": "unknown",
         "path": str(units.unit_file()),
     }
+
+
+def test_uninstalling_beside_a_system_that_refuses(cli: Cli, systemctl: Path) -> None:
+    """The units go even where systemd cannot be told, and that is said."""
+    assert cli("service", "install").code == 0
+    (systemctl / "fail").touch()
+    done = cli("service", "uninstall")
+    assert done.code == 0
+    assert "systemd could not be told (systemctl --user" in done.out
+    assert not list(units.unit_folder().iterdir())
 
 
 def test_a_system_without_systemd(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
