@@ -37,6 +37,10 @@ def measure(what: str, path: Path, max_tokens: int, *, json: bool) -> None:
         raise NotFound(f"{path} is not a file", hint="give a session file (*.jsonl or *.jsonl.gz)")
     make = evals.context_text if what == "context" else evals.knowledge_text
     text = make(path, max_tokens)
+    if text and not text.endswith("\n"):
+        if max_tokens > 1 and tokens.count(text + "\n") > max_tokens:
+            text = make(path, max_tokens - 1)  # so that there is room for the newline
+        text = text if text.endswith("\n") else text + "\n"
     if json:
         as_json({"what": what, "file": str(path), "tokens": tokens.count(text), "maxTokens": max_tokens, "text": text})
         return
