@@ -15,7 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code: 0 done, 1 failed, 2 usage, 3 no daemon, 4 conflict, 5 refused."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     match given:
-        case ["eval", "context" | "knowledge", *rest] if "--help" not in rest:
+        case ["eval", "context" | "knowledge", *rest] if not {"--help", "-h"} & set(rest):
             # A measure is run on hundreds of files: it starts without loading the command tree.
             from reveried.cli.evaluate import quick  # noqa: PLC0415 - the reason is above
 

@@ -11,7 +11,7 @@ __all__ = ["overview"]
 _TEXT = """\
 Reverie gives AI agents a memory that survives. It keeps the thread of long work when an agent's
 context runs full, learns from what was done, and writes what it learnt into plain markdown files
-that you can read and edit.
+that you can read.
 
   See it work      reverie demo
   Start            reverie up                          ends with: reverie down
@@ -35,5 +35,11 @@ def _daemon() -> str:
         with place.client() as client:
             health = client.health()
     except ReverieError as error:
-        return f"Now: {error.message}." + (f" Next: {error.hint}." if error.hint else "")
+        now = _sentence(f"Now: {error.message}")
+        return f"{now} {_sentence(f'Next: {error.hint}')}" if error.hint else now
     return f"Now: the daemon is running (version {health.version}, process {health.pid})."
+
+
+def _sentence(text: str) -> str:
+    """One full stop at its end, whoever wrote it."""
+    return text if text.endswith((".", "?", "!")) else text + "."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -21,6 +21,7 @@ from reveried.cli import (
     thread_commands,
 )
 from reveried.cli.demo_command import demo
+from reveried.cli.nearest import Suggesting
 from reveried.cli.overview import overview
 
 if TYPE_CHECKING:
@@ -120,7 +121,14 @@ def tree() -> TyperGroup:
 
 def _group(says: str) -> typer.Typer:
     return typer.Typer(
-        help=says, add_completion=False, no_args_is_help=False, rich_markup_mode=None, pretty_exceptions_enable=False
+        cls=Suggesting,
+        help=says,
+        add_completion=False,
+        no_args_is_help=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        suggest_commands=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
     )
 
 
@@ -129,7 +137,13 @@ def _add(group: typer.Typer, commands: Commands) -> None:
         group.command(name)(command)
 
 
-def _start(context: typer.Context) -> None:
+def _start(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", "-V", help="Show the version and end.")] = False,
+) -> None:
     """Memory for AI agents that survives distillation."""
+    if version:
+        daemon_commands.version()
+        raise typer.Exit
     if context.invoked_subcommand is None:
         overview()

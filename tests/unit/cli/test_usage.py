@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.errors import Conflict, Forbidden, ReverieError
-from reveried.cli import main, run
+from reverie.errors import Conflict, Forbidden, ReverieError, ValidationError
+from reveried.cli import main, overview, run
+from reveried.cli.nearest import nearest, slips
 from reveried.cli.reference import markdown
 from reveried.cli.tree import tree
 from support.fake_daemon import envelope
@@ -54,13 +55,49 @@ def test_every_command_has_one_sentence_an_example_and_json() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("--help",), ("import", "--help"), ("undo", "--help"), ("eval", "context", "--help")]
+    "words",
+    [
+        ("--help",),
+        ("-h",),
+        ("threads", "-h"),
+        ("eval", "knowledge", "-h"),
+        ("import", "--help"),
+        ("undo", "--help"),
+        ("eval", "context", "--help"),
+    ],
 )
 def test_help_ends_well(cli: Cli, words: tuple[str, ...]) -> None:
     """Help is printed and is not an error."""
     done = cli(*words)
     assert (done.code, done.err) == (0, "")
     assert "Example: " in done.out or "Commands:" in done.out
+
+
+def test_the_version(cli: Cli) -> None:
+    """`--version` is `version`."""
+    assert cli("--version").out == cli("version").out
+    assert cli("--version").code == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant", "expected"),
+    [("", "", 0), ("get", "get", 0), ("gte", "get", 1), ("statsu", "status", 1), ("bogus", "logs", 2), ("a", "", 1)],
+)
+def test_slips(typed: str, meant: str, expected: int) -> None:
+    """A swap of two neighbours is one slip, like a character too many, too few or wrong."""
+    assert slips(typed, meant) == expected
+    assert slips(meant, typed) == expected
+    assert nearest("x", []) is None
+
+
+def test_asked_nothing_with_wrong_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is wrong ends with one full stop, and so does what to do."""
+
+    def fail() -> None:
+        raise ValidationError("The file is odd.", hint="Did you mean 'even'?")
+
+    monkeypatch.setattr(overview.place, "client", fail)
+    assert cli().out.endswith("Now: The file is odd. Next: Did you mean 'even'?\n")
 
 
 def test_asked_nothing_it_says_what_it_is_for(cli: Cli) -> None:
@@ -82,6 +119,8 @@ def test_asked_nothing_beside_a_daemon(cli: Cli) -> None:
     ("words", "says", "next_"),
     [
         (("statsu",), "Did you mean 'status'?", "reverie --help"),
+        (("memorys",), "Did you mean 'memories'?", "reverie --help"),
+        (("bogus",), "No such command 'bogus'\n", "reverie --help"),
         (("config", "gte"), "Did you mean 'get'?", "reverie config --help"),
         (("threads", "--colour"), "No such option", "reverie threads --help"),
         (("threads", "--limit", "many"), "valid integer", "reverie threads --help"),
