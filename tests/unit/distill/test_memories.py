@@ -69,7 +69,7 @@ def test_a_guess_is_no_advice() -> None:
 def test_lasting_wishes_and_answers_become_preferences() -> None:
     """What a person always wants, and what they chose when asked."""
     [preference] = of_type(logger_fix(), MemoryType.PREFERENCE)
-    assert preference.content == "The user said: “We always use conventional commits.” (2026-03-05)."
+    assert preference.content == "Wants agents to always use conventional commits."
     assert preference.subject == "user"
     asked = Thread().call(
         "AskUserQuestion", {"questions": [{"question": "Tabs or spaces?"}, "odd"]}, 'answers: "Tabs or spaces?"="Tabs"'
@@ -275,5 +275,5 @@ def test_the_same_is_said_once() -> None:
     """Two wordings of one thing give one memory."""
     thread = Thread()
     for _ in range(4):
-        thread.user("don't ever push to the main branch directly").agent("Understood.")
+        thread.user("don't touch the generated files in src/gen, edit the templates").agent("Understood.")
     assert len(of_type(thread, MemoryType.MISTAKE)) == 1

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import signals
+from reverie.distill.extractive import signals, wishes
 from reverie.distill.extractive.episodes import episodes
 from reverie.distill.extractive.habits import procedures, skills
 from reverie.distill.extractive.knowledge import knowledge
 from reverie.distill.extractive.made import dated, distinct, made, tags_of
 from reverie.distill.extractive.names import names, word_count
 from reverie.distill.extractive.prose import clip, one_line, sentences
+from reverie.distill.extractive.trace import Call, Interrupted, Said
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from reverie.distill.extractive.story import Fix, Mark, Story
+    from reverie.distill.extractive.story import Answer, Fix, Mark, Story
 
 __all__ = ["candidates"]
 
@@ -44,6 +46,18 @@ _ABOUT_ME = re.compile(
     r"|i work (?:on|at|as|for|with)\b|my (?:role|job|team|time ?zone|native language) is\b"
     r"|i(?:'?m| am) an? [\w -]*(?:developer|engineer|designer|manager|scientist|student|writer|teacher|analyst)\b))"
 )
+_REFUSED = re.compile(r"\[Request interrupted|doesn't want to proceed")
+_MARKED = re.compile(r"\s*\((?:recommended|default)\)", re.IGNORECASE)
+_STEP = re.compile(
+    r"\b(?:ready|proceed|continue|go ahead|shall i|should i|do you want|would you like|push|prs?|pull requests?"
+    r"|this (?:work|time|commit|branch|change|task|session|plan|split)|now|next|first|more to discuss)\b",
+    re.IGNORECASE,
+)
+_NO_CHOICE = re.compile(
+    r"^(?:yes|yep|no|nope|nah|include|both|either|neither|skip|later|not (?:now|sure))\b", re.IGNORECASE
+)
+_CHOICE_WORDS = 10
+_MOST_WISHES = 15
 _BROKEN = {"tests": "the tests fail", "build": "the build fails", "lint": "the linter complains"}
 
 
@@ -58,7 +72,8 @@ def candidates(
     learnt = list(knowledge(files, at))
     return (
         *distinct([*_mistakes(story, at), *_of(learnt, MemoryType.MISTAKE)]),
-        *distinct(_preferences(story, at)),
+        *islice(_wishes(story, at), _MOST_WISHES),
+        *distinct(_choices(story, at)),
         *distinct([*procedures(story, at), *_of(learnt, MemoryType.PROCEDURE)]),
         *distinct(skills(story, at)),
         *distinct(facts),
@@ -75,8 +90,8 @@ def _of(found: Iterable[Candidate], kind: MemoryType) -> list[Candidate]:
 def _mistakes(story: Story, at: str | None) -> Iterator[Candidate]:
     """Corrections first, then failures with what mended them, each as advice."""
     for mark in reversed(story.corrections):
-        text = _NEGATION.sub("", mark.text)
-        if _ADVICE.match(text) and not signals.is_question(text) and len(text.split()) >= 4:
+        text = _correction(mark, story)
+        if text:
             advice = f"{text[0].upper()}{text[1:].rstrip('.!')}: the user had to correct this"
             yield made(MemoryType.MISTAKE, dated(advice, mark.at or at), mark.at or at, [mark.seq])
     for fix in reversed(story.fixes):
@@ -85,6 +100,27 @@ def _mistakes(story: Story, at: str | None) -> Iterator[Candidate]:
             when = fix.passed.at or at
             seqs = [fix.failed.seq, fix.passed.seq]
             yield made(MemoryType.MISTAKE, dated(advice, when), when, seqs, fix.failed.purpose.value)
+
+
+def _correction(mark: Mark, story: Story) -> str:
+    """The advice in a correction; empty where there is none, or where a rule is stated without a reason to mend."""
+    text = _NEGATION.sub("", mark.text)
+    if not _ADVICE.match(text) or signals.is_question(text) or len(text.split()) < 4:
+        return ""
+    if wishes.standing(mark.text) and text == mark.text and mark.seq not in _interruptions(story):
+        return ""
+    return text
+
+
+def _interruptions(story: Story) -> set[int]:
+    """Where the person spoke after stopping the agent."""
+    found: set[int] = set()
+    for before, step in pairwise(story.trace.steps):
+        if isinstance(step, Said) and step.role == "user":
+            refused = isinstance(before, Call) and before.failed and _REFUSED.search(before.result) is not None
+            if refused or isinstance(before, Interrupted):
+                found.add(step.seq)
+    return found
 
 
 def _mended(fix: Fix) -> str:
@@ -96,14 +132,33 @@ def _mended(fix: Fix) -> str:
     return f"If {what} with “{clip(fix.failed.error, 140)}”, look at {where}: {clip(fix.why, 240)}"
 
 
-def _preferences(story: Story, at: str | None) -> Iterator[Candidate]:
-    for mark in reversed(story.preferences):
-        if signals.is_lasting(mark.text) and 4 <= len(mark.text.split()) <= 50:
-            wish = f"The user said: “{mark.text}”"
-            yield made(MemoryType.PREFERENCE, dated(wish, mark.at or at), mark.at or at, [mark.seq], about_user=True)
+def _wishes(story: Story, at: str | None) -> Iterator[Candidate]:
+    """What the person wants for good, without a date, so that it is the same when they say it again."""
+    corrected = {(mark.seq, mark.text) for mark in story.corrections if _correction(mark, story)}
+    for wish in wishes.wishes(story.requests):
+        if (wish.seq, wish.said) not in corrected:
+            yield made(MemoryType.PREFERENCE, f"{wish.text}.", wish.at or at, [wish.seq], about_user=True)
+
+
+def _choices(story: Story, at: str | None) -> Iterator[Candidate]:
+    """Between ways of doing things, as the agent put them."""
     for answer in reversed(story.answers):
-        choice = f"Asked “{clip(answer.question, 160)}”, the user chose “{answer.answer}”"
-        yield made(MemoryType.PREFERENCE, dated(choice, answer.at or at), answer.at or at, [answer.seq], "decision")
+        if _is_choice(answer):
+            picked = _MARKED.sub("", answer.answer).strip()
+            choice = f"Asked “{clip(answer.question, 160)}”, the user chose “{picked}”"
+            yield made(MemoryType.PREFERENCE, dated(choice, answer.at or at), answer.at or at, [answer.seq], "decision")
+
+
+def _is_choice(answer: Answer) -> bool:
+    """Whether one of several ways was chosen, rather than a step allowed, put off, or asked back about."""
+    return (
+        " or " in f" {answer.question.lower()} "
+        and len(answer.answer.split()) <= _CHOICE_WORDS
+        and not signals.is_question(answer.answer)
+        and not signals.is_approval(answer.answer)
+        and not _STEP.search(answer.question)
+        and not _NO_CHOICE.match(answer.answer)
+    )
 
 
 def _about_user(story: Story, at: str | None) -> Iterator[Candidate]:

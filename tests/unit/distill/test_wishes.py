@@ -1,0 +1,158 @@
+"""What a person wants for good is told apart from what they want once, asked, or took back."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.consolidate import decide
+from reverie.distill.extractive import Extractive
+from reverie.distill.extractive.wishes import standing
+from reverie.models import Candidate, Keep, Memory, MemoryType, Skip, Tier
+from support.thread import Thread
+
+
+def learnt(thread: Thread, kind: MemoryType = MemoryType.PREFERENCE) -> list[Candidate]:
+    """The memories of one type that a thread gives."""
+    return [one for one in Extractive().candidates(thread.messages) if one.type is kind]
+
+
+@pytest.mark.parametrize(
+    ("said", "wish"),
+    [
+        ("I prefer tabs over spaces.", "Prefers tabs over spaces"),
+        ("btw we generally prefer short functions", "Prefers short functions"),
+        ("My preference is for pathlib over os.path", "Prefers pathlib over os.path"),
+        ("I usually squash commits", "Prefers to squash commits"),
+        ("I really hate emojis in commit messages", "Dislikes emojis in commit messages"),
+        ("From now on always use `uv run pytest -x`.", "Wants agents to always use `uv run pytest -x`"),
+        ("Fix it, and from now on use `uv run pytest -x`.", "Wants agents to always use `uv run pytest -x`"),
+        ("Going forward, I'd like you to write tests first", "Wants agents to always write tests first"),
+        ("Use British spelling from now on.", "Wants agents to always use British spelling"),
+        ("from now on, stop adding comments to every line", "Wants agents to stop adding comments to every line"),
+        ("In the future, don't push without asking", "Wants agents never to push without asking"),
+        ("Never push to main.", "Wants agents never to push to main"),
+        ("No, never push to main", "Wants agents never to push to main"),
+        ("Don\u2019t ever commit secrets!", "Wants agents never to commit secrets"),
+        ("please don't push to main again", "Wants agents never to push to main"),
+        ("please always run the linter first", "Wants agents to always run the linter first"),
+        ("You should always ask before deleting files", "Wants agents to always ask before deleting files"),
+        ("Remember to update the changelog", "Wants agents to always update the changelog"),
+        ("Remember: never edit generated files", "Wants agents never to edit generated files"),
+        ("I never use semicolons in scripts", "Wants agents never to use semicolons in scripts"),
+    ],
+)
+def test_standing_wishes_are_told_in_the_third_person(said: str, wish: str) -> None:
+    """With as few of the person's words as say it."""
+    assert standing(said) == wish
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "nah let's roll back, they don't really need to exist in the future state",
+        "Yes, force push",
+        "I'd prefer that",
+        "I'd prefer the first one",
+        "should we always do it?",
+        "is it the same as in the future?",
+        "I always get an error",
+        "I never said that",
+        "Never mind",
+        "Never displayed - the field is computed but not shown",
+        "Always failing on the build server",
+        "please never do that again",
+        "Please always use tabs in this file",
+        "To suppress this warning in future sessions, run",
+        "The hook never writes",
+        "please use the other branch",
+        "never " + "again and " * 40,
+        "",
+    ],
+)
+def test_what_is_wanted_once_is_no_wish(said: str) -> None:
+    """Rollbacks, answers, questions, complaints, pointing back, and orders about the thing at hand."""
+    assert standing(said) == ""
+
+
+def test_a_wish_inside_a_longer_message_is_found() -> None:
+    """Once is enough."""
+    thread = Thread().user(
+        "The importer loses the last line of the file.\nFind out why and fix it. I prefer tabs over spaces. "
+        "When it is done, show me the difference."
+    )
+    [wish] = learnt(thread)
+    assert (wish.content, wish.subject, wish.provenance) == ("Prefers tabs over spaces.", "user", {"seqs": [1]})
+
+
+def test_small_differences_make_one_memory() -> None:
+    """Of several wordings the newest stays; its opposite is another wish."""
+    thread = Thread()
+    for said in (
+        "From now on always use `uv run pytest -x`.",
+        "please always use `uv run pytest -x` for the tests",
+        "Remember: always use `uv run pytest -x`!",
+        "never use `uv run pytest -x`",
+        "Never push to main.",
+        "don't ever push to main, ok",
+    ):
+        thread.user(said).agent("Understood.")
+    assert [wish.content for wish in learnt(thread)] == [
+        "Wants agents never to push to main, ok.",
+        "Wants agents never to use `uv run pytest -x`.",
+        "Wants agents to always use `uv run pytest -x`.",
+    ]
+
+
+@pytest.mark.parametrize("tier", list(Tier))
+def test_a_wish_said_again_in_another_thread_is_the_same_memory(tier: Tier) -> None:
+    """Months later, too."""
+    stored = "Prefers tabs over spaces."
+    memory = Memory("m", MemoryType.PREFERENCE, stored, (), "facts/p.md", "2026-01-01", "2026-01-01")
+    changes = decide(learnt(Thread().user("I prefer tabs over spaces")), (memory,), tier).changes
+    assert [type(change) for change in changes] == [Keep, Skip]
+
+
+def test_a_pasted_document_wishes_nothing() -> None:
+    """Its rules are not the person's."""
+    assert learnt(Thread().user("Always use tabs in Makefiles.\n" * 50)) == []
+
+
+@pytest.mark.parametrize("stopped", ["[Request interrupted by user for tool use]", "The user doesn't want to proceed"])
+def test_a_rule_stated_as_the_agent_breaks_it_is_a_mistake(stopped: str) -> None:
+    """What had to be corrected is told once, as the mistake; said without a reason to mend it is a preference."""
+    rule = "Never push to the main branch."
+    for thread in (
+        Thread().call("Bash", {"command": "git push"}, stopped, failed=True).user(rule),
+        Thread().agent("I will push.").user("[Request interrupted by user]").user(rule),
+        Thread().agent("I will push.").user(f"No, {rule.lower()}"),
+    ):
+        assert learnt(thread) == []
+        [mistake] = learnt(thread, MemoryType.MISTAKE)
+        assert mistake.content.startswith("Never push to the main branch: the user had to correct this")
+    quiet = Thread().user(rule)
+    assert learnt(quiet, MemoryType.MISTAKE) == []
+    assert [wish.content for wish in learnt(quiet)] == ["Wants agents never to push to the main branch."]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "kept"),
+    [
+        ("Tabs or spaces?", "Tabs (Recommended)", "Tabs"),
+        ("Should notes be embedded files or inline strings?", "Inline strings", "Inline strings"),
+        ("Ready to force-push the rebased branch to update it?", "Yes, force push", None),
+        ("Ready to write it down, or more to discuss?", "Write it", None),
+        ("Should locking be part of this work, or a separate concern?", "Separate", None),
+        ("One file or two?", "are there other ways to do it?", None),
+        ("One file or two?", "both", None),
+        ("One file or two?", "ok", None),
+        ("One file or two?", "it depends on what comes in from the other side of the queue", None),
+        ("Where should the plan be written?", "In a file", None),
+    ],
+)
+def test_only_a_choice_between_ways_is_kept_of_answers(question: str, answer: str, kept: str | None) -> None:
+    """Not a step allowed or refused, not a question asked back."""
+    thread = Thread().call(
+        "AskUserQuestion", {"questions": [{"question": question}]}, f'answers: "{question}"="{answer}"'
+    )
+    contents = [one.content for one in learnt(thread)]
+    assert contents == ([] if kept is None else [f"Asked “{question}”, the user chose “{kept}” (2026-03-05)."])
