@@ -114,7 +114,7 @@ RULES: dict[Kind, Rule] = {
     Kind.DOCUMENT: _kept(10, "path", field="path"),
     Kind.ARCHIVE: Rule(11, ("sha256",)),
     Kind.DREAM: Rule(12, ("dream",)),
-    Kind.SCHEDULE: _kept(13, "schedule"),
+    Kind.SCHEDULE: Rule(13, ("schedule",)),
     Kind.JOB: _bookkeeping(14, "job"),
     Kind.TOKEN: Rule(15, ("sha256",)),
     Kind.IMPORT: _bookkeeping(16, "source", field="source"),
