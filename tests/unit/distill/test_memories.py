@@ -66,6 +66,75 @@ def test_a_guess_is_no_advice() -> None:
     assert of_type(thread, MemoryType.MISTAKE) == []
 
 
+@pytest.mark.parametrize(
+    ("error", "why", "path", "kept"),
+    [
+        ("error: cannot find `frob_it`", "Found it: the `frob_it` function requires the feature flag.", "lib.rs", True),
+        ("error: cannot find `frob_it`", "The root cause is that `frob_it` needs the extra flag.", "lib.rs", True),
+        (
+            "error: cannot find `frob_it`",
+            "I see the issue - the edit must have been on a different copy.",
+            "lib.rs",
+            False,
+        ),
+        ("error: cannot find `frob_it`", "This is because of the flag that was removed earlier.", "lib.rs", False),
+        ("ERROR task failed", "The root cause is that `frob_it` needs the extra flag.", "lib.rs", False),
+        (
+            "error: no such file or directory",
+            "The root cause is that `frob_it` needs the extra flag.",
+            "lib.rs",
+            False,
+        ),
+        ("error: cannot find `frob_it`", 'The root cause is that `frob_it` needs the "extra flag.', "lib.rs", False),
+        (
+            "error: cannot find `frob_it`",
+            "The root cause is that `frob_it` needs the extra flag.",
+            "/etc/notes.md",
+            False,
+        ),
+    ],
+)
+def test_a_mended_failure_helps_who_was_not_there(error: str, why: str, path: str, kept: bool) -> None:  # noqa: FBT001
+    """It says what the failure looks like, where to look in the project, and why, without pointing back."""
+    thread = Thread()
+    for name in ("one.rs", "two.rs"):
+        thread.edit(f"/w/src/{name}")
+    thread.bash("cargo build", error, failed=True).agent(why)
+    thread.edit(path if path.startswith("/") else f"/w/src/{path}").bash("cargo build", "Finished")
+    found = of_type(thread, MemoryType.MISTAKE)
+    assert len(found) == kept
+    assert all(one.content.startswith(f"If the build fails with “{error}”, look at lib.rs: ") for one in found)
+
+
+def test_a_plain_command_that_worked_later_is_no_mistake() -> None:
+    """What was edited in between need not have mended it."""
+    thread = (
+        Thread()
+        .bash("git fetch origin", "error: unable to create the lock file of the index", failed=True)
+        .agent("The queue does not handle empty content because `chunk_all` skips it.")
+        .edit("/w/queue.py")
+        .bash("git fetch origin", "done")
+    )
+    assert of_type(thread, MemoryType.MISTAKE) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Add a `resetCache` helper that must be called between the tests of the registry.",
+        "The old entry `28c304f6` wins because it has the most recent interaction time.",
+        "The function is skipped because I just added `openStore` to the list of exceptions.",
+        "The comment at line 320 says that `openStore` must match the number of messages.",
+        'The guide explicitly requires this: "Always use `openStore` in tests.',
+        "Before this PR the importer was always counting because `openStore` returned one line.",
+    ],
+)
+def test_remarks_of_the_moment_are_not_kept(said: str) -> None:
+    """Plans, one commit, what was just done, a line number, half a quote, the change at hand."""
+    found = ENGINE.candidates(Thread().user("Explain the storage layer to me").agent(said).messages)
+    assert found == ()
+
+
 def test_lasting_wishes_and_answers_become_preferences() -> None:
     """What a person always wants, and what they chose when asked."""
     [preference] = of_type(logger_fix(), MemoryType.PREFERENCE)

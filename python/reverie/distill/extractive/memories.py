@@ -7,6 +7,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import signals, wishes
+from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.episodes import episodes
 from reverie.distill.extractive.habits import procedures, skills
 from reverie.distill.extractive.knowledge import knowledge
@@ -25,7 +26,7 @@ __all__ = ["candidates"]
 
 _DANGLING = re.compile(
     r"^(?:this|that|these|those|it|they|he|she|so|but|and|or|then|also|now|here|there|which|because|however|let me"
-    r"|i'?ll|i'?m|i|we|let'?s|ok|okay|yes|no|good|great|hmm|looking|wait|actually|since|same|both|either"
+    r"|ah|i'?ll|i'?m|i|we|let'?s|ok|okay|yes|no|good|great|hmm|looking|wait|actually|since|same|both|either"
     r"|the (?:issue|problem|bug|fix) is)\b",
     re.IGNORECASE,
 )
@@ -46,6 +47,36 @@ _ABOUT_ME = re.compile(
     r"|i work (?:on|at|as|for|with)\b|my (?:role|job|team|time ?zone|native language) is\b"
     r"|i(?:'?m| am) an? [\w -]*(?:developer|engineer|designer|manager|scientist|student|writer|teacher|analyst)\b))"
 )
+_LED_IN = re.compile(
+    r"^(?:(?:wait|ah|oh|ok(?:ay)?|good|great|yeah|right|hmm+|now i (?:see|understand)"
+    r"|i (?:see|found) the (?:issue|problem))\b[\s,.:!\u2013\u2014-]*)+",
+    re.IGNORECASE,
+)
+_POINTS_BACK = re.compile(
+    r"^(?:this|that|these|those|it|it's|they|so|but|and|both|same|all|there"
+    r"|the (?:test|edit|fix|change|output|log)s? (?:shows?|from|above|below|is (?:now|that|wrong|in)))\b",
+    re.IGNORECASE,
+)
+_TOLD = re.compile(r"\b(?:i|i'?m|i'?ve|i'?ll|let'?s|me|my|is wrong|needs? more|not in the|copy)\b", re.IGNORECASE)
+_PASSING = re.compile(
+    r"\b(?:i|i'?m|i'?ve|i'?ll|we|we'?re|we'?ll|let'?s|me|my|our|ours|you|your|this (?:pr|commit|branch|session|change)"
+    r"|just (?:added|fixed|made|changed)|at that point|the old|(?:step|change|phase|option) (?:\d|[A-Z]\b)"
+    r"|line \d+|above|below|the test shows|currently|needs? more)\b",
+    re.IGNORECASE,
+)
+_PLANNED = re.compile(
+    r"^(?:add|remove|consider|update|plan|action|step|pros?|cons?|better|simplified|requires?|needs?|checks?|comment"
+    r"|missing|only|user commands|important|one note|note: this|fix|root cause documented|the (?:bug|fix) was)\b",
+    re.IGNORECASE,
+)
+_ONCE = re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b")
+_CODE = re.compile(r"`[^`]*`")
+_VAGUE = re.compile(
+    r"^(?:\[[\w:.-]+\] )?(?:error:? )?(?:task|command|build|tests?|lint\w*) failed\b"
+    r"|\bexit (?:code|status) \d+$|no such file"
+    r"|\bCONFLICT\b|^\S+ \S+$|^\S+:$|, got:$|^(?:panic: )?runtime error|nil pointer dereference|SyntaxError",
+    re.IGNORECASE,
+)
 _REFUSED = re.compile(r"\[Request interrupted|doesn't want to proceed")
 _MARKED = re.compile(r"\s*\((?:recommended|default)\)", re.IGNORECASE)
 _STEP = re.compile(
@@ -58,7 +89,7 @@ _NO_CHOICE = re.compile(
 )
 _CHOICE_WORDS = 10
 _MOST_WISHES = 15
-_BROKEN = {"tests": "the tests fail", "build": "the build fails", "lint": "the linter complains"}
+_BROKEN = {Purpose.TEST: "the tests fail", Purpose.BUILD: "the build fails", Purpose.LINT: "the linter complains"}
 
 
 def candidates(
@@ -124,12 +155,23 @@ def _interruptions(story: Story) -> set[int]:
 
 
 def _mended(fix: Fix) -> str:
-    """What to look at when this failure comes again; empty where nobody said why it happened."""
-    if not fix.failed.error or not fix.why or _HEDGED.search(fix.why):
+    """What to look at when this failure comes again; empty where nobody said why it happened, or what it looks like."""
+    error, why = fix.failed.error, _LED_IN.sub("", fix.why)
+    where = ", ".join([path for path in fix.files if not path.startswith("/")][:2])
+    if fix.failed.purpose not in _BROKEN or not where or not error or _VAGUE.search(error) or not _explains(why):
         return ""
-    what = _BROKEN.get(fix.failed.purpose.value, f"`{clip(fix.failed.command, 60)}` fails")
-    where = ", ".join(fix.files[:2])
-    return f"If {what} with “{clip(fix.failed.error, 140)}”, look at {where}: {clip(fix.why, 240)}"
+    return f"If {_BROKEN[fix.failed.purpose]} with “{clip(error, 140)}”, look at {where}: {clip(why, 240)}"
+
+
+def _explains(why: str) -> bool:
+    """Whether a cause is told so that it helps who was not there: no guess, no pointing back, no plan of the moment."""
+    return (
+        word_count(why) >= 4
+        and not _HEDGED.search(why)
+        and not _POINTS_BACK.match(why)
+        and not _TOLD.search(_CODE.sub("", why))
+        and _is_whole(why)
+    )
 
 
 def _wishes(story: Story, at: str | None) -> Iterator[Candidate]:
@@ -199,11 +241,20 @@ def _best(marks: Iterable[Mark]) -> list[Mark]:
 
 
 def _stands_alone(text: str) -> bool:
-    """Whether a sentence can be understood without the ones around it."""
+    """Whether a sentence can be understood without the ones around it, and after the work it was said in."""
     return (
         40 <= len(text) <= 320
         and not _DANGLING.match(text)
         and not _HEDGED.search(text)
         and not text.endswith(":")
         and word_count(text) >= 5
+        and not _PLANNED.match(text)
+        and not _PASSING.search(_CODE.sub("", text))
+        and not _ONCE.search(text)
+        and _is_whole(text)
     )
+
+
+def _is_whole(text: str) -> bool:
+    """Whether every quote, mark and bracket that opens is closed."""
+    return text.count('"') % 2 == text.count("`") % 2 == text.count("*") % 2 == 0 and text.count("(") == text.count(")")
