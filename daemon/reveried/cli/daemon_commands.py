@@ -1,6 +1,7 @@
 """The commands about the daemon itself: serve, up, down, status, logs, version."""
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ from reverie.errors import DaemonNotRunning, NotFound
 from reveried import PROTOCOL, __version__
 from reveried.cli import place, process
 from reveried.cli.options import Json
-from reveried.cli.output import as_json, counted, fields, say, table, when
+from reveried.cli.output import as_json, counted, fields, say, when
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -132,15 +133,20 @@ def _print_status(health: "wire.Health", found: "wire.Status") -> None:
         ("Tokens used", f"{tokens.total:,} so far, {tokens.today:,} today"),
     ]
     if found.last_dream is not None:
-        pairs.append(("Last dream", f"{when(found.last_dream.at)} ({found.last_dream.id})"))
-    pairs.extend(("Dreams", f"{row.cron} {row.timezone}, next {when(row.next_run)}") for row in found.schedules)
+        pairs.append(("Last dream", f"{when(found.last_dream.at)} UTC ({found.last_dream.id})"))
+    pairs.extend(("Dreams", f"{row.cron} {row.timezone}, next {when(row.next_run)} UTC") for row in found.schedules)
     if found.open_conflicts:
         pairs.append(("Conflicts", counted(found.open_conflicts, "conflict")))
     fields(pairs)
     if found.left_alone:
         say()
         say("Edited by hand and left as they are; what Reverie would have written stands beside them:")
-        table(["File", "Beside it"], [(left.path, left.beside or "-") for left in found.left_alone])
+        for left in found.left_alone:
+            say(f"  {left.path}")
+            if left.beside:
+                beside, path = (shlex.quote(f"{found.root}/{name}") for name in (left.beside, left.path))
+                say(f"      to take the new text: mv {beside} {path}")
+        say("To keep yours there is nothing to do.")
 
 
 def _age(seconds: float) -> str:

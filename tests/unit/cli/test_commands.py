@@ -168,7 +168,8 @@ SAID = {
         "1,000 so far",
         "0 3 * * *",
         "1 conflict",
-        "user.new.md",
+        "mv /r/root/default/facts/user.new.md /r/root/default/facts/user.md",
+        "To keep yours",
     ),
     "threads": ("thr_1", "34,567", "Summaries", "700 (0%)", "2026-11-21 09:30", "more: reverie threads --limit 100"),
     "context thr_1": (
