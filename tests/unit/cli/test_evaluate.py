@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import tokens
+from reverie import evals, tokens
 from reveried.cli.run import run
 from reveried.demo.sample import sample
 
@@ -34,8 +34,19 @@ def test_both_ways_say_the_same(cli: Cli, transcript: str, capsys: pytest.Captur
     assert cli("eval", what, "--max-tokens=3000", transcript).out == quick.out
     assert run(["eval", what, transcript, "--max-tokens", "3000"]) == 0
     assert capsys.readouterr().out == quick.out
+    assert quick.out.endswith("\n")
     found = cli("eval", what, transcript, "--json").json
     assert found["tokens"] <= found["maxTokens"] == 16_000
+
+
+def test_the_newline_counts(cli: Cli, transcript: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the newline at the end would be one token too many, the text gives way."""
+    monkeypatch.setattr(evals, "context_text", lambda _, most: " ".join(["word"] * most))
+    out = cli("eval", "context", transcript, "--max-tokens", "50").out
+    assert out.endswith("word\n")
+    assert tokens.count(out) == 50
+    monkeypatch.setattr(evals, "context_text", lambda *_: "")
+    assert cli("eval", "context", transcript).out == ""
 
 
 @pytest.mark.parametrize(
