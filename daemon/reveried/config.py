@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reverie.errors import ValidationError
-from reveried.config_keys import KEYS, Key, attribute, environment_name
+from reveried.config_keys import ANYWHERE, KEYS, Key, attribute
 from reveried.config_paths import check_root, check_secret_file, check_socket
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from reverie.paths import Layout
 
-__all__ = ["CONFIG_BYTES_MAX", "KEYS", "Config", "Key", "load", "parse", "read_file"]
+__all__ = ["CONFIG_BYTES_MAX", "KEYS", "Config", "Key", "forgiving", "load", "parse", "read_file", "salvage"]
 
 CONFIG_BYTES_MAX = 256 * 1024
 BY_NAME = {key.name: key for key in KEYS}
@@ -162,6 +162,38 @@ def load(layout: Layout, env: Mapping[str, str], *, home: Path) -> Config:
     return parse(read_file(layout.config_file), env, layout=layout, home=home)
 
 
+def forgiving(layout: Layout, env: Mapping[str, str], *, home: Path) -> tuple[Config, tuple[ValidationError, ...]]:
+    """The settings as far as they are good, and what is wrong with the others, which have their defaults.
+
+    For commands that must work beside a wrong setting: those that mend it, and those that stop the daemon.
+    """
+    try:
+        data = read_file(layout.config_file)
+    except ValidationError as error:
+        found, problems = salvage(b"", env, layout=layout, home=home)
+        return found, (error, *problems)
+    return salvage(data, env, layout=layout, home=home)
+
+
+def salvage(
+    data: bytes, env: Mapping[str, str], *, layout: Layout, home: Path
+) -> tuple[Config, tuple[ValidationError, ...]]:
+    """What is good in these bytes and this environment, and what is wrong with the rest."""
+    values, set_by, problems = _gathered(data, env, str(layout.config_file))
+    while True:
+        try:
+            return _config(dict(values), set_by, layout, home), tuple(problems)
+        except ValidationError as error:
+            problems.append(error)
+            wrong = error.details.get("key")
+            named = [wrong] if wrong in set_by else list(set_by)
+            if not named:
+                raise
+            for name in named:
+                values[name] = BY_NAME[name].default
+                del set_by[name]
+
+
 def read_file(path: Path) -> bytes:
     """The file's bytes; none where there is no file.
 
@@ -182,25 +214,46 @@ def read_file(path: Path) -> bytes:
     return data
 
 
-def parse(data: bytes, env: Mapping[str, str], *, layout: Layout, home: Path) -> Config:
-    """The settings that these bytes and this environment say.
+def parse(data: bytes, env: Mapping[str, str], *, layout: Layout, home: Path, source: Path | None = None) -> Config:
+    """The settings that these bytes, of the file `source` (else the layout's), and this environment say.
 
     Raises:
         ValidationError: naming the key, what is wrong with it and what to write instead.
     """
+    values, set_by, problems = _gathered(data, env, str(source or layout.config_file))
+    if problems:
+        raise problems[0]
+    return _config(values, set_by, layout, home)
+
+
+def _gathered(
+    data: bytes, env: Mapping[str, str], where: str
+) -> tuple[dict[str, Any], dict[str, str], list[ValidationError]]:
+    """Every value that is good by itself, where it came from, and an error for each that is not."""
     values: dict[str, Any] = {key.name: key.default for key in KEYS}
     set_by: dict[str, str] = {}
-    for name, value in _flat(_tables(data)).items():
-        if name not in BY_NAME:
-            raise _unknown(name)
-        values[name] = BY_NAME[name].checked(value)
-        set_by[name] = "file"
+    problems: list[ValidationError] = []
+    try:
+        said = _flat(_tables(data, where), where)
+    except ValidationError as error:
+        said, problems = {}, [error]
+    for name, value in said.items():
+        try:
+            if name not in BY_NAME:
+                raise _unknown(name, where)
+            values[name], set_by[name] = BY_NAME[name].checked(value, where), "file"
+        except ValidationError as error:
+            problems.append(error)
     for key in KEYS:
-        text = env.get(environment_name(key.name))
-        if text is not None:
-            values[key.name] = key.from_text(text)
+        text = env.get(key.environment)
+        if text is None:
+            continue
+        try:
+            values[key.name] = key.from_text(text, f"the environment ({key.environment})")
             set_by[key.name] = "environment"
-    return _config(values, set_by, layout, home)
+        except ValidationError as error:
+            problems.append(error)
+    return values, set_by, problems
 
 
 def _config(values: dict[str, Any], set_by: dict[str, str], layout: Layout, home: Path) -> Config:
@@ -217,6 +270,7 @@ def _config(values: dict[str, Any], set_by: dict[str, str], layout: Layout, home
         raise ValidationError(
             "context.clearAt is above context.distilAt: nothing would be cleared before the thread is distilled.",
             hint="Make context.clearAt the smaller one (0.60 and 0.70 by default).",
+            key="context.clearAt",
         )
     sections: dict[str, dict[str, Any]] = {section: {} for section in _SECTIONS}
     for name, value in values.items():
@@ -226,34 +280,32 @@ def _config(values: dict[str, Any], set_by: dict[str, str], layout: Layout, home
     return Config(**made, set_by=set_by)
 
 
-def _tables(data: bytes) -> dict[str, Any]:
+def _tables(data: bytes, where: str) -> dict[str, Any]:
     if data.startswith(b"\xef\xbb\xbf"):
-        raise ValidationError("The configuration begins with a byte order mark.", hint="Save it as plain UTF-8.")
+        raise ValidationError(f"{where} begins with a byte order mark.", hint="Save it as plain UTF-8.")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ValidationError(
-            f"The configuration is not UTF-8 (byte {error.start}).", hint="Save it as UTF-8."
-        ) from error
+        raise ValidationError(f"{where} is not UTF-8 (byte {error.start}).", hint="Save it as UTF-8.") from error
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         # tomllib's sentence names line and column; of a value it repeats at most one character.
-        raise ValidationError(f"The configuration is not TOML: {error}.", hint="reverie config validate") from error
+        raise ValidationError(f"{where} is not TOML: {error}.", hint="reverie config validate") from error
 
 
-def _flat(tables: dict[str, Any]) -> dict[str, Any]:
+def _flat(tables: dict[str, Any], where: str) -> dict[str, Any]:
     """`{"daemon": {"socket": …}}` as `{"daemon.socket": …}`: two levels and no more."""
     flat = {}
     for section, content in tables.items():
         if not isinstance(content, dict):
-            raise _unknown(section)
+            raise _unknown(section, where)
         for name, value in content.items():
             flat[f"{section}.{name}"] = value
     return flat
 
 
-def _unknown(name: str) -> ValidationError:
+def _unknown(name: str, where: str = ANYWHERE) -> ValidationError:
     """No such key: names the nearest. The value is not shown, it may be a secret."""
     shown = name[:80]
     if any(word in name.lower() for word in CREDENTIAL_WORDS):
@@ -263,5 +315,5 @@ def _unknown(name: str) -> ValidationError:
             key=shown,
         )
     nearest = difflib.get_close_matches(shown, BY_NAME, n=1, cutoff=0.4)
-    said = f"Did you mean {nearest[0]!r}?" if nearest else "reverie config lists all keys."
-    return ValidationError(f"There is no key {shown!r} in the configuration.", hint=said, key=shown)
+    said = f"Did you mean {nearest[0]!r}?" if nearest else "reverie config get lists all keys."
+    return ValidationError(f"There is no key {shown!r} in {where}.", hint=said, key=shown)

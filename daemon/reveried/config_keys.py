@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 from reverie.errors import ValidationError
 
-__all__ = ["KEYS", "Key", "attribute", "environment_name"]
+__all__ = ["ANYWHERE", "KEYS", "Key", "attribute", "environment_name"]
 
 Kind = Literal["text", "path", "integer", "number", "fraction", "list", "level", "tcp"]
 
+ANYWHERE = "the configuration"
 DAY_MAX = 36_500
 TOKENS_MAX = 10_000_000
 TEXT_MAX = 4096
@@ -33,8 +34,8 @@ class Key:
     least: float = 0
     most: float = math.inf
 
-    def checked(self, value: Any) -> Any:
-        """`value` as the type that the program uses.
+    def checked(self, value: Any, where: str = ANYWHERE) -> Any:
+        """`value` as the type that the program uses; `where` it was said is named in the error.
 
         Raises:
             ValidationError: the wrong type, or out of bounds; says what to write.
@@ -49,10 +50,10 @@ class Key:
             case _:
                 fits = _is_text(value)
         if not fits:
-            raise self.refused(f"it must be {self.expected}")
-        return self._bounded(value)
+            raise self.refused(f"it must be {self.expected}", where)
+        return self._bounded(value, where)
 
-    def from_text(self, text: str) -> Any:
+    def from_text(self, text: str, where: str = ANYWHERE) -> Any:
         """The value that an environment variable says; a list is JSON.
 
         Raises:
@@ -69,16 +70,16 @@ class Key:
                     value = json.loads(text)
         except ValueError:
             value = None
-        return self.checked(value)
+        return self.checked(value, where)
 
     @property
     def expected(self) -> str:
         """What may stand there, in words."""
         match self.kind:
             case "integer":
-                return f"a whole number of {self.least:g} to {self.most:g}"
+                return f"a whole number of {_plain(self.least)} to {_plain(self.most)}"
             case "number":
-                return f"a number of {self.least:g} to {self.most:g}"
+                return f"a number of {_plain(self.least)} to {_plain(self.most)}"
             case "fraction":
                 return "a number above 0 and up to 1"
             case "list":
@@ -95,31 +96,36 @@ class Key:
         """The variable that overrides it."""
         return environment_name(self.name)
 
-    def refused(self, why: str) -> ValidationError:
+    def refused(self, why: str, where: str = ANYWHERE) -> ValidationError:
         """The error for this key; never shows the value."""
         return ValidationError(
-            f"{self.name} in the configuration: {why}.",
+            f"{self.name} in {where}: {why}.",
             hint=f"{self.says} Default: {json.dumps(self.default)}.",
             key=self.name,
         )
 
-    def _bounded(self, value: Any) -> Any:
+    def _bounded(self, value: Any, where: str) -> Any:
         match self.kind:
             case "integer" | "number" if not self.least <= value <= self.most:
-                raise self.refused(f"it must be {self.expected}")
+                raise self.refused(f"it must be {self.expected}", where)
             case "fraction" if not 0 < value <= 1:
-                raise self.refused(f"it must be {self.expected}")
+                raise self.refused(f"it must be {self.expected}", where)
             case "level" if value not in _LEVELS:
-                raise self.refused(f"it must be {self.expected}")
+                raise self.refused(f"it must be {self.expected}", where)
             case "tcp" if value and not _TCP.fullmatch(value):
-                raise self.refused(f"it must be {self.expected}")
+                raise self.refused(f"it must be {self.expected}", where)
             case "list":
                 if not all(value):
-                    raise self.refused(f"it must be {self.expected}")
+                    raise self.refused(f"it must be {self.expected}", where)
                 return tuple(value)
             case "number" | "fraction":
                 return float(value)
         return value
+
+
+def _plain(number: float) -> str:
+    """A bound as people write it: 10000000 and 0.05, never 1e+07."""
+    return str(int(number)) if number == int(number) else str(number)
 
 
 def _is_text(value: Any) -> bool:

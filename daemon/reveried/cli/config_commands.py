@@ -2,8 +2,10 @@
 
 import json as jsonlib
 import os
+import sys
+import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,9 +13,12 @@ from reverie import files
 from reverie.errors import ValidationError
 from reveried.cli import place
 from reveried.cli.options import Json
-from reveried.cli.output import as_json, counted, say, table
+from reveried.cli.output import as_json, clean, counted, say, table
 from reveried.cli.toml_edit import with_value
-from reveried.config import KEYS, load, parse, read_file
+from reveried.config import KEYS, forgiving, load, parse, read_file, salvage
+
+if TYPE_CHECKING:
+    from reverie.paths import Layout
 
 __all__ = ["config_get", "config_path", "config_set", "config_validate"]
 
@@ -29,7 +34,9 @@ def config_get(
 
     Example: reverie config get context.distilAt
     """
-    found = place.settings()
+    found, problems = place.good_settings()
+    for problem in problems:
+        sys.stderr.write(f"not used: {clean(problem.message)}\n")
     if name is not None:
         value = found.value(name)
         as_json({name: _plain(value)}) if json else say(_shown(value))
@@ -54,10 +61,10 @@ def config_set(
     places = place.layout()
     key = next((key for key in KEYS if key.name == name), None)
     if key is None:
-        place.settings().value(name)  # raises, naming the nearest
+        place.good_settings()[0].value(name)  # raises, naming the nearest
         raise AssertionError(name)
     changed = with_value(read_file(places.config_file).decode("utf-8"), name, key.from_text(value))
-    parse(changed.encode(), {}, layout=places, home=Path.home())
+    _refuse_new_faults(changed.encode(), places)
     places.config_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     files.write_atomic(places.config_file, changed.encode())
     if json:
@@ -76,7 +83,7 @@ def config_path(
 
     Example: reverie config path root
     """
-    places, found = place.layout(), place.settings()
+    places, (found, _) = place.layout(), place.good_settings()
     known = {
         "config": places.config_file,
         "root": place.root(),
@@ -105,7 +112,7 @@ def config_validate(
     if path is not None:
         if not path.exists():
             raise ValidationError(f"{path} does not exist", hint="give a settings file")
-        found = parse(read_file(path), {}, layout=places, home=Path.home())
+        found = parse(read_file(path), {}, layout=places, home=Path.home(), source=path)
     else:
         found = load(places, os.environ, home=Path.home())
     if json:
@@ -113,6 +120,22 @@ def config_validate(
         return
     there = "" if looked.exists() else " (not there: defaults are used)"
     say(f"{looked}{there} is good; {counted(len(found.set_by), 'setting')} changed from the default.")
+
+
+def _refuse_new_faults(changed: bytes, places: "Layout") -> None:
+    """One setting can be mended while another is still wrong, but none can be made wrong.
+
+    Raises:
+        ValidationError: the file as it would become has a fault that it does not have now, or is no TOML at all.
+    """
+    try:
+        tomllib.loads(changed.decode())
+    except tomllib.TOMLDecodeError as error:
+        raise ValidationError(f"{places.config_file} is not TOML: {error}", hint="mend it in an editor") from error
+    before = {problem.message for problem in forgiving(places, {}, home=Path.home())[1]}
+    for problem in salvage(changed, {}, layout=places, home=Path.home())[1]:
+        if problem.message not in before:
+            raise problem
 
 
 def _hidden(name: str, value: Any) -> Any:

@@ -44,7 +44,9 @@ class Finding:
 
 def examine() -> Iterator[Finding]:
     """Each finding as soon as it is there."""
-    checks: tuple[Callable[[], Finding], ...] = (_settings, _folders, _room, _daemon, _store, _native, _tokens)
+    checks: tuple[Callable[[], Finding], ...] = (_settings, _folders, _room, _daemon, _store, _native)
+    if os.environ.get("TIKTOKEN_CACHE_DIR"):
+        checks = (*checks, _tokens)  # nothing needs tiktoken; where its vocabulary is at hand, it is a second opinion
     for check in checks:
         try:
             yield check()
@@ -129,13 +131,10 @@ def _native() -> Finding:
 
 
 def _tokens() -> Finding:
-    """The native counter against tiktoken itself, where tiktoken has its vocabulary at hand."""
-    from reverie import tokens  # noqa: PLC0415 - as above
-
-    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
-        hint = "set TIKTOKEN_CACHE_DIR to a folder that holds tiktoken's vocabulary"
-        return Finding("token counts", "note", "not compared with tiktoken: it has no vocabulary here", hint)
+    """The native counter against tiktoken itself."""
     import tiktoken  # noqa: PLC0415 - loaded for this check alone
+
+    from reverie import tokens  # noqa: PLC0415 - as above
 
     encoding = tiktoken.get_encoding(tokens.TOKENIZER)
     for sample in _SAMPLES:

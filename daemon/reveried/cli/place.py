@@ -10,9 +10,10 @@ from reverie.paths import Layout
 
 if TYPE_CHECKING:
     from reverie.client import Client
+    from reverie.errors import ValidationError
     from reveried.config import Config
 
-__all__ = ["DEFAULT_SPACE", "client", "layout", "log_file", "root", "settings", "socket_path"]
+__all__ = ["DEFAULT_SPACE", "client", "good_settings", "layout", "log_file", "root", "settings", "socket_path"]
 
 DEFAULT_SPACE = "default"
 LOG_NAME = "daemon.log"
@@ -34,15 +35,22 @@ def settings() -> Config:
     return config.load(layout(), os.environ, home=Path.home())
 
 
+def good_settings() -> tuple[Config, tuple[ValidationError, ...]]:
+    """The settings as far as they are good, and what is wrong with the rest: enough to mend it or to stop a daemon."""
+    from reveried import config  # noqa: PLC0415 - as above
+
+    return config.forgiving(layout(), os.environ, home=Path.home())
+
+
 def socket_path() -> Path:
     """Where the daemon listens: the settings may say another place than the environment does."""
     places = layout()
-    return settings().daemon.socket if places.config_file.exists() else places.socket
+    return good_settings()[0].daemon.socket if places.config_file.exists() else places.socket
 
 
 def root() -> Path:
     """The folder of the default space's documents."""
-    return settings().memory.data_dir / DEFAULT_SPACE
+    return good_settings()[0].memory.data_dir / DEFAULT_SPACE
 
 
 def log_file() -> Path:

@@ -140,3 +140,46 @@ def test_validate(cli: Cli, home: Path, tmp_path: Path) -> None:
     other.write_text("[log]\nlevle = 1\n")
     assert "level" in cli("config", "validate", str(other)).err
     assert cli("config", "validate", str(tmp_path / "no.toml")).code == 2
+
+
+def test_beside_a_wrong_setting(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What is good is used and can be read, what is wrong is named with its file and can be mended."""
+    home.mkdir()
+    path = home / "config.toml"
+    path.write_text(f"[log]\nlevle = 1\nlevel = 'loud'\n[daemon]\nsocket = '{tmp_path}/own.sock'\n")
+    shown = cli("config", "get", "daemon.socket")
+    assert (shown.code, shown.out) == (0, f"{tmp_path}/own.sock\n")
+    assert f"not used: There is no key 'log.levle' in {path}." in shown.err
+    assert f"not used: log.level in {path}: it must be one of" in shown.err
+    assert cli("config", "path", "socket").out == f"{tmp_path}/own.sock\n"
+    assert cli("down").out == "The daemon is not running.\n"
+    assert cli("config", "set", "log.level", "debug").code == 0
+    assert cli("config", "set", "context.distilAt", "7").code == 2
+    assert cli("config", "set", "context.clearAt", "0.99").code == 2
+    assert cli("config", "get", "log.level").out == "debug\n"
+    assert cli("config", "set", "log.levl", "debug").code == 2
+    path.write_text("[log\n")
+    assert cli("config", "get", "log.level").out == "info\n"
+    refused = cli("config", "set", "log.level", "debug")
+    assert refused.code == 2
+    assert f"{path} is not TOML" in refused.err
+    assert path.read_text() == "[log\n"
+    path.unlink()
+    monkeypatch.setenv("REVERIE_CONTEXT_WINDOW", "many")
+    assert (
+        "context.window in the environment (REVERIE_CONTEXT_WINDOW): it must be a whole number of 1000 to 10000000"
+        in (cli("config", "validate").err)
+    )
+
+
+def test_a_wrong_combination(cli: Cli, home: Path) -> None:
+    """Where no single setting is wrong, all have their defaults; a file that cannot be read says nothing."""
+    home.mkdir()
+    (home / "config.toml").write_text("[context]\nclearAt = 0.9\ndistilAt = 0.5\n")
+    assert cli("config", "get", "context.clearAt").out == "0.6\n"
+    assert cli("config", "set", "context.clearAt", "0.4").code == 0
+    (home / "config.toml").write_text("[daemon]\nsocket = 'beside'\n[context]\nclearAt = 0.4\n")
+    assert cli("config", "get", "context.clearAt").out == "0.4\n"
+    (home / "config.toml").unlink()
+    (home / "config.toml").mkdir()
+    assert cli("config", "get", "log.level").out == "info\n"
