@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import traceback
@@ -42,7 +43,7 @@ def configure(level: str, stream: TextIO | None = None) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
-        logger_factory=structlog.WriteLoggerFactory(target),
+        logger_factory=structlog.WriteLoggerFactory(_Forgiving(target)),  # type: ignore[arg-type] # writes and flushes
         cache_logger_on_first_use=False,
     )
     root = logging.getLogger()
@@ -54,6 +55,25 @@ def logger(name: str) -> FilteringBoundLogger:
     """The log of one part. Everybody asks here, so that structlog is imported in one place and without rich."""
     made: FilteringBoundLogger = structlog.get_logger(name)
     return made
+
+
+class _Forgiving:
+    """A stream that a full disk may cost lines, and nothing else: what a line tells of must go on."""
+
+    def __init__(self, target: TextIO) -> None:
+        self._target = target
+
+    def write(self, text: str) -> int:
+        """As many characters as were taken; 0 where there is no room."""
+        try:
+            return self._target.write(text)
+        except OSError:
+            return 0
+
+    def flush(self) -> None:
+        """Sends on what was written, if it can be."""
+        with contextlib.suppress(OSError):
+            self._target.flush()
 
 
 class _Bridge(logging.Handler):

@@ -14,11 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path, PurePosixPath
 
-__all__ = ["make_private", "read_beneath", "read_bounded", "remove_beneath", "write_atomic", "write_beneath"]
+__all__ = [
+    "TEMPORARY",
+    "make_private",
+    "read_beneath",
+    "read_bounded",
+    "remove_beneath",
+    "write_atomic",
+    "write_beneath",
+]
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _CHUNK_BYTES = 1 << 20
-_TEMPORARY = ".reverie-tmp-"
+TEMPORARY = ".reverie-tmp-"
 
 
 def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
@@ -108,7 +116,7 @@ def make_private(folder: Path, uid: int) -> None:
 
 
 def _replace(folder: int, name: str, data: bytes, mode: int) -> None:
-    temporary = f"{_TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}"
+    temporary = f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(temporary, flags, mode, dir_fd=folder)
     try:

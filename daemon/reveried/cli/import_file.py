@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -61,8 +62,8 @@ def import_file(client: Client, path: Path, *, moved: Callable[[int], None] = la
         return FileReport(str(path))
     identity = files.identity(path)
     session = identity.session if identity.agent is None else f"{identity.session}/{identity.agent}"
-    place = client.start_import("claude-code", session, source=str(path))
-    report = FileReport(str(path), thread=place.thread)
+    place = client.start_import("claude-code", session, source=os.fsencode(path).decode("utf-8", "replace"))
+    report = FileReport(os.fsencode(path).decode("utf-8", "replace"), thread=place.thread)
     with files.source(path) as opened:
         known = _is_known(opened, place)
         if known:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["publish", "publish_all", "root_of"]
 
+PASSES_MAX = 3  # while a person saves again and again; the next change of the store tries anew
+
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[str, asyncio.Lock]] = WeakKeyDictionary()
 
 
@@ -33,21 +35,31 @@ async def publish(services: Services, space: str) -> None:
     """
     async with _turn(space):
         try:
-            wanted = await asyncio.to_thread(_wanted, services, space)
-            coming = publication.intend(space, wanted, at=services.clock())
-            if coming is not None:
-                await services.submit(coming)
-                wanted = await asyncio.to_thread(_wanted, services, space)
-            done = await asyncio.to_thread(publication.write, root_of(services, space), space, wanted)
-            if done.records or done.forgotten:
-                await services.submit(publication.remember(space, done, at=services.clock()))
-        except ReverieError as error:
-            logger("reveried.publication").error("files were not written", code=error.code, why=error.message)
+            for _ in range(PASSES_MAX):
+                if not await _pass(services, space):
+                    break
+        except (ReverieError, OSError) as error:
+            code = error.code if isinstance(error, ReverieError) else type(error).__name__
+            logger("reveried.publication").error("files were not written", code=code, why=str(error))
+
+
+async def _pass(services: Services, space: str) -> bool:
+    """One look at the folder and what follows from it; whether a file changed meanwhile, so that another is due."""
+    wanted = await asyncio.to_thread(_wanted, services, space)
+    coming = publication.intend(space, wanted, at=services.clock())
+    if coming is not None:
+        await services.submit(coming)
+        wanted = await asyncio.to_thread(_wanted, services, space)
+    done = await asyncio.to_thread(publication.write, root_of(services, space), space, wanted)
+    if done.records or done.forgotten:
+        await services.submit(publication.remember(space, done, at=services.clock()))
+    return done.again
 
 
 async def publish_all(services: Services) -> None:
     """Writes, for every space, what a crash left unwritten; in the background of a start."""
     for space in await asyncio.to_thread(spaces_of, services.store):
+        await asyncio.to_thread(publication.sweep, root_of(services, space))
         await publish(services, space)
 
 

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from reverie.projections.publish import Action
     from reverie.store import Reader, Writer
 
-__all__ = ["Done", "Wanted", "intend", "left_alone", "remember", "wanted", "write"]
+__all__ = ["Done", "Wanted", "intend", "left_alone", "remember", "sweep", "wanted", "write"]
 
 MARK = PurePosixPath(".reverie/space.json")
 MARK_BYTES_MAX = 4096
 NOTE = PurePosixPath(".reverie/written.json")
+SWEPT = ("", "facts", "episodes", "memory", "archives", ".reverie")
+INTENTS_KEPT = 20  # passes that may fail in a row before our own bytes are taken for somebody's
 NOTE_BYTES_MAX = 16 * 1024 * 1024
 FILE_BYTES_MAX = 64 * 1024 * 1024
 OTHER = "other"  # stands for bytes that are not ours, whatever they are
@@ -41,16 +43,20 @@ class Wanted:
     texts: dict[str, bytes]
     published: dict[str, str]
     beside: dict[str, str | None]
-    intended: dict[str, str]
+    intended: dict[str, list[str]]
     left: frozenset[str]
 
 
 @dataclass(slots=True)
 class Done:
-    """What is on disk now: path to the record that says so; and paths that are no longer ours."""
+    """What is on disk now: path to the record that says so; and paths that are no longer ours.
+
+    `again`: a file changed under our hands and was left for another pass.
+    """
 
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     forgotten: list[str] = field(default_factory=list)
+    again: bool = False
 
 
 def wanted(reader: Reader) -> Wanted:
@@ -67,7 +73,7 @@ def wanted(reader: Reader) -> Wanted:
         if held["sha256"] and (path in texts or not path.startswith("archives/"))
     }
     beside = {path: held["beside"] for path, held in published.items()}
-    intended = {path: held["next"] for path, held in published.items() if held["next"]}
+    intended = {path: list(held["next"]) for path, held in published.items() if held["next"]}
     return Wanted(texts, kept, beside, intended, frozenset(path for path, held in published.items() if held["left"]))
 
 
@@ -81,13 +87,14 @@ def intend(space: str, want: Wanted, *, at: str) -> Write[None] | None:
     def body(writer: Writer) -> None:
         for path, digest in fresh.items():
             held = writer.get(Kind.PUBLISHED, (path,)) or _record(path, want.published.get(path, ""))
-            writer.put(Kind.PUBLISHED, (path,), {**held, "next": digest, "at": at})
+            coming = [*(held["next"] or []), digest][-INTENTS_KEPT:]
+            writer.put(Kind.PUBLISHED, (path,), {**held, "next": coming, "at": at})
 
     return Write(space=space, who="publication", why="files.intended", body=body)
 
 
 def _known(want: Wanted, path: str) -> set[str | None]:
-    return {want.published.get(path), want.intended.get(path)}
+    return {want.published.get(path), *want.intended.get(path, [])}
 
 
 def write(root: Path, space: str, want: Wanted) -> Done:
@@ -104,18 +111,24 @@ def write(root: Path, space: str, want: Wanted) -> Done:
     on_disk = {path: _digest(root, path) for path in projections.watched(want.texts, {**noted, **want.published})}
     known = {**want.published, **_ours(want, noted, on_disk)}
     actions = projections.plan(want.texts, known, on_disk)
+    interfered: set[str] = set()
     for action in actions:
         match action:
             case projections.Write(path, data):
-                files.write_beneath(root, PurePosixPath(path), data)
+                # Somebody may have saved since the folder was looked at: then the next pass decides anew.
+                if _digest(root, path) == on_disk.get(path):
+                    files.write_beneath(root, PurePosixPath(path), data)
+                else:
+                    interfered.add(path)
             case projections.Remove(path):
                 files.remove_beneath(root, PurePosixPath(path))
             case projections.Leave() | projections.Nothing():
                 pass
             case _:
                 assert_never(action)
-    _note(root, noted, projections.published_after(known, actions))
-    return _outcome(want, actions)
+    done = [action for action in actions if action.path not in interfered]
+    _note(root, noted, projections.published_after(known, done))
+    return _outcome(want, done, again=bool(interfered))
 
 
 def _ours(want: Wanted, noted: Mapping[str, str], on_disk: Mapping[str, str | None]) -> dict[str, str]:
@@ -124,17 +137,25 @@ def _ours(want: Wanted, noted: Mapping[str, str], on_disk: Mapping[str, str | No
     What a crash left unrecorded; what was written after the backup from which the store was restored; and what was put
     beside a file and took its place since: so a person accepts it.
     """
-    ours = {
-        path: digest
-        for source in (noted, want.intended)
-        for path, digest in source.items()
-        if on_disk.get(path) == digest
-    }
+    ours = {path: digest for path, digest in noted.items() if on_disk.get(path) == digest}
+    for path, digests in want.intended.items():
+        if (there := on_disk.get(path)) in digests:
+            ours[path] = str(there)
     for path, beside in want.beside.items():
         digest = want.published.get(beside) if beside is not None else None
         if digest is not None and on_disk.get(path) == digest:
             ours[path] = digest
     return ours
+
+
+def sweep(root: Path) -> None:
+    """Takes away what an interrupted write left in the folders that are written to; nothing else is touched."""
+    for folder in SWEPT:
+        place = root / folder
+        if place.is_dir() and not place.is_symlink():
+            for entry in sorted(place.iterdir()):
+                if entry.name.startswith(files.TEMPORARY):
+                    files.remove_beneath(root, PurePosixPath(folder, entry.name))
 
 
 def remember(space: str, done: Done, *, at: str) -> Write[None]:
@@ -215,11 +236,13 @@ def _digest(root: Path, path: str) -> str | None:
     return None if data is None else hashlib.sha256(data).hexdigest()
 
 
-def _outcome(want: Wanted, actions: Sequence[Action]) -> Done:
+def _outcome(want: Wanted, actions: Sequence[Action], *, again: bool) -> Done:
     """What the store must note: the bytes that are on disk now, and which files were left alone."""
     after = projections.published_after(want.published, actions)
     left = {action.path: action.beside for action in actions if isinstance(action, projections.Leave)}
-    done = Done(forgotten=sorted(path for path in want.published if path not in after and path not in left))
+    done = Done(
+        again=again, forgotten=sorted(path for path in want.published if path not in after and path not in left)
+    )
     for path in {*after, *left}:
         digest, beside = after.get(path, ""), left.get(path)
         moved = want.published.get(path) != digest or want.beside.get(path) != beside
