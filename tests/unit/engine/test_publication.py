@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie import files
-from reverie.engine import publication
 from reverie.engine.publication import Wanted, sweep, write
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ def test_an_edit_between_look_and_write_is_kept(tmp_path: Path, monkeypatch: pyt
         if relative.name == "a.md":
             (root / "b.md").write_text("mine")
 
-    monkeypatch.setattr(publication.files, "write_beneath", slow)
+    monkeypatch.setattr(files, "write_beneath", slow)
     done = write(root, "default", wanted({"a.md": "two", "b.md": "two"}, {"a.md": "one", "b.md": "one"}))
     monkeypatch.undo()
 
