@@ -96,7 +96,8 @@ def test_only_the_faces_import_the_native_module() -> None:
 def test_nothing_is_left_for_someone_else() -> None:
     """No mark of unfinished work, no swallowed exception, no unexplained silence of a checker."""
     words = ("TO" + "DO", "FIX" + "ME", "X" + "XX", "NotImplemented" + "Error", "unimple" + "mented!", "to" + "do!")
-    mark = re.compile(rf"\b({'|'.join(words)})|type: ignore($|[^\[])|except[^\n]*:\s*pass\b")
+    silence = "type: " + "ignore"
+    mark = re.compile(rf"\b({'|'.join(words)})|{silence}($|[^\[])|except[^\n]*:\s*pass\b")
     left = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in tracked(".py", ".rs", ".pyi", ".toml")

@@ -97,6 +97,8 @@ def print_reports(reports: list[FileReport]) -> None:
         ["File", "Thread", "Size", "Lines", "New", "Known", "Redacted", "Bad"],
         [_row(report) for report in reports],
         right=(2, 3, 4, 5, 6, 7),
+        wraps=(0,),
+        drop=(2, 5, 3),
     )
     kinds: Counter[str] = sum((report.counts for report in reports), Counter())
     say()

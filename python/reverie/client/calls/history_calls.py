@@ -37,7 +37,7 @@ def undo(operation_id: str, *, key: str | None = None) -> Call[wire.UndoAnswer]:
 
 
 def archives(*, limit: int = wire.LIMIT_DEFAULT, after: str | None = None) -> Call[wire.Page[wire.Archive]]:
-    """One page of the archives, newest first."""
+    """One page of the archives, by address."""
     return get(wire.Page[wire.Archive], "archives", limit=limit, after=after)
 
 
