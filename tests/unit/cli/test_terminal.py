@@ -18,9 +18,9 @@ MEMORY_ID = "mem_01m7y16944963qekmefxgzskm0"
 
 
 @pytest.fixture
-def terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def terminal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Standard output is a terminal of 80 columns."""
-    assert capsys
+    request.getfixturevalue("capsys")
     monkeypatch.setattr(CaptureIO, "isatty", lambda _: True, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm-256color")
