@@ -9,6 +9,7 @@ from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.weigh import message_tokens
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, Write
+from reverie.store.purge import purge_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,7 +192,7 @@ def is_full(thread: dict[str, Any], *, window: int, distil_at: float, absolute_c
 
 
 def delete(space: str, who: str, thread_id: str) -> Write[dict[str, Any]]:
-    """One step of removing a thread: at most PURGE_BATCH records; the body answers how many are left.
+    """One step of removing a thread: at most PURGE_BATCH records; the body answers whether it is `done`.
 
     What belongs to the thread goes first and its record last, so that a step that is repeated after a crash goes on
     where the others stopped. Memories drawn from the thread stay: they have a history of their own.
@@ -199,13 +200,12 @@ def delete(space: str, who: str, thread_id: str) -> Write[dict[str, Any]]:
 
     def body(writer: Writer) -> dict[str, Any]:
         thread = get(writer, thread_id)
-        for kind in (Kind.ENTRY, Kind.NOTE, Kind.DISTILLATION, Kind.STATE, Kind.DIGEST):
-            if writer.purge(kind, (thread_id,), PURGE_BATCH):
-                return {"id": thread_id, "messages": thread["messageCount"], "done": False}
+        purge_thread(writer, thread_id, PURGE_BATCH)
+        if writer.get(Kind.THREAD, (thread_id,)) is not None:
+            return {"id": thread_id, "messages": thread["messageCount"], "done": False}
         for key, held in list(writer.scan(Kind.IMPORT)):
             if held["thread"] == thread_id:
                 writer.delete(Kind.IMPORT, key)
-        writer.delete(Kind.THREAD, (thread_id,))
         return {"id": thread_id, "messages": thread["messageCount"], "done": True}
 
     return Write(space=space, who=who, why="thread.delete", body=body)

@@ -19,7 +19,9 @@ THREAD_KINDS = (
 
 
 def purge_thread(writer: Writer, thread: str, limit: int = 1000) -> int:
-    """Removes at most `limit` records of a thread in this write, versions beside; how many went. Call until 0.
+    """Removes at most `limit` records of a thread in this write, versions beside; how many went.
+
+    Also what was deleted before and is only left as versions. Call it until its THREAD record is gone, or it gives 0.
 
     What was derived only from the thread and is kept elsewhere (memories, archives) is for the caller to delete.
     The bytes leave the file at the next `Store.compact`.

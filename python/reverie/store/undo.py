@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie.errors import Conflict, NotFound
+from reverie.store.purge import THREAD_KINDS
 from reverie.store.schema import RULES, Key, Kind
 
 if TYPE_CHECKING:
@@ -22,13 +23,14 @@ def restore(writer: Writer, operation: int, *, leave: Collection[Kind] = ()) -> 
 
     Each change has `kind`, `key`, `before` and `after` as the operation listed them. Records of kinds that an undo
     leaves alone (schema.Rule.undo) stay as they are. Raises NotFound where there is no such operation or an earlier
-    version is no longer kept; Conflict where it appended messages or purged, where nothing in it can be put back, or,
+    version is no longer kept; Conflict where a thread that it changed is gone, where it appended messages or purged, where nothing in it can be put back, or,
     naming the keys, where something changed since.
     """
     record = writer.get(Kind.OPERATION, (operation,))
     if record is None:
         raise NotFound(f"there is no operation {operation}", hint="`reverie log` lists them")
     changes = _restorable(operation, record["changes"], leave)
+    _threads_there(writer, operation, changes)
     changed = [change for change in changes if writer.latest(*_place(change)) != operation]
     if changed:
         raise Conflict(
@@ -55,6 +57,18 @@ def _restorable(operation: int, changes: list[dict[str, Any]], leave: Collection
     if not found:
         raise Conflict(f"operation {operation} changed nothing that can be put back", hint="`reverie show` lists it")
     return found
+
+
+def _threads_there(writer: Writer, operation: int, changes: list[dict[str, Any]]) -> None:
+    """Raises Conflict where a change belongs to a thread that was deleted: nothing of it may come back by itself."""
+    owned = {str(change["key"][0]) for change in changes if Kind(change["kind"]) in THREAD_KINDS}
+    gone = sorted(thread for thread in owned if writer.get(Kind.THREAD, (thread,)) is None)
+    if gone:
+        raise Conflict(
+            f"operation {operation} belongs to thread {gone[0]!r}, which is deleted",
+            hint="a deleted thread does not come back; restore a backup if it must",
+            threads=gone,
+        )
 
 
 def _place(change: dict[str, Any]) -> tuple[Kind, Key]:

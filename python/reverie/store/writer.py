@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.errors import ValidationError
 from reverie.store.codec import Record, Redactor, Sealed, seal, tombstone
-from reverie.store.keys import encode, kind_prefix, record_key
+from reverie.store.keys import decode, encode, kind_prefix, number, record_key
 from reverie.store.moments import from_ms
 from reverie.store.reader import Reader, versions_prefix
 from reverie.store.schema import EVENTS_MAX, RULES, Key, Kind, Rule
@@ -134,15 +134,39 @@ class Writer(Reader):
     def purge(self, kind: Kind, prefix: Key, limit: int) -> int:
         """Take away at most `limit` records under `prefix`, every version of them included; how many went.
 
-        Sequences are taken from their beginning. Call again until 0. What is purged cannot be brought back.
+        A record that was deleted counts as one for as long as versions of it are kept, and is told by what its key
+        holds: the hash, where the key is hashed. Sequences are taken from their beginning. Call again until 0. What is
+        purged cannot be brought back.
         """
         rule = self._writable(kind)
-        taken = list(islice(self._walk(kind, prefix, None, reverse=False), limit))
+        taken = [raw for raw, _ in islice(self._walk(kind, prefix, None, reverse=False), limit)]
         if taken and not rule.bookkeeping:
-            self._purged += self._told(kind, prefix, [raw for raw, _ in taken])
-        for raw, _ in taken:
+            self._purged += self._told(kind, prefix, taken)
+        for raw in taken:
             self._erase(kind, raw)
-        return len(taken)
+        if not rule.versioned:
+            return len(taken)
+        gone = self._deleted(kind, prefix, limit - len(taken))
+        start = len(self.lookup.space) + 1
+        self._purged += [_purged(kind, decode(raw[start:])) for raw in gone]
+        for raw in gone:
+            self._erase(kind, raw)
+        return len(taken) + len(gone)
+
+    def _deleted(self, kind: Kind, prefix: Key, limit: int) -> list[bytes]:
+        """Whole keys of at most `limit` records under `prefix` that are only left as versions."""
+        space = self.lookup.space
+        of = versions_prefix(space, kind_prefix(space, kind) + encode(prefix, hashed=RULES[kind].hashed))
+        self._trust.require(self.lookup, space, of[: len(space) + 2])
+        found: dict[bytes, None] = {}
+        for where, _ in self._records(of, None, reverse=False):
+            rest = where[len(space) + 1 :]
+            raw = space + rest[: len(rest) - len(number(decode(rest[1:])[-1]))]
+            if len(found) >= limit and raw not in found:
+                break
+            if self.lookup.find(raw) is None:
+                found[raw] = None
+        return list(found)
 
     def _told(self, kind: Kind, prefix: Key, taken: list[bytes]) -> list[dict[str, Any]]:
         """What the operation says of records that are about to be purged."""
@@ -151,7 +175,7 @@ class Writer(Reader):
             return [
                 {"kind": kind.value, "key": list(prefix), "first": keys[0][-1], "last": keys[-1][-1], "purged": True}
             ]
-        return [{"kind": kind.value, "key": list(key), "before": None, "after": None, "purged": True} for key in keys]
+        return [_purged(kind, key) for key in keys]
 
     def _erase(self, kind: Kind, raw: bytes) -> None:
         if RULES[kind].versioned:
@@ -240,6 +264,10 @@ class Writer(Reader):
             for (kind, prefix), (first, last) in self._appended.items()
         ]
         return listed + self._purged
+
+
+def _purged(kind: Kind, key: Key) -> dict[str, Any]:
+    return {"kind": kind.value, "key": list(key), "before": None, "after": None, "purged": True}
 
 
 def _repeats(kind: Kind, field: str, key: Key, sealed: Sealed) -> None:

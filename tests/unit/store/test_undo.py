@@ -8,6 +8,8 @@ import pytest
 
 from reverie.errors import Conflict, NotFound
 from reverie.store import RULES, Kind, Store, Writer
+from reverie.store.check import run_check
+from reverie.store.purge import purge_thread
 from reverie.store.retention import Rules, prune
 from reverie.store.undo import restore
 from support.stores import SPACE, after, put, write
@@ -79,6 +81,44 @@ def test_what_cannot_be_put_back_says_so(store: Store) -> None:
         with pytest.raises(error, match=words) as caught:
             _undo(store, operation)
         assert caught.value.hint
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_deleted_thread_does_not_come_back_by_an_undo(store: Store, anew: bool) -> None:  # noqa: FBT001
+    """Not what was deleted before it, nor what an undo had taken back, nor under a thread that has its id now."""
+    write(store, lambda w: (w.put(Kind.THREAD, ("t",), {}), w.put(Kind.NOTE, ("t", "n"), {"n": 1})))
+    deleted = write(store, lambda w: w.delete(Kind.NOTE, ("t", "n"))).operation or 0
+    state = put(store, Kind.STATE, ("t",), {"n": 1}) or 0
+    undone = _undo(store, state) or 0
+    gone = write(store, lambda w: purge_thread(w, "t")).value
+    assert gone == 3
+    if anew:
+        put(store, Kind.THREAD, ("t",), {"anew": True})
+    for operation in (deleted, state, undone):
+        with pytest.raises(Conflict, match="changed since" if anew else "which is deleted") as caught:
+            _undo(store, operation)
+        assert caught.value.hint
+    with store.reader(SPACE) as reader:
+        assert reader.history(Kind.NOTE, ("t", "n")) == reader.history(Kind.STATE, ("t",)) == []
+
+
+@pytest.mark.parametrize("limit", [1, 2, 100])
+def test_a_purge_takes_what_is_only_left_as_versions(store: Store, limit: int) -> None:
+    for name in ("a", "b", "c"):
+        put(store, Kind.DOCUMENT, (name,), {"text": name * 100_000})
+    write(store, lambda w: [w.delete(Kind.DOCUMENT, (name,)) for name in "ab"])
+    put(store, Kind.MEMORY, ("a",), {"n": 1})
+    gone: list[int] = []
+    while not gone or gone[-1]:
+        gone.append(write(store, lambda w: w.purge(Kind.DOCUMENT, (), limit)).value)
+    assert sum(gone) == 3
+    assert max(gone) <= limit
+    with store.reader(SPACE) as reader:
+        assert reader.history(Kind.DOCUMENT, ("a",)) == []
+        assert reader.count(Kind.BLOB) == 0
+        assert reader.get(Kind.MEMORY, ("a",)) == {"n": 1}
+    store.close()
+    assert run_check(store.path).problems == ()
 
 
 def test_a_version_that_was_pruned_is_missed(store: Store) -> None:
