@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict, Forbidden, ReverieError, ValidationError
-from reveried.cli import main, run
+from reveried.cli import main, place, run
 from reveried.cli.nearest import nearest, slips
 from reveried.cli.reference import markdown
 from reveried.cli.tree import tree
