@@ -29,6 +29,7 @@ from reveried.compute import Compute
 from reveried.config import Config, load
 from reveried.events import Events
 from reveried.flows.publication import publish_all
+from reveried.flows.retention import keep_rules
 from reveried.http.application import Application
 from reveried.http.description import openapi
 from reveried.http.gate import Gate
@@ -110,6 +111,7 @@ async def serve(env: Mapping[str, str]) -> int:
         gc.freeze()
         gc.enable()
         closing.callback(asyncio.create_task(publish_all(services)).cancel)
+        closing.callback(asyncio.create_task(keep_rules(services)).cancel)
         logger("reveried").info(
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
         )

@@ -1,0 +1,96 @@
+"""The retention rules, applied by a worker over a real store."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.errors import StorageFailed
+from reverie.redact import Redactor
+from reverie.store import Kind, Store, Write
+from reveried.flows.retention import keep_rules, prune
+from reveried.worker import Worker
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reverie.store import Writer
+
+OLD, NOW = "2026-01-01T00:00:00.000Z", "2026-11-21T09:30:00.000Z"
+DAYS = SimpleNamespace(version_days=365, event_days=90, key_days=7, job_days=7)
+
+
+def announce(count: int) -> Write[None]:
+    """A write that announces `count` events."""
+
+    def body(writer: Writer) -> None:
+        writer.put(Kind.CURSOR, ("x",), {"count": count})
+        for _ in range(count):
+            writer.event("memory.written", {"memoryId": "m"})
+
+    return Write(space="default", who="test", why="test", body=body)
+
+
+def services(store: Store, worker: Worker) -> Any:
+    """What the flow needs of the daemon."""
+    return SimpleNamespace(store=store, submit=worker.submit, config=SimpleNamespace(retention=DAYS), clock=lambda: NOW)
+
+
+def events(store: Store) -> int:
+    """How many events are kept."""
+    with store.reader("default") as reader:
+        return reader.count(Kind.EVENT)
+
+
+def test_old_events_go_in_many_steps(tmp_path: Path) -> None:
+    """More than one step's worth of old events goes, and the young ones stay."""
+    store = Store.open(tmp_path / "store", redactor=Redactor())
+    for _ in range(3):
+        store.commit([announce(400)], at=OLD)
+    store.commit([announce(5)], at=NOW)
+    worker = Worker(store, clock=lambda: NOW, queue_length=10)
+    worker.start()
+    try:
+        removed = asyncio.run(prune(services(store, worker)))
+    finally:
+        worker.stop()
+    left = events(store)
+    store.close()
+
+    assert (removed, left) == (1200, 5)
+
+
+def test_a_failure_is_tried_again(tmp_path: Path) -> None:
+    """A day on which nothing can be written is logged, and the next day prunes."""
+    store = Store.open(tmp_path / "store", redactor=Redactor())
+    store.commit([announce(3)], at=OLD)
+    worker = Worker(store, clock=lambda: NOW, queue_length=10)
+    worker.start()
+    given = services(store, worker)
+    real, failures = given.submit, [StorageFailed("no")]
+
+    async def submit(write: Write[Any], *, bulk: bool = False) -> Any:
+        if failures:
+            raise failures.pop()
+        return await real(write, bulk=bulk)
+
+    given.submit = submit
+
+    async def until_pruned() -> None:
+        task = asyncio.create_task(keep_rules(given, first_after_s=0, every_s=0.01))
+        while await asyncio.to_thread(events, store):  # noqa: ASYNC110 - the store has no event to wait for
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    try:
+        asyncio.run(asyncio.wait_for(until_pruned(), 20))
+    finally:
+        worker.stop()
+        store.close()
+
+    assert failures == []
