@@ -44,8 +44,10 @@ class Redactor:
     def value(self, value: Json) -> tuple[Json, int]:
         """A JSON value without its secrets, the same object if it had none, and how many spans were replaced.
 
-        Strings under keys that name things (`id`, `uuid`, `tool_use_id`, `sessionId`, ...) are held only against the
-        published token formats; a `signature`, and the `data` beside `"type": "base64"`, are left alone.
+        A key announces its value as a name does in text (`{"password": ...}`), and so does a `name` or `key` beside a
+        `value`. Strings under keys that name things (`id`, `uuid`, `tool_use_id`, `sessionId`, `model`, ...) are held
+        only against known values and the published token formats. The signature of a thinking block, and the base64
+        `data` of an image or a document, are left alone.
         Raises ValidationError for half of a surrogate pair and for nesting beyond 1024.
         """
         return self._native.value(value)

@@ -100,6 +100,31 @@ def test_redaction_of_values_keeps_their_shape(value: Any) -> None:
     assert again == 0
 
 
+NAMING = st.sampled_from(
+    ["password", "bypass", "api_key", "Authorization", "name", "value", "type", "data", "id", "ab"]
+)
+SECRETIVE = st.lists(
+    st.sampled_from(["Basic ", "a1B2c3D4e5", "password", "image", "base64", "[REDACTED:", "secret]", "/", "ab", " "])
+).map("".join)
+
+
+@law
+@given(
+    st.recursive(
+        SECRETIVE,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMING | SECRETIVE, inner, max_size=5),
+        max_leaves=10,
+    ),
+    st.lists(st.sampled_from(["ab", "image", "by", "REDACTED", "password"]), max_size=2),
+)
+def test_redaction_of_what_keys_announce_is_idempotent(value: Any, literals: list[str]) -> None:
+    """Whatever the keys say about their values, and whichever values are known."""
+    redactor = Redactor(literals)
+    once, _ = redactor.value(value)
+
+    assert redactor.value(once) == (once, 0)
+
+
 @law
 @given(st.lists(st.sampled_from(["sk-ant-", "a1B2c3D4e5F6g7H8i9", " ", "token=", '"', "[REDACTED:", "x]", "é", "\n"])))
 def test_redaction_of_text_is_idempotent(pieces: list[str]) -> None:

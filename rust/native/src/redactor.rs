@@ -1,12 +1,14 @@
 //! The compiled redactor, and its walk over a Python JSON value.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use reverie_core::Error;
 use reverie_core::error::{JsonReason, Position};
-use reverie_core::redact::{self, Holds, Reach, Span};
+use reverie_core::redact::{self, Object, Reach, Span};
 
 use crate::convert::unlocked;
 use crate::error::{Refused, text};
@@ -38,8 +40,8 @@ impl Redactor {
     }
 
     fn value<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, usize)> {
-        let mut walk = Walk { redactor: &self.0, replaced: 0, depth: 0 };
-        let redacted = walk.value(value, Holds::Content)?;
+        let mut walk = Walk { redactor: &self.0, replaced: 0, depth: 0, around: Object::Plain };
+        let redacted = walk.value(value, Some(Reach::Content))?;
         Ok((redacted.unwrap_or_else(|| value.clone()), walk.replaced))
     }
 }
@@ -59,19 +61,24 @@ struct Walk<'r> {
     redactor: &'r redact::Redactor,
     replaced: usize,
     depth: usize,
+    /// The object around the one that is walked.
+    around: Object,
 }
 
 impl Walk<'_> {
-    /// The value that replaces this one; none if there was nothing to replace.
-    fn value<'py>(&mut self, value: &Bound<'py, PyAny>, holds: Holds) -> PyResult<Option<Bound<'py, PyAny>>> {
+    /// The value that replaces this one; none if there was nothing to replace, or it is not to be looked into.
+    fn value<'py>(&mut self, value: &Bound<'py, PyAny>, reach: Option<Reach>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if let Ok(string) = value.cast::<PyString>() {
-            return Ok(self.string(string, holds)?.map(Bound::into_any));
+            let Some(reach) = reach else { return Ok(None) };
+            return Ok(self.string(string, reach)?.map(Bound::into_any));
         }
         if let Ok(map) = value.cast::<PyDict>() {
             return self.nested(|walk| Ok(walk.map(map)?.map(Bound::into_any)));
         }
         if let Ok(list) = value.cast::<PyList>() {
-            return self.nested(|walk| Ok(walk.list(list)?.map(Bound::into_any)));
+            // The items of a list are what its key announces.
+            let reach = reach.filter(|reach| matches!(reach, Reach::Announced(_))).unwrap_or(Reach::Content);
+            return self.nested(|walk| Ok(walk.list(list, reach)?.map(Bound::into_any)));
         }
         Ok(None)
     }
@@ -88,12 +95,7 @@ impl Walk<'_> {
         result
     }
 
-    fn string<'py>(&mut self, string: &Bound<'py, PyString>, holds: Holds) -> PyResult<Option<Bound<'py, PyString>>> {
-        let reach = match holds {
-            Holds::Content => Reach::Content,
-            Holds::Name => Reach::Name,
-            Holds::Opaque => return Ok(None),
-        };
+    fn string<'py>(&mut self, string: &Bound<'py, PyString>, reach: Reach) -> PyResult<Option<Bound<'py, PyString>>> {
         let (redacted, replaced) = self.redactor.redact(text(string)?, reach);
         self.replaced += replaced;
         Ok(match redacted {
@@ -102,10 +104,10 @@ impl Walk<'_> {
         })
     }
 
-    fn list<'py>(&mut self, list: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyList>>> {
+    fn list<'py>(&mut self, list: &Bound<'py, PyList>, reach: Reach) -> PyResult<Option<Bound<'py, PyList>>> {
         let mut changed: Option<Bound<'py, PyList>> = None;
         for (index, item) in list.iter().enumerate() {
-            if let Some(new) = self.value(&item, Holds::Content)? {
+            if let Some(new) = self.value(&item, Some(reach))? {
                 let copy = match changed.take() {
                     Some(copy) => copy,
                     None => list.get_slice(0, list.len()),
@@ -118,15 +120,21 @@ impl Walk<'_> {
     }
 
     fn map<'py>(&mut self, map: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let base64 = is_base64_source(map)?;
+        let object = kind_of(map)?;
+        let around = std::mem::replace(&mut self.around, object);
         let mut changed: Option<Bound<'py, PyDict>> = None;
         let mut renamed = Vec::new();
         for (key, value) in map.iter() {
             let name = key.cast::<PyString>()?;
-            if let Some(new) = self.string(name, Holds::Content)? {
+            if let Some(new) = self.string(name, Reach::Content)? {
                 renamed.push((name.clone(), new));
             }
-            if let Some(new) = self.value(&value, redact::holds(text(name)?, base64))? {
+            let name = text(name)?;
+            let reach = match named_beside(map, name)? {
+                Some(reach) => Some(reach),
+                None => redact::holds(name, object, around),
+            };
+            if let Some(new) = self.value(&value, reach)? {
                 let copy = match changed.take() {
                     Some(copy) => copy,
                     None => map.copy()?,
@@ -135,6 +143,7 @@ impl Walk<'_> {
                 changed = Some(copy);
             }
         }
+        self.around = around;
         if renamed.is_empty() {
             return Ok(changed);
         }
@@ -142,25 +151,47 @@ impl Walk<'_> {
     }
 }
 
-fn is_base64_source(map: &Bound<'_, PyDict>) -> PyResult<bool> {
-    let kind = map.get_item("type")?;
-    Ok(kind.is_some_and(|kind| kind.cast::<PyString>().is_ok_and(|kind| kind == "base64")))
+fn kind_of(map: &Bound<'_, PyDict>) -> PyResult<Object> {
+    let Some(kind) = map.get_item(intern!(map.py(), "type"))? else { return Ok(Object::Plain) };
+    kind.cast::<PyString>().map_or(Ok(Object::Plain), |kind| Ok(Object::of(text(kind)?)))
 }
 
-/// The map in its order under its new keys; keys that became equal are told apart by a number.
+/// How a `value` is looked at that has its name beside it, as environments and headers are often listed.
+fn named_beside(map: &Bound<'_, PyDict>, key: &str) -> PyResult<Option<Reach>> {
+    let beside = match key {
+        "value" => ["name", "key"],
+        "Value" => ["Name", "Key"],
+        _ => return Ok(None),
+    };
+    for key in beside {
+        if let Some(name) = map.get_item(key)?
+            && let Ok(name) = name.cast::<PyString>()
+        {
+            return Ok(Some(redact::named(text(name)?)));
+        }
+    }
+    Ok(None)
+}
+
+/// The map in its order under its new keys, which `renamed` has in the same order; keys that became equal are told
+/// apart by a number, which goes on where the last of that name had it.
 fn rename<'py>(
     map: &Bound<'py, PyDict>,
     renamed: &[(Bound<'py, PyString>, Bound<'py, PyString>)],
 ) -> PyResult<Bound<'py, PyDict>> {
     let fresh = PyDict::new(map.py());
+    let mut renamed = renamed.iter().peekable();
+    let mut numbers: HashMap<String, usize> = HashMap::new();
     for (key, value) in map.iter() {
-        let new = renamed.iter().find(|(old, _)| old.is(&key)).map(|(_, new)| new.clone());
-        let mut name = new.map_or(key, Bound::into_any);
-        let base = name.clone();
-        let mut number = 1;
-        while fresh.contains(&name)? {
-            number += 1;
-            name = PyString::new(map.py(), &format!("{base}#{number}")).into_any();
+        let new = renamed.next_if(|(old, _)| old.is(&key));
+        let mut name = new.map_or(key, |(_, new)| new.clone().into_any());
+        if fresh.contains(&name)? {
+            let base = text(name.cast::<PyString>()?)?.to_owned();
+            let number = numbers.entry(base.clone()).or_insert(1);
+            while fresh.contains(&name)? {
+                *number += 1;
+                name = PyString::new(map.py(), &format!("{base}#{number}")).into_any();
+            }
         }
         fresh.set_item(name, value)?;
     }

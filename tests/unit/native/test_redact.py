@@ -133,18 +133,100 @@ def test_values_are_walked() -> None:
 
 
 def test_identifiers_signatures_and_images_are_left_alone() -> None:
-    """Names of things keep their spelling, unless it is a published token format; opaque data is not looked into."""
-    known = Redactor(["known-value"])
+    """Names of things keep their spelling, unless it is a published token format or a known value."""
     value = secret("aws-key-id")
-    source = {"type": "base64", "media_type": "image/png", "data": f"known-value{value}"}
-    block = {"tool_use_id": "known-value", "id": value, "signature": f"known-value {value}", "source": source}
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": value}}
+    opaque = [picture, {"type": "thinking", "thinking": "so", "signature": value}]
+    opaque += [{"type": "redacted_thinking", "data": value}, {"type": "document", "data": value}]
+    block = {"tool_use_id": "token=a1b2c3d4e5", "id": value, "model": "known-value", "opaque": opaque}
 
-    redacted, count = known.value(block)
+    redacted, count = Redactor(["known-value"]).value(block)
 
-    assert redacted == {**block, "id": "[REDACTED:aws-key-id]"}
-    assert count == 1
-    assert redacted["source"] is source
-    assert known.value({"data": "known-value"}) == ({"data": "[REDACTED:secret]"}, 1)
+    assert redacted == {**block, "id": "[REDACTED:aws-key-id]", "model": "[REDACTED:secret]"}
+    assert count == 2
+    assert redacted["opaque"] is opaque
+
+
+def test_only_blocks_that_must_come_back_unchanged_are_opaque() -> None:
+    """A signature or data elsewhere is held against what is published, and its key alone hides nothing."""
+    value = secret("aws-key-id")
+    for body in ({"signature": value}, {"type": "text", "signature": value}, {"type": "base64", "data": value}):
+        assert value not in str(REDACTOR.value(body)[0])
+    assert REDACTOR.value({"type": "base64", "data": "token=a1b2c3d4e5"})[1] == 0
+    assert Redactor(["image"]).value({"type": "image", "data": "image"})[1] == 0
+
+
+ANNOUNCED = [
+    ("password", "SURVIVE6horse-7", "password"),
+    ("password", "correct-horse", "password"),
+    ("DB_PASS", "tr0ub4dor", "password"),
+    ("dbPass", "tr0ub4dor", "password"),
+    ("PGPASSWORD", "tr0ub4dor\n", "password"),
+    ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "key"),
+    ("api_key", "0123456789abcdef0123456789abcdef", "key"),
+    ("x-api-key", "0123456789abcdef0123456789abcdef", "key"),
+    ("clientSecret", "a1b2c3d4e5f6", "secret"),
+    ("token", "a1b2c3d4e5f6", "token"),
+]
+UNANNOUNCED = [
+    ("password", "${DB_PASSWORD}"),
+    ("password", "type your password here"),
+    ("PWD", "/home/me/project1"),
+    ("OLDPWD", "C:\\work\\project1"),
+    ("compass", "north-by-northwest"),
+    ("bypass", "everything1"),
+    ("key", "a1b2c3d4e5f6"),
+    ("cache_key", "a1b2c3d4e5f6"),
+    ("token", "ordinary"),
+    ("tokens", "a1b2c3d4e5f6"),
+    ("secret", "[REDACTED:secret]"),
+    ("Authorization", "required"),
+    ("Authorization", "Basic authentication"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "kind"), ANNOUNCED)
+def test_keys_announce_their_values(name: str, value: str, kind: str) -> None:
+    """As a name before a value does in text: directly, in a list, and beside a `value`."""
+    marker = value.replace(value.strip(), f"[REDACTED:{kind}]")
+    for body, redacted in (
+        ({"env": {name: value}}, {"env": {name: marker}}),
+        ({name: [value, value]}, {name: [marker, marker]}),
+        ([{"name": name, "value": value}], [{"name": name, "value": marker}]),
+        ([{"Value": value, "Key": name}], [{"Value": marker, "Key": name}]),
+    ):
+        assert REDACTOR.value(body)[0] == redacted
+        assert REDACTOR.value(redacted) == (redacted, 0)
+    assert REDACTOR.value({"name": value, "value": name})[1] == 0
+
+
+@pytest.mark.parametrize(("name", "value"), UNANNOUNCED)
+def test_what_announces_nothing_is_left_alone(name: str, value: str) -> None:
+    """Words, variables, directories and names that only end like a secret's."""
+    for body in ({name: value}, {"name": name, "value": value}, {"value": value}, {name: {"text": value}}):
+        assert REDACTOR.value(body) == (body, 0)
+
+
+@pytest.mark.parametrize("name", ["Authorization", "authorization", "Proxy-Authorization"])
+def test_authorization_headers(name: str) -> None:
+    """What follows the scheme goes, and the whole value where there is none; so also in JSON that is text."""
+    for scheme, proof in (("Basic ", "dXNlcjpwYXNzd29yZA=="), ("token ", "a1b2c3d4e5f6"), ("", "a1b2c3d4e5f6")):
+        expected = {name: f"{scheme}[REDACTED:authorization]"}
+        assert REDACTOR.value({name: scheme + proof}) == (expected, 1)
+        assert REDACTOR.value(expected) == (expected, 0)
+        if scheme:
+            assert REDACTOR.text(json.dumps({name: scheme + proof})) == json.dumps(expected)
+    assert REDACTOR.value({name: "Basic dXNlcjpwYXNzd29y"})[1] == 1
+
+
+def test_only_our_own_kinds_make_a_marker() -> None:
+    """What stands between the brackets is a kind that is known, or text like any other."""
+    value = secret("github-token")
+
+    assert REDACTOR.text(f"[REDACTED:{value}]") == "[REDACTED:[REDACTED:github-token]]"
+    assert Redactor(["jwt", "hunter2"]).text("[REDACTED:jwt] [REDACTED:hunter2]") == (
+        "[REDACTED:jwt] [REDACTED:[REDACTED:secret]]"
+    )
 
 
 def test_keys_are_redacted_and_stay_apart() -> None:
@@ -159,6 +241,20 @@ def test_keys_are_redacted_and_stay_apart() -> None:
         ("[REDACTED:npm-token]#2", 2),
     ]
     assert count == 3
+
+
+def test_many_keys_that_become_equal_are_told_apart_quickly() -> None:
+    """Each is numbered once, also past numbers that stand there already."""
+    many = {f"password=a1b2c3{number:05}": number for number in range(12_000)}
+    taken = {"password=[REDACTED:password]#2": "taken"}
+    started = time.process_time()
+
+    redacted, count = REDACTOR.value(taken | many)
+
+    assert time.process_time() - started < 1
+    assert count == 12_000
+    assert list(redacted)[:3] == [f"password=[REDACTED:password]{end}" for end in ("#2", "", "#3")]
+    assert list(redacted.values()) == ["taken", *range(12_000)]
 
 
 def test_what_cannot_be_walked_is_refused() -> None:

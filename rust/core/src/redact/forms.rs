@@ -1,7 +1,12 @@
 //! The shapes round an anchor: from a place that may begin a secret to the span that is one.
 
-use crate::redact::judge::{made_by_machine, of_three_classes, plausible, stands_for_another};
-use crate::redact::rules::{Begins, Body, KEYWORDS, Keyword, SECRET_KEYS, TOKENS, Token};
+use std::sync::LazyLock;
+
+use crate::redact::judge::{
+    authorizes, made_by_machine, names_a_secret_key, of_three_classes, plausible, stands_for_another,
+};
+use crate::redact::keys::{Announcer, Announces};
+use crate::redact::rules::{Begins, Body, KEYWORDS, Keyword, TOKENS, Token};
 use crate::redact::{Reach, Span};
 
 /// Names before `=` and `:` are looked at no further than this.
@@ -18,6 +23,19 @@ const PEM_MAX: usize = 32 * 1024;
 const PEM_BODY_LEAST: usize = 24;
 /// Kinds in markers.
 const MARKER_MAX: usize = 64;
+
+/// Kinds that no table names.
+const OTHER_KINDS: [&str; 7] =
+    ["secret", "jwt", "private-key", "connection-password", "authorization", "byok", "foreign"];
+
+/// Every kind, in order: what only looks like a marker of our own may hide a secret.
+static KINDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let tables = TOKENS.iter().map(|token| token.kind).chain(KEYWORDS.iter().map(|keyword| keyword.kind));
+    let mut kinds: Vec<_> = tables.chain(OTHER_KINDS).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
+});
 
 /// What a hit of the automaton announces.
 pub(crate) enum Anchor {
@@ -42,8 +60,13 @@ pub(crate) fn anchors() -> Vec<(Anchor, String)> {
             anchors.push((Anchor::Keyword(keyword), form));
         }
     }
-    for form in ["Bearer ", "bearer ", "BEARER ", "Authorization: token ", "Authorization: Basic "] {
+    for form in ["Bearer ", "bearer ", "BEARER "] {
         anchors.push((Anchor::Bearer, form.to_owned()));
+    }
+    for between in [": ", "\": \"", "\":\"", "': '", "\\\": \\\"", "\\\":\\\""] {
+        for scheme in ["Basic ", "basic ", "token "] {
+            anchors.push((Anchor::Bearer, format!("uthorization{between}{scheme}")));
+        }
     }
     anchors.push((Anchor::Jwt, "eyJ".to_owned()));
     anchors.push((Anchor::Pem, "PRIVATE KEY-----".to_owned()));
@@ -103,6 +126,23 @@ impl<'t> Found<'t> {
         self.candidates.push(Candidate { span: Span { start, end, kind: "secret" }, sure: Sure::Known });
     }
 
+    /// The whole text, for what the key that it stands under announces.
+    pub(crate) fn whole(&mut self, Announcer(announces): Announcer) {
+        let trimmed = self.text.trim_ascii_end();
+        let start = trimmed.len() - trimmed.trim_ascii_start().len();
+        let found = match announces {
+            Announces::Secret(keyword) => plausible(&trimmed[start..], keyword, true).then_some((start, keyword.kind)),
+            Announces::Authorization => {
+                let (scheme, credentials) = trimmed[start..].split_once(' ').unwrap_or(("", &trimmed[start..]));
+                authorizes(scheme, credentials).then_some((trimmed.len() - credentials.len(), "authorization"))
+            }
+        };
+        if let Some((start, kind)) = found {
+            let span = Span { start, end: trimmed.len(), kind };
+            self.candidates.push(Candidate { span, sure: Sure::Announced });
+        }
+    }
+
     pub(crate) fn anchor(&mut self, anchor: &Anchor, start: usize, end: usize, reach: Reach) {
         match anchor {
             Anchor::Token(token) if self.is_open(start, end) => {
@@ -118,6 +158,12 @@ impl<'t> Found<'t> {
             Anchor::Pem if end >= self.shaped_until => {
                 if let Some(span) = self.pem(start, end) {
                     self.shaped(span, Sure::Published);
+                }
+            }
+            Anchor::OwnMarker => {
+                let ours = |until: &usize| KINDS.binary_search(&&self.text[end..until - 1]).is_ok();
+                if let Some(until) = self.marker(end, b']').filter(ours) {
+                    self.markers.push((start, until));
                 }
             }
             _ if reach == Reach::Name => {}
@@ -136,11 +182,6 @@ impl<'t> Found<'t> {
             Anchor::Scheme => {
                 if let Some(span) = self.connection(end) {
                     self.candidates.push(Candidate { span, sure: Sure::Announced });
-                }
-            }
-            Anchor::OwnMarker => {
-                if let Some(end) = self.marker(end, b']') {
-                    self.markers.push((start, end));
                 }
             }
             Anchor::ForeignMarker { kind, close } => {
@@ -273,7 +314,7 @@ impl<'t> Found<'t> {
             return None;
         }
         let value_start = self.separator(end)?;
-        if keyword.word == "key" && !self.secret_key(start, end) {
+        if keyword.word == "key" && !names_a_secret_key(&self.bytes[start.saturating_sub(NAME_MAX)..end]) {
             return None;
         }
         let (quote, from) = self.opening_quote(value_start);
@@ -284,17 +325,6 @@ impl<'t> Found<'t> {
         }
         let end = if to == window { self.bare_end(from, self.text.len()) } else { to };
         Some(Span { start: from, end, kind: keyword.kind })
-    }
-
-    fn secret_key(&self, start: usize, end: usize) -> bool {
-        let before = &self.bytes[start.saturating_sub(NAME_MAX)..start];
-        let named = before.iter().rev().take_while(|byte| Body::Word.holds(**byte)).count();
-        let name: String = self.bytes[start - named..end]
-            .iter()
-            .filter(|byte| byte.is_ascii_alphanumeric())
-            .map(|byte| char::from(byte.to_ascii_lowercase()))
-            .collect();
-        SECRET_KEYS.iter().any(|secret| name.ends_with(secret))
     }
 
     /// Behind `=`, `:`, `:=` or `=>`, with what may stand round it; none for `==`.

@@ -1,6 +1,6 @@
 //! Whether a value that something announced reads as a secret.
 
-use crate::redact::rules::{Keyword, PLACEHOLDERS};
+use crate::redact::rules::{Body, Keyword, PLACEHOLDERS, SECRET_KEYS};
 
 /// Whether a value reads as a secret, by the keyword that announced it and whether it stood in quotes.
 pub(crate) fn plausible(value: &str, keyword: &Keyword, quoted: bool) -> bool {
@@ -10,7 +10,34 @@ pub(crate) fn plausible(value: &str, keyword: &Keyword, quoted: bool) -> bool {
         return false;
     }
     let alike = free_form || made_by_machine(value) && (quoted || !value.contains('('));
-    alike && !stands_for_another(value)
+    alike && !stands_for_another(value) && !(keyword.word == "pwd" && is_path(value))
+}
+
+/// Whether what follows a scheme in an HTTP header proves a right. The base64 of Basic may be without digits.
+pub(crate) fn authorizes(scheme: &str, credentials: &str) -> bool {
+    let bytes = credentials.as_bytes();
+    let any = |wanted: fn(&u8) -> bool| bytes.iter().any(wanted);
+    let base64 = || bytes.len().is_multiple_of(4) && any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase);
+    bytes.len() >= 8
+        && !any(u8::is_ascii_whitespace)
+        && (made_by_machine(credentials) || scheme.eq_ignore_ascii_case("basic") && base64())
+        && !stands_for_another(credentials)
+}
+
+/// Whether a name that ends in `key` is one of those that are secret.
+pub(crate) fn names_a_secret_key(name: &[u8]) -> bool {
+    let word = name.iter().rev().take_while(|byte| Body::Word.holds(**byte)).count();
+    let name: String = name[name.len() - word..]
+        .iter()
+        .filter(|byte| byte.is_ascii_alphanumeric())
+        .map(|byte| char::from(byte.to_ascii_lowercase()))
+        .collect();
+    SECRET_KEYS.iter().any(|secret| name.ends_with(secret))
+}
+
+/// The working directory has the same name as a password.
+fn is_path(value: &str) -> bool {
+    matches!(value.as_bytes(), [b'/' | b'~', ..] | [_, b':', b'/' | b'\\', ..])
 }
 
 /// Digits among letters: what an ordinary word does not have.

@@ -12,7 +12,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use forms::{Anchor, Found};
 
-pub use keys::{Holds, holds};
+pub use keys::{Announcer, Object, holds, named};
 
 /// A redacted text may show a secret that its neighbour hid; more rounds than this are not needed in practice.
 const ROUNDS_MAX: usize = 4;
@@ -36,7 +36,9 @@ pub struct Span {
 pub enum Reach {
     /// Everything: literals, published formats, announced values, foreign markers.
     Content,
-    /// Only published formats: for identifiers, which must otherwise stay as they are.
+    /// Everything, and the whole string is the value that this announces.
+    Announced(Announcer),
+    /// Only literals and published formats: for identifiers, which must otherwise stay as they are.
     Name,
 }
 
@@ -70,7 +72,10 @@ impl Redactor {
     #[must_use]
     pub fn spans(&self, text: &str, reach: Reach) -> Vec<Span> {
         let mut found = Found::new(text);
-        if let (Some(literals), Reach::Content) = (&self.literals, reach) {
+        if let Reach::Announced(announcer) = reach {
+            found.whole(announcer);
+        }
+        if let Some(literals) = &self.literals {
             for hit in literals.find_iter(text) {
                 found.literal(hit.start(), hit.end());
             }

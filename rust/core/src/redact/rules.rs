@@ -188,6 +188,7 @@ pub(crate) const TOKENS: &[Token] = &[
 ];
 
 /// A word that, ending a name, announces a secret as that name's value.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Keyword {
     pub(crate) word: &'static str,
     pub(crate) kind: &'static str,
