@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reverie import wire
-from reverie.errors import Forbidden, NotFound
+from reverie.errors import Forbidden
 from reverie.store.backup import backup
 from reveried.flows.replaying import once
 from reveried.http.call import Reply
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ROUTES"]
 
+DRAFT_RANDOM_BYTES = 16
+
 
 async def make(call: Call) -> Reply:
     """Copies the store to a file. Every space is in it, so a token that is bound to one may not ask for it."""
@@ -25,11 +27,10 @@ async def make(call: Call) -> Reply:
     if call.agent is not None:
         raise Forbidden("a token may not copy the whole store", hint="run `reverie backup FILE` as the daemon's owner")
     path = Path(asked.path)
-    if not path.parent.is_dir():
-        raise NotFound(f"{path.parent} is not a folder", hint="make it first, or name another")
 
     async def copy() -> dict[str, Any]:
-        made = await asyncio.to_thread(backup, call.services.store, path)
+        suffix = call.services.random(DRAFT_RANDOM_BYTES).hex()
+        made = await asyncio.to_thread(backup, call.services.store, path, draft_suffix=suffix)
         return {"path": str(made.path), "size": made.byte_count, "counts": made.counts}
 
     return Reply(await once(call.services, call.space, call.idempotency, copy))

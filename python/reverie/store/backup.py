@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reverie.errors import Conflict, Damaged, NotFound
+from reverie.errors import Conflict, Damaged, DiskFull, NotFound, StorageFailed, ValidationError
 from reverie.store.anchor import sync_folder
 from reverie.store.check import run_check
 from reverie.store.lock import StoreLock
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from reverie.store.check import CheckReport
     from reverie.store.store import Store
 
 __all__ = ["Backup", "backup", "restore"]
+
+_NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+_NO_LINKS = frozenset((errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK))
+_NOT_THERE = frozenset(
+    (
+        errno.EACCES,
+        errno.EINVAL,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.EPERM,
+        errno.EROFS,
+    )
+)
+_ANOTHER = "name a new file in a folder that the daemon may write to"
+_SHOWN_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,27 +51,70 @@ class Backup:
     counts: dict[str, int]
 
 
-def backup(store: Store, to: Path) -> Backup:
+def backup(store: Store, to: Path, *, draft_suffix: str) -> Backup:
     """A compacting copy of an open store in the file `to`, checked. Writers go on meanwhile.
 
-    Raises Conflict where `to` exists, Damaged where the copy does not pass the check (`to` is not made then).
+    It is drafted beside `to`, in a file that is named with `draft_suffix` (random: nobody may know it beforehand) and
+    made for this copy. No file that is there is written to, followed or replaced.
+    Raises Conflict where `to` exists, NotFound without its folder, ValidationError where no file can be made under
+    that name, DiskFull, StorageFailed, and Damaged where the copy does not pass the check (`to` is not made then).
     """
-    if to.exists():
-        raise Conflict(f"{to} exists", hint="name another file, or remove that one first")
-    draft = to.with_name(f".{to.name}.part")
-    fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
+    with _refusals(to):
+        if not to.parent.is_dir():
+            raise NotFound(f"{to.parent} is not a folder", hint="make it first, or name another")
+        if os.path.lexists(to):
+            raise FileExistsError(errno.EEXIST, "exists")
+        if len(os.fsencode(to.name)) > os.pathconf(to.parent, "PC_NAME_MAX"):
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+        draft = to.with_name(f".reverie-{draft_suffix}.part")
+        fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
-            store.copy_to(fd)
-            os.fsync(fd)
+            try:
+                store.copy_to(fd)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+            report = _sound(draft)
+            size = draft.stat().st_size
+            _publish(draft, to)
         finally:
-            os.close(fd)
-        report = _sound(draft)
+            draft.unlink(missing_ok=True)
+        sync_folder(to.parent)
+    return Backup(to, size, report.counts)
+
+
+def _publish(draft: Path, to: Path) -> None:
+    """Gives the draft its name. Raises FileExistsError where somebody else has the name."""
+    try:
+        os.link(draft, to, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # A file system without links, such as a memory stick's: the name is taken first, and then what we took
+        # is replaced.
+        os.close(os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
         draft.rename(to)
-    finally:
-        draft.unlink(missing_ok=True)
-    sync_folder(to.parent)
-    return Backup(to, to.stat().st_size, report.counts)
+
+
+@contextmanager
+def _refusals(to: Path) -> Iterator[None]:
+    """What the system says against the file `to`, as an error of ours."""
+    try:
+        yield
+    except FileExistsError as error:
+        raise Conflict(f"{to} exists", hint="name another file, or remove that one first") from error
+    except ValueError as error:  # a NUL, or what no file system can encode
+        raise ValidationError(
+            "the path of the backup is not one: " + str(error), hint=_ANOTHER, field="path"
+        ) from error
+    except OSError as error:
+        why = error.strerror or str(error)
+        if error.errno in _NO_ROOM:
+            raise DiskFull(f"there is no room for the backup: {why}", hint="free some space") from error
+        if error.errno in _NOT_THERE:
+            shown = str(to) if len(str(to)) <= _SHOWN_CHARS else str(to)[:_SHOWN_CHARS] + "…"
+            raise ValidationError(f"no file can be made at {shown}: {why}", hint=_ANOTHER, field="path") from error
+        raise StorageFailed(f"the backup cannot be written: {why}", hint="look at the disk") from error
 
 
 def restore(source: Path, store: Path, *, aside: Path | None = None) -> Backup:

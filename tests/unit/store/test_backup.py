@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.errors import Busy, Conflict, Damaged, NotFound
+from reverie.errors import Busy, Conflict, Damaged, DiskFull, NotFound, StorageFailed, ValidationError
 from reverie.store import Kind, Store, StoreLock, env, needs_check
 from reverie.store.backup import backup, restore
+from reverie.store.check import run_check
 from support.stores import SECRET, SPACE, opened, put, raw, raw_key, write
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from reverie.errors import ReverieError
 
 
 def _content(store: Store) -> list[object]:
@@ -30,7 +36,7 @@ def kept(store: Store) -> Store:
 
 
 def test_what_was_backed_up_comes_back(kept: Store, tmp_path: Path) -> None:
-    done = backup(kept, tmp_path / "backup")
+    done = backup(kept, tmp_path / "backup", draft_suffix="d")
     assert done.counts["version"] == 19
     assert done.byte_count == (tmp_path / "backup").stat().st_size < (kept.path / "data.mdb").stat().st_size
     assert stat.S_IMODE((tmp_path / "backup").stat().st_mode) == 0o600
@@ -44,7 +50,7 @@ def test_what_was_backed_up_comes_back(kept: Store, tmp_path: Path) -> None:
 
 
 def test_a_store_in_the_way_is_moved_aside_whole(kept: Store, tmp_path: Path) -> None:
-    backup(kept, tmp_path / "backup")
+    backup(kept, tmp_path / "backup", draft_suffix="d")
     before = _content(kept)
     put(kept, Kind.MEMORY, ("m",), {"n": "later"})
     later = _content(kept)
@@ -65,19 +71,96 @@ def test_a_store_in_the_way_is_moved_aside_whole(kept: Store, tmp_path: Path) ->
 def test_nothing_is_overwritten(kept: Store, tmp_path: Path) -> None:
     (tmp_path / "backup").write_bytes(b"mine")
     with pytest.raises(Conflict, match="exists"):
-        backup(kept, tmp_path / "backup")
+        backup(kept, tmp_path / "backup", draft_suffix="d")
     assert (tmp_path / "backup").read_bytes() == b"mine"
     with pytest.raises(NotFound):
         restore(tmp_path / "nothing", tmp_path / "again")
 
 
+def test_no_other_file_is_written_to(kept: Store, tmp_path: Path) -> None:
+    """Neither what stands where the draft would, nor what a link there or at the end leads to."""
+    (tmp_path / "mine").write_bytes(b"mine")
+    (tmp_path / ".reverie-d.part").symlink_to(tmp_path / "mine")
+    (tmp_path / ".backup.part").write_bytes(b"mine too")
+    (tmp_path / "link").symlink_to(tmp_path / "nothing")
+    with pytest.raises(Conflict):
+        backup(kept, tmp_path / "backup", draft_suffix="d")
+    with pytest.raises(Conflict):
+        backup(kept, tmp_path / "link", draft_suffix="e")
+    backup(kept, tmp_path / "backup", draft_suffix="e")
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+    assert (tmp_path / ".backup.part").read_bytes() == b"mine too"
+    assert not (tmp_path / "nothing").exists()
+    assert not (tmp_path / ".reverie-e.part").exists()
+
+
+def test_of_two_backups_to_one_file_one_is_made(kept: Store, tmp_path: Path) -> None:
+    def outcome(suffix: str) -> bool:
+        try:
+            return backup(kept, tmp_path / "backup", draft_suffix=suffix).byte_count > 0
+        except Conflict:
+            return False
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(outcome, "abcd")) == [False, False, False, True]
+    assert run_check(tmp_path / "backup").ok
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["backup", "store"]
+
+
+@pytest.mark.parametrize(
+    ("to", "error"),
+    [
+        ("x" * 300, ValidationError),
+        ("x" * 250 + ".mdb", None),
+        ("a\0b", ValidationError),
+        ("\ud800", ValidationError),
+        ("/proc/1/x", ValidationError),
+        ("y" * 300 + "/x", ValidationError),
+        ("no/x", NotFound),
+        ("store/data.mdb/x", NotFound),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused(
+    kept: Store, tmp_path: Path, to: str, error: type[ReverieError] | None
+) -> None:
+    if error is None:
+        assert backup(kept, tmp_path / to, draft_suffix="d").path.exists()
+        return
+    with pytest.raises(error) as caught:
+        backup(kept, tmp_path / to, draft_suffix="d")
+    assert caught.value.hint
+    assert [file.name for file in tmp_path.iterdir()] == ["store"]
+
+
+@pytest.mark.parametrize(
+    ("number", "error"), [(errno.ENOSPC, DiskFull), (errno.EIO, StorageFailed), (errno.EPERM, None)]
+)
+def test_what_the_disk_says_is_told(
+    kept: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, error: type[ReverieError] | None
+) -> None:
+    """A file system without links gets its backup all the same, and nothing is replaced there either."""
+
+    def link(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "link", link)
+    if error is None:
+        backup(kept, tmp_path / "backup", draft_suffix="d")
+        assert run_check(tmp_path / "backup").ok
+    else:
+        with pytest.raises(error):
+            backup(kept, tmp_path / "backup", draft_suffix="d")
+        assert not (tmp_path / "backup").exists()
+    assert not (tmp_path / ".reverie-d.part").exists()
+
+
 def test_a_copy_that_is_not_sound_does_not_count(kept: Store, tmp_path: Path) -> None:
-    backup(kept, tmp_path / "good")
+    backup(kept, tmp_path / "good", draft_suffix="d")
     kept.close()
     with raw(kept.path) as txn:
         txn.delete(raw_key(Kind.MEMORY, ("m",)))
     with opened(kept.path) as store, pytest.raises(Damaged, match="does not pass the check"):
-        backup(store, tmp_path / "bad")
+        backup(store, tmp_path / "bad", draft_suffix="d")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["good", "store"]
     data = bytearray((tmp_path / "good").read_bytes())
     at = data.index(b'{"n":19}')
