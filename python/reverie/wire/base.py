@@ -30,8 +30,9 @@ LIMIT_MAX = 1000
 
 T = TypeVar("T")
 
-Id = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9._:@+-]+$")]
-"""An opaque name: letters, digits and `. _ : @ + -`, at most 200 of them."""
+# `$` alone also matches before a last newline in Python; `\Z` is unknown to readers of the OpenAPI document.
+Id = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^(?!\.{1,2}$)[A-Za-z0-9._:@+-]+(?!\n)$")]
+"""An opaque name: letters, digits and `. _ : @ + -`, at most 200 of them; never `.` or `..`."""
 
 Cursor = Annotated[str, Meta(min_length=1, max_length=1000)]
 """Where a list goes on: only ever what `next` said."""

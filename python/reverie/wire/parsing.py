@@ -36,6 +36,7 @@ _WORDS = {
     "null": "null",
 }
 _SHOWN_CHARS = 80
+_INTEGER_MAX = (1 << 63) - 1  # what every part of the daemon can hold
 
 
 def parse(kind: type[T], value: bytes | bytearray | Json) -> T:
@@ -46,8 +47,8 @@ def parse(kind: type[T], value: bytes | bytearray | Json) -> T:
     """
     try:
         if isinstance(value, bytes | bytearray):
-            return msgspec.json.decode(value, type=kind)
-        return msgspec.convert(value, kind)
+            return _bounded(msgspec.json.decode(value, type=kind))
+        return _bounded(msgspec.convert(value, kind))
     except msgspec.ValidationError as error:
         raise _refusal(kind, str(error)) from None
     except (msgspec.DecodeError, RecursionError) as error:
@@ -66,7 +67,7 @@ def parse_query(kind: type[T], query: Mapping[str, str]) -> T:
         ValidationError: with `details["field"]` naming the parameter.
     """
     try:
-        return msgspec.convert(dict(query), kind, strict=False)
+        return _bounded(msgspec.convert(dict(query), kind, strict=False))
     except msgspec.ValidationError as error:
         raise _refusal(kind, str(error)) from None
 
@@ -74,6 +75,19 @@ def parse_query(kind: type[T], query: Mapping[str, str]) -> T:
 def plain(value: Any) -> Json:
     """A wire value (or a list or dict of them) as the dicts, lists and strings that orjson writes."""
     return msgspec.to_builtins(value)
+
+
+def _bounded(value: T) -> T:
+    """`value`, unless one of its own fields is an integer of more than 64 bits, which msgspec lets pass."""
+    if isinstance(value, msgspec.Struct):
+        for field in msgspec.structs.fields(value):
+            held = getattr(value, field.name)
+            if isinstance(held, int) and abs(held) > _INTEGER_MAX:
+                name = field.encode_name
+                raise ValidationError(
+                    f"`{name}` is out of range", hint=f"give `{name}` an integer below 2^63", field=name, reason="range"
+                )
+    return value
 
 
 def _refusal(kind: type, text: str) -> ReverieError:
@@ -97,7 +111,8 @@ def _complaint(what: str) -> str:
         return f"must be {_words(found['wanted'])} {found['rule']}"
     if found := _PATTERN.match(what):
         absolute = found["pattern"] == "^/"
-        return "must be an absolute path" if absolute else "may hold only letters, digits and . _ : @ + -"
+        names = "may hold only letters, digits and . _ : @ + -, and cannot be . or .."
+        return "must be an absolute path" if absolute else names
     if found := _ENUM.match(what):
         return f"cannot be {_shown(found['value'])}"
     return f"is not usable: {_shown(what)}"

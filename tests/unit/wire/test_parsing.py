@@ -52,6 +52,11 @@ def check(kind: type[Any], value: Any, field: str, words: str, hint: str = "") -
         (wire.CreateThread, {"titel": "x"}, "titel", "not a known field", "did you mean `title`?"),
         (wire.CreateThread, {"zzzzzz": 1}, "zzzzzz", "not a known field", "openapi.json"),
         (wire.CreateThread, {"id": "a b"}, "id", "may hold only letters, digits", ""),
+        (wire.CreateThread, {"id": "a\n"}, "id", "may hold only letters, digits", ""),
+        (wire.CreateThread, {"id": "."}, "id", "cannot be . or ..", ""),
+        (wire.CreateThread, {"id": ".."}, "id", "cannot be . or ..", ""),
+        (wire.StartDream, {"tokenBudget": 1 << 64}, "tokenBudget", "out of range", "below 2^63"),
+        (wire.StartDream, b'{"tokenBudget": 9223372036854775808}', "tokenBudget", "out of range", ""),
         (wire.CreateThread, {"contextWindow": 1}, "contextWindow", "must be an integer >= 1000", ""),
         (wire.StartDream, {"tokenBudget": 0}, "tokenBudget", "must be an integer >= 1", ""),
         (wire.StartDream, {"tokenBudget": "7"}, "tokenBudget", "must be an integer or null, not a string", ""),
@@ -68,6 +73,12 @@ def check(kind: type[Any], value: Any, field: str, words: str, hint: str = "") -
 def test_refusals(kind: type[Any], value: Any, field: str, words: str, hint: str) -> None:
     """Each refusal names the path of the field, says what is wrong with it, and what to do."""
     check(kind, value, field, words, hint)
+
+
+@pytest.mark.parametrize("name", ["a", "...", ".a", "a.", "..a", "a:b@c+d-e_f", "x" * 200])
+def test_names_that_may_be_used(name: str) -> None:
+    """Dots are only refused where they are the whole name and mean a folder."""
+    assert wire.parse(wire.CreateThread, {"id": name}).id == name
 
 
 def test_a_long_hostile_field_name_is_cut_and_cleaned() -> None:
@@ -99,6 +110,8 @@ def test_query_strings_become_numbers_and_flags() -> None:
         ({"offset": "-1", "firstLine": "1"}, "offset"),
         ({"offset": "x", "firstLine": "1"}, "offset"),
         ({"offset": "1"}, "firstLine"),
+        ({"offset": "1", "firstLine": str(1 << 64)}, "firstLine"),
+        ({"offset": "9e22", "firstLine": "1"}, "offset"),
         ({"offset": "1", "firstLine": "1", "final": "maybe"}, "final"),
         ({"offset": "1", "firstLine": "1", "ofset": "1"}, "ofset"),
     ],
