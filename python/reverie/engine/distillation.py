@@ -133,6 +133,7 @@ def commit(
             "text": plan.summary_text,
             "archive": plan.archive_sha256,
             "lastSeq": plan.last_seq,
+            "tokensAfter": plan.tokens_after,
             "at": at,
         }
         writer.put(Kind.DISTILLATION, (plan.thread, plan.number), stored)

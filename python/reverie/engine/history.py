@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import consolidation
+from reverie.engine.distillation import last_own
 from reverie.errors import NotFound
 from reverie.models import EntryKind
 from reverie.store import RULES, Kind, Write
@@ -62,18 +63,19 @@ def _rewind(writer: Writer, thread_id: str) -> None:
     if thread is None:
         return
     last = writer.last(Kind.DISTILLATION, (thread_id,))
-    newest = last[1] if last else {"number": 0, "throughSeq": 0}
-    since = writer.scan(Kind.ENTRY, (thread_id,), after=(thread_id, newest["throughSeq"]) if last else None)
-    live = sum(entry.get("tokens", 0) for _, entry in since if entry["kind"] == EntryKind.SPEECH.value)
+    # An imported summary has a number and no more: all that was said around it still counts.
+    own = last_own(writer, thread) or {"throughSeq": 0, "lastSeq": 0, "tokensAfter": 0}
+    since = writer.scan(Kind.ENTRY, (thread_id,), after=(thread_id, own["lastSeq"]))
+    said = sum(entry.get("tokens", 0) for _, entry in since if entry["kind"] == EntryKind.SPEECH.value)
     writer.put(
         Kind.THREAD,
         (thread_id,),
         {
             **thread,
-            "distillations": newest["number"],
-            "throughSeq": newest["throughSeq"],
-            "extractedSeq": newest.get("lastSeq", 0),
-            "liveTokens": live,
+            "distillations": last[1]["number"] if last else 0,
+            "throughSeq": own["throughSeq"],
+            "extractedSeq": own["lastSeq"],
+            "liveTokens": own["tokensAfter"] + said,
             "usage": None,
         },
     )

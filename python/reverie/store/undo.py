@@ -23,8 +23,8 @@ def restore(writer: Writer, operation: int, *, leave: Collection[Kind] = ()) -> 
 
     Each change has `kind`, `key`, `before` and `after` as the operation listed them. Records of kinds that an undo
     leaves alone (schema.Rule.undo) stay as they are. Raises NotFound where there is no such operation or an earlier
-    version is no longer kept; Conflict where a thread that it changed is gone, where it appended messages or purged, where nothing in it can be put back, or,
-    naming the keys, where something changed since.
+    version is no longer kept; Conflict where it appended messages or purged, where its thread was deleted, where
+    nothing in it can be put back, or, naming the keys, where something changed since.
     """
     record = writer.get(Kind.OPERATION, (operation,))
     if record is None:

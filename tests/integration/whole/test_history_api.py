@@ -90,6 +90,54 @@ def test_a_distillation_is_taken_back_whole(daemon: Daemon, client: Client, tmp_
     assert redone["documents"].keys() == after["documents"].keys()
 
 
+def test_undone_and_redone_a_thread_weighs_the_same(client: Client, tmp_path: Path) -> None:
+    """The account of the context follows the distillation there and back, and what was said meanwhile is added."""
+    thread = str(import_file(client, session_file(tmp_path, 12, turns=5)).thread)
+    whole = client.thread(thread).tokens  # by our count: the model's own account of it is not kept
+    client.distill(thread)
+    small = client.thread(thread).context.tokens
+    undone = client.undo(last(client, "thread.distill")).operation
+    assert client.thread(thread).context.tokens == whole != small
+    redone = client.undo(undone).operation
+    assert client.thread(thread).context.tokens == small
+    added = client.append(thread, [{"role": "user", "content": "and now some more of it"}]).context.tokens - small
+    client.undo(redone)
+    assert client.thread(thread).context.tokens == whole + added
+
+
+def test_a_schedule_is_not_taken_back(client: Client) -> None:
+    """A setting is no history: its operation is not offered to an undo, and is refused where it is named."""
+    client.create_thread(id="settled")
+    client.add_note("settled", "kept", "task")
+    made = client.add_schedule("0 3 * * *")
+    operation = client.operations(limit=1).items[0]
+    assert [change.kind for change in operation.changes] == ["schedule"]
+    assert not operation.undoable
+    with pytest.raises(Conflict, match="nothing that can be put back"):
+        client.undo(operation.id)
+    client.remove_schedule(made.id)
+    offered = next(operation for operation in client.operations(limit=10).items if operation.undoable)
+    assert [change.kind for change in offered.changes] == ["note"]
+
+
+def test_a_deleted_thread_stays_deleted(client: Client, tmp_path: Path) -> None:
+    """What had been deleted and undone before it went cannot be put under a thread of the same id."""
+    thread = learnt(client, tmp_path, 13)
+    distilled = last(client, "thread.distill")
+    note = client.add_note(thread, "an old note", "task")
+    client.delete_note(thread, note.id)
+    removed = client.operations(limit=1).items[0].id
+    undone = client.undo(distilled).operation
+    client.delete_thread(thread, confirm=thread)
+    for anew in (False, True):
+        if anew:
+            client.create_thread(id=thread)
+        for operation in (undone, distilled, removed):
+            with pytest.raises(Conflict, match="changed since" if anew else "is deleted"):
+                client.undo(operation)
+    assert client.notes(thread).items == client.summaries(thread).items == []
+
+
 def test_what_others_stand_on_is_not_taken_back(client: Client, tmp_path: Path) -> None:
     """An earlier operation whose records changed since is a conflict that names them; nothing changes."""
     thread = learnt(client, tmp_path, 3)
@@ -120,7 +168,10 @@ def test_whatever_is_called_undoable_can_be_undone(client: Client) -> None:
     """The newest first: every operation that says so is taken back or names what stands in the way."""
     outcomes = [(operation, outcome(client, operation.id)) for operation in client.operations(limit=1000).items]
     for operation, refusal in outcomes:
-        assert operation.undoable == (refusal is None or "changed since" in refusal), (operation, refusal)
+        assert operation.undoable == (refusal is None or "changed since" in refusal or "is deleted" in refusal), (
+            operation,
+            refusal,
+        )
     assert any(refusal is None for _, refusal in outcomes)
 
 
@@ -304,3 +355,10 @@ def test_status_counts_what_is_there(client: Client) -> None:
     with running_daemon() as own, Client(own.socket) as empty:
         fresh = empty.status()
         assert (set(fresh.counts.values()), fresh.operation, fresh.last_dream) == ({0}, None, None)
+
+
+def test_a_backup_under_an_odd_name_is_refused(daemon: Daemon, tmp_path: Path) -> None:
+    """A name too long, a NUL, a place where no file can be: the caller's mistake, not ours."""
+    for path in (str(tmp_path / ("x" * 300)), str(tmp_path / "a\0b"), "/proc/1/x"):
+        check_refused(daemon.ask("POST", "/v1/backups", {"path": path}), 400, "validation_error")
+    assert list(tmp_path.iterdir()) == []
