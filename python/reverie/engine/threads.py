@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 PURGE_BATCH = 500  # records in one write; more would hold up the agents behind it
+USAGE_MAX = 1_000_000_000  # tokens; more in one number of a usage is a mistake, not a window
 
 
 def blank(thread_id: str, at: str, **known: Any) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def create(
                 f"a thread is already called {record['id']!r}", hint="leave `id` out, or go on in that thread"
             )
         writer.put(Kind.THREAD, (record["id"],), record)
-        return record
+        return get(writer, record["id"])  # as stored: what looked like a secret is not told again
 
     return Write(space=space, who=who, why="thread.create", body=body, idempotency=idempotency)
 
@@ -163,9 +164,13 @@ def grown(thread: dict[str, Any], entries: Sequence[Entry], last_seq: int, at: s
 
 
 def used(usage: dict[str, Any]) -> int:
-    """The tokens that the model's window held after a reply, by the API's own account of it."""
+    """The tokens that the model's window held after a reply, by the API's own account of it.
+
+    A number that no model can have counted is passed over.
+    """
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
-    return sum(count for name in names if isinstance(count := usage.get(name), int) and not isinstance(count, bool))
+    counts = (usage.get(name) for name in names)
+    return sum(count for count in counts if type(count) is int and 0 <= count <= USAGE_MAX)
 
 
 def live_tokens(thread: dict[str, Any]) -> int:

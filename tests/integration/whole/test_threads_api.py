@@ -268,3 +268,28 @@ def test_a_long_thread_is_deleted_whole() -> None:
         report = run_check(own.home / "data" / "store")
         assert report.ok, report.problems
         assert report.counts["entry"] == 1
+
+
+def test_a_new_thread_is_told_as_it_is_stored(daemon: Daemon) -> None:
+    """A secret in its title is not told back; a name that ends with a newline, or means a folder, is refused."""
+    secret = "ghp_" + "a1B2" * 9
+    made = daemon.ask("POST", "/v1/threads", {"id": "secretive", "title": f"with {secret}"})
+    assert made.status == 201
+    assert secret.encode() not in made.body
+    assert made.json() == daemon.ask("GET", "/v1/threads/secretive").json()
+    for name in ("a\n", ".", ".."):
+        assert daemon.ask("POST", "/v1/threads", {"id": name}).status == 400
+
+
+def test_numbers_beyond_sense_are_not_believed(client: Client, daemon: Daemon) -> None:
+    """A usage that no model can have counted changes nothing, and no query holds more than 64 bits."""
+    client.create_thread(id="absurd")
+    body = {
+        "messages": [{"role": "user", "content": "q"}],
+        "usage": {"input_tokens": 70, "output_tokens": -50, "cache_read_input_tokens": 1_000_000_001},
+    }
+    told = daemon.ask("POST", "/v1/threads/absurd/messages", body)
+    assert told.status == 200
+    assert told.json()["context"]["tokens"] == client.thread("absurd").context.tokens == 70
+    for number in ("9e22", str(1 << 64)):
+        assert daemon.ask("GET", f"/v1/threads/absurd/context?maxTokens={number}").status == 400
