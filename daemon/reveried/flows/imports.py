@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import imports
@@ -13,16 +14,37 @@ if TYPE_CHECKING:
 
 __all__ = ["take"]
 
+PIECE_BYTES = 512 * 1024  # of one commit: an agent's write that shares it waits about 5 ms for it
+
 
 async def take(
     services: Services, space: str, import_id: str, *, offset: int, first_line: int, data: bytes, final: bool
 ) -> dict[str, Any]:
     """Adds the whole lines of `data`, which stand at byte `offset` of the file, to the import's thread.
 
+    Piece by piece: what was added stays when a later piece fails, and the import stands behind it.
+
     Raises:
         NotFound: no such import.
         Conflict: the import stands elsewhere.
     """
+    here = await asyncio.to_thread(_place, services, space, import_id)
+    # Where lines may be known already, each piece would look all of them up again.
+    pieces = [data] if offset < here.offset or here.mixed else _pieces(data)
+    done: dict[str, Any] = {}
+    sums: dict[str, Any] = {"added": 0, "duplicates": 0, "redacted": 0, "counts": Counter(), "problems": []}
+    for piece in pieces:
+        last = final and piece is pieces[-1]
+        done = await _taken(services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last)
+        offset, first_line = done["offset"], done["lines"] + 1
+        sums = {name: so_far + done[name] for name, so_far in sums.items()}
+    return {**done, **sums}
+
+
+async def _taken(
+    services: Services, space: str, import_id: str, *, offset: int, first_line: int, data: bytes, final: bool
+) -> dict[str, Any]:
+    """One piece: decided, then committed; again where another import of the same file was faster."""
 
     async def attempt() -> dict[str, Any]:
         job = await asyncio.to_thread(
@@ -35,11 +57,26 @@ async def take(
             "added": len(plan.sealed),
             "duplicates": plan.duplicates,
             "redacted": plan.redacted,
-            "counts": plan.counts,
+            "counts": Counter(plan.counts),
             "problems": [{"line": line, "why": why} for line, why in plan.problems],
         }
 
     return await until_fresh(attempt)
+
+
+def _pieces(data: bytes) -> list[bytes]:
+    """`data` in pieces of about PIECE_BYTES, each but the last up to a line's end."""
+    pieces = []
+    begin = 0
+    while (end := data.find(b"\n", begin + PIECE_BYTES - 1) + 1) and end < len(data):
+        pieces.append(data[begin:end])
+        begin = end
+    return [*pieces, data[begin:]]
+
+
+def _place(services: Services, space: str, import_id: str) -> imports.Place:
+    with services.store.reader(space) as reader:
+        return imports.place(reader, import_id)
 
 
 def _snapshot(
