@@ -59,6 +59,18 @@ def test_chunks_of_any_size_make_the_same_thread(client: Client) -> None:
         assert thread.context.tokens > 900
 
 
+def test_a_long_file_is_taken_in_piece_by_piece(client: Client, tmp_path: Path) -> None:
+    """One larger than any chunk and than any commit: the sums are those of the file, and nothing is lost between."""
+    path = session_file(tmp_path, 12, turns=150, noise=700)
+    data = path.read_bytes()
+    assert len(data) > importing._PIECE_BYTES
+    report = importing.import_file(client, path)
+
+    assert (report.bytes, report.lines, report.added) == (len(data), data.count(b"\n"), data.count(b"\n"))
+    assert sum(report.counts.values()) == report.added
+    assert given_back(client, str(report.thread)) == spoken(data)
+
+
 def test_the_place_says_how_far_a_file_is_in(client: Client) -> None:
     """A new import stands at the beginning; a begun one where it stopped, with the mark of its last chunk."""
     data = made_session(2)
