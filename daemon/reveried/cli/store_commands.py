@@ -1,6 +1,7 @@
 """The commands about the store's files: backup, restore, check."""
 
 import os
+import secrets
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -103,7 +104,7 @@ def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:
         raise NotFound("nothing is stored yet", hint="reverie import claude-code ~/.claude/projects")
     store = Store.open(folder, redactor=Redactor())
     try:
-        done = copy(store, target)
+        done = copy(store, target, draft_suffix=secrets.token_hex(16))
     finally:
         store.close()
     return done.byte_count, dict(done.counts)

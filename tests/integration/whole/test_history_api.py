@@ -135,7 +135,8 @@ def test_a_deleted_thread_stays_deleted(client: Client, tmp_path: Path) -> None:
         for operation in (undone, distilled, removed):
             with pytest.raises(Conflict, match="changed since" if anew else "is deleted"):
                 client.undo(operation)
-    assert client.notes(thread).items == client.summaries(thread).items == []
+    assert client.notes(thread).items == []
+    assert client.summaries(thread).items == []
 
 
 def test_what_others_stand_on_is_not_taken_back(client: Client, tmp_path: Path) -> None:
