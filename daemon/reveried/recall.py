@@ -35,6 +35,5 @@ class Recall:
         if not query:
             return []
         return [
-            (line(hit.memory), hit.memory.id, hit.memory.document)
-            for hit in self.search(space, query, limit=limit)
+            (line(hit.memory), hit.memory.id, hit.memory.document) for hit in self.search(space, query, limit=limit)
         ]

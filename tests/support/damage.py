@@ -72,4 +72,4 @@ def _used_bit(data: bytes, page: int, chance: random.Random) -> int:
     start = page * PAGE_BYTES
     lower, upper = struct.unpack_from("<HH", data, start + 12)
     byte = chance.choice([*range(lower), *range(upper, PAGE_BYTES)])
-    return 8 * (start + byte) + chance.randrange(8)
+    return int(8 * (start + byte) + chance.randrange(8))
