@@ -9,6 +9,7 @@ import msgspec
 from reverie.errors import Conflict
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable
 
     from reveried.services import Services
@@ -30,16 +31,29 @@ async def decided(services: Services, job: str, snapshot: Any, plan: type[T], *,
     return msgspec.msgpack.decode(answer, type=plan)
 
 
-async def until_fresh(attempt: Callable[[], Awaitable[T]]) -> T:
+async def until_fresh(attempt: Callable[[], Awaitable[T]], turn: asyncio.Lock) -> T:
     """`attempt` (snapshot, decide, commit), again while somebody else was faster: an ordinary outcome, not an error.
+
+    Whoever was overtaken tries again when it is its `turn`, for which newcomers wait too: else many at once would
+    overtake each other, each time after all the work of deciding.
 
     Raises:
         Conflict: others were faster every time.
     """
-    for _ in range(TRIES - 1):
+    if not turn.locked():
         try:
             return await attempt()
         except Conflict as conflict:
-            if not conflict.details.get("stale"):
-                raise
-    return await attempt()
+            _raise_unless_stale(conflict)
+    async with turn:
+        for _ in range(TRIES - 1):
+            try:
+                return await attempt()
+            except Conflict as conflict:
+                _raise_unless_stale(conflict)
+        return await attempt()
+
+
+def _raise_unless_stale(conflict: Conflict) -> None:
+    if not conflict.details.get("stale"):
+        raise conflict

@@ -9,6 +9,7 @@ from reverie.engine import distillation
 from reveried.flows import publication
 from reveried.flows.deciding import decided, until_fresh
 from reveried.flows.replaying import replayed
+from reveried.flows.turns import turn
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -46,7 +47,7 @@ async def distil(
         answer: dict[str, Any] = (await services.submit(write)).value
         return answer
 
-    answer = await until_fresh(attempt)
+    answer = await until_fresh(attempt, turn("memories", space))
     await publication.publish(services, space)
     return answer
 

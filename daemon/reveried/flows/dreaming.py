@@ -10,6 +10,7 @@ from reverie.ids import new_id
 from reveried.flows import publication
 from reveried.flows.deciding import decided, until_fresh
 from reveried.flows.replaying import once, replayed
+from reveried.flows.turns import turn
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -53,7 +54,7 @@ async def dream(
         return made
 
     # A dream that writes nothing has no commit of its own to keep its answer in.
-    answer = await once(services, space, idempotency, lambda: until_fresh(attempt))
+    answer = await once(services, space, idempotency, lambda: until_fresh(attempt, turn("memories", space)))
     if answer["archive"] is not None and not dry_run:
         await publication.publish(services, space)
     return answer

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.engine import imports
 from reveried.flows.deciding import decided, until_fresh
+from reveried.flows.turns import turn
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -61,7 +62,7 @@ async def _taken(
             "problems": [{"line": line, "why": why} for line, why in plan.problems],
         }
 
-    return await until_fresh(attempt)
+    return await until_fresh(attempt, turn(import_id, space))
 
 
 def _pieces(data: bytes) -> list[bytes]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie.engine import learning
 from reveried.flows import publication
 from reveried.flows.deciding import decided, until_fresh
+from reveried.flows.turns import turn
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -30,7 +31,7 @@ async def learn(services: Services, space: str, thread: str, *, who: str) -> dic
         answer: dict[str, Any] = (await services.submit(learning.commit(plan, space=space, who=who, at=at))).value
         return answer
 
-    answer = await until_fresh(attempt)
+    answer = await until_fresh(attempt, turn("memories", space))
     if answer["operation"] is not None:
         await publication.publish(services, space)
     return answer

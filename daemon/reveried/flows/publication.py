@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from reverie.engine import publication
 from reverie.errors import ReverieError
+from reveried.flows.turns import turn
 from reveried.log import logger
 from reveried.tables import spaces_of
 
@@ -20,8 +20,6 @@ __all__ = ["publish", "publish_all", "root_of"]
 
 PASSES_MAX = 3  # while a person saves again and again; the next change of the store tries anew
 
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakValueDictionary[str, asyncio.Lock]] = WeakKeyDictionary()
-
 
 def root_of(services: Services, space: str) -> Path:
     """The folder of a space."""
@@ -33,7 +31,7 @@ async def publish(services: Services, space: str) -> None:
 
     What cannot be written is logged and told by `status`; the store has it, and the next call tries again.
     """
-    async with _turn(space):
+    async with turn("files", space):
         try:
             for _ in range(PASSES_MAX):
                 if not await _pass(services, space):
@@ -61,14 +59,6 @@ async def publish_all(services: Services) -> None:
     for space in await asyncio.to_thread(spaces_of, services.store):
         await asyncio.to_thread(publication.sweep, root_of(services, space))
         await publish(services, space)
-
-
-def _turn(space: str) -> asyncio.Lock:
-    turns = _turns.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
-    lock = turns.get(space)
-    if lock is None:
-        lock = turns[space] = asyncio.Lock()
-    return lock
 
 
 def _wanted(services: Services, space: str) -> publication.Wanted:
