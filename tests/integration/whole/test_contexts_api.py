@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -212,6 +213,27 @@ def test_a_budget_that_cannot_be_met_writes_nothing(client: Client) -> None:
     assert (after.counts, after.operation) == (before.counts, before.operation)
     enough = client.distill("poor", token_budget=caught.value.minimum_required)
     assert enough.tokens_used <= caught.value.minimum_required
+
+
+def test_numbers_of_any_size_can_be_archived(client: Client) -> None:
+    """A tool's input may hold what canonical JSON cannot carry; the message stays as it was said."""
+    given = {"n": 2**63, "deep": [{"m": -(2**60), "fine": 7, "half": 0.5, "yes": True, "no": None}]}
+    client.create_thread(id="numbers")
+    for number in range(8):
+        use = {"type": "tool_use", "id": f"toolu_{number}", "name": "Count", "input": given}
+        result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "counted"}
+        client.append(
+            "numbers", [{"role": "user", "content": f"count {number}"}, {"role": "assistant", "content": [use]}]
+        )
+        client.append(
+            "numbers", [{"role": "user", "content": [result]}, {"role": "assistant", "content": "it is done"}]
+        )
+    made = client.distill("numbers")
+    assert hashlib.sha256(client.archive(made.archive)).hexdigest() == made.archive
+    assert given_back(client, "numbers")[1] == (
+        "assistant",
+        [{"type": "tool_use", "id": "toolu_0", "name": "Count", "input": given}],
+    )
 
 
 def test_a_full_thread_is_distilled_by_the_append(client: Client) -> None:

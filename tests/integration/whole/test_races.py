@@ -1,0 +1,127 @@
+"""Plans made from what has changed since: made again, never written; nobody is told to try again for others' haste."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from reverie.client import Client
+from reverie.errors import Conflict, ReverieError
+from reveried.cli.import_file import import_file
+from support.daemon import running_daemon
+from support.session import session_file
+from support.soak import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from support.daemon import Daemon
+
+AT_ONCE = count(10, 32)
+
+
+def at_once(daemon: Daemon, calls: list[Callable[[Client], Any]]) -> list[Any]:
+    """What each call gives, all made together on connections of their own; an error stands for its answer."""
+    outcomes: list[Any] = [None] * len(calls)
+    ready = threading.Barrier(len(calls))
+
+    def run(index: int) -> None:
+        with Client(daemon.socket) as client:
+            ready.wait()
+            try:
+                outcomes[index] = calls[index](client)
+            except ReverieError as error:
+                outcomes[index] = error
+
+    threads = [threading.Thread(target=run, args=(index,)) for index in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    return outcomes
+
+
+def distil(thread: str, client: Client) -> Any:
+    return client.distill(thread)
+
+
+def learn(thread: str, client: Client) -> Any:
+    return client.learn(thread)
+
+
+def say(thread: str, text: str, client: Client) -> Any:
+    return client.append(thread, [{"role": "user", "content": text}])
+
+
+def brought(client: Client, folder: Path, number: int) -> str:
+    return str(import_file(client, session_file(folder, number, turns=4)).thread)
+
+
+def test_many_threads_are_distilled_at_once(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """Each stands on the memories that the others change: all are made, and every memory is there once."""
+    threads = [brought(client, tmp_path, 200 + number) for number in range(AT_ONCE)]
+    made = at_once(daemon, [partial(distil, thread) for thread in threads])
+
+    assert [outcome for outcome in made if isinstance(outcome, Exception)] == []
+    assert len({outcome.archive for outcome in made}) == AT_ONCE
+    assert all(client.thread(thread).distillations == 1 for thread in threads)
+    contents = [memory.content for memory in client.memories(limit=1000).items]
+    assert len(set(contents)) == len(contents)
+
+
+def test_one_thread_is_distilled_by_many(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """One of them does it; to the others nothing is left to distil."""
+    thread = brought(client, tmp_path, 300)
+    made = at_once(daemon, [partial(distil, thread)] * 4)
+    done = [outcome for outcome in made if not isinstance(outcome, Exception)]
+    refused = [outcome for outcome in made if isinstance(outcome, Exception)]
+
+    assert len(done) == 1
+    assert all(isinstance(error, Conflict) and "kept word for word" in error.message for error in refused)
+    assert client.thread(thread).distillations == 1
+
+
+def test_learning_dreaming_and_undoing_at_once(tmp_path: Path) -> None:
+    """Whatever changes memories at the same time: everything is done or says why it cannot be, and nothing is lost."""
+    with running_daemon() as own, Client(own.socket) as client:
+        threads = [brought(client, tmp_path, 400 + number) for number in range(8)]
+        client.distill(threads[0])
+        operation = client.operations(limit=1).items[0].id
+        outcomes = at_once(
+            own,
+            [
+                *(partial(learn, thread) for thread in threads[1:5]),
+                *(partial(distil, thread) for thread in threads[5:]),
+                lambda each: each.dream(),
+                lambda each: each.dream(),
+                lambda each: each.undo(operation),
+            ],
+        )
+        failed = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
+        assert all("changed since" in str(error) for error in failed), failed
+        assert len(failed) <= 1
+        stored = {path: text for path, text in documents(client).items() if path != "MEMORY-INDEX.json"}
+        root = own.home / "root" / "default"
+        assert {path: (root / path).read_text("utf-8") for path in stored} == stored
+
+
+def documents(client: Client) -> dict[str, str]:
+    return {item.path: client.document(item.path).content for item in client.documents().items}
+
+
+def test_appends_during_a_distillation_are_in_the_tail(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """What is said while the thread is distilled comes after it, and counts towards the window."""
+    thread = brought(client, tmp_path, 500)
+    before = client.thread(thread).message_count
+    calls: list[Callable[[Client], Any]] = [partial(distil, thread)]
+    calls += [partial(say, thread, f"meanwhile {number}") for number in range(8)]
+    outcomes = at_once(daemon, calls)
+
+    assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
+    held = client.thread(thread)
+    assert (held.message_count, held.distillations) == (before + 8, 1)
+    told = str(client.context(thread).request.messages)
+    assert all(f"meanwhile {number}" in told for number in range(8))
+    assert held.context.tokens >= outcomes[0].tokens_after

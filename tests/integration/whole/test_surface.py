@@ -1,0 +1,72 @@
+"""The surface as a whole: it describes itself, counts itself, and says what happened, without content."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from reveried.routes import routes
+from support.http_checks import check_refused
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+    from support.daemon import Daemon
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+
+def test_the_description_names_every_call(daemon: Daemon) -> None:
+    """OpenAPI 3.1, and no call that is not served, none that is not described."""
+    described = daemon.ask("GET", "/v1/openapi.json").json()
+    assert described["openapi"].startswith("3.1")
+    told = {
+        (method.upper(), path)
+        for path, calls in described["paths"].items()
+        for method in calls
+        if method.upper() in METHODS
+    }
+    assert told == {(method, path.replace(":path}", "}")) for method, path in routes()}
+
+
+def test_every_call_refuses_other_methods(daemon: Daemon) -> None:
+    """A known path with a method that is not its own: 405, and which would do."""
+    known: dict[str, set[str]] = {}
+    for method, path in routes():
+        known.setdefault(path, set()).add(method)
+    for path, methods in known.items():
+        asked = path.replace("{path:path}", "facts/x.md").replace("{", "").replace("}", "")
+        for method in set(METHODS) - methods:
+            answer = daemon.ask(method, asked)
+            if answer.status == 404:  # another path's pattern could not serve it either
+                continue
+            check_refused(answer, 405, "method_not_allowed")
+            assert methods <= set(answer.headers["allow"].split(", ")) | {"HEAD"}
+
+
+def test_metrics_count_what_was_asked(daemon: Daemon, client: Client) -> None:
+    """Prometheus text without names, paths or contents of anybody's."""
+    client.create_thread(id="very-secret-name", title="hush")
+    text = daemon.ask("GET", "/metrics").body.decode()
+    assert "reverie_commits_total" in text
+    assert 'route="/v1/threads"' in text
+    assert "very-secret-name" not in text
+    assert "hush" not in text
+    assert all(line.startswith("#") or len(line.rsplit(" ", 1)) == 2 for line in text.splitlines() if line)
+
+
+def test_events_tell_what_happened_without_content(daemon: Daemon, client: Client) -> None:
+    """From a number on, in order, each with its type and nothing that was said."""
+    before = client.status().counts["events"]
+    client.create_thread(id="told")
+    client.append("told", [{"role": "user", "content": "nobody else's business"}])
+    with daemon.wire() as wire:
+        wire.send(f"GET /v1/events?after={before} HTTP/1.1\r\nHost: reverie\r\n\r\n".encode())
+        heard = b""
+        while b'"lastSeq":1}' not in heard:
+            heard += wire.socket.recv(1 << 16)
+    assert b"business" not in heard
+    frames = [frame for frame in heard.decode().split("\n\n") if "event: thread.appended" in frame]
+    data = next(line for line in frames[0].splitlines() if line.startswith("data: "))
+    assert orjson.loads(data.removeprefix("data: ")) == {"threadId": "told", "lastSeq": 1}
+    check_refused(daemon.ask("GET", "/v1/events?after=x"), 400, "validation_error")
