@@ -55,6 +55,7 @@ def test_wheel_contents_import(wheels: list[Path], tmp_path: Path) -> None:
         text=True,
         check=False,
         cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")},
     )
 
     assert done.returncode == 0, done.stderr

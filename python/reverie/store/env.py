@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import lmdb
@@ -15,12 +16,12 @@ from reverie.store.faults import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 __all__ = ["MAP_BYTES", "READERS_MAX", "Environment", "options"]
 
 MAP_BYTES = 1 << 30  # address space, not disk: the file grows as it is written
 READERS_MAX = 512
+DESCRIPTORS = Path("/proc/self/fd")
 _GROWTH_BYTES_MAX = 16 << 30
 _MAP_BYTES_MAX = 16 << 40
 _GROW_WAIT_S = 5.0
@@ -149,10 +150,22 @@ class Environment:
 
 def _opened(path: Path, map_bytes: int) -> lmdb.Environment:
     try:
-        return lmdb.open(str(path), **options(map_bytes))  # type: ignore[arg-type]
+        opened = lmdb.open(str(path), **options(map_bytes))  # type: ignore[arg-type]
     except (lmdb.InvalidError, lmdb.VersionMismatchError, lmdb.CorruptedError) as error:
         raise Damaged(
             f"{path / 'data.mdb'} is not a store that can be read: {error}", hint="`reverie restore` from a backup"
         ) from error
     except lmdb.Error as error:
         raise StorageFailed(f"cannot open the store in {path}: {error}", hint="look at the disk") from error
+    _keep_to_ourselves(path)
+    return opened
+
+
+def _keep_to_ourselves(path: Path) -> None:
+    """No process that this one starts inherits a descriptor of the store: LMDB leaves one without close-on-exec."""
+    held = {file.stat().st_ino for file in (path / "data.mdb", path / "lock.mdb") if file.exists()}
+    for descriptor in list(DESCRIPTORS.iterdir()) if DESCRIPTORS.is_dir() else []:
+        with suppress(OSError):  # the listing's own descriptor is gone by now
+            number = int(descriptor.name)
+            if os.fstat(number).st_ino in held:
+                os.set_inheritable(number, False)  # noqa: FBT003 - the call's own signature

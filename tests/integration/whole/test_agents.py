@@ -157,7 +157,6 @@ def test_all_on_one_thread(daemon: Daemon, number: int, *, expecting: bool) -> N
         assert sum(agent.conflicts for agent in agents) > 0, "nobody ever raced"
 
 
-@pytest.mark.xfail(strict=True, reason="LMDB's second descriptor has no close-on-exec flag: a compute process gets it")
 def test_one_process_has_the_store_open_for_writing(daemon: Daemon) -> None:
     """The daemon, and none of the processes that it starts."""
     with Client(daemon.socket) as client:
