@@ -9,14 +9,15 @@ if TYPE_CHECKING:
     import random
     from pathlib import Path
 
-__all__ = ["PAGE_BYTES", "aim", "flip"]
+__all__ = ["PAGE_BYTES", "aim", "flip", "last_page_bits", "within"]
 
 PAGE_BYTES = 4096
 HEAD_BYTES = 16  # of a page: number, flags, and the bounds of its free space
 META_BYTES = HEAD_BYTES + 136  # magic, form, address, size of the map, the two databases, last page, transaction
 FREE_ROOT = HEAD_BYTES + 24 + 40  # where a meta page names the root of the tree of free pages
 MAIN_ROOT = FREE_ROOT + 48  # and that of everything else
-TRANSACTION = HEAD_BYTES + 24 + 96 + 8
+LAST_PAGE = HEAD_BYTES + 24 + 96
+TRANSACTION = LAST_PAGE + 8
 NO_PAGE = 2**64 - 1
 BRANCH = 0x01
 
@@ -44,6 +45,19 @@ def aim(data: bytes, chance: random.Random, number: int) -> tuple[str, int]:
             return "page", _used_bit(data, chance.choice(_tree(data, MAIN_ROOT)), chance)
         case _:
             return "anywhere", chance.randrange(8 * len(data))
+
+
+def last_page_bits(bit: int) -> list[int]:
+    """Bit `bit` of the number of the last page, in both meta pages: LMDB maps at least as much."""
+    return [8 * (page * PAGE_BYTES + LAST_PAGE) + bit for page in (0, 1)]
+
+
+def within(data: bytes, wanted: bytes) -> list[int]:
+    """The lowest bit of the last byte of `wanted`, wherever it stands in the file, pages that are free included."""
+    found, at = [], -1
+    while (at := data.find(wanted, at + 1)) >= 0:
+        found.append(8 * (at + len(wanted) - 1))
+    return found
 
 
 def _meta(data: bytes) -> int:

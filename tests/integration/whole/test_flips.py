@@ -16,7 +16,7 @@ from reverie.store.check import FILE, run_check
 from reveried.app import EXIT_DAMAGED
 from reveried.cli.import_file import import_file
 from support.daemon import Answer, Daemon, environment, running_daemon, scratch_home
-from support.damage import aim, flip
+from support.damage import aim, flip, last_page_bits, within
 from support.session import session_file
 from support.soak import count
 
@@ -30,6 +30,7 @@ TRIALS = count(40, 300)
 CONTEXT_EVERY = count(8, 1)  # trials; a context needs a second process, which takes half a second to start
 DIED = b"died"
 EXIT_S = 30
+CODES = {"archives": b"default\0\x0b\x02", "memories": b"default\0\x09\x02", "threads": b"default\0\x02\x02"}
 
 
 @dataclass(slots=True)
@@ -221,6 +222,43 @@ def compare(trial: Trial, report: CheckReport) -> None:
         kind = message.split(" ", 2)[1 if message.startswith("collection ") else 0]
         # A long body stands apart from its record, and is what `check` names then.
         assert kind in told or '"blob"' in told, f"{trial}: {path} says {message!r}, check says {told[:1000]}"
+
+
+def damaged(prepared: Prepared, home: Path, bits: list[int]) -> Daemon:
+    """A daemon, not started, on a copy with these bits flipped."""
+    shutil.copytree(prepared.data, home / "data")
+    for bit in bits:
+        flip(home / "data" / "store" / "data.mdb", bit)
+    return Daemon(home, environment(home))
+
+
+@pytest.mark.xfail(strict=True, reason="a walk compares the records' checksums and not that each fits its key")
+@pytest.mark.parametrize("kind", ["archives", "memories", "threads"])
+def test_a_record_under_another_key_is_not_absent(prepared: Prepared, kind: str) -> None:
+    """A bit in the key itself: whoever asks by the right key is told of the damage, not that there is nothing."""
+    listed = json.loads(prepared.answers[f"/v1/{kind}"])["items"][0]
+    name = listed["sha256" if kind == "archives" else "id"]
+    whole = (prepared.data / "store" / "data.mdb").read_bytes()
+    with scratch_home() as home:
+        daemon = damaged(prepared, home, within(whole, CODES[kind] + name.encode()))
+        try:
+            assert started(daemon) is None
+            answer = ask(daemon, f"/v1/{kind}/{name}")
+            assert (answer.status, answer.json()["error"]) == (500, "storage_failed"), answer.body
+        finally:
+            daemon.kill()
+
+
+@pytest.mark.xfail(strict=True, reason="a file whose map cannot be made is refused with status 1: restarted, for ever")
+@pytest.mark.parametrize("bit", [36, 41, 50])
+def test_a_map_beyond_all_memory_is_damage(prepared: Prepared, bit: int) -> None:
+    """A last page that no machine can map ends the start as damage does, so that nobody starts it again and again."""
+    with scratch_home() as home:
+        daemon = damaged(prepared, home, last_page_bits(bit))
+        status = started(daemon)
+        if status is None:
+            daemon.kill()
+        assert status in {None, EXIT_DAMAGED}, daemon.said()
 
 
 @pytest.mark.timeout(3600)
