@@ -130,7 +130,7 @@ def walk(txn: lmdb.Transaction[bytes], prefix: bytes) -> Tally:
     found = Tally()
     keys: list[bytes] = []
     for key, record in records(txn, prefix):
-        found.add(record[:HASH_BYTES])
+        found.add(unbind(key, record).bound)  # a key that was changed no longer fits its record
         keys.append(key)
         if len(keys) == _BATCH:
             _look_up(txn, keys)

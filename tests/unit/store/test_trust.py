@@ -314,7 +314,7 @@ class _Disorder(_Failing):
 
 
 def test_keys_out_of_order_are_damage() -> None:
-    with pytest.raises(Damaged, match="out of order"):
+    with pytest.raises(Damaged, match=r"out of order|does not fit"):
         walk(_Disorder(), MEMORIES)  # type: ignore[arg-type] # stands in for damage
 
 
