@@ -26,6 +26,7 @@ __all__ = ["Worker", "WorkerStatus"]
 INTERACTIVE_BATCH = 256  # writes of agents in one commit
 BULK_BATCH = 1  # pieces of bulk work in one commit, when agents wait; a piece is cut to last about 10 ms
 BULK_ALONE_BATCH = 4  # and when nobody does
+SHARED_S = 0.5  # for so long after an agent's write, bulk work comes in small pieces
 STOP_TIMEOUT_S = 30.0
 
 
@@ -86,6 +87,7 @@ class Worker:
         self._stopping = False
         self._failed: ReverieError | None = None
         self._counts = _Counts()
+        self._agents_wrote = float("-inf")
         self._thread = threading.Thread(target=self._run, name="reverie-writer", daemon=True)
 
     def start(self) -> None:
@@ -118,9 +120,15 @@ class Worker:
                     "The queue of writes is full.", hint="Try again in a moment.", retryAfter=1, queued=len(lane)
                 )
             lane.append(waiting)
+            if not bulk:
+                self._agents_wrote = time.monotonic()
             self._lock.notify()
         # The write goes on when its caller leaves: it may be half way to the disk.
         return await asyncio.shield(waiting.answer)
+
+    def is_shared(self) -> bool:
+        """Whether an agent wrote a moment ago, so that bulk work had better be cut small."""
+        return time.monotonic() < self._agents_wrote + SHARED_S
 
     def status(self) -> WorkerStatus:
         """Figures of this moment."""

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["take"]
 
-PIECE_BYTES = 512 * 1024  # of one commit: an agent's write that shares it waits about 5 ms for it
+PIECE_BYTES = 512 * 1024  # of one commit when nobody else writes
+PIECE_BESIDE_BYTES = 64 * 1024  # and when agents do: a write of theirs that shares the commit waits 1 or 2 ms for it
 
 
 async def take(
@@ -31,15 +32,22 @@ async def take(
     """
     here = await asyncio.to_thread(_place, services, space, import_id)
     # Where lines may be known already, each piece would look all of them up again.
-    pieces = [data] if offset < here.offset or here.mixed else _pieces(data)
+    whole = offset < here.offset or here.mixed
     done: dict[str, Any] = {}
     sums: dict[str, Any] = {"added": 0, "duplicates": 0, "redacted": 0, "counts": Counter(), "problems": []}
-    for piece in pieces:
-        last = final and piece is pieces[-1]
+    begin = end = 0
+    while end < len(data) or not done:
+        begin, end = end, len(data) if whole else _piece_end(data, end, _piece_bytes(services))
+        last = final and end == len(data)
+        piece = data[begin:end]
         done = await _taken(services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last)
         offset, first_line = done["offset"], done["lines"] + 1
         sums = {name: so_far + done[name] for name, so_far in sums.items()}
     return {**done, **sums}
+
+
+def _piece_bytes(services: Services) -> int:
+    return PIECE_BESIDE_BYTES if services.worker.is_shared() else PIECE_BYTES
 
 
 async def _taken(
@@ -65,14 +73,9 @@ async def _taken(
     return await until_fresh(attempt, turn(import_id, space))
 
 
-def _pieces(data: bytes) -> list[bytes]:
-    """`data` in pieces of about PIECE_BYTES, each but the last up to a line's end."""
-    pieces = []
-    begin = 0
-    while (end := data.find(b"\n", begin + PIECE_BYTES - 1) + 1) and end < len(data):
-        pieces.append(data[begin:end])
-        begin = end
-    return [*pieces, data[begin:]]
+def _piece_end(data: bytes, begin: int, size: int) -> int:
+    """Where the piece from `begin` ends: at the first line's end after `size` bytes, else with `data`."""
+    return data.find(b"\n", begin + size - 1) + 1 or len(data)
 
 
 def _place(services: Services, space: str, import_id: str) -> imports.Place:

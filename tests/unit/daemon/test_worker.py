@@ -107,6 +107,20 @@ def test_one_thread_and_shared_commits() -> None:
     assert list(chain.from_iterable(store.batches)) == [f"w{number}" for number in range(600)]
 
 
+def test_the_writer_is_shared_for_a_moment_after_an_agents_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bulk work asks, to be cut small while agents write; its own writes do not count."""
+
+    async def work(worker: Worker) -> None:
+        await worker.submit(write("b"), bulk=True)
+        assert not worker.is_shared()
+        await worker.submit(write("a"))
+        assert worker.is_shared()
+        monkeypatch.setattr("reveried.worker.SHARED_S", 0.0)
+        assert not worker.is_shared()
+
+    run(SlowStore(), work)
+
+
 def test_agents_go_before_bulk_work() -> None:
     """Beside agents one piece of bulk work goes into a commit; an agent's write never waits for the rest of it."""
     store = SlowStore(0.005)
