@@ -33,6 +33,7 @@ HEAD = struct.Struct(">BQ")
 OK = b"ok"
 FRAME_BYTES_MAX = 1 << 30
 BULK_QUEUE = 64
+BULK_NICENESS = 10  # bulk work yields the processor to the daemon and to the agents (`man 2 nice`)
 STOP_GRACE_S = 2.0
 
 
@@ -65,6 +66,7 @@ class _Lane:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     child: _Child | None = None
     waiting: int = 0
+    niceness: int = 0
 
 
 class Compute:
@@ -74,7 +76,7 @@ class Compute:
         self._idle_s = idle_s
         self._timeout_s = timeout_s
         self._jobs_module = jobs_module
-        self._lanes = {False: _Lane(), True: _Lane()}
+        self._lanes = {False: _Lane(), True: _Lane(niceness=BULK_NICENESS)}
         self._stopped = False
         self.started = 0
         self.crashed = 0
@@ -116,7 +118,7 @@ class Compute:
             raise ComputeFailed(f"{job} took longer than {timeout_s:g} s.", hint="Try with less at once.") from error
         except (OSError, EOFError) as error:
             self.crashed += 1
-            status = await self._end(lane)
+            status = await self._end(lane, gone=True)
             raise ComputeFailed(
                 f"The compute process ended during {job}.", hint="Try again; reverie logs.", exitStatus=status
             ) from error
@@ -139,24 +141,25 @@ class Compute:
             if child.process.returncode is None and not _stdin_closed(child.process):
                 return child
             await self._end(lane)
-        lane.child = _Child(await self._spawn())
+        lane.child = _Child(await self._spawn(lane.niceness))
         self.started += 1
         return lane.child
 
-    async def _spawn(self) -> asyncio.subprocess.Process:
+    async def _spawn(self, niceness: int) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "reveried.compute",
             self._jobs_module,
             str(os.getpid()),
+            str(niceness),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=1 << 20,
         )
 
-    async def _end(self, lane: _Lane) -> int | None:
-        """Ends the lane's child and says how it ended."""
+    async def _end(self, lane: _Lane, *, gone: bool = False) -> int | None:
+        """Ends the lane's child, unless it is `gone` by itself, and says how it ended."""
         child, lane.child = lane.child, None
         if child is None:
             return None
@@ -165,7 +168,8 @@ class Compute:
         process = child.process
         if process.stdin is not None:
             process.stdin.close()
-        if process.returncode is None:
+        # Signalling a child that has ended already would take its exit status away from whoever waits for it.
+        if process.returncode is None and not gone:
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
         try:
@@ -232,7 +236,8 @@ def _answer(jobs: Mapping[str, Callable[[bytes], bytes]], name: str, body: bytes
 
 def main(arguments: list[str], *, source: int = 0, target: int = 1) -> int:
     """The child: answers frames from `source` on `target` until its input ends."""
-    jobs_module, parent = arguments
+    jobs_module, parent, niceness = arguments
+    os.nice(int(niceness))
     if int(parent):
         die_with_parent(signal.SIGKILL, int(parent))
     # A terminal's interrupt goes to the whole group; the daemon decides when its children end.

@@ -196,6 +196,18 @@ def test_too_much_waits() -> None:
     run(work)
 
 
+def test_bulk_work_yields_the_processor() -> None:
+    """The child of the bulk lane steps behind the daemon and the agents; the other stands beside them."""
+
+    async def work(made: Compute) -> None:
+        ours = os.getpriority(os.PRIO_PROCESS, 0)
+        one, bulk = [int(await made.run("pid", b"", bulk=bulk)) for bulk in (False, True)]
+        assert os.getpriority(os.PRIO_PROCESS, one) == ours
+        assert os.getpriority(os.PRIO_PROCESS, bulk) == min(ours + compute.BULK_NICENESS, 19)
+
+    run(work)
+
+
 def test_the_child_alone() -> None:
     """By hand: it answers frames until its input ends, ends at a frame beyond reason, and at half a frame."""
     frame = compute.HEAD.pack(4, 3) + b"echo" + b"abc"
@@ -206,7 +218,7 @@ def test_the_child_alone() -> None:
         (b"\x04", b"", 0),
     ):
         said = subprocess.run(
-            [sys.executable, "-m", "reveried.compute", "support.fake_jobs", "0"],
+            [sys.executable, "-m", "reveried.compute", "support.fake_jobs", "0", "0"],
             input=data,
             capture_output=True,
             timeout=30,
@@ -224,7 +236,7 @@ def test_the_child_in_this_process() -> None:
         os.close(from_us)
         before = signal.getsignal(signal.SIGINT)
         try:
-            assert compute.main(["support.fake_jobs", "0"], source=to_child, target=from_child) == 0
+            assert compute.main(["support.fake_jobs", "0", "0"], source=to_child, target=from_child) == 0
         finally:
             signal.signal(signal.SIGINT, before)
         os.close(from_child)
