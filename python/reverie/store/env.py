@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import threading
 from contextlib import contextmanager, suppress
@@ -155,10 +156,25 @@ def _opened(path: Path, map_bytes: int) -> lmdb.Environment:
         raise Damaged(
             f"{path / 'data.mdb'} is not a store that can be read: {error}", hint="`reverie restore` from a backup"
         ) from error
+    except lmdb.MemoryError as error:
+        if not _fits_in_memory(max(map_bytes, (path / "data.mdb").stat().st_size)):
+            raise StorageFailed(f"no room for a map of {map_bytes} bytes: {error}", hint="look at ulimit -v") from error
+        raise Damaged(
+            f"{path / 'data.mdb'} says that it ends where no map can", hint="`reverie restore` from a backup"
+        ) from error
     except lmdb.Error as error:
         raise StorageFailed(f"cannot open the store in {path}: {error}", hint="look at the disk") from error
     _keep_to_ourselves(path)
     return opened
+
+
+def _fits_in_memory(size: int) -> bool:
+    """Whether addresses for a map of `size` bytes are to be had: LMDB maps as much as the file says it holds."""
+    try:
+        mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ).close()
+    except OSError:
+        return False
+    return True
 
 
 def _keep_to_ourselves(path: Path) -> None:

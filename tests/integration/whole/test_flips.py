@@ -248,7 +248,6 @@ def test_a_record_under_another_key_is_not_absent(prepared: Prepared, kind: str)
             daemon.kill()
 
 
-@pytest.mark.xfail(strict=True, reason="a file whose map cannot be made is refused with status 1: restarted, for ever")
 @pytest.mark.parametrize("bit", [36, 41, 50])
 def test_a_map_beyond_all_memory_is_damage(prepared: Prepared, bit: int) -> None:
     """A last page that no machine can map ends the start as damage does, so that nobody starts it again and again."""

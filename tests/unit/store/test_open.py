@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import stat
 import subprocess
@@ -19,6 +20,7 @@ from reverie.store.anchor import Anchor, AnchorFile
 from reverie.store.env import READERS_MAX, Environment, options
 from reverie.store.migrations import MIGRATIONS, m001_first_form
 from reverie.store.trust import header_key
+from support.damage import last_page_bits
 from support.stores import AT, MASKING, SPACE, opened, put, raw, write
 
 if TYPE_CHECKING:
@@ -123,6 +125,24 @@ def test_a_failed_open_lets_go_of_the_lock(path: Path) -> None:
     for _ in range(2):
         with pytest.raises(Damaged, match="not a store"):
             opened(path)
+
+
+def test_a_map_that_cannot_be_made_is_damage_only_where_memory_is_not_short(path: Path) -> None:
+    """The file says that it ends beyond every address; or this process may not have the addresses that it needs."""
+    opened(path).close()
+    data = bytearray((path / "data.mdb").read_bytes())
+    for bit in last_page_bits(41):
+        data[bit // 8] ^= 1 << bit % 8
+    (path / "data.mdb").write_bytes(data)
+    with pytest.raises(Damaged, match="ends where no map can"):
+        opened(path)
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 30, limits[1]))
+    try:
+        with pytest.raises(StorageFailed, match="no room for a map"):
+            opened(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
 def test_a_folder_that_cannot_hold_a_store_is_named(path: Path) -> None:
