@@ -2,11 +2,13 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "what was converted from Python belongs to the call")]
 
-mod convert;
+mod blocks;
+mod canonical;
 mod error;
-mod functions;
 mod index;
 mod redactor;
+mod tokens;
+mod unlocked;
 
 use pyo3::prelude::*;
 
@@ -14,12 +16,13 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
-    use crate::functions::{
-        canonical, check_json, count, count_items, count_many, fits, parse_blocks, redact, sha256_canonical, truncate,
-        vocabulary,
-    };
+    use crate::blocks::parse_blocks;
+    #[pymodule_export]
+    use crate::canonical::{canonical, check_json, sha256_canonical};
     #[pymodule_export]
     use crate::index::Index;
     #[pymodule_export]
-    use crate::redactor::Redactor;
+    use crate::redactor::{Redactor, redact};
+    #[pymodule_export]
+    use crate::tokens::{count, count_items, count_many, fits, truncate, vocabulary};
 }

@@ -8,21 +8,38 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use reverie_core::Error;
 use reverie_core::error::{JsonReason, Position};
-use reverie_core::redact::{self, Object, Reach, Span};
+use reverie_core::redact::{self as rules, Object, Reach, Span};
 
-use crate::convert::unlocked;
 use crate::error::{Refused, text};
-use crate::functions::SpanTuple;
+use crate::unlocked::unlocked;
+
+/// Start, end (in characters) and kind of a replaced span.
+type SpanTuple = (usize, usize, &'static str);
+
+#[pyfunction]
+#[pyo3(signature = (text, literals = Vec::new()))]
+pub(crate) fn redact(
+    py: Python<'_>,
+    text: &Bound<'_, PyString>,
+    literals: Vec<String>,
+) -> PyResult<(String, Vec<SpanTuple>)> {
+    let text = crate::error::text(text)?;
+    Ok(unlocked(py, text.len(), || {
+        let redactor = rules::Redactor::new(&literals);
+        let spans = redactor.spans(text, Reach::Content);
+        (redactor.redact(text, Reach::Content).0.into_owned(), offsets(text, &spans))
+    }))
+}
 
 #[pyclass(frozen, module = "reverie._native")]
-pub(crate) struct Redactor(redact::Redactor);
+pub(crate) struct Redactor(rules::Redactor);
 
 #[pymethods]
 impl Redactor {
     #[new]
     #[pyo3(signature = (literals = Vec::new()))]
     fn new(literals: Vec<String>) -> Self {
-        Self(redact::Redactor::new(&literals))
+        Self(rules::Redactor::new(&literals))
     }
 
     fn text<'py>(&self, py: Python<'py>, value: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
@@ -47,7 +64,7 @@ impl Redactor {
 }
 
 /// Byte offsets as character offsets, which is how Python counts.
-pub(crate) fn offsets(text: &str, spans: &[Span]) -> Vec<SpanTuple> {
+fn offsets(text: &str, spans: &[Span]) -> Vec<SpanTuple> {
     let (mut byte, mut character) = (0, 0);
     let mut reach = |offset: usize| {
         character += text[byte..offset].chars().count();
@@ -58,7 +75,7 @@ pub(crate) fn offsets(text: &str, spans: &[Span]) -> Vec<SpanTuple> {
 }
 
 struct Walk<'r> {
-    redactor: &'r redact::Redactor,
+    redactor: &'r rules::Redactor,
     replaced: usize,
     depth: usize,
     /// The object around the one that is walked.
@@ -84,7 +101,7 @@ impl Walk<'_> {
     }
 
     fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> PyResult<T>) -> PyResult<T> {
-        if self.depth == redact::DEPTH_MAX {
+        if self.depth == rules::DEPTH_MAX {
             let at = Position::Path("$".to_owned());
             let error = Error::Json { reason: JsonReason::TooDeep, what: "nesting deeper than 1024", at };
             return Err(Refused::from(error).into());
@@ -132,7 +149,7 @@ impl Walk<'_> {
             let name = text(name)?;
             let reach = match named_beside(map, name)? {
                 Some(reach) => Some(reach),
-                None => redact::holds(name, object, around),
+                None => rules::holds(name, object, around),
             };
             if let Some(new) = self.value(&value, reach)? {
                 let copy = match changed.take() {
@@ -167,7 +184,7 @@ fn named_beside(map: &Bound<'_, PyDict>, key: &str) -> PyResult<Option<Reach>> {
         if let Some(name) = map.get_item(key)?
             && let Ok(name) = name.cast::<PyString>()
         {
-            return Ok(Some(redact::named(text(name)?)));
+            return Ok(Some(rules::named(text(name)?)));
         }
     }
     Ok(None)

@@ -1,39 +1,40 @@
-//! Python objects as values of the core.
+//! Canonical JSON of Python objects and of JSON text.
 
 use std::borrow::Cow;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use reverie_core::canonical::{DEPTH_MAX, Value};
+use reverie_core::Error;
+use reverie_core::canonical::{self as json, DEPTH_MAX, Value};
 use reverie_core::error::{JsonReason, Position, Step};
-use reverie_core::{Error, canonical};
 
-/// Calls `work` without the interpreter lock if the input is large enough for that to pay.
-pub(crate) fn unlocked<T: Send>(py: Python<'_>, size: usize, work: impl Send + FnOnce() -> T) -> T {
-    /// Below this many bytes, giving the lock back and taking it again costs more than the work.
-    const WORTH_UNLOCKING: usize = 8 * 1024;
-    if size < WORTH_UNLOCKING { work() } else { py.detach(work) }
+use crate::unlocked::unlocked;
+
+#[pyfunction]
+pub(crate) fn canonical<'py>(py: Python<'py>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &canonical_bytes(py, value)?))
 }
 
-/// A Python string as a text to be counted: halves of surrogate pairs count as U+FFFD, as tiktoken counts them.
-pub(crate) fn countable<'t>(text: &'t Bound<'_, PyString>) -> PyResult<Cow<'t, str>> {
-    if let Ok(text) = text.to_str() {
-        return Ok(Cow::Borrowed(text));
-    }
-    let units = text.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
-    let units = units.cast::<PyBytes>()?.as_bytes().chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
-    Ok(Cow::Owned(String::from_utf16_lossy(&units.collect::<Vec<_>>())))
+#[pyfunction]
+pub(crate) fn sha256_canonical(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let bytes = canonical_bytes(py, value)?;
+    Ok(unlocked(py, bytes.len(), || json::sha256_hex(&bytes)))
+}
+
+#[pyfunction]
+pub(crate) fn check_json(py: Python<'_>, data: &[u8]) -> PyResult<()> {
+    Ok(unlocked(py, data.len(), || json::check_json(data)).map_err(crate::error::Refused::from)?)
 }
 
 /// Canonical bytes of a Python object, or of JSON text given as `bytes`.
-pub(crate) fn canonical_bytes(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+fn canonical_bytes(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if let Ok(text) = value.cast::<PyBytes>() {
         let text = text.as_bytes();
-        let written = unlocked(py, text.len(), || canonical::canonical(&canonical::parse(text)?));
+        let written = unlocked(py, text.len(), || json::canonical(&json::parse(text)?));
         return Ok(written.map_err(crate::error::Refused::from)?);
     }
     let value = object(value, 0).map_err(Refused::into_error)?;
-    Ok(canonical::canonical(&value).map_err(crate::error::Refused::from)?)
+    Ok(json::canonical(&value).map_err(crate::error::Refused::from)?)
 }
 
 /// A refusal on its way out of the object, gathering the steps of its path from the innermost.

@@ -1,15 +1,13 @@
-//! The functions of `_native`, each a call into the core.
+//! Token counts: strings in, numbers out.
+
+use std::borrow::Cow;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use reverie_core::blocks::{self, Sections};
-use reverie_core::canonical as json;
-use reverie_core::redact::{Reach, Redactor};
 use reverie_core::tokens::Encoding;
 
-use crate::convert::{canonical_bytes, countable, unlocked};
 use crate::error::Refused;
-use crate::redactor::offsets;
+use crate::unlocked::unlocked;
 
 #[pyfunction]
 #[pyo3(name = "count", signature = (text, encoding = "o200k_base"))]
@@ -62,58 +60,16 @@ pub(crate) fn vocabulary<'py>(py: Python<'py>, encoding: &str) -> PyResult<Bound
     Ok(PyBytes::new(py, &py.detach(|| encoding.vocabulary())))
 }
 
-#[pyfunction]
-pub(crate) fn canonical<'py>(py: Python<'py>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &canonical_bytes(py, value)?))
-}
-
-#[pyfunction]
-pub(crate) fn sha256_canonical(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<String> {
-    let bytes = canonical_bytes(py, value)?;
-    Ok(unlocked(py, bytes.len(), || json::sha256_hex(&bytes)))
-}
-
-#[pyfunction]
-pub(crate) fn check_json(py: Python<'_>, data: &[u8]) -> PyResult<()> {
-    Ok(unlocked(py, data.len(), || json::check_json(data)).map_err(Refused::from)?)
-}
-
-/// Kind, start, end, level, text, tags and fields of a block.
-type BlockTuple = (&'static str, usize, usize, usize, String, Vec<String>, Vec<(String, String)>);
-
-#[pyfunction]
-#[pyo3(signature = (data, sections = None))]
-pub(crate) fn parse_blocks(py: Python<'_>, data: &[u8], sections: Option<bool>) -> PyResult<Vec<BlockTuple>> {
-    let sections = match sections {
-        Some(true) => Sections::Always,
-        Some(false) => Sections::Never,
-        None => Sections::ByFields,
-    };
-    let blocks = unlocked(py, data.len(), || blocks::parse(data, sections)).map_err(Refused::from)?;
-    let tuple = |block: blocks::Block| {
-        (block.kind.word(), block.start, block.end, block.level, block.text, block.tags, block.fields)
-    };
-    Ok(blocks.into_iter().map(tuple).collect())
-}
-
-/// Start, end (in characters) and kind of a replaced span.
-pub(crate) type SpanTuple = (usize, usize, &'static str);
-
-#[pyfunction]
-#[pyo3(signature = (text, literals = Vec::new()))]
-pub(crate) fn redact(
-    py: Python<'_>,
-    text: &Bound<'_, PyString>,
-    literals: Vec<String>,
-) -> PyResult<(String, Vec<SpanTuple>)> {
-    let text = crate::error::text(text)?;
-    Ok(unlocked(py, text.len(), || {
-        let redactor = Redactor::new(&literals);
-        let spans = redactor.spans(text, Reach::Content);
-        (redactor.redact(text, Reach::Content).0.into_owned(), offsets(text, &spans))
-    }))
-}
-
 fn named(encoding: &str) -> Result<Encoding, Refused> {
     Ok(Encoding::named(encoding)?)
+}
+
+/// A Python string as a text to be counted: halves of surrogate pairs count as U+FFFD, as tiktoken counts them.
+pub(crate) fn countable<'t>(text: &'t Bound<'_, PyString>) -> PyResult<Cow<'t, str>> {
+    if let Ok(text) = text.to_str() {
+        return Ok(Cow::Borrowed(text));
+    }
+    let units = text.call_method1("encode", ("utf-16-le", "surrogatepass"))?;
+    let units = units.cast::<PyBytes>()?.as_bytes().chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
+    Ok(Cow::Owned(String::from_utf16_lossy(&units.collect::<Vec<_>>())))
 }
