@@ -1,5 +1,5 @@
 # ruff: noqa: PYI021, A002  # the prose of the binding stands in its stub, and `id` is the word of the design
-"""The native core as Python sees it. Only the faces (tokens, canonical, redact, blocks, rank) import this module.
+"""The native core as Python sees it. Only the faces of layer 2 import this module.
 
 Every refusal is `reverie.errors.ValidationError` with `details["reason"]` and, for text, `details["offset"]` in bytes.
 Texts above 8 KiB are worked on without the interpreter lock.
@@ -39,6 +39,9 @@ def parse_blocks(
     data: bytes, sections: bool | None = None
 ) -> list[tuple[str, int, int, int, str, list[str], list[tuple[str, str]]]]:
     """Kind, start, end, level, text, tags and fields of every block; the spans join to the document."""
+
+def align(old: Sequence[tuple[str, bytes | str]], new: Sequence[bytes | str]) -> tuple[list[str | None], list[str]]:
+    """For each new block the id of the old one that it carries on or None, and the ids that nothing carries on."""
 
 def redact(text: str, literals: Sequence[str] = ()) -> tuple[str, list[tuple[int, int, str]]]:
     """The text without its secrets, and the replaced spans: start and end in characters of the input, kind."""

@@ -39,6 +39,29 @@ impl JsonReason {
     }
 }
 
+/// Why changes to blocks, or the blocks themselves, were refused. The words are `details.reason` on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeReason {
+    /// Two blocks have one id.
+    DuplicateId,
+}
+
+impl ChangeReason {
+    /// The word on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::DuplicateId => "duplicate_id",
+        }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            Self::DuplicateId => "two blocks with one id",
+        }
+    }
+}
+
 /// Where something was refused: a byte offset in text, or a path into a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Position {
@@ -96,10 +119,24 @@ pub enum Error {
         /// The first byte that is not part of a character.
         offset: usize,
     },
+    /// Changes to blocks that cannot be meant; nothing was changed.
+    #[error("{}: {}", .reason.what(), .names.join(", "))]
+    Change {
+        /// The closed list of reasons.
+        reason: ChangeReason,
+        /// Every id or heading that is meant, in the order of the input.
+        names: Vec<String>,
+    },
     /// A token encoding that is not built in.
     #[error("unknown token encoding {name:?}")]
     UnknownEncoding {
         /// The name that was asked for.
         name: String,
     },
+}
+
+impl Error {
+    pub(crate) fn change(reason: ChangeReason, names: Vec<String>) -> Self {
+        Self::Change { reason, names }
+    }
 }

@@ -3,10 +3,12 @@
 //! * [`tokens`]: exact token counts of `o200k_base` and `cl100k_base` ordinary text
 //! * [`canonical`]: RFC 8785 bytes and their SHA-256; a strict check of JSON text
 //! * [`blocks`]: memory documents as spans that join to the document byte for byte
+//! * [`align`]: which block of a new text carries on which block of the old one
 //! * [`redact`]: secrets replaced by `[REDACTED:<kind>]` in one linear pass
 //! * [`rank`]: texts ranked by how well they answer a query
 //! * [`error`]: every refusal, with its position
 
+pub mod align;
 pub mod blocks;
 pub mod canonical;
 pub mod error;

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use reverie_core::Error;
-use reverie_core::error::{JsonReason, Position};
+use reverie_core::error::{ChangeReason, JsonReason, Position};
 
 /// A refusal on its way to Python.
 pub(crate) struct Refused(Error);
@@ -35,6 +35,10 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             details.set_item("reason", JsonReason::Encoding.word())?;
             details.set_item("offset", offset)?;
         }
+        Error::Change { reason, names } => {
+            details.set_item("reason", reason.word())?;
+            details.set_item("names", names)?;
+        }
         Error::UnknownEncoding { name } => details.set_item("encoding", name)?,
     }
     let kind = py.import("reverie.errors")?.getattr("ValidationError")?;
@@ -53,6 +57,9 @@ fn hint(error: &Error) -> &'static str {
             JsonReason::Unsupported => "use only dict, list, str, int, float, bool and None",
         },
         Error::NotUtf8 { .. } => "save the text as UTF-8",
+        Error::Change { reason, .. } => match reason {
+            ChangeReason::DuplicateId => "give every block an id of its own",
+        },
         Error::UnknownEncoding { .. } => "use o200k_base or cl100k_base",
     }
 }

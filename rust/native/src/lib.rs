@@ -2,6 +2,7 @@
 
 #![expect(clippy::needless_pass_by_value, reason = "what was converted from Python belongs to the call")]
 
+mod align;
 mod blocks;
 mod canonical;
 mod error;
@@ -15,6 +16,8 @@ use pyo3::prelude::*;
 /// The names that Python sees; `_native.pyi` documents them.
 #[pymodule(gil_used = false)]
 mod _native {
+    #[pymodule_export]
+    use crate::align::align;
     #[pymodule_export]
     use crate::blocks::parse_blocks;
     #[pymodule_export]

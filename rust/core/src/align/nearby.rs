@@ -1,0 +1,103 @@
+//! Where an old block would stand in the new text, to judge by its paired neighbours.
+
+use std::collections::BTreeSet;
+
+use crate::align::pairing::Pairing;
+
+/// For each side the nearest paired block before and after each place, as indices of that side.
+struct Neighbours {
+    before: Vec<Option<usize>>,
+    after: Vec<Option<usize>>,
+}
+
+impl Neighbours {
+    fn of(length: usize, is_paired: impl Fn(usize) -> bool) -> Self {
+        let mut before = vec![None; length];
+        let mut after = vec![None; length];
+        let mut last = None;
+        for (index, place) in before.iter_mut().enumerate() {
+            *place = last;
+            last = if is_paired(index) { Some(index) } else { last };
+        }
+        last = None;
+        for (index, place) in after.iter_mut().enumerate().rev() {
+            *place = last;
+            last = if is_paired(index) { Some(index) } else { last };
+        }
+        Self { before, after }
+    }
+}
+
+/// What the pairs found so far say about the place of everything else.
+pub(super) struct Expected {
+    olds: Neighbours,
+    news: Neighbours,
+    new_of: Vec<Option<usize>>,
+    new_count: usize,
+}
+
+impl Expected {
+    pub(super) fn of(pairing: &Pairing) -> Self {
+        Self {
+            olds: Neighbours::of(pairing.olds(), |old| pairing.new_of(old).is_some()),
+            news: Neighbours::of(pairing.news(), |new| pairing.old_of(new).is_some()),
+            new_of: (0..pairing.olds()).map(|old| pairing.new_of(old)).collect(),
+            new_count: pairing.news(),
+        }
+    }
+
+    /// Where the old block would stand to judge by the pair before it, and by the pair after it.
+    fn places(&self, old: usize) -> [usize; 2] {
+        let before = self.olds.before[old].and_then(|near| Some(self.new_of[near]? + (old - near)));
+        let after = self.olds.after[old].and_then(|near| Some(self.new_of[near]?.saturating_sub(near - old)));
+        let from_end = || self.new_count.saturating_sub(self.new_of.len() - old);
+        [before.unwrap_or(old), after.unwrap_or_else(from_end)]
+    }
+
+    /// How far from its place a new block would be if it carried on the old one.
+    pub(super) fn distance(&self, old: usize, new: usize) -> usize {
+        self.places(old).into_iter().map(|place| place.abs_diff(new)).min().unwrap_or(usize::MAX)
+    }
+
+    /// The nearest of the free new blocks, and how far it is.
+    pub(super) fn nearest(&self, old: usize, free: &BTreeSet<usize>) -> Option<(usize, usize)> {
+        let around = |place: usize| {
+            let below = free.range(..=place).next_back().copied();
+            let above = free.range(place..).next().copied();
+            below.into_iter().chain(above)
+        };
+        self.places(old).into_iter().flat_map(around).map(|new| (self.distance(old, new), new)).min()
+    }
+
+    /// Where two open blocks stand between pairs.
+    pub(super) fn setting(&self, old: usize, new: usize) -> Setting {
+        let partner = |near: Option<usize>| near.map(|near| self.new_of[near]);
+        let before = match (partner(self.olds.before[old]), self.news.before[new]) {
+            (None, None) => true,
+            (Some(there), here) => there == here && here.is_some(),
+            (None, Some(_)) => false,
+        };
+        let after = match (partner(self.olds.after[old]), self.news.after[new]) {
+            (None, None) => true,
+            (Some(there), here) => there == here && here.is_some(),
+            (None, Some(_)) => false,
+        };
+        Setting { before, after, in_step: self.distance(old, new) == 0 }
+    }
+
+    /// Open new blocks in the gap where the old one stood, counted from both of its ends, at most `reach` steps off.
+    pub(super) fn gap(&self, old: usize, reach: usize) -> impl Iterator<Item = usize> + '_ {
+        let around = move |place: usize| place.saturating_sub(reach)..place.saturating_add(reach + 1);
+        let spans = self.places(old).map(around);
+        spans.into_iter().flatten().filter(move |new| *new < self.new_count)
+    }
+}
+
+/// Whether the pairs around two open blocks are the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    pub(super) before: bool,
+    pub(super) after: bool,
+    /// As many steps from one of them.
+    pub(super) in_step: bool,
+}

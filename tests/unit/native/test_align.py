@@ -1,0 +1,99 @@
+"""Ids survive what people do to a document."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from difflib import SequenceMatcher
+from itertools import pairwise
+
+import pytest
+
+from reverie.align import align
+from reverie.blocks import parse
+from reverie.errors import ValidationError
+from support.edits import Piece, history
+from support.shared import shared
+from support.soak import count
+
+
+def carried(old: list[str], new: list[str]) -> list[int | None]:
+    """For each new text the index of the old one that it carries on."""
+    found = align([(str(index), text) for index, text in enumerate(old)], new)
+    return [None if id_ is None else int(id_) for id_ in found.carried]
+
+
+def pieces(document: str) -> list[str]:
+    """The blocks of a document as text."""
+    data = document.encode()
+    return [data[block.start : block.end].decode() for block in parse(data)]
+
+
+def test_bytes_and_text_are_the_same_blocks() -> None:
+    """A caller may hold spans of a document or strings; what is gone is named in the old order."""
+    found = align([("x", b"- a\n"), ("y", "- é\n"), ("z", b"- q\n")], ["- é\n", b"- a\n"])
+
+    assert found.carried == ("y", "x")
+    assert found.gone == ("z",)
+    assert align([], []) == align([], ())
+
+
+def test_ids_must_be_different() -> None:
+    """All ids that occur twice are named, and nothing is aligned."""
+    with pytest.raises(ValidationError) as refused:
+        align([("x", "a"), ("y", "b"), ("x", "c"), ("y", "d")], [])
+
+    assert refused.value.details["reason"] == "duplicate_id"
+    assert refused.value.details["names"] == ["x", "y"]
+    assert refused.value.hint
+
+
+def survival(old: list[Piece], new: list[Piece]) -> Counter[str]:
+    """How many surviving blocks kept their id, and how many ids appear twice."""
+    found = carried([block.text for block in old], [block.text for block in new])
+    ids = [index for index in found if index is not None]
+    surviving = [(block, index) for block, index in zip(new, found, strict=True) if block.origin is not None]
+    kept = sum(index == block.origin for block, index in surviving)
+    return Counter(surviving=len(surviving), kept=kept, twice=len(ids) - len(set(ids)))
+
+
+def test_ids_survive_generated_histories() -> None:
+    """Of the blocks that survive editing, moving, splitting, copying, deleting and re-ordering, 98 % keep their id."""
+    total: Counter[str] = Counter()
+    for seed in range(count(2000, 20_000)):
+        for old, new in history(seed):
+            total += survival(old, new)
+
+    assert total["twice"] == 0
+    assert total["surviving"] > 100_000
+    assert total["kept"] / total["surviving"] >= 0.98
+
+
+def test_unchanged_blocks_of_real_files_never_move() -> None:
+    """A block that every way to compare two versions calls unchanged has the id that it had."""
+    unchanged = 0
+    for row in shared("data/merges/histories.jsonl").read_text().splitlines():
+        versions = [pieces(version) for version in json.loads(row)["versions"]]
+        for old, new in pairwise(versions):
+            found = carried(old, new)
+            times = Counter(old), Counter(new)
+            for at, text in enumerate(new):
+                if times[0][text] == times[1][text] == 1:
+                    assert found[at] == old.index(text)
+                    unchanged += 1
+
+    assert unchanged > 20_000
+
+
+def test_copies_in_real_files_stay_in_place() -> None:
+    """Blocks that occur several times, like rules and empty lines, keep their ids where a line diff keeps them too."""
+    kept = total = 0
+    for row in shared("data/merges/histories.jsonl").read_text().splitlines():
+        versions = [pieces(version) for version in json.loads(row)["versions"]]
+        for old, new in pairwise(versions):
+            found = carried(old, new)
+            for run in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
+                kept += sum(found[run.b + step] == run.a + step for step in range(run.size))
+                total += run.size
+
+    assert kept / total > 0.99
