@@ -43,6 +43,24 @@ def parse_blocks(
 def align(old: Sequence[tuple[str, bytes | str]], new: Sequence[bytes | str]) -> tuple[list[str | None], list[str]]:
     """For each new block the id of the old one that it carries on or None, and the ids that nothing carries on."""
 
+def apply_changes(
+    document: bytes,
+    blocks: Sequence[tuple[str, int, int]],
+    changes: Sequence[tuple[str, str, str]],
+    sections: bool | None = None,
+) -> tuple[list[tuple[int, str, str]], bytes, list[tuple[int, str, str]]]:
+    """The edits, the document after them, and the edits that undo them.
+
+    A block is id, start and end; a change is its word, the id or heading that it names, and the text of one block; an
+    edit is its first byte, what stands there, and what replaces it.
+    """
+
+def apply_edits(document: bytes, edits: Sequence[tuple[int, str, str]]) -> bytes:
+    """The document after edits that are in order and that find the text that they replace."""
+
+def patch(text: str, patches: Sequence[tuple[str, str]]) -> tuple[str, int]:
+    """The text with every old text, which occurs exactly once, replaced by its new text; and how many there were."""
+
 def redact(text: str, literals: Sequence[str] = ()) -> tuple[str, list[tuple[int, int, str]]]:
     """The text without its secrets, and the replaced spans: start and end in characters of the input, kind."""
 

@@ -44,6 +44,22 @@ impl JsonReason {
 pub enum ChangeReason {
     /// Two blocks have one id.
     DuplicateId,
+    /// A change names an id that no block has.
+    UnknownId,
+    /// Two changes name the same block.
+    ChangedTwice,
+    /// No heading says that.
+    UnknownHeading,
+    /// A kind of change that there is not.
+    UnknownChange,
+    /// The bytes that a block is said to have are not those of a block of the document.
+    NotABlock,
+    /// The new text of a block is not one block.
+    NotOneBlock,
+    /// The new text of a block would make something else of what stands around it.
+    BreaksOut,
+    /// An edit does not find the text that it replaces.
+    StaleEdit,
 }
 
 impl ChangeReason {
@@ -52,13 +68,85 @@ impl ChangeReason {
     pub fn word(self) -> &'static str {
         match self {
             Self::DuplicateId => "duplicate_id",
+            Self::UnknownId => "unknown_id",
+            Self::ChangedTwice => "changed_twice",
+            Self::UnknownHeading => "unknown_heading",
+            Self::UnknownChange => "unknown_change",
+            Self::NotABlock => "not_a_block",
+            Self::NotOneBlock => "not_one_block",
+            Self::BreaksOut => "breaks_out",
+            Self::StaleEdit => "stale_edit",
         }
     }
 
     fn what(self) -> &'static str {
         match self {
             Self::DuplicateId => "two blocks with one id",
+            Self::UnknownId => "no block with this id",
+            Self::ChangedTwice => "more than one change of one block",
+            Self::UnknownHeading => "no such heading",
+            Self::UnknownChange => "no such kind of change",
+            Self::NotABlock => "not a block of this document",
+            Self::NotOneBlock => "the text of this change is not one block",
+            Self::BreaksOut => "this change would make something else of the blocks around it",
+            Self::StaleEdit => "this edit does not find the text that it replaces",
         }
+    }
+}
+
+/// Why a patch was refused. The words are `details.reason` on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchReason {
+    /// The old text is empty.
+    Empty,
+    /// The old text does not occur.
+    Absent,
+    /// The old text occurs more than once.
+    Ambiguous,
+    /// The old text and that of another patch have bytes in common.
+    Overlap,
+}
+
+impl PatchReason {
+    /// The word on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Absent => "absent",
+            Self::Ambiguous => "ambiguous",
+            Self::Overlap => "overlap",
+        }
+    }
+}
+
+/// What is wrong with one patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchProblem {
+    /// Its index from 0.
+    pub patch: usize,
+    /// The closed list of reasons.
+    pub reason: PatchReason,
+    /// The lines, from 1, on which its old text begins.
+    pub lines: Vec<usize>,
+    /// Whether it begins on further lines too.
+    pub more: bool,
+}
+
+impl fmt::Display for PatchProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.reason {
+            PatchReason::Empty => "the old text is empty",
+            PatchReason::Absent => "the old text is not there",
+            PatchReason::Ambiguous => "the old text is there more than once",
+            PatchReason::Overlap => "the old text overlaps that of another patch",
+        };
+        write!(f, "patch {}: {what}", self.patch)?;
+        for (at, line) in self.lines.iter().enumerate() {
+            let before = if at > 0 { ", " } else { ", at line " };
+            write!(f, "{before}{line}")?;
+        }
+        f.write_str(if self.more { " and more" } else { "" })
     }
 }
 
@@ -124,8 +212,14 @@ pub enum Error {
     Change {
         /// The closed list of reasons.
         reason: ChangeReason,
-        /// Every id or heading that is meant, in the order of the input.
+        /// Every id or heading that is meant, in the order of the input; changes and edits by their index from 0.
         names: Vec<String>,
+    },
+    /// Patches that cannot be applied; nothing was changed.
+    #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Patch {
+        /// What is wrong, in the order of the patches.
+        problems: Vec<PatchProblem>,
     },
     /// A token encoding that is not built in.
     #[error("unknown token encoding {name:?}")]

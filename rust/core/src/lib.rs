@@ -4,14 +4,19 @@
 //! * [`canonical`]: RFC 8785 bytes and their SHA-256; a strict check of JSON text
 //! * [`blocks`]: memory documents as spans that join to the document byte for byte
 //! * [`align`]: which block of a new text carries on which block of the old one
+//! * [`apply`]: changes of blocks as the smallest edits of their document, and back
+//! * [`patch`]: exact-text patches, all or none
 //! * [`redact`]: secrets replaced by `[REDACTED:<kind>]` in one linear pass
 //! * [`rank`]: texts ranked by how well they answer a query
 //! * [`error`]: every refusal, with its position
 
 pub mod align;
+pub mod apply;
 pub mod blocks;
 pub mod canonical;
 pub mod error;
+mod lines;
+pub mod patch;
 pub mod rank;
 pub mod redact;
 pub mod tokens;

@@ -9,15 +9,18 @@ use crate::unlocked::unlocked;
 /// Kind, start, end, level, text, tags and fields of a block.
 type BlockTuple = (&'static str, usize, usize, usize, String, Vec<String>, Vec<(String, String)>);
 
-#[pyfunction]
-#[pyo3(signature = (data, sections = None))]
-pub(crate) fn parse_blocks(py: Python<'_>, data: &[u8], sections: Option<bool>) -> PyResult<Vec<BlockTuple>> {
-    let sections = match sections {
+pub(crate) fn sections_of(sections: Option<bool>) -> Sections {
+    match sections {
         Some(true) => Sections::Always,
         Some(false) => Sections::Never,
         None => Sections::ByFields,
-    };
-    let blocks = unlocked(py, data.len(), || blocks::parse(data, sections)).map_err(Refused::from)?;
+    }
+}
+
+#[pyfunction]
+#[pyo3(signature = (data, sections = None))]
+pub(crate) fn parse_blocks(py: Python<'_>, data: &[u8], sections: Option<bool>) -> PyResult<Vec<BlockTuple>> {
+    let blocks = unlocked(py, data.len(), || blocks::parse(data, sections_of(sections))).map_err(Refused::from)?;
     let tuple = |block: blocks::Block| {
         (block.kind.word(), block.start, block.end, block.level, block.text, block.tags, block.fields)
     };

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use reverie_core::Error;
-use reverie_core::error::{ChangeReason, JsonReason, Position};
+use reverie_core::error::{ChangeReason, JsonReason, PatchProblem, Position};
 
 /// A refusal on its way to Python.
 pub(crate) struct Refused(Error);
@@ -39,10 +39,24 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             details.set_item("reason", reason.word())?;
             details.set_item("names", names)?;
         }
+        Error::Patch { problems } => {
+            details.set_item("reason", problems.first().map(|problem| problem.reason.word()))?;
+            let named = problems.iter().map(|problem| patch_problem(py, problem)).collect::<PyResult<Vec<_>>>()?;
+            details.set_item("patches", named)?;
+        }
         Error::UnknownEncoding { name } => details.set_item("encoding", name)?,
     }
     let kind = py.import("reverie.errors")?.getattr("ValidationError")?;
     Ok(PyErr::from_value(kind.call((error.to_string(),), Some(&details))?))
+}
+
+fn patch_problem<'py>(py: Python<'py>, problem: &PatchProblem) -> PyResult<Bound<'py, PyDict>> {
+    let details = PyDict::new(py);
+    details.set_item("patch", problem.patch)?;
+    details.set_item("reason", problem.reason.word())?;
+    details.set_item("lines", &problem.lines)?;
+    details.set_item("more", problem.more)?;
+    Ok(details)
 }
 
 fn hint(error: &Error) -> &'static str {
@@ -59,7 +73,16 @@ fn hint(error: &Error) -> &'static str {
         Error::NotUtf8 { .. } => "save the text as UTF-8",
         Error::Change { reason, .. } => match reason {
             ChangeReason::DuplicateId => "give every block an id of its own",
+            ChangeReason::UnknownId => "read the document again and name ids that it has",
+            ChangeReason::ChangedTwice => "make one change of the changes of one block",
+            ChangeReason::UnknownHeading => "name a heading of the document by its text without marks",
+            ChangeReason::UnknownChange => "use add_after, add_under, add_end, update or delete",
+            ChangeReason::NotABlock => "parse the document as it is now and give each block's span once",
+            ChangeReason::NotOneBlock => "write one block: one item with its other lines indented, or one section",
+            ChangeReason::BreaksOut => "close what the text opens: code fences, comments, HTML",
+            ChangeReason::StaleEdit => "apply edits in order to the very text that they were made for",
         },
+        Error::Patch { .. } => "quote the text exactly, with so many lines around it that it occurs once",
         Error::UnknownEncoding { .. } => "use o200k_base or cl100k_base",
     }
 }

@@ -3,10 +3,12 @@
 #![expect(clippy::needless_pass_by_value, reason = "what was converted from Python belongs to the call")]
 
 mod align;
+mod apply;
 mod blocks;
 mod canonical;
 mod error;
 mod index;
+mod patch;
 mod redactor;
 mod tokens;
 mod unlocked;
@@ -19,11 +21,15 @@ mod _native {
     #[pymodule_export]
     use crate::align::align;
     #[pymodule_export]
+    use crate::apply::{apply_changes, apply_edits};
+    #[pymodule_export]
     use crate::blocks::parse_blocks;
     #[pymodule_export]
     use crate::canonical::{canonical, check_json, sha256_canonical};
     #[pymodule_export]
     use crate::index::Index;
+    #[pymodule_export]
+    use crate::patch::apply_patches;
     #[pymodule_export]
     use crate::redactor::{Redactor, redact};
     #[pymodule_export]

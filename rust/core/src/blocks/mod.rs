@@ -90,6 +90,11 @@ pub fn parse(document: &[u8], sections: Sections) -> Result<Vec<Block>, Error> {
     Ok(parser.blocks)
 }
 
+/// The lines of a text without their endings.
+pub(crate) fn texts_of_lines(text: &str) -> Vec<&str> {
+    lines(text, 0).into_iter().map(|line| line.text).collect()
+}
+
 struct Parser<'t> {
     lines: &'t [Line<'t>],
     at: usize,

@@ -1,0 +1,47 @@
+//! Changes of blocks, and edits of text.
+
+use std::borrow::Cow;
+
+use pyo3::prelude::*;
+use reverie_core::apply::{self, Change, Edit, Held};
+
+use crate::blocks::sections_of;
+use crate::error::Refused;
+use crate::unlocked::unlocked;
+
+/// Start in bytes, old text and new text of an edit.
+type EditTuple = (usize, String, String);
+
+/// The edits, the document after them, and the edits that undo them.
+type AppliedTuple = (Vec<EditTuple>, Cow<'static, [u8]>, Vec<EditTuple>);
+
+fn tuples(edits: Vec<Edit>) -> Vec<EditTuple> {
+    edits.into_iter().map(|edit| (edit.start, edit.old, edit.new)).collect()
+}
+
+#[pyfunction]
+#[pyo3(signature = (document, blocks, changes, sections = None))]
+pub(crate) fn apply_changes(
+    py: Python<'_>,
+    document: &[u8],
+    blocks: Vec<(String, usize, usize)>,
+    changes: Vec<(String, String, String)>,
+    sections: Option<bool>,
+) -> PyResult<AppliedTuple> {
+    let held: Vec<_> = blocks.iter().map(|(id, start, end)| Held { id, start: *start, end: *end }).collect();
+    let changes = changes
+        .iter()
+        .map(|(word, target, text)| Change::named(word, target, text))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(Refused::from)?;
+    let work = || apply::apply_changes(document, sections_of(sections), &held, &changes);
+    let applied = unlocked(py, document.len(), work).map_err(Refused::from)?;
+    Ok((tuples(applied.edits), Cow::Owned(applied.document.into_bytes()), tuples(applied.inverse)))
+}
+
+#[pyfunction]
+pub(crate) fn apply_edits(py: Python<'_>, document: &[u8], edits: Vec<EditTuple>) -> PyResult<Cow<'static, [u8]>> {
+    let edits: Vec<_> = edits.into_iter().map(|(start, old, new)| Edit { start, old, new }).collect();
+    let text = unlocked(py, document.len(), || apply::apply_edits(document, &edits)).map_err(Refused::from)?;
+    Ok(Cow::Owned(text.into_bytes()))
+}
