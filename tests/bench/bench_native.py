@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import rfc8785
-import rs_bpe.bpe
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie import _native
-from support.vocabulary import oracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -111,20 +109,6 @@ def each(function: Callable[[Any], object], items: Sequence[Any]) -> Callable[[]
     return work
 
 
-def bench_tokens() -> None:
-    """Counting, against tiktoken on seen text, and against rs_bpe where nothing splits the text."""
-    encode = oracle().encode_ordinary
-    for name, texts in (("code", code()), ("English", english())):
-        for length, unit in ((32_000, "32 KB texts"), (480, "480 B items")):
-            items = pieces(texts, length)
-            title = f"count o200k, {name}, {unit}, to tiktoken"
-            compare(title, size_of(items), each(_native.count, items), each(lambda item: len(encode(item)), items))
-    counter = rs_bpe.bpe.openai.o200k_base()
-    letters = random.Random(2).choices("abcdefghijklmnopqrstuvwxyz", k=200_000)
-    for name, text in (("200 KB of one letter", "a" * 200_000), ("200 KB of random letters", "".join(letters))):
-        compare(f"count o200k, {name}, to rs_bpe", len(text), each(_native.count, [text]), each(counter.count, [text]))
-
-
 def bench_json() -> None:
     """Canonical bytes and hash of Python values, and the strict check of text."""
     records = memories()
@@ -163,5 +147,5 @@ def bench_rank() -> None:
 
 
 if __name__ == "__main__":
-    for bench in (bench_tokens, bench_json, bench_redact, bench_rank):
+    for bench in (bench_json, bench_redact, bench_rank):
         bench()

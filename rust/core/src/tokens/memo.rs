@@ -1,62 +1,76 @@
-//! Remembers how many tokens recent pieces had: one small table a thread, overwritten in place.
+//! Remembers how many tokens recent pieces had: flat tables of a fixed size, overwritten in place.
 
-use std::cell::RefCell;
+use crate::tokens::key::{Key, halves, place};
 
-use crate::tokens::vocabulary::{hash_of, key_at, place, spread};
+/// Short pieces are remembered in pairs, the more recent one first: 2 MiB.
+const SHORT: usize = 1 << 16;
 
-/// Short pieces that are remembered.
-const SHORT_SLOTS: usize = 1 << 14;
-/// Long pieces that are remembered, and the longest of them.
-const LONG_SLOTS: usize = 1 << 11;
-const LONG_BYTES_MAX: usize = 128;
+/// Longer pieces likewise, of which the longest are not remembered: 1 MiB.
+const LONG: usize = 1 << 12;
+const LONG_BYTES: usize = 126;
+
+/// A longer piece and its number of tokens.
+#[derive(Clone)]
+struct Long {
+    bytes: [u8; LONG_BYTES],
+    length: u8,
+    tokens: u8,
+}
 
 /// The memo of one encoding in one thread.
 pub(crate) struct Memo {
-    short: Vec<(u128, u32)>,
-    long: Vec<(Box<[u8]>, u32)>,
+    short: Vec<[Key; 2]>,
+    long: Vec<[Long; 2]>,
 }
 
 impl Memo {
-    pub(crate) fn new() -> RefCell<Self> {
-        RefCell::new(Self { short: Vec::new(), long: Vec::new() })
+    pub(crate) fn new() -> Self {
+        let none = Long { bytes: [0; LONG_BYTES], length: 0, tokens: 0 };
+        Self { short: vec![[Key::default(); 2]; SHORT], long: vec![[none.clone(), none]; LONG] }
     }
 
-    /// The count of the piece at `start..end`, computed only if it is not remembered.
+    /// The tokens of a short piece, computed only if they are not remembered.
     #[inline]
-    pub(crate) fn count(&mut self, text: &[u8], start: usize, end: usize, compute: impl Fn(&[u8]) -> usize) -> usize {
-        match key_at(text, start, end) {
-            Some(key) => self.short(key, || compute(&text[start..end])),
-            None if end - start <= LONG_BYTES_MAX => self.long(&text[start..end], compute),
-            None => compute(&text[start..end]),
+    pub(crate) fn short(&mut self, key: Key, compute: impl FnOnce() -> usize) -> usize {
+        let Some(pair) = self.short.get_mut(place(key.hash(), SHORT)) else { return compute() };
+        for known in &*pair {
+            if let Some(tokens) = key.tokens_in(*known) {
+                return tokens;
+            }
         }
+        let tokens = compute();
+        *pair = [key.counted(tokens), pair[0]];
+        tokens
     }
 
-    #[inline]
-    fn short(&mut self, key: u128, compute: impl Fn() -> usize) -> usize {
-        if self.short.is_empty() {
-            self.short.resize(SHORT_SLOTS, (0, 0));
+    /// The same for a piece of any length.
+    pub(crate) fn long(&mut self, piece: &[u8], compute: impl FnOnce() -> usize) -> usize {
+        if piece.len() > LONG_BYTES {
+            return compute();
         }
-        let slot = &mut self.short[place(hash_of(key), SHORT_SLOTS - 1)];
-        if slot.0 != key {
-            *slot = (key, u32::try_from(compute()).unwrap_or(u32::MAX));
+        let Some(pair) = self.long.get_mut(place(hash(piece), LONG)) else { return compute() };
+        if let Some(known) = pair.iter().find(|known| known.bytes.get(..usize::from(known.length)) == Some(piece)) {
+            return usize::from(known.tokens);
         }
-        slot.1 as usize
+        let tokens = compute();
+        if let (Ok(length), Ok(tokens)) = (u8::try_from(piece.len()), u8::try_from(tokens)) {
+            pair.swap(0, 1);
+            pair[0].bytes[..piece.len()].copy_from_slice(piece);
+            (pair[0].length, pair[0].tokens) = (length, tokens);
+        }
+        tokens
     }
+}
 
-    fn long(&mut self, piece: &[u8], compute: impl Fn(&[u8]) -> usize) -> usize {
-        if self.long.is_empty() {
-            self.long.resize(LONG_SLOTS, (Box::default(), 0));
-        }
-        let mut hash = piece.len() as u64;
-        for chunk in piece.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            hash = spread(hash ^ u64::from_le_bytes(word));
-        }
-        let slot = &mut self.long[place(hash, LONG_SLOTS - 1)];
-        if *slot.0 != *piece {
-            *slot = (piece.into(), u32::try_from(compute(piece)).unwrap_or(u32::MAX));
-        }
-        slot.1 as usize
+/// Of any bytes.
+fn hash(piece: &[u8]) -> u64 {
+    let mut hash = piece.len() as u64;
+    for chunk in piece.chunks(16) {
+        let mut window = [0; 16];
+        window[..chunk.len()].copy_from_slice(chunk);
+        let (low, high) = halves(window);
+        hash = (hash ^ low).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        hash = (hash ^ hash >> 29 ^ high).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     }
+    hash ^ hash >> 32
 }

@@ -1,19 +1,29 @@
 //! Exact token counts of ordinary text: special-token strings are text like any other.
 
+mod ascii;
 mod classes;
+mod counter;
+mod heap;
+mod key;
 mod memo;
 mod merge;
 mod split;
+mod starts;
+mod table;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 mod vocabulary;
+mod window;
 
 use std::cell::RefCell;
 use std::sync::LazyLock;
 use std::thread::LocalKey;
 
 use crate::error::Error;
+use counter::{Counter, Passed};
 use memo::Memo;
-use split::{Pattern, Pieces};
-use vocabulary::{Vocabulary, key_at};
+use split::Pattern;
+use vocabulary::Vocabulary;
 
 /// The encodings that are built in; no vocabulary is ever fetched.
 pub const ENCODINGS: [&str; 2] = ["o200k_base", "cl100k_base"];
@@ -27,8 +37,8 @@ static CL100K: LazyLock<Vocabulary> =
     LazyLock::new(|| Vocabulary::unpack(include_bytes!("../../data/cl100k_base.merges")));
 
 thread_local! {
-    static O200K_MEMO: RefCell<Memo> = Memo::new();
-    static CL100K_MEMO: RefCell<Memo> = Memo::new();
+    static O200K_MEMO: RefCell<Option<Memo>> = const { RefCell::new(None) };
+    static CL100K_MEMO: RefCell<Option<Memo>> = const { RefCell::new(None) };
 }
 
 /// One built-in encoding, unpacked on first use and then shared.
@@ -36,7 +46,7 @@ thread_local! {
 pub struct Encoding {
     vocabulary: &'static Vocabulary,
     pattern: Pattern,
-    memo: &'static LocalKey<RefCell<Memo>>,
+    memo: &'static LocalKey<RefCell<Option<Memo>>>,
 }
 
 impl Encoding {
@@ -55,9 +65,10 @@ impl Encoding {
     /// Tokens of a text.
     #[must_use]
     pub fn count(&self, text: &str) -> usize {
-        self.memo.with_borrow_mut(|memo| {
-            Pieces::new(text, self.pattern).map(|(start, end)| self.piece(text, start, end, memo)).sum()
-        })
+        match self.pass(text, usize::MAX) {
+            Ok(tokens) => tokens,
+            Err(passed) => passed.before,
+        }
     }
 
     /// Whether a text has at most `limit` tokens; stops counting where it has more. Every token stands for 1 to
@@ -67,7 +78,7 @@ impl Encoding {
         if text.len() <= limit || text.len() > limit.saturating_mul(TOKEN_BYTES_MAX) {
             return text.len() <= limit;
         }
-        self.beyond(text, limit).is_none()
+        self.pass(text, limit).is_ok()
     }
 
     /// The tokens of `- body\n` for each body: sums of them are exact for any packing of single-line bodies that
@@ -94,7 +105,7 @@ impl Encoding {
     /// given up doubles each time, so that no text is counted often.
     #[must_use]
     pub fn truncate<'t>(&self, text: &'t str, limit: usize) -> &'t str {
-        let Some((start, end, before)) = self.beyond(text, limit) else { return text };
+        let Err(Passed { start, end, before }) = self.pass(text, limit) else { return text };
         let mut lengths = merge::lengths(&text.as_bytes()[start..end], self.vocabulary);
         lengths.truncate(limit - before);
         let mut cut = text.floor_char_boundary(start + lengths.iter().sum::<usize>());
@@ -120,28 +131,12 @@ impl Encoding {
         file
     }
 
-    /// The piece in which a text comes to have more than `limit` tokens, and the tokens before it.
-    fn beyond(&self, text: &str, limit: usize) -> Option<(usize, usize, usize)> {
+    /// The tokens of a text, or where it comes to have more than `limit`.
+    fn pass(&self, text: &str, limit: usize) -> Result<usize, Passed> {
         self.memo.with_borrow_mut(|memo| {
-            let mut before = 0;
-            for (start, end) in Pieces::new(text, self.pattern) {
-                let count = self.piece(text, start, end, memo);
-                if before + count > limit {
-                    return Some((start, end, before));
-                }
-                before += count;
-            }
-            None
+            let memo = memo.get_or_insert_with(Memo::new);
+            Counter { text, pattern: self.pattern, vocabulary: self.vocabulary, memo, limit }.pass()
         })
-    }
-
-    #[inline]
-    fn piece(&self, text: &str, start: usize, end: usize, memo: &mut Memo) -> usize {
-        let bytes = text.as_bytes();
-        match key_at(bytes, start, end) {
-            Some(key) if self.vocabulary.whole.contains(key) => 1,
-            _ => memo.count(bytes, start, end, |piece| merge::count(piece, self.vocabulary)),
-        }
     }
 }
 

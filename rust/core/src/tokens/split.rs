@@ -23,8 +23,9 @@ pub(crate) struct Pieces<'t> {
 }
 
 impl<'t> Pieces<'t> {
-    pub(crate) fn new(text: &'t str, pattern: Pattern) -> Self {
-        Self { text, at: 0, pattern, classes: &CLASSES }
+    /// Those from the place on where one begins.
+    pub(crate) fn from(text: &'t str, at: usize, pattern: Pattern) -> Self {
+        Self { text, at, pattern, classes: &CLASSES }
     }
 }
 

@@ -1,0 +1,101 @@
+//! A short piece as two words, so that one comparison tells whether two pieces are the same.
+
+/// Bytes of a piece that fit into a key, beside their number.
+pub(crate) const KEY_BYTES: usize = 15;
+
+/// Where a key holds a piece's length, and where a table may add its number of tokens.
+const LENGTH_AT: u32 = 60;
+const COUNT_AT: u32 = 56;
+const COUNT: u64 = 0xF << COUNT_AT;
+
+/// The bytes of a piece, its length in the topmost four bits, and four bits for its tokens. Never zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Key {
+    low: u64,
+    high: u64,
+}
+
+impl Key {
+    /// The key of the first `length` bytes of a window; lengths above [`KEY_BYTES`] have none that means anything.
+    #[inline]
+    pub(crate) fn of_window(window: [u8; 16], length: usize) -> Self {
+        let (low, high) = halves(window);
+        let (keep_low, keep_high) = KEEP[length & 15];
+        Self { low: low & keep_low, high: high & keep_high | (length as u64) << LENGTH_AT }
+    }
+
+    /// The key of a whole piece, if it is short enough.
+    pub(crate) fn of(piece: &[u8]) -> Option<Self> {
+        if piece.is_empty() || piece.len() > KEY_BYTES {
+            return None;
+        }
+        let mut window = [0; 16];
+        window[..piece.len()].copy_from_slice(piece);
+        Some(Self::of_window(window, piece.len()))
+    }
+
+    /// The key of a piece inside a text, without copying byte by byte where 16 bytes are at hand.
+    #[inline]
+    pub(crate) fn at(text: &[u8], start: usize, end: usize) -> Option<Self> {
+        let length = end - start;
+        if length > KEY_BYTES {
+            return None;
+        }
+        match text[start..].first_chunk::<16>() {
+            Some(window) => Some(Self::of_window(*window, length)),
+            None => Self::of(&text[start..end]),
+        }
+    }
+
+    /// The key together with a number of tokens, 1 to 15.
+    #[inline]
+    pub(crate) fn counted(self, tokens: usize) -> Self {
+        Self { low: self.low, high: self.high | (tokens as u64) << COUNT_AT & COUNT }
+    }
+
+    /// The number of tokens that `counted` holds, if it is this key's.
+    #[inline]
+    pub(crate) fn tokens_in(self, counted: Self) -> Option<usize> {
+        let rest = self.high ^ counted.high;
+        (self.low == counted.low && rest & !COUNT == 0).then_some((rest >> COUNT_AT) as usize)
+    }
+
+    #[inline]
+    pub(crate) fn is_none(self) -> bool {
+        self.high == 0
+    }
+
+    /// Bits to place the key by; the upper ones are the best.
+    #[inline]
+    pub(crate) fn hash(self) -> u64 {
+        let mixed = self.low.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ self.high.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        (mixed ^ (mixed >> 32)).wrapping_mul(0x9FB2_1C65_1E98_DF25)
+    }
+}
+
+/// The bits of both halves that belong to a piece of each length.
+const KEEP: [(u64, u64); 16] = {
+    let mut keep = [(0, 0); 16];
+    let mut length = 1;
+    while length < 16 {
+        keep[length] =
+            if length <= 8 { (u64::MAX >> (64 - 8 * length), 0) } else { (u64::MAX, u64::MAX >> (128 - 8 * length)) };
+        length += 1;
+    }
+    keep
+};
+
+/// Sixteen bytes as two words, little-endian.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is what is asked for")]
+pub(crate) fn halves(bytes: [u8; 16]) -> (u64, u64) {
+    let both = u128::from_le_bytes(bytes);
+    (both as u64, (both >> 64) as u64)
+}
+
+/// The upper bits of a hash as a place in a table of `size`, a power of two above 1.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the result is below a size")]
+pub(crate) fn place(hash: u64, size: usize) -> usize {
+    (hash >> (64 - size.trailing_zeros())) as usize
+}
