@@ -8,6 +8,7 @@ mod blocks;
 mod canonical;
 mod error;
 mod index;
+mod object;
 mod patch;
 mod redactor;
 mod tokens;

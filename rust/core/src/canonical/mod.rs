@@ -1,7 +1,9 @@
 //! Canonical JSON: one value, one byte string (RFC 8785), and what is refused rather than rounded.
 
 mod order;
+mod output;
 mod scan;
+mod source;
 mod strings;
 mod value;
 mod write;
@@ -11,6 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::error::Error;
 
 pub use order::utf16_order;
+pub use source::{Shape, Source, Unfit};
 pub use value::Value;
 
 /// How deep lists and objects may nest: 128 containers, one inside the other.
@@ -38,7 +41,7 @@ pub fn parse(text: &[u8]) -> Result<Value<'_>, Error> {
 ///
 /// # Errors
 /// Duplicate keys, numbers that are not finite, integers beyond [`INTEGER_MAX`], each with its path.
-pub fn canonical(value: &Value<'_>) -> Result<Vec<u8>, Error> {
+pub fn canonical<'s, S: Source<'s>>(value: S) -> Result<Vec<u8>, Error> {
     write::write(value)
 }
 

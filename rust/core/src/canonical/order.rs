@@ -11,7 +11,31 @@ pub fn utf16_order(left: &str, right: &str) -> Ordering {
     let differing = left.bytes().zip(right.bytes()).find(|(a, b)| a != b);
     match differing {
         None => left.len().cmp(&right.len()),
-        Some((a, b)) if a >= 0xEE && b >= 0xEE && (a < 0xF0) != (b < 0xF0) => b.cmp(&a),
-        Some((a, b)) => a.cmp(&b),
+        Some((a, b)) => rank(a).cmp(&rank(b)),
     }
+}
+
+/// The first eight bytes of a string as a number: where two of them differ, they are in the order of the strings.
+#[must_use]
+pub(crate) fn head(text: &str) -> u64 {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let bytes = first_bytes(text.as_bytes());
+    if bytes & HIGH == 0 { bytes } else { u64::from_be_bytes(bytes.to_be_bytes().map(rank)) }
+}
+
+/// UTF-8 bytes in the order of the code units they begin: EE and EF come after F0 to F4.
+fn rank(byte: u8) -> u8 {
+    if matches!(byte, 0xEE | 0xEF) { byte + 0x10 } else { byte }
+}
+
+/// Up to eight bytes from the highest down, zero where there are fewer.
+pub(crate) fn first_bytes(bytes: &[u8]) -> u64 {
+    if let Some(eight) = bytes.first_chunk() {
+        return u64::from_be_bytes(*eight);
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let last = u64::from(u32::from_be_bytes(*last)) << (8 * (8 - bytes.len()));
+        return u64::from(u32::from_be_bytes(*first)) << 32 | (last & 0xFFFF_FFFF);
+    }
+    bytes.iter().zip([56, 48, 40]).fold(0, |head, (byte, shift)| head | u64::from(*byte) << shift)
 }

@@ -1,9 +1,12 @@
 //! A JSON value that remembers what JSON cannot lose: the order and the repetition of its keys.
 
 use std::borrow::Cow;
+use std::iter::Map;
+use std::slice::Iter;
 
 use crate::canonical::INTEGER_MAX;
 use crate::canonical::scan::{Number, Sink};
+use crate::canonical::source::{Shape, Source, Unfit};
 use crate::canonical::strings::Text;
 use crate::error::{Error, JsonReason, Position};
 
@@ -24,6 +27,26 @@ pub enum Value<'a> {
     List(Vec<Value<'a>>),
     /// `{…}` in the order it was given.
     Object(Vec<(Cow<'a, str>, Value<'a>)>),
+}
+
+type Member<'a> = (Cow<'a, str>, Value<'a>);
+
+impl<'v> Source<'v> for &'v Value<'v> {
+    type Items = Iter<'v, Value<'v>>;
+    type Members = Map<Iter<'v, Member<'v>>, fn(&'v Member<'v>) -> Result<(&'v str, Self), Unfit>>;
+
+    fn shape(self) -> Result<Shape<'v, Self>, Unfit> {
+        let borrowed: fn(&'v Member<'v>) -> _ = |(key, value)| Ok((key.as_ref(), value));
+        Ok(match self {
+            Value::Null => Shape::Null,
+            Value::Bool(value) => Shape::Bool(*value),
+            Value::Integer(integer) => Shape::Integer(*integer),
+            Value::Double(double) => Shape::Double(*double),
+            Value::Text(text) => Shape::Text(text),
+            Value::List(items) => Shape::List(items.iter()),
+            Value::Object(members) => Shape::Object(members.iter().map(borrowed)),
+        })
+    }
 }
 
 enum Open<'a> {

@@ -1,133 +1,123 @@
-//! Writes a value as RFC 8785 says.
+//! Writes a value as RFC 8785 says, from wherever it is.
 
-use std::borrow::Cow;
+use crate::canonical::DEPTH_MAX;
+use crate::canonical::order::{head, utf16_order};
+use crate::canonical::output::Output;
+use crate::canonical::source::{Shape, Source, Unfit};
+use crate::error::{Error, Position, Step};
 
-use crate::canonical::{INTEGER_MAX, Value, utf16_order};
-use crate::error::{Error, JsonReason, Position, Step};
-
-/// The canonical bytes. Recursion is bounded by the depth that a [`Value`] was built with.
-pub(crate) fn write(value: &Value<'_>) -> Result<Vec<u8>, Error> {
-    let mut writer = Writer { out: Vec::with_capacity(256), numbers: ryu_js::Buffer::new() };
+/// The canonical bytes. Recursion ends at [`DEPTH_MAX`].
+pub(crate) fn write<'s, S: Source<'s>>(value: S) -> Result<Vec<u8>, Error> {
+    let mut writer = Writer { out: Output::new(), members: Vec::new(), depth: 0 };
     writer.value(value).map_err(|refused| {
-        let at = Position::path(refused.steps.iter().rev());
-        Error::Json { reason: refused.reason, what: refused.what, at }
+        let (unfit, steps) = *refused.0;
+        Error::Json { reason: unfit.reason(), what: unfit.what(), at: Position::path(steps.iter().rev()) }
     })?;
-    Ok(writer.out)
+    Ok(writer.out.bytes)
 }
 
 /// A refusal on its way out of the value, gathering the steps of its path from the innermost.
-struct Refused {
-    reason: JsonReason,
-    what: &'static str,
-    steps: Vec<Step>,
+struct Refused(Box<(Unfit, Vec<Step>)>);
+
+impl From<Unfit> for Refused {
+    #[cold]
+    fn from(unfit: Unfit) -> Self {
+        Self(Box::new((unfit, Vec::new())))
+    }
 }
 
 impl Refused {
-    fn new(reason: JsonReason, what: &'static str) -> Self {
-        Self { reason, what, steps: Vec::new() }
-    }
-
+    #[cold]
     fn inside(mut self, step: Step) -> Self {
-        self.steps.push(step);
+        self.0.1.push(step);
         self
     }
 }
 
-struct Writer {
-    out: Vec<u8>,
-    numbers: ryu_js::Buffer,
+/// A member of an open object, with what decides its place.
+#[derive(Clone, Copy)]
+struct Member<'s, S> {
+    head: u64,
+    key: &'s str,
+    value: S,
 }
 
-impl Writer {
-    fn value(&mut self, value: &Value<'_>) -> Result<(), Refused> {
-        match value {
-            Value::Null => self.out.extend_from_slice(b"null"),
-            Value::Bool(true) => self.out.extend_from_slice(b"true"),
-            Value::Bool(false) => self.out.extend_from_slice(b"false"),
-            Value::Integer(integer) => self.integer(*integer)?,
-            Value::Double(double) => self.double(*double)?,
-            Value::Text(text) => write_text(&mut self.out, text),
-            Value::List(items) => self.list(items)?,
-            Value::Object(members) => self.object(members)?,
+struct Writer<'s, S> {
+    out: Output,
+    /// The members of all open objects, those of the innermost last.
+    members: Vec<Member<'s, S>>,
+    depth: usize,
+}
+
+impl<'s, S: Source<'s>> Writer<'s, S> {
+    fn value(&mut self, value: S) -> Result<(), Refused> {
+        match value.shape()? {
+            Shape::Text(text) => self.out.text(text),
+            Shape::Integer(integer) => self.out.integer(integer)?,
+            Shape::Double(double) => self.out.double(double)?,
+            Shape::Bool(value) => self.out.bool(value),
+            Shape::Null => self.out.raw(b"null"),
+            Shape::List(items) => {
+                self.enter()?;
+                self.list(items)?;
+                self.depth -= 1;
+            }
+            Shape::Object(members) => {
+                self.enter()?;
+                self.object(members)?;
+                self.depth -= 1;
+            }
         }
         Ok(())
     }
 
-    fn integer(&mut self, integer: i64) -> Result<(), Refused> {
-        if !(-INTEGER_MAX..=INTEGER_MAX).contains(&integer) {
-            return Err(Refused::new(JsonReason::NumberOutOfRange, "an integer beyond 2^53-1"));
-        }
-        self.out.extend_from_slice(integer.to_string().as_bytes());
-        Ok(())
+    /// One container deeper; also what ends a value that contains itself.
+    fn enter(&mut self) -> Result<(), Unfit> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX { Err(Unfit::TooDeep) } else { Ok(()) }
     }
 
-    fn double(&mut self, double: f64) -> Result<(), Refused> {
-        if !double.is_finite() {
-            return Err(Refused::new(JsonReason::NumberOutOfRange, "a number that is not finite"));
-        }
-        self.out.extend_from_slice(self.numbers.format_finite(double).as_bytes());
-        Ok(())
-    }
-
-    fn list(&mut self, items: &[Value<'_>]) -> Result<(), Refused> {
-        self.out.push(b'[');
-        for (index, item) in items.iter().enumerate() {
+    fn list(&mut self, items: S::Items) -> Result<(), Refused> {
+        self.out.byte(b'[');
+        for (index, item) in items.enumerate() {
             if index > 0 {
-                self.out.push(b',');
+                self.out.byte(b',');
             }
             self.value(item).map_err(|refused| refused.inside(Step::Index(index)))?;
         }
-        self.out.push(b']');
+        self.out.byte(b']');
         Ok(())
     }
 
-    fn object(&mut self, members: &[(Cow<'_, str>, Value<'_>)]) -> Result<(), Refused> {
-        let mut sorted: Vec<&(Cow<'_, str>, Value<'_>)> = members.iter().collect();
-        sorted.sort_by(|a, b| utf16_order(&a.0, &b.0));
-        self.out.push(b'{');
-        for (index, (key, value)) in sorted.iter().enumerate() {
-            let inside = |refused: Refused| refused.inside(Step::Key(key.clone().into_owned()));
-            if index > 0 {
-                if sorted[index - 1].0 == *key {
-                    return Err(inside(Refused::new(JsonReason::DuplicateKey, "the same key twice")));
-                }
-                self.out.push(b',');
-            }
-            write_text(&mut self.out, key);
-            self.out.push(b':');
-            self.value(value).map_err(inside)?;
+    fn object(&mut self, members: S::Members) -> Result<(), Refused> {
+        let from = self.members.len();
+        for member in members {
+            let (key, value) = member?;
+            self.members.push(Member { head: head(key), key, value });
         }
-        self.out.push(b'}');
+        self.arrange(from)?;
+        self.out.byte(b'{');
+        for at in from..self.members.len() {
+            if at > from {
+                self.out.byte(b',');
+            }
+            let Member { key, value, .. } = self.members[at];
+            self.out.text(key);
+            self.out.byte(b':');
+            self.value(value).map_err(|refused| refused.inside(Step::Key(key.to_owned())))?;
+        }
+        self.members.truncate(from);
+        self.out.byte(b'}');
         Ok(())
     }
-}
 
-/// A string with the escapes of ECMAScript: the two-letter ones where they exist, `\u00xx` for other controls.
-fn write_text(out: &mut Vec<u8>, text: &str) {
-    out.push(b'"');
-    let bytes = text.as_bytes();
-    let mut copied = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        out.extend_from_slice(&bytes[copied..at]);
-        copied = at + 1;
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            0x08 => out.extend_from_slice(b"\\b"),
-            0x09 => out.extend_from_slice(b"\\t"),
-            0x0A => out.extend_from_slice(b"\\n"),
-            0x0C => out.extend_from_slice(b"\\f"),
-            0x0D => out.extend_from_slice(b"\\r"),
-            control => {
-                out.extend_from_slice(b"\\u00");
-                out.push(b'0' + (control >> 4));
-                out.push(b"0123456789abcdef"[usize::from(control & 15)]);
-            }
+    /// Puts the members of the innermost object into the order of their keys.
+    fn arrange(&mut self, from: usize) -> Result<(), Refused> {
+        let members = &mut self.members[from..];
+        members.sort_unstable_by(|a, b| a.head.cmp(&b.head).then_with(|| utf16_order(a.key, b.key)));
+        match members.windows(2).find(|pair| pair[0].head == pair[1].head && pair[0].key == pair[1].key) {
+            Some(pair) => Err(Refused::from(Unfit::RepeatedKey).inside(Step::Key(pair[0].key.to_owned()))),
+            None => Ok(()),
         }
     }
-    out.extend_from_slice(&bytes[copied..]);
-    out.push(b'"');
 }

@@ -1,0 +1,230 @@
+//! Python objects as the values that canonical JSON is written from, read where they are.
+
+#![expect(unsafe_code, reason = "owning every key and value while it is read costs a third of the whole time")]
+
+use std::ffi::c_int;
+use std::marker::PhantomData;
+use std::ptr::{self, NonNull};
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use reverie_core::Error;
+use reverie_core::canonical::{self as json, Shape, Source, Unfit};
+
+/// The canonical bytes of a Python object. Subclasses are read as what they are made of, not by what they override.
+pub(crate) fn canonical(value: &Bound<'_, PyAny>) -> Result<Vec<u8>, Error> {
+    let _still = Still::new(value.py());
+    json::canonical(Object { pointer: value.as_ptr(), owner: PhantomData })
+}
+
+/// While this lives, no Python code runs in this process unless it is called from here.
+///
+/// The interpreter lock is held and not given back (`'py`), and the collector, which could call finalizers whenever
+/// an exception is made, is off.
+struct Still<'py> {
+    collecting: bool,
+    lock: PhantomData<Python<'py>>,
+}
+
+impl<'py> Still<'py> {
+    fn new(_lock: Python<'py>) -> Self {
+        // SAFETY: needs the interpreter lock only, which `_lock` proves.
+        let collecting = unsafe { ffi::PyGC_Disable() } == 1;
+        Self { collecting, lock: PhantomData }
+    }
+}
+
+impl Drop for Still<'_> {
+    fn drop(&mut self) {
+        if self.collecting {
+            // SAFETY: needs the interpreter lock only, which `'py` proves.
+            unsafe { ffi::PyGC_Enable() };
+        }
+    }
+}
+
+// Under a free-threaded interpreter, where objects carry more than a count and a type, holding the interpreter would
+// keep no other thread from changing them.
+const _: () = assert!(size_of::<ffi::PyObject>() == 2 * size_of::<usize>());
+
+/// A Python object that is only borrowed.
+///
+/// # Safety of all blocks below
+/// 1. An `Object` exists only while [`canonical`] runs. It is made there from the argument, which the caller owns
+///    for that long, and in [`Items`] and [`Members`] from what a container holds that is itself an `Object`.
+/// 2. A container lets go of what it holds only when it is changed or freed, which takes Python code, or a thread
+///    that has the interpreter lock. [`Still`] excludes both, as long as nothing called from here runs Python code.
+/// 3. Nothing does. Types are compared by address or by the flags of the type, so that no `__instancecheck__` is
+///    asked. The functions called read the memory of the built-in type that was just found, subclass or not, and
+///    call no method of the object. Only `PyUnicode_AsUTF8AndSize` allocates and can fail: it builds its exception
+///    from built-in types, and clearing that frees nothing else.
+/// 4. Therefore every pointer stays valid, and of its type, for `'s`, a lifetime within the call; and so does the
+///    UTF-8 of a string, which belongs to the string.
+#[derive(Clone, Copy)]
+struct Object<'s> {
+    pointer: *mut ffi::PyObject,
+    owner: PhantomData<&'s ffi::PyObject>,
+}
+
+impl<'s> Source<'s> for Object<'s> {
+    type Items = Items<'s>;
+    type Members = Members<'s>;
+
+    fn shape(self) -> Result<Shape<'s, Self>, Unfit> {
+        // SAFETY: the object is valid (4), so that its type can be read.
+        let kind = unsafe { ffi::Py_TYPE(self.pointer) };
+        if kind == &raw mut ffi::PyUnicode_Type {
+            return self.text().map(Shape::Text);
+        }
+        if kind == &raw mut ffi::PyLong_Type {
+            return self.whole().map(Shape::Integer);
+        }
+        if kind == &raw mut ffi::PyDict_Type {
+            return Ok(Shape::Object(self.members()));
+        }
+        if kind == &raw mut ffi::PyList_Type {
+            return Ok(Shape::List(self.items(ffi::PyList_Size, ffi::PyList_GetItem)));
+        }
+        // SAFETY: `None`, `True` and `False` are there as long as the interpreter; they are only compared.
+        let (none, truth, lie) = unsafe { (ffi::Py_None(), ffi::Py_True(), ffi::Py_False()) };
+        if self.pointer == none {
+            return Ok(Shape::Null);
+        }
+        if self.pointer == truth || self.pointer == lie {
+            return Ok(Shape::Bool(self.pointer == truth));
+        }
+        if kind == &raw mut ffi::PyFloat_Type {
+            return Ok(Shape::Double(self.double()));
+        }
+        self.made_of(kind)
+    }
+}
+
+impl<'s> Object<'s> {
+    /// Tuples, and subclasses of all that can have them.
+    fn made_of(self, kind: *mut ffi::PyTypeObject) -> Result<Shape<'s, Self>, Unfit> {
+        // SAFETY: the type of a valid object is valid, and its flags only have to be read.
+        let flags = unsafe { ffi::PyType_GetFlags(kind) };
+        if flags & ffi::Py_TPFLAGS_UNICODE_SUBCLASS != 0 {
+            return self.text().map(Shape::Text);
+        }
+        if flags & ffi::Py_TPFLAGS_LONG_SUBCLASS != 0 {
+            return self.whole().map(Shape::Integer);
+        }
+        if flags & ffi::Py_TPFLAGS_DICT_SUBCLASS != 0 {
+            return Ok(Shape::Object(self.members()));
+        }
+        if flags & ffi::Py_TPFLAGS_LIST_SUBCLASS != 0 {
+            return Ok(Shape::List(self.items(ffi::PyList_Size, ffi::PyList_GetItem)));
+        }
+        if flags & ffi::Py_TPFLAGS_TUPLE_SUBCLASS != 0 {
+            return Ok(Shape::List(self.items(ffi::PyTuple_Size, ffi::PyTuple_GetItem)));
+        }
+        // SAFETY: the object is valid (4), and its bases are only looked up.
+        if unsafe { ffi::PyFloat_Check(self.pointer) } != 0 {
+            return Ok(Shape::Double(self.double()));
+        }
+        Err(Unfit::NotJson)
+    }
+
+    /// Only for a string.
+    fn text(self) -> Result<&'s str, Unfit> {
+        let mut length = 0;
+        // SAFETY: the caller found a string, which is valid (4), and the length has a place.
+        let bytes = unsafe { ffi::PyUnicode_AsUTF8AndSize(self.pointer, &raw mut length) };
+        let Some(bytes) = NonNull::new(bytes.cast_mut()) else {
+            // SAFETY: needs the interpreter lock only.
+            unsafe { ffi::PyErr_Clear() };
+            return Err(Unfit::LoneSurrogate);
+        };
+        // SAFETY: this many bytes of UTF-8, which CPython encoded itself, without surrogates; they live and do not
+        // change as long as the string does (4).
+        Ok(unsafe {
+            let bytes = std::slice::from_raw_parts(bytes.as_ptr().cast(), length.unsigned_abs());
+            std::str::from_utf8_unchecked(bytes)
+        })
+    }
+
+    /// Only for an integer.
+    fn whole(self) -> Result<i64, Unfit> {
+        let mut beyond: c_int = 0;
+        // SAFETY: the caller found an integer, which is valid (4): its value is read, `__index__` is not called.
+        let integer = unsafe { ffi::PyLong_AsLongLongAndOverflow(self.pointer, &raw mut beyond) };
+        if beyond == 0 { Ok(integer) } else { Err(Unfit::BeyondInteger) }
+    }
+
+    /// Only for a float.
+    fn double(self) -> f64 {
+        // SAFETY: the caller found a float, which is valid (4): its value is read, `__float__` is not called.
+        unsafe { ffi::PyFloat_AsDouble(self.pointer) }
+    }
+
+    /// Only for a dictionary.
+    fn members(self) -> Members<'s> {
+        Members { map: self, at: 0 }
+    }
+
+    /// Only for the sequence whose functions these are.
+    fn items(self, size: SizeOf, item: ItemOf) -> Items<'s> {
+        // SAFETY: the caller found a sequence of this kind, which is valid (4).
+        let size = unsafe { size(self.pointer) };
+        Items { list: self, item, next: 0, size }
+    }
+}
+
+type SizeOf = unsafe extern "C" fn(*mut ffi::PyObject) -> ffi::Py_ssize_t;
+type ItemOf = unsafe extern "C" fn(*mut ffi::PyObject, ffi::Py_ssize_t) -> *mut ffi::PyObject;
+
+/// The items of a list or tuple.
+struct Items<'s> {
+    list: Object<'s>,
+    item: ItemOf,
+    next: ffi::Py_ssize_t,
+    size: ffi::Py_ssize_t,
+}
+
+impl<'s> Iterator for Items<'s> {
+    type Item = Object<'s>;
+
+    fn next(&mut self) -> Option<Object<'s>> {
+        if self.next >= self.size {
+            return None;
+        }
+        // SAFETY: a valid sequence of the kind that `item` is for (4), which still has the size it had.
+        let pointer = unsafe { (self.item)(self.list.pointer, self.next) };
+        self.next += 1;
+        Some(Object { pointer, owner: PhantomData })
+    }
+}
+
+/// The members of a dictionary.
+struct Members<'s> {
+    map: Object<'s>,
+    at: ffi::Py_ssize_t,
+}
+
+impl<'s> Iterator for Members<'s> {
+    type Item = Result<(&'s str, Object<'s>), Unfit>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (mut key, mut value) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: a valid dictionary (4) that does not change on the way, and a place for each of the three.
+        let found = unsafe { ffi::PyDict_Next(self.map.pointer, &raw mut self.at, &raw mut key, &raw mut value) };
+        if found == 0 {
+            return None;
+        }
+        let [key, value] = [key, value].map(|pointer| Object { pointer, owner: PhantomData });
+        Some(key.key().map(|key| (key, value)))
+    }
+}
+
+impl<'s> Object<'s> {
+    fn key(self) -> Result<&'s str, Unfit> {
+        // SAFETY: the object is valid (4), so that its type can be read.
+        let kind = unsafe { ffi::Py_TYPE(self.pointer) };
+        // SAFETY: as above; the flags only have to be read.
+        let string = kind == &raw mut ffi::PyUnicode_Type
+            || unsafe { ffi::PyType_GetFlags(kind) } & ffi::Py_TPFLAGS_UNICODE_SUBCLASS != 0;
+        if string { self.text() } else { Err(Unfit::KeyNotText) }
+    }
+}
