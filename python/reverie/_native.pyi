@@ -84,11 +84,29 @@ class Index:
 
     def __new__(cls) -> Index: ...
     def __len__(self) -> int: ...
-    def add(self, id: str, text: str, tags: Sequence[str] = ()) -> None:
-        """Adds a text with its tags, in place of what had the same id."""
+    def add(
+        self, id: str, text: str, tags: Sequence[str] = (), groups: Sequence[str] = (), at: int | None = None
+    ) -> None:
+        """Adds a text with its tags, in place of what had the same id; filters know it by its groups and its time."""
+
+    def add_many(self, records: Sequence[tuple[str, str, Sequence[str], Sequence[str], int | None]]) -> None:
+        """Adds texts given as id, text, tags, groups and time, without the interpreter lock."""
 
     def remove(self, id: str) -> bool:
-        """Removes a text; False if there was none under that id."""
+        """Removes a text; false if there was none under that id."""
 
-    def search(self, query: str, limit: int) -> list[tuple[str, float, list[tuple[str, float]]]]:
-        """Id, score and the terms' shares of the best `limit` texts, best first, equal scores by id."""
+    def search(
+        self,
+        query: str,
+        limit: int,
+        any_of: Sequence[Sequence[str]] = (),
+        none_of: Sequence[str] = (),
+        ids: Sequence[str] | None = None,
+        since: int | None = None,
+        before: int | None = None,
+    ) -> list[tuple[str, float, tuple[tuple[str, float], ...]]]:
+        """Id, score and the terms' shares of the best `limit` texts, best first, equal scores by id.
+
+        Of each set of `any_of` a text carries a group, of `none_of` none; it is one of `ids` and its time in
+        `since <= at < before`.
+        """

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from reverie.rank import Index
+from reverie.rank import Filter, Hit, Index, Record
 
 
 def index(*texts: str) -> Index:
@@ -76,6 +76,19 @@ def test_function_words_are_asked_for_only_when_nothing_else_is(query: str, best
     assert (hits[0].id if hits else None) == best
 
 
+def test_function_words_that_most_texts_hold_are_never_asked_for() -> None:
+    """Of a query of function words alone, two that few texts hold must stand in an answer."""
+    made = Index()
+    for number in range(40):
+        made.add(f"chat{number:02}", f"I am on it, who else would do number{number}")
+    made.add("why", "why whose")
+
+    assert made.search("who am I", 10) == []
+    assert found(made, "why, whose") == ["why"]
+    assert found(made, "why whom") == ["why"]
+    assert found(made, "who did number7") == ["chat07"]
+
+
 def test_equal_scores_are_ordered_by_id() -> None:
     """However the texts came in."""
     made = Index()
@@ -97,6 +110,15 @@ def test_equal_scores_are_ordered_by_id() -> None:
         ("libraries were cached", "library caching"),
         ("running tests", "test runs"),
         ("Größe ÜBERPRÜFEN", "überprüfen"),
+        ("Cafe\u0301 Zoë", "café"),
+        ("cafe on the corner", "café"),
+        ("ΟΔΥΣΣΕΥΣ", "οδυσσευς"),
+        ("\uff26\uff35\uff2c\uff2c width", "full"),
+        ("the URLs of it", "url"),
+        ("เพราะฉะนั้น", "เพราะ"),
+        ("API接続の失敗", "api"),
+        ("fixed by 9cc68c8d01aa", "9cc68c8"),
+        ("how to deploy", "deployments"),
         ("数据库连接失败", "数据库"),
         ("データベース接続", "接続"),
     ],
@@ -146,3 +168,64 @@ def test_it_may_be_used_from_several_threads() -> None:
 
     assert len(made) == 800
     assert len(made.search("shared", 1000)) == 800
+
+
+FILTERED = [
+    Record("a", "deploy one", ["x"], ["type:fact", "tag:x"], 10),
+    Record("b", "deploy two", [], ["type:fact", "tag:y"], 20),
+    Record("c", "deploy three", [], ["type:pattern", "tag:x", "tag:y"], 30),
+    Record("d", "deploy four"),
+]
+
+
+@pytest.mark.parametrize(
+    ("within", "ids"),
+    [
+        (Filter(), "abcd"),
+        (Filter(any_of=[["type:fact"]]), "ab"),
+        (Filter(any_of=[["type:fact", "type:pattern"], {"tag:x"}]), "ac"),
+        (Filter(any_of=[["tag:x"], ["tag:y"]]), "c"),
+        (Filter(any_of=[[]]), ""),
+        (Filter(any_of=[["type:none"]]), ""),
+        (Filter(none_of=["tag:y", "type:none"]), "ad"),
+        (Filter(ids={"b", "d", "z"}), "bd"),
+        (Filter(ids=[]), ""),
+        (Filter(since=20), "bc"),
+        (Filter(before=20), "a"),
+        (Filter(since=10, before=30), "ab"),
+        (Filter(any_of=[["tag:y"]], ids=("a", "b"), since=1), "b"),
+    ],
+)
+def test_filters_let_through_what_they_name(within: Filter, ids: str) -> None:
+    """Every part of a filter must hold; scores are those without it."""
+    made = Index()
+    made.add_many(FILTERED)
+    scores = {hit.id: hit.score for hit in made.search("deploy", 10)}
+
+    hits = made.search("deploy", 10, within)
+
+    assert sorted(hit.id for hit in hits) == sorted(ids)
+    assert all(hit.score == scores[hit.id] for hit in hits)
+    assert len(made.search("deploy", 1, within)) == min(len(ids), 1)
+
+
+def test_adding_many_is_adding_one_by_one() -> None:
+    """The last of the same id stays, and its groups and time are those it came with last."""
+    many, single = Index(), Index()
+    records = [*FILTERED, Record("a", "deploy again", [], ["type:pattern"])]
+    many.add_many(iter(records))
+    for record in records:
+        single.add(*record)
+
+    for within in (Filter(), Filter(any_of=[["type:pattern"]]), Filter(since=0)):
+        assert many.search("deploy again", 9, within) == single.search("deploy again", 9, within)
+    assert [hit.id for hit in many.search("deploy", 9, Filter(any_of=[["type:fact"]]))] == ["b"]
+
+
+def test_a_hit_is_a_value() -> None:
+    """Its words are in a tuple, so that nothing that holds it can change it."""
+    (hit,) = index("redis").search("redis", 1)
+
+    assert isinstance(hit, Hit)
+    assert isinstance(hit.terms, tuple)
+    assert hash(hit) == hash(index("redis").search("redis", 1)[0])

@@ -1,19 +1,54 @@
 //! Texts ranked by how well they answer a query: BM25 over an index in memory.
+//!
+//! A text has terms (words, identifiers and their parts; see `terms.rs`), tags that count as terms, and groups and a time
+//! that a [`Filter`] asks for. Scores depend on all texts that are in the index, whichever of them a filter lets through.
+//! What was removed stays in the postings, unseen, until a third of the slots is such waste; then all is swept at once.
 
+mod best;
+mod bits;
+mod documents;
+mod floor;
+mod groups;
+mod letters;
+mod list;
+mod names;
+mod postings;
+mod query;
+mod stem;
+mod table;
 mod terms;
+mod vocabulary;
+mod weight;
+mod window;
+mod words;
 
-use std::collections::{BTreeMap, HashMap};
+use best::{Best, Found};
+use documents::Documents;
+pub use groups::Filter;
+use groups::Groups;
+use query::Question;
+use vocabulary::Vocabulary;
+use weight::{Mark, Scale, class_of};
 
-use terms::{is_function_word, terms};
-
-/// How soon more of the same term stops to count.
-const K1: f64 = 1.2;
-/// How much a long text is held against it.
-const B: f64 = 0.75;
 /// A tag counts as this many mentions.
-const TAG_WEIGHT: u32 = 2;
-/// Terms of a query that are looked at.
-const QUERY_TERMS_MAX: usize = 64;
+const TAG_WEIGHT: usize = 2;
+/// Fewer removed texts than this are not worth sweeping.
+const DEAD_MIN: usize = 1024;
+
+/// A text to be found, with what it is found by beside its words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry<'t> {
+    /// What a hit names it by; a text under the same id is replaced.
+    pub id: &'t str,
+    /// Its words.
+    pub text: &'t str,
+    /// Each counts as two mentions of its words.
+    pub tags: Vec<&'t str>,
+    /// What a filter knows it by; any strings, compared whole.
+    pub groups: Vec<&'t str>,
+    /// When it was, in any unit that filters use too.
+    pub at: Option<i64>,
+}
 
 /// One answer: which text, how well, and what each term of the query gave to that.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,172 +61,124 @@ pub struct Hit {
     pub terms: Vec<(String, f64)>,
 }
 
-/// A term of a query: its number, what finding it is worth, and the word it was asked by.
-struct Asked {
-    number: u32,
-    weight: f64,
-    word: String,
-}
-
-#[derive(Clone, Copy)]
-struct Posting {
-    slot: u32,
-    times: u32,
-}
-
-struct Document {
-    id: String,
-    length: u32,
-    terms: Vec<u32>,
-}
-
 /// An index of texts by their terms. The order of results depends only on what is in it, not on how it came there.
 #[derive(Default)]
 pub struct Index {
-    slots: Vec<Option<Document>>,
-    free: Vec<u32>,
-    by_id: HashMap<String, u32>,
-    term_numbers: HashMap<String, u32>,
-    postings: Vec<Vec<Posting>>,
-    total_length: u64,
+    vocabulary: Vocabulary,
+    documents: Documents,
+    groups: Groups,
+    /// The terms of the text that is being added, kept for the memory that it has.
+    numbers: Vec<u32>,
 }
 
 impl Index {
     /// How many texts it holds.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.by_id.len()
+        self.documents.len()
     }
 
     /// Whether it holds none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.by_id.is_empty()
+        self.len() == 0
     }
 
     /// Adds a text with its tags, in place of what had the same id.
     pub fn add<T: AsRef<str>>(&mut self, id: &str, text: &str, tags: &[T]) {
-        self.remove(id);
-        let mut times: HashMap<u32, u32> = HashMap::new();
-        terms(text, |term, _| *times.entry(self.number(term)).or_default() += 1);
-        for tag in tags {
-            terms(tag.as_ref(), |term, _| *times.entry(self.number(term)).or_default() += TAG_WEIGHT);
+        let tags = tags.iter().map(AsRef::as_ref).collect();
+        self.insert(&Entry { id, text, tags, ..Entry::default() });
+    }
+
+    /// Adds a text with all that belongs to it, in place of what had the same id.
+    pub fn insert(&mut self, entry: &Entry<'_>) {
+        self.remove(entry.id);
+        let mut numbers = std::mem::take(&mut self.numbers);
+        numbers.clear();
+        terms::terms(entry.text, |term, _| numbers.push(self.vocabulary.number(term)));
+        for tag in &entry.tags {
+            terms::terms(tag, |term, _| {
+                numbers.extend(std::iter::repeat_n(self.vocabulary.number(term), TAG_WEIGHT));
+            });
         }
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
-        });
-        for (&term, &times) in &times {
-            let postings = &mut self.postings[term as usize];
-            let place = postings.partition_point(|posting| posting.slot < slot);
-            postings.insert(place, Posting { slot, times });
+        numbers.sort_unstable();
+        let length = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+        let runs = || numbers.chunk_by(|a, b| a == b);
+        let slot = self.documents.push(entry.id, length, entry.at, runs().map(|run| run[0]));
+        for run in runs() {
+            let times = u8::try_from(run.len()).unwrap_or(u8::MAX);
+            self.vocabulary.postings_mut(run[0]).push(slot, Mark { times, length: class_of(length) });
         }
-        let length = times.values().sum();
-        self.total_length += u64::from(length);
-        self.by_id.insert(id.to_owned(), slot);
-        let terms = times.into_keys().collect();
-        self.slots[slot as usize] = Some(Document { id: id.to_owned(), length, terms });
+        for group in &entry.groups {
+            self.groups.add(group, slot);
+        }
+        self.numbers = numbers;
+    }
+
+    /// Adds many texts, each in place of what had the same id.
+    pub fn extend<'t>(&mut self, entries: impl IntoIterator<Item = Entry<'t>>) {
+        for entry in entries {
+            self.insert(&entry);
+        }
     }
 
     /// Removes a text; false if there was none under that id.
     pub fn remove(&mut self, id: &str) -> bool {
-        let Some(slot) = self.by_id.remove(id) else { return false };
-        if let Some(document) = self.slots[slot as usize].take() {
-            self.total_length -= u64::from(document.length);
-            for term in document.terms {
-                let postings = &mut self.postings[term as usize];
-                if let Ok(place) = postings.binary_search_by_key(&slot, |posting| posting.slot) {
-                    postings.remove(place);
-                }
-            }
+        let Some(slot) = self.documents.find(id) else { return false };
+        self.documents.remove(slot);
+        for term in self.documents.terms(slot) {
+            self.vocabulary.postings_mut(term).lost();
         }
-        self.free.push(slot);
+        if self.documents.dead() > DEAD_MIN.max(self.documents.slots() / 3) {
+            self.sweep();
+        }
         true
     }
 
     /// The best `limit` texts that hold at least one term of the query, best first, equal ones by id.
     #[must_use]
     pub fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
-        let mut scores: HashMap<u32, f64> = HashMap::new();
-        let asked = self.asked(query);
-        for term in asked.values() {
-            for posting in &self.postings[term.number as usize] {
-                *scores.entry(posting.slot).or_default() += self.gives(*posting, term.weight);
+        self.search_within(query, limit, &Filter::default())
+    }
+
+    /// The best `limit` texts that the filter lets through, best first, equal ones by id.
+    #[must_use]
+    pub fn search_within(&self, query: &str, limit: usize, filter: &Filter) -> Vec<Hit> {
+        let question = Question::new(self, query);
+        let scale = Scale::new(self.documents.total_length(), self.len());
+        let admitted = self.groups.admitted(&self.documents, filter);
+        let best = Best::new(&question, limit, &self.vocabulary, &self.documents, &scale, &admitted);
+        best.found.iter().map(|found| self.hit(found, &question, best.shares(found))).collect()
+    }
+
+    fn hit(&self, found: &Found, question: &Question, shares: &[f64]) -> Hit {
+        let mut terms: Vec<(String, f64)> = Vec::new();
+        for (asked, &share) in question.terms.iter().zip(shares).filter(|(_, share)| **share > 0.0) {
+            match terms.iter_mut().find(|(word, _)| *word == asked.word) {
+                Some((_, sum)) => *sum += share,
+                None => terms.push((asked.word.clone(), share)),
             }
         }
-        let mut ranked: Vec<(f64, &Document, u32)> = scores
-            .into_iter()
-            .filter_map(|(slot, score)| Some((score, self.slots[slot as usize].as_ref()?, slot)))
-            .collect();
-        let better =
-            |a: &(f64, &Document, u32), b: &(f64, &Document, u32)| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id));
-        if ranked.len() > limit && limit > 0 {
-            ranked.select_nth_unstable_by(limit - 1, better);
-        }
-        ranked.truncate(limit);
-        ranked.sort_unstable_by(better);
-        ranked.into_iter().map(|(score, document, slot)| self.hit(score, document, slot, &asked)).collect()
-    }
-
-    fn number(&mut self, term: &str) -> u32 {
-        if let Some(&number) = self.term_numbers.get(term) {
-            return number;
-        }
-        let number = u32::try_from(self.postings.len()).unwrap_or(u32::MAX);
-        self.postings.push(Vec::new());
-        self.term_numbers.insert(term.to_owned(), number);
-        number
-    }
-
-    /// The known terms of a query, in the order of their spelling. Function words are asked for only by a query that has
-    /// no other word: beside one that tells something they would bring up whatever is phrased alike.
-    fn asked(&self, query: &str) -> BTreeMap<String, Asked> {
-        let mut asked: BTreeMap<String, Asked> = BTreeMap::new();
-        let mut telling = false;
-        terms(query, |_, word| telling |= !is_function_word(word));
-        terms(query, |term, word| {
-            if asked.len() == QUERY_TERMS_MAX || asked.contains_key(term) || (telling && is_function_word(word)) {
-                return;
-            }
-            if let Some(&number) =
-                self.term_numbers.get(term).filter(|number| !self.postings[**number as usize].is_empty())
-            {
-                asked.insert(term.to_owned(), Asked { number, weight: self.rarity(number), word: word.to_owned() });
-            }
-        });
-        asked
-    }
-
-    /// The inverse document frequency, never negative.
-    fn rarity(&self, term: u32) -> f64 {
-        let all = as_f64(self.by_id.len());
-        let having = as_f64(self.postings[term as usize].len());
-        (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
-    }
-
-    fn gives(&self, posting: Posting, weight: f64) -> f64 {
-        let length = self.slots[posting.slot as usize].as_ref().map_or(0.0, |document| f64::from(document.length));
-        let average =
-            as_f64(usize::try_from(self.total_length).unwrap_or(usize::MAX)) / as_f64(self.by_id.len().max(1));
-        let times = f64::from(posting.times);
-        weight * times * (K1 + 1.0) / (times + K1 * (1.0 - B + B * length / average.max(1.0)))
-    }
-
-    fn hit(&self, score: f64, document: &Document, slot: u32, asked: &BTreeMap<String, Asked>) -> Hit {
-        let mut terms: Vec<(String, f64)> = asked
-            .values()
-            .filter_map(|term| {
-                let postings = &self.postings[term.number as usize];
-                let place = postings.binary_search_by_key(&slot, |posting| posting.slot).ok()?;
-                Some((term.word.clone(), self.gives(postings[place], term.weight)))
-            })
-            .collect();
         terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        Hit { id: document.id.clone(), score, terms }
+        Hit { id: self.documents.id(found.slot).to_owned(), score: found.score, terms }
     }
-}
 
-#[expect(clippy::cast_precision_loss, reason = "counts of texts and terms are far below 2^52")]
-fn as_f64(count: usize) -> f64 {
-    count as f64
+    /// Frees what removed texts have left, in time proportional to the whole index.
+    fn sweep(&mut self) {
+        let mut renamed = vec![None; self.documents.slots()];
+        for (new, old) in (0..).zip(self.documents.live().iter()) {
+            renamed[old as usize] = Some(new);
+        }
+        let new = |slot: u32| renamed.get(slot as usize).copied().flatten();
+        let (vocabulary, numbers) = std::mem::take(&mut self.vocabulary).swept(new);
+        let mut documents = Documents::default();
+        for slot in self.documents.live().iter() {
+            // Terms keep their order when they are numbered anew.
+            let terms = self.documents.terms(slot).map(|term| numbers[term as usize]);
+            documents.push(self.documents.id(slot), self.documents.length(slot), self.documents.at(slot), terms);
+        }
+        self.groups = self.groups.renamed(new);
+        self.vocabulary = vocabulary;
+        self.documents = documents;
+    }
 }

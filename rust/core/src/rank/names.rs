@@ -1,0 +1,71 @@
+//! Strings as consecutive numbers, their text in one piece of memory.
+
+use std::hash::{BuildHasher, RandomState};
+
+use super::table::Table;
+
+/// Strings numbered from 0 in the order of their arrival.
+#[derive(Default)]
+pub(super) struct Names {
+    hasher: RandomState,
+    table: Table,
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Names {
+    /// How many were numbered, forgotten ones included.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// How many can be found.
+    pub(super) fn known(&self) -> usize {
+        self.table.len()
+    }
+
+    /// The string of a number that was given; empty for any other.
+    pub(super) fn get(&self, number: u32) -> &str {
+        let at = number as usize;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.ends.get(at).map_or("", |end| &self.text[start..*end])
+    }
+
+    /// The number of a string.
+    pub(super) fn find(&self, name: &str) -> Option<u32> {
+        self.table.find(self.hash(name), |number| self.get(number) == name)
+    }
+
+    /// The number of a string, a new one if it has none yet.
+    pub(super) fn number(&mut self, name: &str) -> u32 {
+        let hash = self.hash(name);
+        if let Some(number) = self.table.find(hash, |number| self.get(number) == name) {
+            return number;
+        }
+        self.add(hash, name)
+    }
+
+    /// A new number for a string that cannot be found.
+    pub(super) fn push(&mut self, name: &str) -> u32 {
+        self.add(self.hash(name), name)
+    }
+
+    /// Makes a string unfindable; its number is not given again.
+    pub(super) fn forget(&mut self, number: u32) {
+        let hash = self.hash(self.get(number));
+        self.table.remove(hash, number);
+    }
+
+    fn add(&mut self, hash: u32, name: &str) -> u32 {
+        let number = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
+        self.text.push_str(name);
+        self.ends.push(self.text.len());
+        self.table.insert(hash, number);
+        number
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
+    fn hash(&self, name: &str) -> u32 {
+        self.hasher.hash_one(name) as u32
+    }
+}
