@@ -135,17 +135,6 @@ def bench_redact() -> None:
     alone("redact values, transcript lines", sum(map(len, lines)), each(redactor.value, values))
 
 
-def bench_rank() -> None:
-    """Adding to and searching 20,000 memories."""
-    index = _native.Index()
-    texts = [record["content"] for _ in range(7) for record in memories()][:20_000]
-    seconds = timed(each(lambda item: index.add(str(item[0]), item[1]), list(enumerate(texts))))
-    print(f"{'rank: add one of 20,000 memories':<64} {seconds / len(texts) * 1e6:8.1f} µs")
-    queries = [" ".join(text.split()[:5]) for text in texts[:200]]
-    times = [timed(each(lambda query: index.search(query, 10), [query])) for query in queries]
-    print(f"{'rank: search 5 words, best 10, median':<64} {statistics.median(times) * 1e3:8.2f} ms")
-
-
 if __name__ == "__main__":
-    for bench in (bench_json, bench_redact, bench_rank):
+    for bench in (bench_json, bench_redact):
         bench()

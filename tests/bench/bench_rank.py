@@ -1,0 +1,238 @@
+"""How fast memories are ranked beside tantivy, and how well: both sides in turns, on one thread, in one process.
+
+    python tests/bench/bench_rank.py [MEMORIES]
+
+The memories are words of real documentation and sessions, drawn by how often they stand there.
+"""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import json
+import random
+import re
+import resource
+import statistics
+import sys
+import sysconfig
+import time
+from collections import Counter
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import tantivy
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from reverie.rank import Filter, Index, Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*[A-Za-z0-9]|[A-Za-z]")
+MEAN_CHARS = 305
+QUERIES = 1000
+FREQUENT = 150
+"""As many of the most frequent words are left out of the queries that count: they are function words, nearly all."""
+
+
+def sources() -> Iterator[str]:
+    """Documentation and sessions where they are at hand, else what Python's own sources say."""
+    prose = sorted((SHARED / "prose").glob("*.txt"))
+    for path in prose or sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:80]:
+        yield path.read_text(errors="replace")
+    for path in sorted((SHARED / "transcripts" / "claude-code").glob("*.gz"))[:20]:
+        yield from said(path)
+
+
+def said(path: Path) -> Iterator[str]:
+    """What a session says in words."""
+    for line in gzip.decompress(path.read_bytes()).splitlines():
+        message = orjson.loads(line).get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        if isinstance(content, str):
+            yield content
+        elif isinstance(content, list):
+            yield from (str(block["text"]) for block in content if isinstance(block, dict) and "text" in block)
+
+
+def memories(count: int) -> tuple[list[Record], list[str]]:
+    """That many memories of about 305 characters, and their words, the most frequent first."""
+    pick = random.Random(8)
+    counted = Counter(word for text in sources() for word in WORD.findall(text) if len(word) < 40).most_common()
+    words = [word for word, _ in counted]
+    weights = list(accumulate(times for _, times in counted))
+    records = []
+    for number in range(count):
+        length, text = pick.gauss(MEAN_CHARS, 90), ""
+        while len(text) < length:
+            text += " ".join(pick.choices(words, cum_weights=weights, k=8)) + ". "
+        kind = pick.choice(("fact", "preference", "pattern", "episode"))
+        tags = [f"tag{pick.randrange(200)}", f"tag{pick.randrange(200)}"]
+        groups = [f"type:{kind}", *(f"tag:{tag}" for tag in tags)]
+        records.append(Record(f"mem_{number:08x}", text[: max(int(length), 20)], tags, groups, number))
+    return records, words
+
+
+def queries(records: list[Record], apart: set[str]) -> list[str]:
+    """3 to 7 words of one memory each, without those that are set apart."""
+    pick = random.Random(9)
+    found: list[str] = []
+    while len(found) < QUERIES:
+        words = [word for word in WORD.findall(pick.choice(records).text) if word.lower() not in apart]
+        if len(words) > 7:
+            found.append(" ".join(pick.sample(words, pick.randint(3, 7))))
+    return found
+
+
+def rss_mb() -> float:
+    """Memory of this process that is in use now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
+
+
+def seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def said_of(times: list[float]) -> tuple[float, float]:
+    """Median and 99th percentile in milliseconds."""
+    return statistics.median(times) * 1e3, statistics.quantiles(times, n=100)[98] * 1e3
+
+
+def line(title: str, value: str) -> None:
+    print(f"{title:<66} {value}")
+
+
+def tantivy_index(records: list[Record]) -> Any:
+    """What tantivy makes of them, with what ranking needs and no more, in memory, in one segment."""
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("text", stored=False, index_option="freq")
+    index = tantivy.Index(builder.build())
+    writer = index.writer(heap_size=500_000_000, num_threads=1)
+    for record in records:
+        writer.add_document(tantivy.Document(id=record.id, text=record.text))
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    return index
+
+
+def bench_queries(title: str, asked: list[str], ours: Index, theirs: Any) -> None:
+    """Each query on one side after the other; the ratio is that of the medians."""
+    searcher = theirs.searcher()
+
+    def their(query: str) -> list[str]:
+        found = searcher.search(parsed(query), 10).hits
+        return [searcher.doc(address)["id"][0] for _, address in found]
+
+    def parsed(query: str) -> Any:
+        return theirs.parse_query(query, ["text"])
+
+    clean = [re.sub(r"[^a-z0-9 ]", " ", query.lower()) for query in asked]
+    for query in clean[:100]:
+        ours.search(query, 10)
+        their(query)
+    gc.collect()
+    gc.disable()
+    took: list[tuple[float, float, float]] = []
+    for query in clean:
+        ready = parsed(query)
+        took.append(
+            (
+                seconds(lambda: ours.search(query, 10)),  # noqa: B023 - called at once
+                seconds(lambda: their(query)),  # noqa: B023
+                seconds(lambda: searcher.search(ready, 10)),  # noqa: B023
+            )
+        )
+    gc.enable()
+    our, whole, bare = (said_of([times[side] for times in took]) for side in range(3))
+    line(f"query, {title}: p50 and p99", f"{our[0]:.3f} ms  {our[1]:.3f} ms")
+    line("  tantivy, from text to ids", f"{whole[0]:.3f} ms  {whole[1]:.3f} ms  ours is {our[0] / whole[0]:.2f}x")
+    line("  tantivy, parsed before, no ids", f"{bare[0]:.3f} ms  {bare[1]:.3f} ms  ours is {our[0] / bare[0]:.2f}x")
+
+
+def bench_filters(asked: list[str], index: Index, count: int) -> None:
+    """The same queries where only some memories may be found."""
+    for title, within in (
+        ("one of four types", Filter(any_of=[["type:fact"]])),
+        ("one of 200 tags", Filter(any_of=[["tag:tag7"]])),
+        ("a type, a tag and a time", Filter(any_of=[["type:fact"], ["tag:tag7"]], since=count // 2)),
+    ):
+        times = [seconds(lambda: index.search(query, 10, within)) for query in asked]  # noqa: B023 - called at once
+        p50, p99 = said_of(times)
+        line(f"query within {title}: p50 and p99", f"{p50:.3f} ms  {p99:.3f} ms")
+
+
+def bench_changes(records: list[Record], index: Index) -> None:
+    """One memory more, found at once, and one less."""
+    extra = [record._replace(id=f"new_{record.id}") for record in records[:5000]]
+    adds = [seconds(lambda: index.add(*record)) for record in extra]  # noqa: B023 - called at once
+    found = [seconds(lambda: index.search(extra[at].text[:40], 1)) for at in range(100)]  # noqa: B023
+    removes = [seconds(lambda: index.remove(record.id)) for record in extra]  # noqa: B023
+    line("add one: mean and p50", f"{statistics.mean(adds) * 1e6:.1f} µs  {statistics.median(adds) * 1e6:.1f} µs")
+    line(
+        "remove one: mean and p50",
+        f"{statistics.mean(removes) * 1e6:.1f} µs  {statistics.median(removes) * 1e6:.1f} µs",
+    )
+    line("query of one memory's beginning, best 1", f"{statistics.median(found) * 1e3:.3f} ms")
+
+
+def bench_recall() -> None:
+    """Which share of the evidence for questions about long conversations is among the best 10 of their lines."""
+    path = SHARED / "locomo" / "locomo5.json"
+    if not path.exists():
+        line("recall of evidence", "skipped: ../shared/data/locomo is not here")
+        return
+    shares = []
+    for conversation in json.loads(path.read_bytes()):
+        turns = [
+            turn
+            for name, session in conversation["conversation"].items()
+            if name.startswith("session_") and isinstance(session, list)
+            for turn in session
+        ]
+        index = Index()
+        for turn in turns:
+            index.add(turn["dia_id"], f"{turn['speaker']}: {turn['text']} {turn.get('blip_caption', '')}")
+        known = {turn["dia_id"] for turn in turns}
+        for question in conversation["qa"]:
+            evidence = set(question["evidence"]) & known
+            if evidence:
+                best = {hit.id for hit in index.search(question["question"], 10)}
+                shares.append(len(evidence & best) / len(evidence))
+    line(f"recall of evidence at 10, {len(shares)} questions", f"{statistics.mean(shares):.4f}")
+
+
+def main(count: int) -> None:
+    records, words = memories(count)
+    chars = statistics.mean(len(record.text) for record in records)
+    line(f"{count:,} memories of {chars:.0f} characters, {len(words):,} words", "")
+    plain = [record._replace(tags=(), groups=()) for record in records]
+    before = rss_mb()
+    index = Index()
+    line("load from records", f"{seconds(lambda: index.add_many(plain)):.2f} s")
+    line("memory for each", f"{(rss_mb() - before) * 1e6 / count:.0f} bytes")
+    began = time.perf_counter()
+    theirs = tantivy_index(plain)
+    line("  tantivy, load", f"{time.perf_counter() - began:.2f} s")
+    frequent = {word.lower() for word in words[:FREQUENT]}
+    telling = queries(records, frequent)
+    bench_queries("3 to 7 telling words", telling, index, theirs)
+    bench_queries("3 to 7 of any words", queries(records, set()), index, theirs)
+    tagged = Index()
+    line("load from records with tags and groups", f"{seconds(lambda: tagged.add_many(records)):.2f} s")
+    bench_filters(telling, tagged, count)
+    bench_changes(records, tagged)
+    bench_recall()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100_000)
