@@ -37,7 +37,7 @@ def check_json(data: bytes) -> None:
 
 def parse_blocks(
     data: bytes, sections: bool | None = None
-) -> list[tuple[str, int, int, int, str, list[str], list[tuple[str, str]]]]:
+) -> list[tuple[str, int, int, int, str, tuple[str, ...], tuple[tuple[str, str], ...]]]:
     """Kind, start, end, level, text, tags and fields of every block; the spans join to the document."""
 
 def align(old: Sequence[tuple[str, bytes | str]], new: Sequence[bytes | str]) -> tuple[list[str | None], list[str]]:

@@ -22,6 +22,9 @@ class BlockKind(StrEnum):
     OPAQUE = "opaque"  # everything that is not read: paragraphs, code, tables, blank lines
 
 
+_KINDS = {kind.value: kind for kind in BlockKind}
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """One block: bytes `start` to before `end` of the document, line ending included, and what is written there.
@@ -48,6 +51,6 @@ def parse(data: bytes, *, sections: bool | None = None) -> list[Block]:
     Raises ValidationError with `details["offset"]` if the document is not UTF-8.
     """
     return [
-        Block(BlockKind(kind), start, end, level, text, tuple(tags), tuple(fields))
+        Block(_KINDS[kind], start, end, level, text, tags, fields)
         for kind, start, end, level, text, tags, fields in _native.parse_blocks(data, sections)
     ]

@@ -7,19 +7,11 @@ use reverie_core::align::{OldBlock, align_checked};
 use crate::error::{Refused, text};
 use crate::unlocked::unlocked;
 
-/// A block as the caller has it: bytes of a document, or text.
-#[derive(FromPyObject)]
-pub(crate) enum BlockText<'py> {
-    Bytes(Bound<'py, PyBytes>),
-    Text(Bound<'py, PyString>),
-}
-
-impl BlockText<'_> {
-    fn bytes(&self) -> Result<&[u8], Refused> {
-        match self {
-            Self::Bytes(bytes) => Ok(bytes.as_bytes()),
-            Self::Text(string) => text(string).map(str::as_bytes),
-        }
+/// The bytes of a block as the caller has it: of a document, or of text.
+fn bytes<'b>(block: &'b Bound<'_, PyAny>) -> PyResult<&'b [u8]> {
+    match block.cast::<PyBytes>() {
+        Ok(bytes) => Ok(bytes.as_bytes()),
+        Err(_) => Ok(text(block.cast::<PyString>()?)?.as_bytes()),
     }
 }
 
@@ -29,14 +21,14 @@ type Id<'py> = Bound<'py, PyString>;
 #[pyfunction]
 pub(crate) fn align<'py>(
     py: Python<'py>,
-    old: Vec<(Id<'py>, BlockText<'py>)>,
-    new: Vec<BlockText<'py>>,
+    old: Vec<(Id<'py>, Bound<'py, PyAny>)>,
+    new: Vec<Bound<'py, PyAny>>,
 ) -> PyResult<(Vec<Option<Id<'py>>>, Vec<Id<'py>>)> {
     let olds = old
         .iter()
-        .map(|(id, block)| Ok(OldBlock { id: text(id)?, text: block.bytes()? }))
-        .collect::<Result<Vec<_>, Refused>>()?;
-    let news = new.iter().map(BlockText::bytes).collect::<Result<Vec<_>, Refused>>()?;
+        .map(|(id, block)| Ok(OldBlock { id: text(id)?, text: bytes(block)? }))
+        .collect::<PyResult<Vec<_>>>()?;
+    let news = new.iter().map(bytes).collect::<PyResult<Vec<_>>>()?;
     let size = olds.iter().map(|block| block.text.len()).chain(news.iter().map(|text| text.len())).sum();
     let found = unlocked(py, size, || align_checked(&olds, &news)).map_err(Refused::from)?;
     let id = |index: usize| old[index].0.clone();

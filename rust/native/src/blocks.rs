@@ -1,13 +1,14 @@
 //! Memory documents as blocks.
 
 use pyo3::prelude::*;
-use reverie_core::blocks::{self, Sections};
+use pyo3::types::PyTuple;
+use reverie_core::blocks::{self, Block, Sections};
 
 use crate::error::Refused;
 use crate::unlocked::unlocked;
 
-/// Kind, start, end, level, text, tags and fields of a block.
-type BlockTuple = (&'static str, usize, usize, usize, String, Vec<String>, Vec<(String, String)>);
+/// Kind, start, end, level, text, tags and fields of a block. What is mostly empty is a tuple: there is one empty tuple.
+type BlockTuple<'py> = (&'static str, usize, usize, usize, String, Bound<'py, PyTuple>, Bound<'py, PyTuple>);
 
 pub(crate) fn sections_of(sections: Option<bool>) -> Sections {
     match sections {
@@ -19,10 +20,15 @@ pub(crate) fn sections_of(sections: Option<bool>) -> Sections {
 
 #[pyfunction]
 #[pyo3(signature = (data, sections = None))]
-pub(crate) fn parse_blocks(py: Python<'_>, data: &[u8], sections: Option<bool>) -> PyResult<Vec<BlockTuple>> {
+pub(crate) fn parse_blocks<'py>(
+    py: Python<'py>,
+    data: &[u8],
+    sections: Option<bool>,
+) -> PyResult<Vec<BlockTuple<'py>>> {
     let blocks = unlocked(py, data.len(), || blocks::parse(data, sections_of(sections))).map_err(Refused::from)?;
-    let tuple = |block: blocks::Block| {
-        (block.kind.word(), block.start, block.end, block.level, block.text, block.tags, block.fields)
+    let tuple = |block: Block| {
+        let (tags, fields) = (PyTuple::new(py, block.tags)?, PyTuple::new(py, block.fields)?);
+        Ok((block.kind.word(), block.start, block.end, block.level, block.text, tags, fields))
     };
-    Ok(blocks.into_iter().map(tuple).collect())
+    blocks.into_iter().map(tuple).collect()
 }

@@ -115,6 +115,12 @@ def test_an_item_stays_one_item(text: str) -> None:
     assert refusal(DOCUMENT, Delete("0"), Update("1", text)) == ("not_one_block", ["1"])
 
 
+@pytest.mark.parametrize("text", ["", " \n\n", "- a\n- b", "text\n\n- a", "- a\n# T"])
+def test_a_new_block_is_one_block(text: str) -> None:
+    """Not nothing, and not several."""
+    assert refusal(DOCUMENT, Delete("0"), Add(text)) == ("not_one_block", ["1"])
+
+
 def test_a_text_does_not_swallow_what_follows() -> None:
     """What it opens it must close."""
     assert refusal(b"- a\n- b\n", Add("```\ncode", after="0")) == ("breaks_out", ["0"])

@@ -1,19 +1,20 @@
 //! Pairs blocks that say the same.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::align::nearby::Expected;
 use crate::align::pairing::Pairing;
 
-/// Where the open blocks of one text stand.
-#[derive(Default)]
+/// How often a text stands among the open blocks of each side, and where first.
 struct Same {
-    olds: Vec<usize>,
-    news: Vec<usize>,
+    olds: usize,
+    news: usize,
+    old: usize,
+    new: usize,
 }
 
-/// Open blocks by their text.
+/// Open blocks by the number of their text.
 struct Texts {
     of_old: Vec<Option<usize>>,
     of_new: Vec<Option<usize>>,
@@ -27,12 +28,10 @@ pub(super) fn pair<'t>(
     new: impl Fn(usize) -> Cow<'t, [u8]>,
 ) {
     let texts = Texts::gather(pairing, old, new);
-    for same in &texts.same {
-        if let ([old], [new]) = (same.olds.as_slice(), same.news.as_slice()) {
-            pairing.join(*old, *new);
-        }
+    for same in texts.same.iter().filter(|same| (same.olds, same.news) == (1, 1)) {
+        pairing.join(same.old, same.new);
     }
-    if texts.same.iter().any(|same| same.olds.len() + same.news.len() > 2 && !same.news.is_empty()) {
+    if texts.same.iter().any(|same| same.news > 0 && same.olds + same.news > 2) {
         texts.between(pairing);
         texts.after(pairing);
         texts.before(pairing);
@@ -53,15 +52,17 @@ impl Texts {
         for index in pairing.open_olds() {
             let number = *numbers.entry(old(index)).or_insert(same.len());
             if number == same.len() {
-                same.push(Same::default());
+                same.push(Same { olds: 0, news: 0, old: index, new: 0 });
             }
-            same[number].olds.push(index);
+            same[number].olds += 1;
             of_old[index] = Some(number);
         }
         for index in pairing.open_news() {
             // A text that no old block has pairs with nothing.
             if let Some(number) = numbers.get(&new(index)) {
-                same[*number].news.push(index);
+                let same = &mut same[*number];
+                same.new = if same.news == 0 { index } else { same.new };
+                same.news += 1;
                 of_new[index] = Some(*number);
             }
         }
@@ -113,16 +114,19 @@ impl Texts {
 
     /// The copies that are left: the one nearest to where the old block would stand takes its place.
     fn nearest(&self, pairing: &mut Pairing) {
+        let mut left: BTreeMap<usize, (Vec<usize>, BTreeSet<usize>)> = BTreeMap::new();
+        for (new, number) in pairing.open_news().filter_map(|new| Some((new, self.of_new[new]?))) {
+            left.entry(number).or_default().1.insert(new);
+        }
+        for (old, number) in pairing.open_olds().filter_map(|old| Some((old, self.of_old[old]?))) {
+            if let Some((olds, _)) = left.get_mut(&number) {
+                olds.push(old);
+            }
+        }
         let expected = Expected::of(pairing);
-        for same in &self.same {
-            let mut free: BTreeSet<usize> =
-                same.news.iter().copied().filter(|new| pairing.old_of(*new).is_none()).collect();
-            let mut waiting: Vec<(usize, usize)> = same
-                .olds
-                .iter()
-                .filter(|old| pairing.new_of(**old).is_none())
-                .filter_map(|old| expected.nearest(*old, &free).map(|(distance, _)| (distance, *old)))
-                .collect();
+        for (olds, mut free) in left.into_values() {
+            let near = |old: usize| expected.nearest(old, &free).map(|(distance, _)| (distance, old));
+            let mut waiting: Vec<(usize, usize)> = olds.into_iter().filter_map(near).collect();
             waiting.sort_unstable();
             for (_, old) in waiting {
                 let Some((_, new)) = expected.nearest(old, &free) else { break };

@@ -85,6 +85,15 @@ impl Expected {
         Setting { before, after, in_step: self.distance(old, new) == 0 }
     }
 
+    /// The first of `length` open old blocks that stand between the same pairs as as many new ones from `new` on.
+    pub(super) fn old_in_step(&self, new: usize, length: usize, pairing: &Pairing) -> Option<usize> {
+        let old_of = |near: Option<usize>| near.map(|near| pairing.old_of(near));
+        let first = old_of(self.news.before[new]).map_or(Some(0), |old| Some(old? + 1))?;
+        let end = old_of(self.news.after[new]).unwrap_or(Some(self.new_of.len()))?;
+        let is_open = |old: usize| self.new_of.get(old) == Some(&None);
+        (end == first + length && (first..end).all(is_open)).then_some(first)
+    }
+
     /// Open new blocks in the gap where the old one stood, counted from both of its ends, at most `reach` steps off.
     pub(super) fn gap(&self, old: usize, reach: usize) -> impl Iterator<Item = usize> + '_ {
         let around = move |place: usize| place.saturating_sub(reach)..place.saturating_add(reach + 1);

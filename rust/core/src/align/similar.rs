@@ -1,6 +1,7 @@
 //! Pairs blocks that were edited: by the words they share, and by where they stand.
 
 use crate::align::OldBlock;
+use crate::align::index::Index;
 use crate::align::nearby::{Expected, Setting};
 use crate::align::pairing::Pairing;
 use crate::align::words::{Words, likeness, same_ends};
@@ -11,6 +12,8 @@ const COMMON_KEY: usize = 4;
 const CANDIDATES: usize = 6;
 /// How far from its place in a gap a block is looked for.
 const REACH: usize = 3;
+/// How much of two blocks in the same place is the same at their ends, in thousandths, if one is an edit of the other.
+const IN_PLACE: usize = 600;
 /// Rounds in which pairs found by likeness stand as neighbours for the next.
 const ROUNDS: usize = 3;
 
@@ -34,6 +37,10 @@ struct Proposal {
 }
 
 pub(super) fn pair(pairing: &mut Pairing, old: &[OldBlock<'_>], new: &[&[u8]]) {
+    pair_in_place(pairing, old, new);
+    if !pairing.is_open() {
+        return;
+    }
     let (open, sharing) = Open::gather(pairing, old, new);
     for round in 0..ROUNDS {
         let expected = Expected::of(pairing);
@@ -45,6 +52,21 @@ pub(super) fn pair(pairing: &mut Pairing, old: &[OldBlock<'_>], new: &[&[u8]]) {
         let found = proposals.iter().filter(|proposal| pairing.join(proposal.old, proposal.new)).count();
         if found == 0 && round > 0 {
             break;
+        }
+    }
+}
+
+/// Pairs blocks between the same pairs, as many on one side as on the other, that mostly begin and end alike: what one
+/// edit leaves of a block that stayed where it was. Most edits are of this kind, and need no words.
+fn pair_in_place(pairing: &mut Pairing, old: &[OldBlock<'_>], new: &[&[u8]]) {
+    let expected = Expected::of(pairing);
+    let open: Vec<usize> = pairing.open_news().collect();
+    for run in open.chunk_by(|left, right| left + 1 == *right) {
+        let Some(first) = expected.old_in_step(run[0], run.len(), pairing) else { continue };
+        for (step, new_index) in run.iter().enumerate() {
+            if same_ends(old[first + step].text, new[*new_index]) >= IN_PLACE {
+                pairing.join(first + step, *new_index);
+            }
         }
     }
 }
@@ -61,23 +83,20 @@ impl<'p> Open<'p> {
             new_texts: new,
         };
         let mut keys = Vec::new();
-        let mut index: Vec<(u64, usize)> = Vec::new();
+        let mut entries: Vec<(u64, usize)> = Vec::new();
         for (number, block) in open.olds.iter().enumerate() {
             open.old_words.push(old[*block].text, &mut keys);
-            index.extend(keys.iter().map(|key| (*key, number)));
+            entries.extend(keys.iter().map(|key| (*key, number)));
         }
-        index.sort_unstable();
+        let index = Index::of(&entries);
         let mut sharing = Vec::new();
         let mut hits = Vec::new();
         for (number, block) in open.news.iter().enumerate() {
             open.new_words.push(new[*block], &mut keys);
             hits.clear();
             for key in &keys {
-                let from = index.partition_point(|(other, _)| other < key);
-                let same = index[from..].iter().take_while(|(other, _)| other == key).take(COMMON_KEY + 1);
-                if same.clone().count() <= COMMON_KEY {
-                    hits.extend(same.map(|(_, old)| *old));
-                }
+                let same = index.find(*key);
+                hits.extend(same.iter().filter(|_| same.len() <= COMMON_KEY).map(|(_, old)| *old));
             }
             sharing.extend(most_frequent(&mut hits).into_iter().map(|old| (old, number)));
         }

@@ -6,12 +6,12 @@ use crate::error::{ChangeReason, Error};
 /// The one block that the text of a change is.
 ///
 /// # Errors
-/// It is none or several: the change is named by its index.
+/// It is none, blank or several: the change is named by its index.
 pub(super) fn one_block(text: &str, sections: Sections, change: usize) -> Result<Block, Error> {
     let refused = || Error::change(ChangeReason::NotOneBlock, vec![change.to_string()]);
     let mut blocks = blocks::parse(text.as_bytes(), sections)?;
     let block = blocks.pop().ok_or_else(refused)?;
-    if blocks.is_empty() { Ok(block) } else { Err(refused()) }
+    if blocks.is_empty() && !text.trim().is_empty() { Ok(block) } else { Err(refused()) }
 }
 
 /// The text without empty lines around it, its lines ended by `ending`, without one at the end.

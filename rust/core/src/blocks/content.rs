@@ -1,5 +1,7 @@
 //! What a block says: its text without marks, its tags, its fields.
 
+use std::borrow::Cow;
+
 use crate::blocks::lines::Line;
 
 /// Longest tag in bytes; a longer word after `#` is text.
@@ -52,10 +54,15 @@ fn is_tag(tag: &str) -> bool {
 }
 
 /// The item's text: without its mark, and without the indentation that its mark asks of the other lines.
-fn item_text(lines: &[Line<'_>]) -> String {
-    let Some((column, first)) = lines.first().and_then(Line::bullet) else { return String::new() };
+fn item_text<'t>(lines: &[Line<'t>]) -> Cow<'t, str> {
+    let Some((column, first)) = lines.first().and_then(Line::bullet) else { return Cow::Borrowed("") };
+    if lines.len() == 1 {
+        return Cow::Borrowed(first.trim_end());
+    }
     let rest = lines.iter().skip(1).map(|line| dedent(line.text, column));
-    joined(std::iter::once(first).chain(rest)).trim_end().to_owned()
+    let mut text = joined(std::iter::once(first).chain(rest));
+    text.truncate(text.trim_end().len());
+    Cow::Owned(text)
 }
 
 /// A line without up to `columns` columns of its indentation.

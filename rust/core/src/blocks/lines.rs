@@ -62,12 +62,30 @@ impl<'t> Line<'t> {
         Some((self.indent() + 2, rest.trim_start_matches([' ', '\t'])))
     }
 
+    /// The column where the text of a numbered item begins.
+    pub(crate) fn numbered(&self) -> Option<usize> {
+        let text = self.flush()?;
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let rest = text[digits..].strip_prefix(['.', ')'])?;
+        let spaced = rest.is_empty() || rest.starts_with([' ', '\t']);
+        ((1..=9).contains(&digits) && spaced).then(|| self.indent() + digits + 2)
+    }
+
+    /// Whether a numbered list begins here even in the middle of a paragraph.
+    fn starts_numbering(&self) -> bool {
+        let text = self.text.trim_start_matches([' ', '\t']);
+        (text.starts_with("1. ") || text.starts_with("1) ")) && self.numbered().is_some()
+    }
+
     /// A thematic break: three or more of one of `-`, `*`, `_`, with nothing but white space between.
     pub(crate) fn is_rule(&self) -> bool {
         let Some(text) = self.flush() else { return false };
-        let Some(mark) = text.chars().next().filter(|mark| "-*_".contains(*mark)) else { return false };
-        let marks = text.chars().filter(|character| *character == mark).count();
-        marks >= 3 && text.chars().all(|character| character == mark || character == ' ' || character == '\t')
+        let Some(mark) = text.bytes().next().filter(|mark| b"-*_".contains(mark)) else { return false };
+        let mut marks = 0;
+        text.bytes().all(|byte| {
+            marks += usize::from(byte == mark);
+            byte == mark || byte == b' ' || byte == b'\t'
+        }) && marks >= 3
     }
 
     /// The fence that this line opens.
@@ -80,18 +98,35 @@ impl<'t> Line<'t> {
         (length >= 3 && !is_code_span).then_some(Fence { mark, length })
     }
 
-    /// How the HTML block ends that this line opens: with `-->` for a comment, else with a blank line.
+    /// How the HTML block ends that this line opens.
     pub(crate) fn html(&self) -> Option<HtmlEnd> {
         let rest = self.flush()?.strip_prefix('<')?;
         if rest.starts_with("!--") {
             return Some(HtmlEnd::CommentClosed);
         }
-        let name = rest.strip_prefix('/').unwrap_or(rest);
+        // `<https://…>` and `<name@host>` are links in a paragraph.
+        let head = rest.split(['>', ' ', '\t']).next().unwrap_or("");
+        if VERBATIM.iter().any(|name| head.eq_ignore_ascii_case(name)) {
+            return Some(HtmlEnd::TagClosed);
+        }
+        let name = head.strip_prefix('/').unwrap_or(head);
         let named =
             name.chars().next().is_some_and(|first| first.is_ascii_alphabetic() || first == '!' || first == '?');
-        // `<https://…>` and `<name@host>` are links in a paragraph.
-        let head = name.split(['>', ' ', '\t']).next().unwrap_or("");
-        (named && !head.contains([':', '@'])).then_some(HtmlEnd::BlankLine)
+        (named && !name.contains([':', '@'])).then_some(HtmlEnd::BlankLine)
+    }
+
+    /// Whether this line ends an HTML block.
+    pub(crate) fn closes(&self, end: HtmlEnd) -> bool {
+        match end {
+            HtmlEnd::BlankLine => self.is_blank(),
+            HtmlEnd::CommentClosed => self.text.contains("-->"),
+            HtmlEnd::TagClosed => self.text.match_indices("</").any(|(at, _)| {
+                let rest = &self.text.as_bytes()[at + 2..];
+                let is_tag =
+                    |name: &&str| rest.get(..name.len()).is_some_and(|tag| tag.eq_ignore_ascii_case(name.as_bytes()));
+                VERBATIM.iter().find(|name| is_tag(name)).is_some_and(|name| rest.get(name.len()) == Some(&b'>'))
+            }),
+        }
     }
 
     /// `---`, which opens front matter on the first line, and which closes it, as `...` does.
@@ -108,15 +143,20 @@ impl<'t> Line<'t> {
             && self.fence().is_none()
             && self.html().is_none()
             && !self.is_rule()
+            && !self.starts_numbering()
             && !self.flush().is_some_and(|text| text.starts_with('>') || text.starts_with('|'))
     }
 }
 
-/// What ends an HTML block.
+/// Tags whose content may hold blank lines.
+const VERBATIM: [&str; 4] = ["pre", "script", "style", "textarea"];
+
+/// What ends an HTML block: a blank line, `-->` for a comment, `</pre>` and its like for what they open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HtmlEnd {
     BlankLine,
     CommentClosed,
+    TagClosed,
 }
 
 /// An open code fence.
@@ -138,16 +178,17 @@ pub(crate) fn lines(text: &str, from: usize) -> Vec<Line<'_>> {
     let bytes = text.as_bytes();
     let mut lines = Vec::new();
     let mut start = from;
-    while start < bytes.len() {
-        let length = bytes[start..].iter().position(|byte| *byte == b'\n' || *byte == b'\r');
-        let stop = length.map_or(bytes.len(), |length| start + length);
-        let ending = match bytes[stop..] {
-            [b'\r', b'\n', ..] => 2,
-            [] => 0,
-            _ => 1,
-        };
-        lines.push(Line { start, end: stop + ending, text: &text[start..stop] });
-        start = stop + ending;
+    for stop in memchr::memchr2_iter(b'\n', b'\r', &bytes[from..]).map(|at| from + at) {
+        // The second half of an ending that was taken whole.
+        if stop < start {
+            continue;
+        }
+        let end = stop + if bytes[stop..].starts_with(b"\r\n") { 2 } else { 1 };
+        lines.push(Line { start, end, text: &text[start..stop] });
+        start = end;
+    }
+    if start < bytes.len() {
+        lines.push(Line { start, end: bytes.len(), text: &text[start..] });
     }
     lines
 }

@@ -3,6 +3,8 @@
 mod content;
 mod lines;
 
+use std::cell::Cell;
+
 use crate::error::Error;
 use lines::{HtmlEnd, Line, lines};
 
@@ -79,7 +81,16 @@ pub fn parse(document: &[u8], sections: Sections) -> Result<Vec<Block>, Error> {
     let text = std::str::from_utf8(document).map_err(|error| Error::NotUtf8 { offset: error.valid_up_to() })?;
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let lines = lines(text, mark);
-    let mut parser = Parser { lines: &lines, at: 0, sections, titled: false, summarised: false, blocks: Vec::new() };
+    let mut parser = Parser {
+        lines: &lines,
+        at: 0,
+        sections,
+        titled: false,
+        summarised: false,
+        open_comment: Cell::new(usize::MAX),
+        open_tag: Cell::new(usize::MAX),
+        blocks: Vec::new(),
+    };
     if mark > 0 {
         parser.push(Kind::Opaque, 0, mark, String::new());
     }
@@ -101,6 +112,9 @@ struct Parser<'t> {
     sections: Sections,
     titled: bool,
     summarised: bool,
+    /// From this line on nothing closes a comment, or a tag.
+    open_comment: Cell<usize>,
+    open_tag: Cell<usize>,
     blocks: Vec<Block>,
 }
 
@@ -123,9 +137,10 @@ impl Parser<'_> {
     }
 
     fn front_matter(&mut self) {
-        let opened = self.lines.first().is_some_and(|line| line.is_front_matter_mark(false));
-        let close = self.lines.iter().skip(1).position(|line| line.is_front_matter_mark(true));
-        if let (true, Some(close)) = (opened, close) {
+        if !self.lines.first().is_some_and(|line| line.is_front_matter_mark(false)) {
+            return;
+        }
+        if let Some(close) = self.lines.iter().skip(1).position(|line| line.is_front_matter_mark(true)) {
             let text = content::joined(self.lines[1..=close].iter().map(|line| line.text));
             self.take(Kind::FrontMatter, close + 2, text);
         }
@@ -156,7 +171,7 @@ impl Parser<'_> {
         let mut end = at;
         while at < self.lines.len() && self.lines[at].heading().is_none_or(|(level, _)| level > 2) {
             let blank = self.lines[at].is_blank();
-            at = if blank { at + 1 } else { self.paragraph_end(at) };
+            at = self.thing_end(at, self.lines.len());
             if !blank {
                 end = at;
             }
@@ -168,21 +183,29 @@ impl Parser<'_> {
         let mut fields = Vec::new();
         let mut at = from;
         while at < end {
+            let thing_end = self.thing_end(at, end);
             if self.lines[at].bullet().is_some() {
-                let item_end = self.item_end(at, end);
-                fields.extend(content::field(&self.lines[at..item_end]));
-                at = item_end;
-            } else {
-                at = if self.lines[at].is_blank() { at + 1 } else { self.paragraph_end(at) };
+                fields.extend(content::field(&self.lines[at..thing_end]));
             }
+            at = thing_end;
         }
         fields
+    }
+
+    /// The line after whatever stands at `from`: one item, paragraph or other block, or one blank line.
+    fn thing_end(&self, from: usize, limit: usize) -> usize {
+        match &self.lines[from] {
+            line if line.is_blank() => from + 1,
+            line if line.bullet().is_some() || line.numbered().is_some() => self.item_end(from, limit),
+            _ => self.paragraph_end(from),
+        }
     }
 
     /// The line after the list item at `from`: its indented lines, blank lines between them, and the lines that
     /// go on its last paragraph without indentation.
     fn item_end(&self, from: usize, limit: usize) -> usize {
-        let content_column = self.lines[from].bullet().map_or(0, |(column, _)| column);
+        let line = &self.lines[from];
+        let content_column = line.bullet().map(|(column, _)| column).or_else(|| line.numbered()).unwrap_or_default();
         let mut end = from + 1;
         let mut at = end;
         while at < limit {
@@ -201,9 +224,15 @@ impl Parser<'_> {
         end
     }
 
-    /// The line after the opaque block at `from`: one paragraph, fence or HTML block, and the blank lines behind it.
+    /// The line after the opaque block at `from`: one paragraph, numbered list, fence or HTML block, and the blank lines
+    /// behind it.
     fn opaque_end(&self, from: usize) -> usize {
-        let mut at = if self.lines[from].is_blank() { from } else { self.paragraph_end(from) };
+        let mut at = self.thing_end(from, self.lines.len());
+        if self.lines[from].numbered().is_some() {
+            while self.lines.get(at).is_some_and(|line| line.numbered().is_some()) {
+                at = self.item_end(at, self.lines.len());
+            }
+        }
         while self.lines.get(at).is_some_and(Line::is_blank) {
             at += 1;
         }
@@ -220,18 +249,31 @@ impl Parser<'_> {
         if line.is_rule() {
             return from + 1;
         }
-        let to_blank = || rest().find(|(_, line)| line.is_blank()).map_or(self.lines.len(), |(at, _)| at);
-        match line.html() {
-            Some(HtmlEnd::BlankLine) => to_blank(),
-            Some(HtmlEnd::CommentClosed) if line.text.contains("-->") => from + 1,
-            Some(HtmlEnd::CommentClosed) => {
-                rest().find(|(_, line)| line.text.contains("-->")).map_or_else(to_blank, |(at, _)| at + 1)
-            }
-            None => {
-                let ends = |line: &Line<'_>| !line.continues_lazily() || line.summary().is_some();
-                rest().find(|(_, line)| ends(line)).map_or(self.lines.len(), |(at, _)| at)
-            }
+        if let Some(end) = line.html() {
+            return self.html_end(from, end);
         }
+        let ends = |line: &Line<'_>| !line.continues_lazily() || line.summary().is_some();
+        rest().find(|(_, line)| ends(line)).map_or(self.lines.len(), |(at, _)| at)
+    }
+
+    /// The line after the HTML block at `from`. What nothing closes ends with a blank line.
+    fn html_end(&self, from: usize, end: HtmlEnd) -> usize {
+        let to_blank =
+            || self.lines[from..].iter().position(Line::is_blank).map_or(self.lines.len(), |length| from + length);
+        let unclosed = match end {
+            HtmlEnd::BlankLine => return to_blank(),
+            HtmlEnd::CommentClosed => &self.open_comment,
+            HtmlEnd::TagClosed => &self.open_tag,
+        };
+        // Where nothing closed one, nobody looks again.
+        if from >= unclosed.get() {
+            return to_blank();
+        }
+        let close = self.lines[from..].iter().position(|line| line.closes(end));
+        if close.is_none() {
+            unclosed.set(from);
+        }
+        close.map_or_else(to_blank, |length| from + length + 1)
     }
 
     fn take(&mut self, kind: Kind, end_line: usize, text: String) {
