@@ -64,6 +64,9 @@ def patch(text: str, patches: Sequence[tuple[str, str]]) -> tuple[str, int]:
 def redact(text: str, literals: Sequence[str] = ()) -> tuple[str, list[tuple[int, int, str]]]:
     """The text without its secrets, and the replaced spans: start and end in characters of the input, kind."""
 
+def kinds() -> list[str]:
+    """Every word that can stand in `[REDACTED:<kind>]`, in order."""
+
 @final
 class Redactor:
     """The redaction rules compiled with a list of known secret values."""
@@ -77,6 +80,19 @@ class Redactor:
 
     def value(self, value: Any) -> tuple[Any, int]:
         """The JSON value without its secrets, the same object if it had none, and how many spans were replaced."""
+
+    def stream(self) -> RedactedStream:
+        """A stream that nothing has been fed to."""
+
+@final
+class RedactedStream:
+    """A text that arrives in pieces, redacted as if it were whole."""
+
+    def feed(self, piece: str) -> str:
+        """The next part of the redacted text, which may be empty. Raises ValueError after `finish`."""
+
+    def finish(self) -> str:
+        """The rest of it. Raises ValueError if called before."""
 
 @final
 class Index:

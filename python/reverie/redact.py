@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from reverie import _native
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from reverie.models import Json
 
-__all__ = ["Redactor", "Span"]
+__all__ = ["KINDS", "Redactor", "Span"]
+
+KINDS = frozenset(_native.kinds())
+"""Every word that can stand in `[REDACTED:<kind>]`."""
 
 
 class Span(NamedTuple):
@@ -51,6 +54,16 @@ class Redactor:
         Raises ValidationError for half of a surrogate pair and for nesting beyond 1024.
         """
         return self._native.value(value)
+
+    def stream(self, pieces: Iterable[str]) -> Iterator[str]:
+        """The text of all `pieces` together without its secrets, in pieces of another size.
+
+        No more is held back than what a secret can reach over.
+        """
+        stream = self._native.stream()
+        for piece in pieces:
+            yield stream.feed(piece)
+        yield stream.finish()
 
     def spans(self, text: str) -> list[Span]:
         """Where the secrets of `text` are, in order, apart from each other."""

@@ -46,20 +46,9 @@ def compare(title: str, size: int, ours: Callable[[], object], theirs: Callable[
     print(f"{title:<64} {size / 1e6 / best:8.1f} MB/s  {ratio:6.2f}x")
 
 
-def alone(title: str, size: int, ours: Callable[[], object]) -> None:
-    """Times one side that has no counterpart."""
-    best = min(timed(ours) for _ in range(ROUNDS))
-    print(f"{title:<64} {size / 1e6 / best:8.1f} MB/s")
-
-
 def pieces(texts: Sequence[str], length: int) -> list[str]:
     """The texts in pieces of `length` characters."""
     return [text[at : at + length] for text in texts for at in range(0, len(text), length)]
-
-
-def size_of(texts: Sequence[str]) -> int:
-    """Bytes of UTF-8."""
-    return sum(len(text.encode()) for text in texts)
 
 
 def english() -> list[str]:
@@ -125,16 +114,5 @@ def bench_json() -> None:
     compare(title, sum(map(len, lines)), each(_native.check_json, lines), each(json.loads, lines))
 
 
-def bench_redact() -> None:
-    """Redaction of text and of parsed transcripts."""
-    redactor = _native.Redactor()
-    texts = english()
-    alone("redact text, English", size_of(texts), each(redactor.text, texts))
-    lines = transcript_lines()
-    values = [orjson.loads(line) for line in lines]
-    alone("redact values, transcript lines", sum(map(len, lines)), each(redactor.value, values))
-
-
 if __name__ == "__main__":
-    for bench in (bench_json, bench_redact):
-        bench()
+    bench_json()

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -31,15 +33,20 @@ pub(crate) fn redact(
     }))
 }
 
+#[pyfunction]
+pub(crate) fn kinds() -> Vec<&'static str> {
+    rules::kinds().to_vec()
+}
+
 #[pyclass(frozen, module = "reverie._native")]
-pub(crate) struct Redactor(rules::Redactor);
+pub(crate) struct Redactor(Arc<rules::Redactor>);
 
 #[pymethods]
 impl Redactor {
     #[new]
     #[pyo3(signature = (literals = Vec::new()))]
     fn new(literals: Vec<String>) -> Self {
-        Self(rules::Redactor::new(&literals))
+        Self(Arc::new(rules::Redactor::new(&literals)))
     }
 
     fn text<'py>(&self, py: Python<'py>, value: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
@@ -56,11 +63,42 @@ impl Redactor {
         Ok(unlocked(py, whole.len(), || offsets(whole, &self.0.spans(whole, Reach::Content))))
     }
 
+    fn stream(&self) -> RedactedStream {
+        RedactedStream(Mutex::new(Some(rules::Stream::new(Arc::clone(&self.0)))))
+    }
+
     fn value<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, usize)> {
         let mut walk = Walk { redactor: &self.0, replaced: 0, depth: 0, around: Object::Plain };
         let redacted = walk.value(value, Some(Reach::Content))?;
         Ok((redacted.unwrap_or_else(|| value.clone()), walk.replaced))
     }
+}
+
+#[pyclass(frozen, module = "reverie._native")]
+pub(crate) struct RedactedStream(Mutex<Option<rules::Stream<Arc<rules::Redactor>>>>);
+
+#[pymethods]
+impl RedactedStream {
+    fn feed(&self, py: Python<'_>, piece: &Bound<'_, PyString>) -> PyResult<String> {
+        let piece = text(piece)?;
+        let fed = py.detach(|| {
+            let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            stream.as_mut().map(|stream| stream.feed(piece))
+        });
+        fed.ok_or_else(finished)
+    }
+
+    fn finish(&self, py: Python<'_>) -> PyResult<String> {
+        let ended = py.detach(|| {
+            let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            stream.take().map(rules::Stream::finish)
+        });
+        ended.ok_or_else(finished)
+    }
+}
+
+fn finished() -> PyErr {
+    PyValueError::new_err("the stream has been finished")
 }
 
 /// Byte offsets as character offsets, which is how Python counts.

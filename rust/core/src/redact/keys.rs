@@ -68,7 +68,8 @@ pub fn named(name: &str) -> Reach {
 
 fn announces(name: &[u8]) -> Option<Announces> {
     // Every word below ends in one of these letters, and most names end before the words are compared.
-    if !matches!(name.last()? | 0x20, b'd' | b'e' | b'n' | b's' | b't' | b'y') {
+    let last = *name.last()?;
+    if last.is_ascii() && !matches!(last | 0x20, b'a' | b'd' | b'e' | b'n' | b's' | b't' | b'w' | b'y') {
         return None;
     }
     let ends = |word: &str| {
@@ -81,7 +82,7 @@ fn announces(name: &[u8]) -> Option<Announces> {
     let (keyword, from) = KEYWORDS.iter().find_map(|keyword| Some((keyword, ends(keyword.word)?)))?;
     let secret = match keyword.word {
         "key" => names_a_secret_key(name),
-        "pass" => is_word(name, from),
+        "pass" | "pw" => is_word(name, from),
         _ => true,
     };
     secret.then_some(Announces::Secret(keyword))
@@ -89,7 +90,7 @@ fn announces(name: &[u8]) -> Option<Announces> {
 
 /// Whether a word of the name begins at `from`, so that a compass is no password. A marker's end begins none: what
 /// it replaced may have been the rest of the word.
-fn is_word(name: &[u8], from: usize) -> bool {
+pub(crate) fn is_word(name: &[u8], from: usize) -> bool {
     match name[..from].last() {
         None => true,
         Some(b']') => false,

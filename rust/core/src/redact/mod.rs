@@ -1,24 +1,42 @@
 //! Secrets replaced by `[REDACTED:<kind>]`: one pass over the text, linear in its length.
+//!
+//! Every rule looks no further than [`REACH`] bytes from what raised it, so that a stream can be redacted piece by
+//! piece and reads the same as the whole.
 
-mod forms;
+mod anchors;
+mod assigned;
+mod found;
 mod judge;
 mod keys;
+mod layers;
+mod literals;
+mod near;
 mod rules;
+mod shapes;
+mod stream;
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use forms::{Anchor, Found};
+use found::Found;
+use literals::Literals;
 
+pub use found::kinds;
 pub use keys::{Announcer, Object, holds, named};
+pub use stream::Stream;
 
 /// A redacted text may show a secret that its neighbour hid; more rounds than this are not needed in practice.
 const ROUNDS_MAX: usize = 4;
 
 /// How deep a value may nest for its walk; what readers of JSON allow is less.
 pub const DEPTH_MAX: usize = 1024;
+
+/// The longest value, key block or encoded run that is followed.
+const RUN_MAX: usize = 32 * 1024;
+
+/// No rule looks further than this from what raised it, in either direction.
+const REACH: usize = 2 * RUN_MAX;
 
 /// One secret: byte offsets into the text, and its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,13 +62,8 @@ pub enum Reach {
 
 /// The compiled rules, with the literal secrets that its owner knows.
 pub struct Redactor {
-    literals: Option<AhoCorasick>,
+    literals: Option<Literals>,
 }
-
-static ANCHORS: LazyLock<(Vec<Anchor>, Option<AhoCorasick>)> = LazyLock::new(|| {
-    let (anchors, patterns): (Vec<_>, Vec<_>) = forms::anchors().into_iter().unzip();
-    (anchors, automaton(&patterns, MatchKind::Standard))
-});
 
 /// `None` only for patterns too large to compile, which literal lists of any real size are not.
 fn automaton<P: AsRef<[u8]>>(patterns: &[P], matches: MatchKind) -> Option<AhoCorasick> {
@@ -58,14 +71,10 @@ fn automaton<P: AsRef<[u8]>>(patterns: &[P], matches: MatchKind) -> Option<AhoCo
 }
 
 impl Redactor {
-    /// Compiles the literals, longest first; empty ones are ignored.
+    /// Compiles the literals; empty ones are ignored. A longer one covers a shorter one inside it.
     #[must_use]
     pub fn new<L: AsRef<str>>(literals: &[L]) -> Self {
-        let mut known: Vec<&str> = literals.iter().map(AsRef::as_ref).filter(|literal| !literal.is_empty()).collect();
-        known.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
-        known.dedup();
-        let literals = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&known).ok();
-        Self { literals: literals.filter(|_| !known.is_empty()) }
+        Self { literals: Literals::new(literals) }
     }
 
     /// The secrets of a text: in order, apart from each other, never inside a `[REDACTED:<kind>]` that stands there.
@@ -76,15 +85,15 @@ impl Redactor {
             found.whole(announcer);
         }
         if let Some(literals) = &self.literals {
-            for hit in literals.find_iter(text) {
-                found.literal(hit.start(), hit.end());
-            }
+            literals.find(&mut found);
         }
-        let (anchors, automaton) = &*ANCHORS;
-        if let Some(automaton) = automaton {
-            for hit in automaton.find_overlapping_iter(text) {
-                found.anchor(&anchors[hit.pattern().as_usize()], hit.start(), hit.end(), reach);
-            }
+        found.anchored(reach);
+        if reach != Reach::Name {
+            found.runs(|found, start, end| {
+                found.near(start, end);
+                found.encoded(self.literals.as_ref(), start, end);
+            });
+            found.escaped(self.literals.as_ref());
         }
         found.finish()
     }
@@ -100,15 +109,22 @@ impl Redactor {
                 break;
             }
             replaced += spans.len();
-            current = Cow::Owned(replace(&current, &spans));
+            let mut out = String::with_capacity(current.len());
+            replace(&current, 0, &spans, &mut out);
+            current = Cow::Owned(out);
         }
         (current, replaced)
     }
+
+    /// The furthest that anything is looked at from what raised it.
+    fn reach(&self) -> usize {
+        REACH.max(self.literals.as_ref().map_or(0, Literals::reach))
+    }
 }
 
-fn replace(text: &str, spans: &[Span]) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut copied = 0;
+/// Writes `text` from `from` on, with its spans replaced.
+fn replace(text: &str, from: usize, spans: &[Span], out: &mut String) {
+    let mut copied = from;
     for span in spans {
         out.push_str(&text[copied..span.start]);
         out.push_str("[REDACTED:");
@@ -117,5 +133,4 @@ fn replace(text: &str, spans: &[Span]) -> String {
         copied = span.end;
     }
     out.push_str(&text[copied..]);
-    out
 }

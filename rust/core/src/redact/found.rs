@@ -1,0 +1,150 @@
+//! The spans of one text: collected in any order, joined where they overlap, cut where markers stand.
+
+use std::sync::LazyLock;
+
+use crate::redact::anchors::OTHER_KINDS;
+use crate::redact::judge::{Stands, authorizes, plausible};
+use crate::redact::keys::{Announcer, Announces};
+use crate::redact::rules::{Body, INFIXES, KEYWORDS, tokens};
+use crate::redact::{RUN_MAX, Span};
+
+/// Every kind, in order: what only looks like a marker of our own may hide a secret.
+static KINDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let tables = tokens().map(|token| token.kind).chain(INFIXES.iter().map(|infix| infix.kind));
+    let mut kinds: Vec<_> = tables.chain(KEYWORDS.iter().map(|keyword| keyword.kind)).chain(OTHER_KINDS).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
+});
+
+/// Every word that can stand in `[REDACTED:<kind>]`, in order.
+#[must_use]
+pub fn kinds() -> &'static [&'static str] {
+    &KINDS
+}
+
+/// How sure a span's kind is; where spans overlap, the surest one names the union.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sure {
+    Near,
+    Announced,
+    Shaped,
+    /// By a prefix of so many bytes.
+    Published(usize),
+    Known,
+}
+
+struct Candidate {
+    span: Span,
+    sure: Sure,
+}
+
+/// Collects the spans of one text.
+pub(crate) struct Found<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) bytes: &'t [u8],
+    candidates: Vec<Candidate>,
+    /// Ranges of markers of our own: nothing inside them is a secret.
+    markers: Vec<(usize, usize)>,
+    /// The last stretches that were measured.
+    pub(crate) stretches: [(usize, usize); 2],
+    /// Where escapes begin.
+    pub(crate) escapes: Vec<usize>,
+    /// The last run of each body, so that it is measured once.
+    runs: [(usize, usize); Body::ALL],
+}
+
+impl<'t> Found<'t> {
+    pub(crate) fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            candidates: Vec::new(),
+            markers: Vec::new(),
+            stretches: [(0, 0); 2],
+            escapes: Vec::new(),
+            runs: [(0, 0); Body::ALL],
+        }
+    }
+
+    pub(crate) fn add(&mut self, span: Option<Span>, sure: Sure) {
+        self.candidates.extend(span.map(|span| Candidate { span, sure }));
+    }
+
+    pub(crate) fn own_marker(&mut self, start: usize, end: usize) {
+        let ours = |until: &usize| KINDS.binary_search(&&self.text[end..until - 1]).is_ok();
+        if let Some(until) = self.marker(end, b']').filter(ours) {
+            self.markers.push((start, until));
+        }
+    }
+
+    /// The end of the bytes of `body` from `start`, if they are at least `at_least`; no more than a run may have.
+    pub(crate) fn run(&mut self, body: Body, start: usize, at_least: usize) -> Option<usize> {
+        let known = &mut self.runs[body as usize];
+        if !(known.0..known.1).contains(&start) {
+            let length = self.bytes[start..].iter().take_while(|byte| body.holds(**byte)).count();
+            *known = (start, start + length);
+        }
+        let end = known.1.max(start).min(start + RUN_MAX);
+        (end - start >= at_least).then_some(end)
+    }
+
+    /// The whole text, for what the key that it stands under announces.
+    pub(crate) fn whole(&mut self, Announcer(announces): Announcer) {
+        let trimmed = self.text.trim_ascii_end();
+        let start = trimmed.len() - trimmed.trim_ascii_start().len();
+        let found = match announces {
+            Announces::Secret(keyword) => {
+                plausible(&trimmed[start..], keyword, Stands::Quoted).then_some((start, keyword.kind))
+            }
+            Announces::Authorization => {
+                let (scheme, credentials) = trimmed[start..].split_once(' ').unwrap_or(("", &trimmed[start..]));
+                authorizes(scheme, credentials).then_some((trimmed.len() - credentials.len(), "authorization"))
+            }
+        };
+        self.add(found.map(|(start, kind)| Span { start, end: trimmed.len(), kind }), Sure::Announced);
+    }
+
+    /// The spans in order, joined where they overlap, without the markers that stand in them.
+    pub(crate) fn finish(mut self) -> Vec<Span> {
+        if self.candidates.is_empty() {
+            return Vec::new();
+        }
+        self.candidates.sort_by(|a, b| {
+            a.span.start.cmp(&b.span.start).then(b.span.end.cmp(&a.span.end)).then(b.sure.cmp(&a.sure))
+        });
+        let mut joined: Vec<Candidate> = Vec::with_capacity(self.candidates.len());
+        for candidate in self.candidates {
+            match joined.last_mut() {
+                Some(last) if candidate.span.start < last.span.end => {
+                    last.span.end = last.span.end.max(candidate.span.end);
+                    if candidate.sure > last.sure {
+                        last.sure = candidate.sure;
+                        last.span.kind = candidate.span.kind;
+                    }
+                }
+                _ => joined.push(candidate),
+            }
+        }
+        without_markers(joined.iter().map(|candidate| candidate.span), &self.markers)
+    }
+}
+
+/// The spans with every marker cut out of them.
+fn without_markers(spans: impl Iterator<Item = Span>, markers: &[(usize, usize)]) -> Vec<Span> {
+    let mut kept = Vec::new();
+    for span in spans {
+        let mut start = span.start;
+        let first = markers.partition_point(|(_, to)| *to <= span.start);
+        for &(from, to) in markers[first..].iter().take_while(|(from, _)| *from < span.end) {
+            if start < from {
+                kept.push(Span { start, end: from, kind: span.kind });
+            }
+            start = start.max(to);
+        }
+        if start < span.end {
+            kept.push(Span { start, ..span });
+        }
+    }
+    kept
+}

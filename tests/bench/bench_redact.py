@@ -1,0 +1,111 @@
+"""How much of the labelled secrets is covered, what is hit by mistake, and how fast.
+
+With `--missed`, also the labelled values that are not covered, and what is hit in prose.
+"""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from reverie import _native
+from support import secrets
+from support.shared import sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from support.secrets import Labelled
+
+REDACTOR = _native.Redactor()
+COLUMN = 52
+
+
+def coverage(*, missed: bool) -> None:
+    """The share of each set, and of the rules that were held out while rules were written."""
+    sets = {
+        "gitleaks": secrets.gitleaks(),
+        "CredSweeper, line by line": secrets.credsweeper(whole_files=False),
+        "CredSweeper, whole files": secrets.credsweeper(whole_files=True),
+        "detect-secrets keywords": secrets.keywords(),
+        "services, half of them made up": secrets.made_up_services(20_000),
+    }
+    for name, rows in sets.items():
+        parts = []
+        for chosen in (rows, [row for row in rows if row.held_out]):
+            hits, total = secrets.share(chosen, REDACTOR.spans)
+            parts.append(f"{hits / total:7.2%} of {total:5}")
+        print(f"{'covered: ' + name:<{COLUMN}} {parts[0]}   held-out rules {parts[1]}")
+        if missed:
+            show(rows)
+
+
+def show(rows: list[Labelled]) -> None:
+    """What is not covered, and what of it is."""
+    for row in rows:
+        if not secrets.covered(row, REDACTOR.spans):
+            before, after = row.text[max(0, row.start - 60) : row.start], row.text[row.end : row.end + 20]
+            print("   -", row.rule[:40], repr(before), "<<", row.text[row.start : row.end][:90], ">>", repr(after))
+
+
+def mistakes(*, missed: bool) -> None:
+    """Hits where there is no secret."""
+    texts = secrets.prose()
+    hits = [text[start - 50 : end + 10] for text in texts for start, end, _ in REDACTOR.spans(text)]
+    words = sum(len(text.split()) for text in texts)
+    print(f"{'hits in 100,000 words of prose':<{COLUMN}} {len(hits) / words * 100_000:7.1f}")
+    if missed:
+        for hit in hits:
+            print("   -", repr(hit))
+    lines = secrets.benign(1_000)
+    for kind in sorted({kind for kind, _ in lines}):
+        chosen = [line for known, line in lines if known == kind]
+        wrong = [line for line in chosen if REDACTOR.spans(line)]
+        print(f"{'hits in 10,000 lines: ' + kind:<{COLUMN}} {len(wrong) / len(chosen) * 10_000:7.1f}")
+        if missed:
+            for line in wrong[:5]:
+                print("   -", repr(line))
+    found = sum(len(REDACTOR.spans(text)) for text in secrets.lock_files())
+    print(f"{'hits in this own lock files':<{COLUMN}} {found:7}")
+    said = secrets.conversations()
+    found, words = sum(len(REDACTOR.spans(text)) for text in said), sum(len(text.split()) for text in said)
+    print(f"{'hits in 100,000 words of conversations':<{COLUMN}} {found / words * 100_000:7.1f}")
+
+
+def speed() -> None:
+    """Best of some runs over text without secrets, and over the records of transcripts."""
+    texts = secrets.prose()
+    size = sum(len(text.encode()) for text in texts)
+    print(f"{'text, prose, MB/s':<{COLUMN}} {size / best(REDACTOR.text, texts) / 1e6:7.0f}")
+    said = [text for text in secrets.conversations() if len(text) > 200]
+    size = sum(len(text.encode()) for text in said)
+    print(f"{'text, conversations, MB/s':<{COLUMN}} {size / best(REDACTOR.text, said) / 1e6:7.0f}")
+    lines = [line for path in sessions()[:8] for line in gzip.decompress(path.read_bytes()).splitlines()]
+    values = [orjson.loads(line) for line in lines]
+    size = sum(map(len, lines))
+    print(f"{'value, lines of transcripts, MB/s':<{COLUMN}} {size / best(REDACTOR.value, values) / 1e6:7.0f}")
+
+
+def best(function: Callable[[Any], object], items: Sequence[object]) -> float:
+    """Seconds of the fastest of five runs over all items."""
+    times = []
+    for _ in range(5):
+        started = time.perf_counter()
+        for item in items:
+            function(item)
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+if __name__ == "__main__":
+    verbose = "--missed" in sys.argv
+    coverage(missed=verbose)
+    mistakes(missed=verbose)
+    speed()

@@ -1,0 +1,215 @@
+"""Labelled secrets, ordinary texts and names of things, and how much of them a redactor covers."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import random
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from support.shared import sessions, shared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+_ROOT = Path(__file__).resolve().parents[2]
+_HEX = "0123456789abcdef"
+
+
+class Labelled(NamedTuple):
+    """A secret at `text[start:end]`, and the rule that labelled it."""
+
+    rule: str
+    text: str
+    start: int
+    end: int
+
+    @property
+    def held_out(self) -> bool:
+        """A third of the rules, by their names: the estimate for services that no one thought of."""
+        return hashlib.sha256(self.rule.encode()).digest()[0] % 3 == 0
+
+
+def covered(row: Labelled, spans: Callable[[str], Iterable[tuple[int, int, str]]]) -> bool:
+    """Whether every character of the secret lies in a span."""
+    at = row.start
+    for start, end, _ in sorted(spans(row.text)):
+        if start <= at < end:
+            at = end
+    return at >= row.end
+
+
+def share(rows: Iterable[Labelled], spans: Callable[[str], Iterable[tuple[int, int, str]]]) -> tuple[int, int]:
+    """How many are wholly covered, of how many."""
+    results = [covered(row, spans) for row in rows]
+    return sum(results), len(results)
+
+
+def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    return map(json.loads, path.read_text().splitlines())
+
+
+def gitleaks() -> list[Labelled]:
+    """The true cases that have a span."""
+    rows = _json_lines(shared("data/secrets/gitleaks/cases.jsonl"))
+    return [
+        Labelled(row["rule"], row["text"], row["start"], row["start"] + row["len"])
+        for row in rows
+        if row["label"] == "tp" and row["start"] >= 0
+    ]
+
+
+def keywords() -> list[Labelled]:
+    """Lines of code and configuration in which a keyword announces the expected value."""
+    rows = _json_lines(shared("data/secrets/detect-secrets/cases.jsonl"))
+    found = []
+    for row in rows:
+        if secret := row.get("expected_secret"):
+            start = row["line"].index(secret)
+            found.append(Labelled(row["line"], row["line"], start, start + len(secret)))
+    return found
+
+
+def credsweeper(*, whole_files: bool) -> list[Labelled]:
+    """The expected findings that have a place in a line, each in that line alone or in its whole file."""
+    root = shared("data/secrets/credsweeper")
+    findings = json.loads((root / "tests/data/output.json").read_text())
+    rows = {}
+    for finding in findings:
+        for line in finding["line_data_list"]:
+            start, end = line["value_start"], line["value_end"]
+            if start < 0 or line["line"][start:end] != line["value"]:
+                continue
+            place = (line["path"], line["line_num"], start, end)
+            row = Labelled(finding["rule"], line["line"], start, end)
+            rows[place] = _in_its_file(row, root / line["path"], line["line_num"]) if whole_files else row
+    return list(rows.values())
+
+
+def _in_its_file(row: Labelled, path: Path, number: int) -> Labelled:
+    """The row with its whole file as the text; as it is where the file is no text or has the line elsewhere."""
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError:
+        return row
+    offset = sum(len(line) + 1 for line in text.split("\n")[: number - 1])
+    if text[offset : offset + len(row.text)] != row.text:
+        offset = text.find(row.text)
+    if offset < 0:
+        return row
+    return Labelled(row.rule, text, offset + row.start, offset + row.end)
+
+
+def prose() -> list[str]:
+    """Ordinary technical documentation."""
+    return [path.read_text() for path in sorted(shared("data/prose").glob("*.txt"))]
+
+
+def _names(pick: random.Random) -> Iterator[tuple[str, str]]:
+    """One of each kind of line in which a commit, a UUID or a digest stands."""
+
+    def hexadecimal(length: int) -> str:
+        return "".join(pick.choices(_HEX, k=length))
+
+    def digest(length: int) -> str:
+        return base64.b64encode(pick.randbytes(length)).decode()
+
+    word = pick.choice(["github", "slack", "stripe", "token", "secret", "auth", "keyring", "requests", "password-hash"])
+    name = str(uuid.UUID(int=pick.getrandbits(128), version=4))
+    commit = hexadecimal(40)
+    yield "commit", f"commit {commit}"
+    yield "commit", f"{commit[:7]} fix: {word} is read once"
+    yield "commit", f"Merge: {commit[:9]} {hexadecimal(9)}"
+    yield "commit", f"      - uses: {word}/checkout@{commit}  # v4"
+    yield "commit", f"https://github.com/{word}/{word}/commit/{commit}"
+    yield "commit", f"index {commit[:10]}..{hexadecimal(10)} 100644"
+    yield "commit", f"parent {commit}\ntree {hexadecimal(40)}"
+    yield "commit", f"The {word} change landed in {commit}, see there."
+    yield "commit", f"git checkout {commit} && cargo test -p {word}"
+    yield "uuid", name
+    yield "uuid", f'{{"id": "{name}", "name": "{word}"}}'
+    yield "uuid", f'"uuid":"{name}","parentUuid":"{pick.getrandbits(128):032x}"'
+    yield "uuid", f"request_id={name} status=200 path=/v1/{word}"
+    yield "uuid", f"session {name} resumed by {word}"
+    yield "uuid", f"/var/lib/{word}/{name}/data.json"
+    yield "digest", f"sha256:{hexadecimal(64)}"
+    yield "digest", f"{word}@sha256:{hexadecimal(64)}"
+    yield "digest", f"{hexadecimal(64)}  {word}-1.2.3.tar.gz"
+    yield "digest", f"MD5 ({word}.zip) = {hexadecimal(32)}"
+    yield "digest", f'ETag: "{hexadecimal(32)}"'
+    yield "digest", f"sha512-{digest(64)}"
+    yield "digest", f"checksum of {word}: {hexadecimal(64)}"
+    yield "lock", f'[[package]]\nname = "{word}"\nversion = "1.2.3"\nchecksum = "{hexadecimal(64)}"'
+    yield "lock", f"{word}==1.2.3 \\\n    --hash=sha256:{hexadecimal(64)}"
+    yield "lock", f'"node_modules/{word}": {{\n"version": "1.2.3",\n"integrity": "sha512-{digest(64)}"'
+    yield "lock", f'  resolved "https://registry.yarnpkg.com/{word}/-/{word}-1.2.3.tgz#{commit}"'
+    yield "lock", f"github.com/{word}/{word} v1.2.3 h1:{digest(32)}"
+    yield "lock", f'{{file = "{word}-1.2.3.tar.gz", hash = "sha256:{hexadecimal(64)}"}},'
+    yield "lock", f"  /{word}/1.2.3:\n    resolution: {{integrity: sha512-{digest(64)}}}"
+    yield "lock", f'"{word}": {{ "rev": "{commit}", "narHash": "sha256-{digest(32)}" }}'
+
+
+def benign(rounds: int) -> list[tuple[str, str]]:
+    """Lines with names of things, 30 in a round: what kind of name, and the line."""
+    pick = random.Random(7)
+    return [line for _ in range(rounds) for line in _names(pick)]
+
+
+def lock_files() -> list[str]:
+    """This project's own."""
+    return [(_ROOT / name).read_text() for name in ("Cargo.lock", "packaging/python.lock")]
+
+
+def conversations() -> list[str]:
+    """What people and agents said in the real sessions: never to be printed."""
+    said = []
+    for path in sessions():
+        for line in gzip.decompress(path.read_bytes()).decode().splitlines():
+            content = (json.loads(line).get("message") or {}).get("content")
+            blocks = [{"text": content}] if isinstance(content, str) else content or []
+            said += [block["text"] for block in blocks if isinstance(block.get("text"), str)]
+    return said
+
+
+_KNOWN_SERVICES = ["mailchimp", "zendesk", "airtable", "klaviyo", "pipedrive", "mixpanel", "shodan", "clearbit"]
+_SYLLABLES = ["bro", "zen", "lum", "ta", "vix", "or", "mel", "quo", "dra", "pin", "sy", "hub", "nex", "ro", "gly", "fi"]
+_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+_BASE62 = _BASE36 + _BASE36[10:].upper()
+_FRAMES = [
+    "{service} token = '{value}'",
+    "{service}_token: {value}",
+    "{service} key - '{value}'\n{service} secret - 'x'",
+    '{{"name": "{service}", "test_secrets": {{"{service}_secret": "{value}"}}, "method": "GET"}}',
+    "[INFO] Sending request to the {service} API\n[DEBUG] Using Key={value}\n[INFO] Response received: 200 OK",
+    "export {upper}_API_KEY={value}",
+    "<id>{{{service}}}</id>\n  <secret>{{AQAAABAAA {value}}}</secret>",
+    'req.Header.Set("X-{service}-Token", "{value}")',
+    "{service}:\n  credentials:\n    api_key: {value}",
+    'const {service}ApiKey = "{value}";',
+]
+
+
+def made_up_services(number: int) -> list[Labelled]:
+    """Keys of services, half of them made up, in the frames in which keys are found: hexadecimal, UUID, base 36, 62."""
+    pick = random.Random(11)
+    rows = []
+    for _ in range(number):
+        made_up = "".join(pick.choices(_SYLLABLES, k=3))
+        service = made_up if pick.random() < 0.5 else pick.choice(_KNOWN_SERVICES)
+        value = pick.choice(
+            [
+                "".join(pick.choices(_HEX, k=pick.choice([32, 40, 64]))),
+                str(uuid.UUID(int=pick.getrandbits(128), version=4)),
+                "".join(pick.choices(_BASE36, k=pick.choice([16, 20, 25, 32, 40]))),
+                "".join(pick.choices(_BASE62, k=pick.choice([16, 20, 22, 32, 40, 64]))),
+                "".join(pick.choices(_BASE62 + "-_", k=pick.choice([20, 32, 43, 60]))),
+            ]
+        )
+        text = pick.choice(_FRAMES).format(service=service, upper=service.upper(), value=value)
+        start = text.index(value)
+        rows.append(Labelled(service, text, start, start + len(value)))
+    return rows

@@ -1,0 +1,162 @@
+"""Labelled secrets are covered, names of things and ordinary words are not, and a stream reads as the whole."""
+
+from __future__ import annotations
+
+import base64
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.redact import KINDS, Redactor
+from support import secrets
+from support.soak import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from support.secrets import Labelled
+
+REDACTOR = Redactor()
+TOKEN = "gh" + "p_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+KNOWN = "Tr0ub4dor-and-Battery-Staple-of-the-Horse-in-1936"
+ZERO_WIDTH = "\u200b"
+
+
+@pytest.mark.parametrize(
+    ("rows", "least"),
+    [
+        (secrets.gitleaks, 0.995),
+        (secrets.keywords, 0.95),
+        (lambda: secrets.credsweeper(whole_files=True), 0.90),
+        (lambda: secrets.credsweeper(whole_files=False), 0.80),
+        (lambda: secrets.made_up_services(count(2_000, 20_000)), 0.90),
+    ],
+    ids=["gitleaks", "keywords", "credsweeper files", "credsweeper lines", "made-up services"],
+)
+def test_labelled_secrets_are_wholly_covered(rows: Callable[[], list[Labelled]], least: float) -> None:
+    """Each set of labelled secrets, by the share of which every character lies in a span."""
+    covered, total = secrets.share(rows(), REDACTOR.spans)
+
+    assert covered / total >= least
+
+
+def test_names_of_things_are_kept() -> None:
+    """Commits, UUIDs, digests and lock files: at most one line of 10,000 is hit, and none of this project's own."""
+    lines = secrets.benign(count(340, 3_400))
+    wrong = [line for _, line in lines if REDACTOR.spans(line)]
+
+    assert len(wrong) / len(lines) <= 1 / 10_000
+    assert [span for text in secrets.lock_files() for span in REDACTOR.spans(text)] == []
+
+
+def test_conversations_are_kept() -> None:
+    """What people and agents say to each other is prose: at most 20 hits in 100,000 words."""
+    said = secrets.conversations()
+    hits = sum(len(REDACTOR.spans(text)) for text in said)
+
+    assert hits / sum(len(text.split()) for text in said) * 100_000 <= 20
+
+
+@pytest.mark.parametrize(
+    "encoded",
+    [
+        base64.b64encode(TOKEN.encode()).decode(),
+        base64.b64encode(f"user {TOKEN} here".encode()).decode().rstrip("="),
+        base64.urlsafe_b64encode(f"?>{TOKEN}~".encode()).decode(),
+        TOKEN.encode().hex(),
+        TOKEN.encode().hex().upper(),
+        "".join(f"%{byte:02X}" for byte in TOKEN.encode()),
+        TOKEN.replace("_", "%5f"),
+        "".join(f"\\u{byte:04x}" for byte in TOKEN.encode()),
+        TOKEN.replace("_", "\\x5f"),
+        "".join(f"&#{byte};" for byte in TOKEN.encode()),
+        "".join(f"&#x{byte:x};" for byte in TOKEN.encode()),
+        ZERO_WIDTH.join(TOKEN),
+        TOKEN[:9] + "\u2060" + TOKEN[9:],
+    ],
+)
+def test_one_layer_of_encoding_hides_nothing(encoded: str) -> None:
+    """The whole of what is encoded goes, and nothing round it."""
+    assert REDACTOR.text(f"see {encoded} there") == "see [REDACTED:github-token] there"
+    assert REDACTOR.text(f'{{"a": "{encoded}"}}') == '{"a": "[REDACTED:github-token]"}'
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        KNOWN,
+        KNOWN.upper(),
+        KNOWN.lower(),
+        KNOWN.encode().hex(),
+        base64.b64encode(f"x:{KNOWN}".encode()).decode(),
+        "".join(f"&#{byte};" for byte in KNOWN.encode()),
+        KNOWN.replace("-", "%2D"),
+        f"{KNOWN[:40]}\n{KNOWN[40:]}",
+        f"{KNOWN[:20]}\r\n{KNOWN[20:40]}\r\n{KNOWN[40:]}",
+        ZERO_WIDTH.join(KNOWN),
+    ],
+)
+def test_known_values_are_found_however_they_are_written(written: str) -> None:
+    """In either case, across lines, and under one layer of encoding."""
+    assert Redactor([KNOWN]).text(f"see {written} there") == "see [REDACTED:secret] there"
+    assert "there" in REDACTOR.text(f"see {written} there")
+
+
+def test_kinds_are_those_of_the_table() -> None:
+    """Every kind is a plain word, and redacted text shows no other."""
+    assert {"secret", "token", "key", "password", "jwt", "private-key", "byok", "foreign"} <= KINDS
+    for kind in KINDS:
+        assert REDACTOR.text(f"[REDACTED:{kind}] {TOKEN}") == f"[REDACTED:{kind}] [REDACTED:github-token]"
+
+
+PIECES = [
+    TOKEN,
+    f"token = '{TOKEN}'",
+    "api_key: 0123456789abcdef0123456789abcdef",
+    "-----BEGIN PRIV" + "ATE KEY-----\nA1b2C3d4E5f6G7h8I9j0\nA1b2C3d4E5f6G7h8==\n-----END PRIV" + "ATE KEY-----",
+    base64.b64encode(TOKEN.encode()).decode(),
+    "\\u0067hp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8",
+    "slack says 'Zx8Kp2Vn7Qw4Lt9Rb3Yc6Hd1' é👍",
+    "[REDACTED:jwt] [BYOK:x] <REDACTED:y>",
+    "postgres://bob:hunter2@db.example:5432/x",
+    "ordinary words, and more of them.\n",
+    " ",
+    "\n",
+]
+
+
+def test_a_stream_reads_as_the_whole_at_every_cut() -> None:
+    """Wherever a text is cut in two or more, the pieces together come out as the whole does."""
+    text = "\n".join(PIECES)
+    whole = REDACTOR.text(text)
+    for at in range(len(text) + 1):
+        assert "".join(REDACTOR.stream([text[:at], text[at:]])) == whole
+    assert "".join(REDACTOR.stream(text)) == whole
+
+
+@pytest.mark.parametrize("seed", range(count(4, 60)))
+def test_a_long_stream_is_given_on_piece_by_piece(seed: int) -> None:
+    """Texts that are longer than what is held back: the same as whole, and most of it before the end."""
+    pick = random.Random(seed)
+    redactor = Redactor([KNOWN])
+    text = "".join(pick.choice([*PIECES, KNOWN]) + pick.choice(["", " ", "\n"]) for _ in range(60_000))
+    cuts = sorted(pick.sample(range(len(text)), 20))
+    pieces = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    out = list(redactor.stream(pieces))
+
+    assert "".join(out) == redactor.text(text)
+    assert len(out[-1]) < len(text)
+    assert sum(map(len, out[:-1])) > 0
+
+
+def test_a_finished_stream_takes_no_more() -> None:
+    """Neither a piece nor another end."""
+    stream = REDACTOR._native.stream()
+
+    assert stream.feed("a") == ""
+    assert stream.finish() == "a"
+    with pytest.raises(ValueError, match="finished"):
+        stream.feed("b")
+    with pytest.raises(ValueError, match="finished"):
+        stream.finish()
