@@ -26,6 +26,12 @@ impl Neighbours {
         }
         Self { before, after }
     }
+
+    /// How many blocks stand between the pairs around an open one.
+    fn gap_of(&self, index: usize) -> usize {
+        let start = self.before[index].map_or(0, |before| before + 1);
+        self.after[index].unwrap_or(self.before.len()) - start
+    }
 }
 
 /// What the pairs found so far say about the place of everything else.
@@ -71,18 +77,12 @@ impl Expected {
 
     /// Where two open blocks stand between pairs.
     pub(super) fn setting(&self, old: usize, new: usize) -> Setting {
-        let partner = |near: Option<usize>| near.map(|near| self.new_of[near]);
-        let before = match (partner(self.olds.before[old]), self.news.before[new]) {
-            (None, None) => true,
-            (Some(there), here) => there == here && here.is_some(),
-            (None, Some(_)) => false,
-        };
-        let after = match (partner(self.olds.after[old]), self.news.after[new]) {
-            (None, None) => true,
-            (Some(there), here) => there == here && here.is_some(),
-            (None, Some(_)) => false,
-        };
-        Setting { before, after, in_step: self.distance(old, new) == 0 }
+        let same = |there: Option<usize>, here: Option<usize>| there.map(|near| self.new_of[near]) == here.map(Some);
+        let before = same(self.olds.before[old], self.news.before[new]);
+        let after = same(self.olds.after[old], self.news.after[new]);
+        let alone = self.olds.gap_of(old) == 1 && self.news.gap_of(new) == 1;
+        let sides = usize::from(before) + usize::from(after);
+        Setting { sides, alone: sides == 2 && alone, in_step: self.distance(old, new) == 0 }
     }
 
     /// The first of `length` open old blocks that stand between the same pairs as as many new ones from `new` on.
@@ -102,11 +102,13 @@ impl Expected {
     }
 }
 
-/// Whether the pairs around two open blocks are the same.
+/// What the pairs around two open blocks say about them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
-    pub(super) before: bool,
-    pub(super) after: bool,
-    /// As many steps from one of them.
+    /// On how many sides the nearest pair is the same.
+    pub(super) sides: usize,
+    /// It is on both, and nothing else stands between.
+    pub(super) alone: bool,
+    /// They stand as many steps from one of them.
     pub(super) in_step: bool,
 }

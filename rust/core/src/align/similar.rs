@@ -133,18 +133,19 @@ impl<'p> Open<'p> {
 
 /// What a place is worth beside the share of words.
 fn bonus(setting: Setting) -> usize {
-    100 * (usize::from(setting.before) + usize::from(setting.after) + usize::from(setting.in_step))
+    100 * (setting.sides + usize::from(setting.in_step))
 }
 
 /// The share of words that a pair must have: less where its place speaks for it.
 fn asked(setting: Setting, common: usize, lenient: bool) -> usize {
-    match (setting.before, setting.after) {
-        (true, true) if lenient => 150,
-        (true, true) => 350,
-        (true, false) | (false, true) if lenient => 350,
-        (true, false) | (false, true) => 450,
-        (false, false) if common >= 4 => 500,
-        (false, false) => 600,
+    match setting.sides {
+        2 if lenient && setting.alone => 200,
+        2 if lenient => 300,
+        2 => 400,
+        1 if lenient => 350,
+        1 => 450,
+        _ if common >= 4 => 500,
+        _ => 600,
     }
 }
 
