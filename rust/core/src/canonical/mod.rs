@@ -1,5 +1,6 @@
 //! Canonical JSON: one value, one byte string (RFC 8785), and what is refused rather than rounded.
 
+mod lanes;
 mod order;
 mod output;
 mod scan;

@@ -1,8 +1,9 @@
 //! The bytes being written: strings, numbers and words as RFC 8785 spells them.
 
 use crate::canonical::INTEGER_MAX;
+use crate::canonical::lanes::{LANES, all_plain, plain_in, special};
 use crate::canonical::source::Unfit;
-use crate::canonical::strings::{plain, plain_until};
+use crate::canonical::strings::is_special;
 
 /// Room that most records need; a larger one makes the buffer grow.
 const ROOM: usize = 1024;
@@ -60,29 +61,63 @@ impl Output {
 
     /// A string with the escapes of ECMAScript: the two-letter ones where they exist, `\u00xx` for other controls.
     pub(crate) fn text(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        self.bytes.reserve(bytes.len() + 2);
+        let mut rest = text.as_bytes();
+        self.bytes.reserve(rest.len() + 2);
         self.bytes.push(b'"');
-        if plain(bytes) {
-            self.bytes.extend_from_slice(bytes);
-        } else {
-            self.escaped(bytes);
+        while let Some(block) = rest.first_chunk().filter(|block| all_plain(block)) {
+            self.bytes.extend_from_slice(block);
+            rest = &rest[block.len()..];
         }
+        while let Some(chunk) = rest.first_chunk() {
+            let plain = plain_in(chunk);
+            self.bytes.extend_from_slice(chunk);
+            if plain == LANES {
+                rest = &rest[LANES..];
+            } else {
+                self.back(LANES - plain);
+                self.escape(chunk[plain]);
+                rest = &rest[plain + 1..];
+            }
+        }
+        self.end_of_text(rest);
         self.bytes.push(b'"');
     }
 
-    fn escaped(&mut self, bytes: &[u8]) {
-        let mut copied = 0;
-        loop {
-            let at = plain_until(bytes, copied);
-            self.bytes.extend_from_slice(&bytes[copied..at]);
-            let Some(&special) = bytes.get(at) else { break };
-            self.escape(special);
-            copied = at + 1;
+    /// The last bytes of a string, fewer than are looked at together: as two pieces of a fixed size that overlap.
+    #[inline]
+    fn end_of_text(&mut self, rest: &[u8]) {
+        if let (Some(first), Some(last)) = (rest.first_chunk::<8>(), rest.last_chunk::<8>()) {
+            if special(u64::from_le_bytes(*first)) | special(u64::from_le_bytes(*last)) == 0 {
+                self.bytes.extend_from_slice(first);
+                self.back(16 - rest.len());
+                self.bytes.extend_from_slice(last);
+                return;
+            }
+        } else if let (Some(first), Some(last)) = (rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
+            let both = u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last));
+            if special(both) == 0 {
+                self.bytes.extend_from_slice(first);
+                self.back(8 - rest.len());
+                self.bytes.extend_from_slice(last);
+                return;
+            }
         }
+        for &byte in rest {
+            if is_special(byte) {
+                self.escape(byte);
+            } else {
+                self.bytes.push(byte);
+            }
+        }
+    }
+
+    /// Takes back the last bytes.
+    fn back(&mut self, count: usize) {
+        self.bytes.truncate(self.bytes.len() - count);
     }
 
     /// One character of a string that cannot stand as it is.
+    #[inline(never)]
     pub(crate) fn escape(&mut self, special: u8) {
         let letter = match special {
             b'"' | b'\\' => special,

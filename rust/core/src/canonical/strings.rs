@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::canonical::order::first_bytes;
+use crate::canonical::lanes::{LANES, all_plain, plain_in};
 
 /// A string as it stands in the text: valid, not yet decoded.
 #[derive(Clone, Copy, Debug)]
@@ -23,66 +23,29 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Whether a string can hold these bytes as they are, without an escape.
-pub(crate) fn plain(bytes: &[u8]) -> bool {
-    let mut rest = bytes;
-    while let Some((chunk, more)) = rest.split_first_chunk::<32>() {
-        if !plain_chunk(chunk) {
-            return false;
-        }
-        rest = more;
-    }
-    if let Some(last) = bytes.last_chunk::<32>() {
-        return rest.is_empty() || plain_chunk(last);
-    }
-    if let (Some(first), Some(last)) = (rest.first_chunk::<16>(), rest.last_chunk::<16>()) {
-        return plain_chunk(first) & plain_chunk(last);
-    }
-    if let (Some(first), Some(last)) = (rest.first_chunk(), rest.last_chunk()) {
-        return special(u64::from_le_bytes(*first)) | special(u64::from_le_bytes(*last)) == 0;
-    }
-    special(first_bytes(rest) | spaces_after(rest)) == 0
-}
-
-fn plain_chunk<const LENGTH: usize>(chunk: &[u8; LENGTH]) -> bool {
-    let is_special = |byte: u8| u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\');
-    chunk.iter().fold(0, |found, byte| found | is_special(*byte)) == 0
-}
-
 /// From `from`, the first byte that a string cannot hold as it is: a quote, a backslash, a control, or the end.
 pub(crate) fn plain_until(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
-    while bytes.get(at..).and_then(<[u8]>::first_chunk::<32>).is_some_and(plain_chunk) {
-        at += 32;
+    while bytes.get(at..).and_then(<[u8]>::first_chunk).is_some_and(all_plain) {
+        at += 4 * LANES;
     }
     while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let found = special(u64::from_le_bytes(*chunk));
-        if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
+        let plain = plain_in(chunk);
+        at += plain;
+        if plain < LANES {
+            return at;
         }
-        at += 8;
     }
-    let rest = bytes.get(at..).unwrap_or_default();
-    let found = special((first_bytes(rest) | spaces_after(rest)).swap_bytes());
-    if found == 0 { bytes.len() } else { at + found.trailing_zeros() as usize / 8 }
+    while bytes.get(at).is_some_and(|&byte| !is_special(byte)) {
+        at += 1;
+    }
+    at
 }
 
-/// Spaces where the first bytes of a string shorter than eight leave room.
-fn spaces_after(short: &[u8]) -> u64 {
-    0x2020_2020_2020_2020 & (!0 >> (8 * short.len()))
-}
-
-/// The high bit of each lane that a string cannot hold as it is; exact for the lowest such lane, the one asked for.
-///
-/// `(x - n) & !x` has its high bit set where a byte is below `n`.
-fn special(lanes: u64) -> u64 {
-    const LOW: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let quote = lanes ^ (LOW * u64::from(b'"'));
-    let slash = lanes ^ (LOW * u64::from(b'\\'));
-    HIGH & ((quote.wrapping_sub(LOW) & !quote)
-        | (slash.wrapping_sub(LOW) & !slash)
-        | (lanes.wrapping_sub(LOW * 0x20) & !lanes))
+/// Whether a string cannot hold this byte as it is.
+#[inline]
+pub(crate) fn is_special(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
 /// The code unit of four hexadecimal digits.

@@ -1,0 +1,162 @@
+"""How fast canonical JSON and its hash are beside orjson with hashlib, and beside rfc8785: both sides in turns.
+
+The records are memories as they are stored, about 750 bytes each: one by one, the same few hundred again and again, and
+as one list of several megabytes. The counterpart for JSON text first has to read it. `check_json` stands beside
+`orjson.loads`, which makes values of the text; its goal is a speed.
+"""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import hashlib
+import random
+import statistics
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+import rfc8785
+
+from reverie import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+SHARED: Final = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+ROUNDS: Final = 15
+FEW: Final = 300
+MANY: Final = 6000
+AT_LEAST_MB_S: Final = 300
+
+
+def timed(work: Callable[[], object], passes: int) -> float:
+    """Seconds of processor time that one pass takes, after one that is not timed."""
+    work()
+    started = time.process_time()
+    for _ in range(passes):
+        work()
+    return max((time.process_time() - started) / passes, 1e-9)
+
+
+def compare(
+    title: str, size: int, ours: Callable[[], object], theirs: Callable[[], object], goal: float | None = None
+) -> None:
+    """Times both in turns and prints our speed, the median of the ratios, and whether that reaches the goal."""
+    passes = max(1, 1_000_000 // size)
+    gc.collect()
+    gc.disable()
+    pairs = [(timed(ours, passes), timed(theirs, passes)) for _ in range(ROUNDS)]
+    gc.enable()
+    ratio = statistics.median(other / our for our, other in pairs)
+    speed = size / 1e6 / min(our for our, _ in pairs)
+    verdict = "" if goal is None else f"  goal >= {goal:g}x  {'ok' if ratio >= goal else 'MISSED'}"
+    print(f"{title:<68} {speed:7.0f} MB/s {ratio:7.2f}x{verdict}")
+
+
+def memories(count: int) -> list[dict[str, Any]]:
+    """Records of memories, each of its own strings, as reading them from a file makes them."""
+    pick = random.Random(1)
+    words = [f"{pick.choice(('re', 'un', 'in', 'sub'))}{number:x}" for number in range(2000)]
+    made = [
+        {
+            "id": f"mem_{number:020x}",
+            "type": pick.choice(("fact", "preference", "procedure", "event")),
+            "content": " ".join(pick.choices(words, k=50)),
+            "tags": pick.choices(words, k=4),
+            "document": f"projects/{pick.choice(words)}.md",
+            "createdAt": f"2026-11-{number % 28 + 1:02}T09:30:00.000Z",
+            "updatedAt": f"2026-11-{number % 28 + 1:02}T10:15:42.123Z",
+            "accessCount": number,
+            "lastAccessedAt": None,
+            "trust": "engine",
+            "provenance": {"thread": f"thr_{number:020x}", "project": "demo", "seqs": [number, number + 1, number + 7]},
+            "title": None,
+            "fields": [["Context", " ".join(pick.choices(words, k=4))]],
+            "order": number % 50,
+        }
+        for number in range(count)
+    ]
+    return [orjson.loads(orjson.dumps(record)) for record in made]
+
+
+def lines() -> list[bytes]:
+    """Lines of real sessions where they are at hand, else records."""
+    files = sorted((SHARED / "transcripts" / "claude-code").glob("*.gz"))[:10]
+    return [line for path in files for line in gzip.decompress(path.read_bytes()).splitlines()] or texts(memories(FEW))
+
+
+def texts(values: Sequence[Any]) -> list[bytes]:
+    """Each value as JSON text, its keys as they come."""
+    return [orjson.dumps(value) for value in values]
+
+
+def each(function: Callable[[Any], object], items: Sequence[Any]) -> Callable[[], None]:
+    """The work of calling `function` on every item."""
+
+    def work() -> None:
+        for item in items:
+            function(item)
+
+    return work
+
+
+def sorted_bytes(value: Any) -> bytes:
+    """What orjson has in place of a canonical form."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def sorted_hash(value: Any) -> str:
+    """Its hash."""
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def bench_values(name: str, values: Sequence[Any]) -> None:
+    """Python values."""
+    size = sum(map(len, texts(values)))
+    ours, canonical = each(_native.sha256_canonical, values), each(_native.canonical, values)
+    compare(f"sha256 of {name}, to orjson sorted + hashlib", size, ours, each(sorted_hash, values), 0.8)
+    compare(f"canonical {name}, to orjson sorted", size, canonical, each(sorted_bytes, values))
+    compare(f"canonical {name}, to rfc8785", size, canonical, each(rfc8785.dumps, values), 40)
+    theirs = each(rfc8785.dumps, values)
+    compare(f"orjson sorted of {name}, to rfc8785", size, each(sorted_bytes, values), theirs)
+
+
+def bench_texts(name: str, data: Sequence[bytes]) -> None:
+    """JSON text."""
+    size = sum(map(len, data))
+
+    def read_and_hash(text: bytes) -> str:
+        return sorted_hash(orjson.loads(text))
+
+    def read_and_write(text: bytes) -> bytes:
+        return rfc8785.dumps(orjson.loads(text))
+
+    ours = each(_native.sha256_canonical, data)
+    compare(f"sha256 of the text of {name}, to orjson read, sorted + hashlib", size, ours, each(read_and_hash, data), 0.8)
+    ours = each(_native.canonical, data)
+    compare(f"canonical text of {name}, to orjson read + rfc8785", size, ours, each(read_and_write, data))
+
+
+def bench_check(name: str, data: Sequence[bytes]) -> None:
+    """The strict check of what comes from outside."""
+    size = sum(map(len, data))
+    compare(f"check_json of {name}, to orjson.loads", size, each(_native.check_json, data), each(orjson.loads, data))
+    best = min(timed(each(_native.check_json, data), 1) for _ in range(ROUNDS))
+    speed = size / 1e6 / best
+    verdict = "ok" if speed >= AT_LEAST_MB_S else "MISSED"
+    print(f"{f'check_json of {name}':<68} {speed:7.0f} MB/s           goal >= {AT_LEAST_MB_S} MB/s  {verdict}")
+
+
+if __name__ == "__main__":
+    FEW_MEMORIES, MANY_MEMORIES = memories(FEW), memories(MANY)
+    SIZE = len(orjson.dumps(MANY_MEMORIES))
+    for values in ("records", FEW_MEMORIES), (f"a list of {SIZE / 1e6:.1f} MB", [MANY_MEMORIES]):
+        bench_values(*values)
+        bench_texts(values[0], texts(values[1]))
+    bench_check("records", texts(FEW_MEMORIES))
+    bench_check("transcript lines", lines())
+    bench_check("a list of numbers", [orjson.dumps([number / 7 for number in range(20_000)])])
+    bench_check("a list of short lists", [orjson.dumps([[number, [], {}, True] for number in range(20_000)])])
