@@ -12,7 +12,6 @@ import gzip
 import hashlib
 import random
 import statistics
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -135,9 +134,9 @@ def bench_texts(name: str, data: Sequence[bytes]) -> None:
         return rfc8785.dumps(orjson.loads(text))
 
     ours = each(_native.sha256_canonical, data)
-    compare(f"sha256 of the text of {name}, to orjson read, sorted + hashlib", size, ours, each(read_and_hash, data), 0.8)
+    compare(f"sha256 of text, {name}, to orjson read, sorted + hashlib", size, ours, each(read_and_hash, data), 0.8)
     ours = each(_native.canonical, data)
-    compare(f"canonical text of {name}, to orjson read + rfc8785", size, ours, each(read_and_write, data))
+    compare(f"canonical text, {name}, to orjson read + rfc8785", size, ours, each(read_and_write, data))
 
 
 def bench_check(name: str, data: Sequence[bytes]) -> None:

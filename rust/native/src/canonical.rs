@@ -29,7 +29,7 @@ fn canonical_bytes(py: Python<'_>, value: &Bound<'_, PyAny>) -> Result<Vec<u8>, 
     Ok(match value.cast::<PyBytes>() {
         Ok(text) => {
             let text = text.as_bytes();
-            unlocked(py, text.len(), || json::canonical(&json::parse(text)?))?
+            unlocked(py, text.len(), || json::rewrite(text))?
         }
         Err(_) => object::canonical(value)?,
     })

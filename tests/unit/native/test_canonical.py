@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import struct
+import sys
+import threading
 import time
+from collections import OrderedDict, defaultdict
 from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Any
@@ -156,6 +160,133 @@ def test_python_values_that_are_json() -> None:
     value = {"t": (True, False, None), "w": Word.A, "n": Number.ONE, "i": 2**53 - 1, "d": -0.0, "e": {}, "l": []}
 
     assert canonical(value) == b'{"d":0,"e":{},"i":9007199254740991,"l":[],"n":1,"t":[true,false,null],"w":"a"}'
+
+
+class _Said(str):
+    """A string that says to be another one, and equal to none."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __str__(self) -> str:
+        return "other"
+
+
+def test_subclasses_are_what_they_are_made_of() -> None:
+    """What a subclass overrides is not asked: its own content is written."""
+
+    def lie(*_: object) -> Any:
+        raise AssertionError
+
+    number = type("Number", (int,), {"__int__": lie, "__index__": lie, "__str__": lie})(7)
+    double = type("Double", (float,), {"__float__": lie, "__repr__": lie})(0.5)
+    items = type("Items", (list,), {"__iter__": lie, "__getitem__": lie, "__len__": lie})([1])
+    pair = type("Pair", (tuple,), {"__iter__": lie, "__getitem__": lie, "__len__": lie})((1, 2))
+    members = type("Members", (dict,), {"items": lie, "__iter__": lie, "__getitem__": lie, "keys": lie})(k=1)
+    posing = type("Posing", (), {"__class__": property(lambda _: dict)})()
+
+    assert canonical([number, double, items, pair, members]) == b'[7,0.5,[1],[1,2],{"k":1}]'
+    assert canonical([_Said("a"), OrderedDict(b=1, a=2), defaultdict(list, z=[])]) == b'["a",{"a":2,"b":1},{"z":[]}]'
+    assert refused([posing]) == ("unsupported", "$[0]")
+
+
+def test_keys_that_only_python_tells_apart_are_refused() -> None:
+    """A dictionary can hold two keys of the same letters; an object cannot, among few keys or many."""
+    twice: dict[str, Any] = {"b": 0, _Said("a"): 1, "c": 2, _Said("a"): 3}
+
+    assert refused({"x": [twice]}) == ("duplicate_key", "$.x[0].a")
+    assert refused({**twice, **{f"k{number}": 0 for number in range(100)}}) == ("duplicate_key", "$.a")
+    assert refused({"\udc00" + "a": 1, **twice}) == ("lone_surrogate", "$")
+
+
+@pytest.mark.parametrize("value", [{1}, bytearray(b"1"), memoryview(b"1"), 1j, range(2), object, ..., {"a": 1}.items()])
+def test_other_types_are_refused(value: Any) -> None:
+    """What is not of JSON is not guessed at, alone or inside; nor are bytes inside a value."""
+    assert refused(value) == ("unsupported", "$")
+    assert refused({"a": [value]}) == ("unsupported", "$.a[0]")
+    assert refused({"a": [b"1"]}) == ("unsupported", "$.a[0]")
+
+
+def test_nothing_is_kept_and_the_collector_is_left_as_it_was() -> None:
+    """Neither writing nor refusing holds on to a value, and a collector that was off stays off."""
+    inner = ["text"]
+    value, wrong = {"key": inner}, {"key": inner, "\ud800": 1}
+    before = sys.getrefcount(inner)
+    for collecting in (True, False):
+        (gc.enable if collecting else gc.disable)()
+        try:
+            for _ in range(100):
+                canonical(value)
+                refused(wrong)
+            assert gc.isenabled() is collecting
+        finally:
+            gc.enable()
+
+    assert sys.getrefcount(inner) == before
+
+
+def test_finalizers_cannot_change_what_is_being_written() -> None:
+    """Garbage whose end empties the value, waiting while a refusal is made deep inside, does it no harm."""
+
+    class Trap:
+        """Empties a value when it is collected."""
+
+        def __init__(self, value: Any) -> None:
+            self.value = value
+            self.loop = self
+
+        def __del__(self) -> None:
+            for inner in self.value.values():
+                inner.clear()
+            self.value.clear()
+
+    threshold = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        for number in range(50):
+            key = f"key {number}"
+            value = {key: ["a" * 100, ["b"], [chr(0xD800 + number)]], "zzz": [f"{number}" for _ in range(20)]}
+            Trap(value)
+
+            try:
+                written = canonical(value)
+            except ValidationError as error:
+                assert error.details["path"] == f"$.{key}[2][0]"  # noqa: PT017  # the trap may also come first
+            else:
+                assert written == b"{}"
+    finally:
+        gc.set_threshold(*threshold)
+
+
+def test_values_may_change_in_other_threads() -> None:
+    """Each time, some state of a value that others change is written whole."""
+    value: dict[str, Any] = {"list": list(range(50)), "map": {}}
+    ended = threading.Event()
+
+    def change() -> None:
+        number = 0
+        while not ended.is_set():
+            number += 1
+            value["list"] = [str(number)] * (number % 60)
+            value["list"].append(number)
+            value["map"][f"k{number % 40}"] = [number]
+            value["map"].pop(f"k{(number + 7) % 40}", None)
+
+    threads = [threading.Thread(target=change) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(3000):
+            assert set(json.loads(canonical(value))) == {"list", "map"}
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
 
 
 def test_large_whole_doubles_are_written_and_not_read() -> None:

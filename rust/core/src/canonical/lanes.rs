@@ -1,6 +1,9 @@
 //! Sixteen bytes of a string looked at together.
 
-#![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the writing of short strings is a third slower without"))]
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "the writing of short strings is a third slower without")
+)]
 
 /// How many bytes are looked at together.
 pub(crate) const LANES: usize = 16;

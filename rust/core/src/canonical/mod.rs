@@ -1,8 +1,10 @@
 //! Canonical JSON: one value, one byte string (RFC 8785), and what is refused rather than rounded.
 
+mod keys;
 mod lanes;
 mod order;
 mod output;
+mod rewrite;
 mod scan;
 mod source;
 mod strings;
@@ -44,6 +46,14 @@ pub fn parse(text: &[u8]) -> Result<Value<'_>, Error> {
 /// Duplicate keys, numbers that are not finite, integers beyond [`INTEGER_MAX`], each with its path.
 pub fn canonical<'s, S: Source<'s>>(value: S) -> Result<Vec<u8>, Error> {
     write::write(value)
+}
+
+/// The RFC 8785 bytes of JSON text, equal to those of the value that [`parse`] makes of it, in one pass without it.
+///
+/// # Errors
+/// As [`parse`], each with its byte offset.
+pub fn rewrite(text: &[u8]) -> Result<Vec<u8>, Error> {
+    rewrite::rewrite(text)
 }
 
 /// Lower-case hexadecimal SHA-256 of bytes.

@@ -3,7 +3,7 @@
 use crate::canonical::INTEGER_MAX;
 use crate::canonical::lanes::{LANES, all_plain, plain_in, special};
 use crate::canonical::source::Unfit;
-use crate::canonical::strings::is_special;
+use crate::canonical::strings::{Text, decode_escape, is_special};
 
 /// Room that most records need; a larger one makes the buffer grow.
 const ROOM: usize = 1024;
@@ -19,7 +19,11 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new() -> Self {
-        Self { bytes: Vec::with_capacity(ROOM), doubles: ryu_js::Buffer::new() }
+        Self::with_room(ROOM)
+    }
+
+    pub(crate) fn with_room(room: usize) -> Self {
+        Self { bytes: Vec::with_capacity(room), doubles: ryu_js::Buffer::new() }
     }
 
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
@@ -80,6 +84,23 @@ impl Output {
             }
         }
         self.end_of_text(rest);
+        self.bytes.push(b'"');
+    }
+
+    /// A string of JSON text: what stands between its escapes is as it should be.
+    pub(crate) fn rewritten(&mut self, text: Text<'_>) {
+        self.bytes.push(b'"');
+        let mut rest = text.raw;
+        while let Some(slash) = if text.escaped { rest.find('\\') } else { None } {
+            self.raw(&rest.as_bytes()[..slash]);
+            let (character, length) = decode_escape(&rest.as_bytes()[slash..]);
+            match u8::try_from(character) {
+                Ok(byte) if is_special(byte) => self.escape(byte),
+                _ => self.raw(character.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+            rest = &rest[slash + length..];
+        }
+        self.raw(rest.as_bytes());
         self.bytes.push(b'"');
     }
 

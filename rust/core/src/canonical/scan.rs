@@ -1,13 +1,9 @@
 //! Reads JSON text once, strictly and without recursion, and tells a sink what it met.
 
-use std::borrow::Cow;
-
 use crate::canonical::DEPTH_MAX;
+use crate::canonical::keys::{Key, arrange, repeated};
 use crate::canonical::strings::{Text, hexadecimal, plain_until};
 use crate::error::{Error, JsonReason, Position};
-
-/// Objects with at most this many keys are compared pairwise; larger ones are sorted.
-const PAIRWISE_MAX: usize = 12;
 
 /// A number as it stands in the text.
 #[derive(Clone, Copy, Debug)]
@@ -23,11 +19,15 @@ pub(crate) enum Number<'a> {
     Double {
         /// The nearest double.
         value: f64,
+        /// Where its digits begin.
+        offset: usize,
     },
 }
 
 /// Receives what the scanner meets, in the order of the text.
 pub(crate) trait Sink<'a> {
+    /// Whether the keys of an object must be in their canonical order when it closes.
+    const ORDERS: bool = false;
     fn null(&mut self) {}
     fn bool(&mut self, _value: bool) {}
     /// May refuse a number that this sink cannot keep.
@@ -38,7 +38,9 @@ pub(crate) trait Sink<'a> {
     fn open_list(&mut self) {}
     fn open_object(&mut self) {}
     fn key(&mut self, _text: Text<'a>) {}
-    fn close(&mut self) {}
+    fn close_list(&mut self) {}
+    /// With all keys of the object, whose members have been told.
+    fn close_object(&mut self, _keys: &[Key<'a>]) {}
 }
 
 /// The sink of a mere check.
@@ -62,11 +64,6 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<&str, Error> {
 /// Scans one JSON value with nothing but white space round it.
 pub(crate) fn scan<'a, S: Sink<'a>>(text: &'a str, sink: &mut S) -> Result<(), Error> {
     Scanner { text, bytes: text.as_bytes(), at: 0, frames: Vec::new(), keys: Vec::new() }.run(sink)
-}
-
-struct Key<'a> {
-    decoded: Cow<'a, str>,
-    offset: usize,
 }
 
 /// An open list, or an open object and where its keys begin on the shared stack of keys.
@@ -188,14 +185,18 @@ impl<'a> Scanner<'a> {
     }
 
     fn close<S: Sink<'a>>(&mut self, sink: &mut S) -> Result<(), Error> {
-        if let Some(Frame::Object { keys_from }) = self.frames.pop() {
-            if let Some(offset) = repeated(&mut self.keys[keys_from..]) {
-                return Err(self.refuse(JsonReason::DuplicateKey, "the same key twice", offset));
+        match self.frames.pop() {
+            Some(Frame::Object { keys_from }) => {
+                let keys = &mut self.keys[keys_from..];
+                if let Some(offset) = if S::ORDERS { arrange(keys) } else { repeated(keys) } {
+                    return Err(self.refuse(JsonReason::DuplicateKey, "the same key twice", offset));
+                }
+                sink.close_object(keys);
+                self.keys.truncate(keys_from);
             }
-            self.keys.truncate(keys_from);
+            Some(Frame::List) | None => sink.close_list(),
         }
         self.at += 1;
-        sink.close();
         Ok(())
     }
 
@@ -205,7 +206,12 @@ impl<'a> Scanner<'a> {
         }
         let offset = self.at;
         let text = self.string()?;
-        self.keys.push(Key { decoded: text.decoded(), offset });
+        let first = match self.frames.last() {
+            Some(Frame::Object { keys_from }) => *keys_from,
+            _ => 0,
+        };
+        let index = self.keys.len() - first;
+        self.keys.push(Key::new(text.decoded(), offset, index));
         sink.key(text);
         self.skip_space();
         if self.peek() != Some(b':') {
@@ -311,7 +317,7 @@ impl<'a> Scanner<'a> {
 
     fn double(&self, token: &'a str, offset: usize) -> Result<Number<'a>, Error> {
         match token.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(Number::Double { value }),
+            Ok(value) if value.is_finite() => Ok(Number::Double { value, offset }),
             _ => Err(self.refuse(JsonReason::NumberOutOfRange, "a number beyond a double", offset)),
         }
     }
@@ -354,17 +360,4 @@ impl<'a> Scanner<'a> {
     fn refuse(&self, reason: JsonReason, what: &'static str, offset: usize) -> Error {
         Error::Json { reason, what, at: Position::Offset(offset) }
     }
-}
-
-/// The offset of the first key that stood before in the same object.
-fn repeated(keys: &mut [Key<'_>]) -> Option<usize> {
-    if keys.len() <= PAIRWISE_MAX {
-        return keys
-            .iter()
-            .enumerate()
-            .find(|(index, key)| keys[..*index].iter().any(|earlier| earlier.decoded == key.decoded))
-            .map(|(_, key)| key.offset);
-    }
-    keys.sort_unstable_by(|a, b| a.decoded.cmp(&b.decoded).then(a.offset.cmp(&b.offset)));
-    keys.windows(2).filter(|pair| pair[0].decoded == pair[1].decoded).map(|pair| pair[1].offset).min()
 }

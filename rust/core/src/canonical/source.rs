@@ -1,6 +1,6 @@
 //! What the writer must know of a value, whoever holds it: the core's own [`Value`](super::Value), or another language.
 
-use crate::error::JsonReason;
+use crate::error::{Error, JsonReason, Position};
 
 /// A value that can be walked and written without being converted first.
 pub trait Source<'s>: Copy {
@@ -54,7 +54,11 @@ pub enum Unfit {
 }
 
 impl Unfit {
-    pub(crate) fn reason(self) -> JsonReason {
+    pub(crate) fn at(self, at: Position) -> Error {
+        Error::Json { reason: self.reason(), what: self.what(), at }
+    }
+
+    fn reason(self) -> JsonReason {
         match self {
             Self::BeyondInteger | Self::NotFinite => JsonReason::NumberOutOfRange,
             Self::LoneSurrogate => JsonReason::LoneSurrogate,
@@ -65,7 +69,7 @@ impl Unfit {
     }
 
     /// The reason as a sentence's beginning.
-    pub(crate) fn what(self) -> &'static str {
+    fn what(self) -> &'static str {
         match self {
             Self::BeyondInteger => "an integer beyond 2^53-1",
             Self::NotFinite => "a number that is not finite",

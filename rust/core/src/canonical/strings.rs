@@ -7,12 +7,13 @@ use crate::canonical::lanes::{LANES, all_plain, plain_in};
 /// A string as it stands in the text: valid, not yet decoded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Text<'a> {
-    raw: &'a str,
-    escaped: bool,
+    /// What stands between the quotes.
+    pub(crate) raw: &'a str,
+    /// Whether there is a backslash in it.
+    pub(crate) escaped: bool,
 }
 
 impl<'a> Text<'a> {
-    /// What stands between the quotes, and whether there is a backslash in it.
     pub(crate) fn new(raw: &'a str, escaped: bool) -> Self {
         Self { raw, escaped }
     }
@@ -71,7 +72,7 @@ fn decode_escapes(raw: &str) -> String {
 }
 
 /// The character of the escape at the start, and how many bytes it takes.
-fn decode_escape(bytes: &[u8]) -> (char, usize) {
+pub(crate) fn decode_escape(bytes: &[u8]) -> (char, usize) {
     let unit = |at: usize| bytes.get(at..at + 4).and_then(hexadecimal).unwrap_or(0xFFFD);
     match bytes.get(1) {
         Some(b'b') => ('\u{8}', 2),

@@ -5,10 +5,11 @@ use std::iter::Map;
 use std::slice::Iter;
 
 use crate::canonical::INTEGER_MAX;
+use crate::canonical::keys::Key;
 use crate::canonical::scan::{Number, Sink};
 use crate::canonical::source::{Shape, Source, Unfit};
 use crate::canonical::strings::Text;
-use crate::error::{Error, JsonReason, Position};
+use crate::error::{Error, Position};
 
 /// One JSON value; strings are borrowed from where they were read if they stood there unescaped.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +68,14 @@ impl<'a> Builder<'a> {
         self.root.unwrap_or(Value::Null)
     }
 
+    fn close(&mut self) {
+        match self.open.pop() {
+            Some(Open::List(items)) => self.place(Value::List(items)),
+            Some(Open::Object(members, _)) => self.place(Value::Object(members)),
+            None => {}
+        }
+    }
+
     fn place(&mut self, value: Value<'a>) {
         match self.open.last_mut() {
             None => self.root = Some(value),
@@ -89,13 +98,7 @@ impl<'a> Sink<'a> for Builder<'a> {
         let value = match number {
             Number::Integer { token, offset } => match token.parse::<i64>() {
                 Ok(integer) if (-INTEGER_MAX..=INTEGER_MAX).contains(&integer) => Value::Integer(integer),
-                _ => {
-                    return Err(Error::Json {
-                        reason: JsonReason::NumberOutOfRange,
-                        what: "an integer beyond 2^53-1",
-                        at: Position::Offset(offset),
-                    });
-                }
+                _ => return Err(Unfit::BeyondInteger.at(Position::Offset(offset))),
             },
             Number::Double { value, .. } => Value::Double(value),
         };
@@ -121,11 +124,11 @@ impl<'a> Sink<'a> for Builder<'a> {
         }
     }
 
-    fn close(&mut self) {
-        match self.open.pop() {
-            Some(Open::List(items)) => self.place(Value::List(items)),
-            Some(Open::Object(members, _)) => self.place(Value::Object(members)),
-            None => {}
-        }
+    fn close_list(&mut self) {
+        self.close();
+    }
+
+    fn close_object(&mut self, _keys: &[Key<'a>]) {
+        self.close();
     }
 }

@@ -8,10 +8,10 @@ use crate::error::{Error, Position, Step};
 
 /// The canonical bytes. Recursion ends at [`DEPTH_MAX`].
 pub(crate) fn write<'s, S: Source<'s>>(value: S) -> Result<Vec<u8>, Error> {
-    let mut writer = Writer { out: Output::new(), members: Vec::with_capacity(16), depth: 0 };
+    let mut writer = Writer { out: Output::new(), members: Vec::with_capacity(32), depth: 0 };
     writer.value(value).map_err(|refused| {
         let (unfit, steps) = *refused.0;
-        Error::Json { reason: unfit.reason(), what: unfit.what(), at: Position::path(steps.iter().rev()) }
+        unfit.at(Position::path(steps.iter().rev()))
     })?;
     Ok(writer.out.bytes)
 }

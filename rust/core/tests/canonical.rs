@@ -1,0 +1,205 @@
+//! One value has one canonical form, from wherever it is read, or is refused with its position.
+
+use std::borrow::Cow;
+
+use proptest::collection::{btree_map, vec};
+use proptest::prelude::*;
+use reverie_core::Error;
+use reverie_core::canonical::{DEPTH_MAX, INTEGER_MAX, Value, canonical, check_json, parse, rewrite};
+use reverie_core::error::{JsonReason, Position};
+
+/// Pieces that JSON is made of, and what is nearly JSON.
+fn jsonish() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => "[\\[\\]{},:]",
+        2 => "\"[a-c\u{e000}\u{10000}é]{0,3}\":",
+        2 => "\"(\\\\u00[0-7][0-9a-f]|\\\\[nrtbf/\"]|\\\\ud83d\\\\ude00|[ -~&&[^\"\\\\]]){0,12}\"",
+        2 => "-?(0|[1-9][0-9]{0,17})(\\.[0-9]{1,3})?([eE][+-]?[0-9]{1,2})?",
+        1 => "true|false|null| |\n|\\\\|\"",
+    ];
+    vec(piece, 0..16).prop_map(|pieces| pieces.concat())
+}
+
+/// Any value, with keys that differ early, late, or only in how their order is defined.
+fn value() -> impl Strategy<Value = Value<'static>> {
+    let text = || "[a-c\u{7f}\u{d7ff}\u{e000}\u{ffff}\u{10000}\"\\\\\u{0}\u{1f}\n]{0,40}";
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::Bool),
+        (-INTEGER_MAX..=INTEGER_MAX).prop_map(Value::Integer),
+        prop::num::f64::NORMAL.prop_map(Value::Double),
+        text().prop_map(|text| Value::Text(text.into())),
+    ];
+    leaf.prop_recursive(4, 60, 14, move |inner| {
+        let members = btree_map(text(), inner.clone(), 0..14).prop_map(|members| {
+            Value::Object(members.into_iter().map(|(key, value)| (Cow::Owned(key), value)).collect())
+        });
+        prop_oneof![vec(inner, 0..6).prop_map(Value::List), members]
+    })
+}
+
+/// The canonical form as the standard words it, without regard to speed.
+fn plainly(value: &Value<'_>) -> String {
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(value) => value.to_string(),
+        Value::Integer(integer) => integer.to_string(),
+        Value::Double(double) => ryu_js::Buffer::new().format_finite(*double).into(),
+        Value::Text(text) => quoted(text),
+        Value::List(items) => format!("[{}]", items.iter().map(plainly).collect::<Vec<_>>().join(",")),
+        Value::Object(members) => {
+            let mut sorted: Vec<_> = members.iter().collect();
+            sorted.sort_by_key(|(key, _)| key.encode_utf16().collect::<Vec<_>>());
+            let members: Vec<_> =
+                sorted.iter().map(|(key, value)| format!("{}:{}", quoted(key), plainly(value))).collect();
+            format!("{{{}}}", members.join(","))
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let escaped = |character| match character {
+        '"' => "\\\"".into(),
+        '\\' => "\\\\".into(),
+        '\u{8}' => "\\b".into(),
+        '\t' => "\\t".into(),
+        '\n' => "\\n".into(),
+        '\u{c}' => "\\f".into(),
+        '\r' => "\\r".into(),
+        '\0'..' ' => format!("\\u{:04x}", u32::from(character)),
+        _ => character.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+}
+
+/// Text of the value with white space, its members the other way round, and every other string in escapes.
+fn spelled(value: &Value<'_>, escapes: bool) -> String {
+    let text = |text: &str| {
+        let units = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect::<String>();
+        if escapes { format!("\"{units}\"") } else { quoted(text) }
+    };
+    match value {
+        Value::Text(content) => text(content),
+        Value::List(items) => {
+            format!("[ {} ]", items.iter().map(|item| spelled(item, !escapes)).collect::<Vec<_>>().join("\t, "))
+        }
+        Value::Object(members) => {
+            let member =
+                |(key, value): &(Cow<'_, str>, Value<'_>)| format!("{}: {}", text(key), spelled(value, !escapes));
+            format!("{{\n{}}}\r", members.iter().rev().map(member).collect::<Vec<_>>().join(" ,"))
+        }
+        // A whole double beyond 2^53 must not look like an integer.
+        Value::Double(double) => format!("{double:e}"),
+        scalar => plainly(scalar),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Text is rewritten, or refused at the same place for the same reason, as if it had become a value first.
+    #[test]
+    fn text_and_value_agree(text in jsonish()) {
+        let made = parse(text.as_bytes()).and_then(|value| canonical(&value));
+        prop_assert_eq!(rewrite(text.as_bytes()), made.clone());
+        prop_assert!(made.is_err() || check_json(text.as_bytes()).is_ok());
+    }
+
+    /// The bytes are those of the plain wording, whatever way the text was spelled.
+    #[test]
+    fn the_form_is_the_standard_one(value in value()) {
+        let expected = plainly(&value);
+        prop_assert_eq!(String::from_utf8(canonical(&value).unwrap()).unwrap(), &*expected);
+        let text = spelled(&value, false);
+        prop_assert_eq!(String::from_utf8(rewrite(text.as_bytes()).unwrap()).unwrap(), &*expected);
+    }
+
+    /// Whole doubles are written as ECMAScript writes them, like all others.
+    #[test]
+    fn whole_doubles_are_written_alike(whole in any::<i64>(), shift in 0_u32..64) {
+        #[expect(clippy::cast_precision_loss, reason = "any whole double will do")]
+        let double = (whole >> shift) as f64;
+        let expected = ryu_js::Buffer::new().format_finite(double).to_owned();
+        prop_assert_eq!(canonical(&Value::Double(double)).unwrap(), expected.as_bytes());
+    }
+}
+
+/// Every length of string with every character that needs an escape at every place, and with none.
+#[test]
+fn escapes_are_found_wherever_they_are() {
+    for length in 0..=150_usize {
+        let plain = "é".repeat(length / 4) + &"x".repeat(length - length / 4);
+        let places = plain.char_indices().map(|(at, _)| at).chain([plain.len()]);
+        for at in places {
+            for special in ['"', '\\', '\u{1f}', '\n', '\u{7f}', ' ', '!'] {
+                let mut text = plain.clone();
+                text.insert(at, special);
+                assert_eq!(canonical(&Value::Text((&*text).into())), Ok(quoted(&text).into_bytes()));
+            }
+        }
+        assert_eq!(canonical(&Value::Text((&*plain).into())), Ok(quoted(&plain).into_bytes()));
+    }
+}
+
+/// Integers of every length, and the first ones that are refused.
+#[test]
+fn integers_are_written_and_limited() {
+    for power in 0..16 {
+        for near in -1..=1 {
+            let integer = 10_i64.pow(power) + near;
+            for integer in [integer, -integer] {
+                if integer.abs() > INTEGER_MAX {
+                    continue;
+                }
+                let expected = integer.to_string();
+                assert_eq!(canonical(&Value::Integer(integer)), Ok(expected.clone().into_bytes()));
+                assert_eq!(rewrite(expected.as_bytes()), Ok(expected.into_bytes()));
+            }
+        }
+    }
+    for beyond in [INTEGER_MAX + 1, -INTEGER_MAX - 1, i64::MAX, i64::MIN] {
+        refused(canonical(&Value::Integer(beyond)), JsonReason::NumberOutOfRange, Position::Path("$".into()));
+        refused(rewrite(beyond.to_string().as_bytes()), JsonReason::NumberOutOfRange, Position::Offset(0));
+    }
+    assert_eq!(rewrite(b"-0"), Ok(b"0".to_vec()));
+}
+
+/// What a value can hold and JSON cannot is refused with its path.
+#[test]
+fn values_are_refused_where_they_are_wrong() {
+    let inside = |value| Value::Object(vec![("b".into(), Value::Null), ("a".into(), Value::List(vec![value]))]);
+    let repeated = Value::Object(vec![("k".into(), Value::Null), ("l".into(), Value::Null), ("k".into(), Value::Null)]);
+    for (value, reason, path) in [
+        (Value::Double(f64::NAN), JsonReason::NumberOutOfRange, "$.a[0]"),
+        (Value::Double(f64::NEG_INFINITY), JsonReason::NumberOutOfRange, "$.a[0]"),
+        (repeated, JsonReason::DuplicateKey, "$.a[0].k"),
+    ] {
+        refused(canonical(&inside(value)), reason, Position::Path(path.into()));
+    }
+}
+
+/// As many containers as are allowed, and one more.
+#[test]
+fn values_are_refused_that_are_too_deep() {
+    let deep = |depth| (1..depth).fold(Value::List(Vec::new()), |inner, _| Value::List(vec![inner]));
+    assert_eq!(canonical(&deep(DEPTH_MAX)).map(|bytes| bytes.len()), Ok(2 * DEPTH_MAX));
+    let path = format!("${}", "[0]".repeat(DEPTH_MAX));
+    refused(canonical(&deep(DEPTH_MAX + 1)), JsonReason::TooDeep, Position::Path(path));
+}
+
+/// Objects inside objects, each in the wrong order, end in the right one; and the copies stay within the depth.
+#[test]
+fn members_are_arranged_at_every_depth() {
+    let text = (0..100).fold("1".to_owned(), |inner, _| format!("{{\"b\":{inner},\"a\":[{{}},{{\"d\":0,\"c\":0}}]}}"));
+    let expected =
+        (0..100).fold("1".to_owned(), |inner, _| format!("{{\"a\":[{{}},{{\"c\":0,\"d\":0}}],\"b\":{inner}}}"));
+    assert_eq!(rewrite(text.as_bytes()), Ok(expected.into_bytes()));
+}
+
+fn refused(found: Result<Vec<u8>, Error>, reason: JsonReason, at: Position) {
+    let found = found.map_err(|error| match error {
+        Error::Json { reason, at, .. } => Some((reason, at)),
+        _ => None,
+    });
+    assert_eq!(found, Err(Some((reason, at))));
+}
