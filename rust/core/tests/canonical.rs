@@ -75,8 +75,8 @@ fn quoted(text: &str) -> String {
 /// Text of the value with white space, its members the other way round, and every other string in escapes.
 fn spelled(value: &Value<'_>, escapes: bool) -> String {
     let text = |text: &str| {
-        let units = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect::<String>();
-        if escapes { format!("\"{units}\"") } else { quoted(text) }
+        let units: Vec<_> = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
+        if escapes { format!("\"{}\"", units.concat()) } else { quoted(text) }
     };
     match value {
         Value::Text(content) => text(content),
