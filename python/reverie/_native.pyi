@@ -61,6 +61,18 @@ def apply_edits(document: bytes, edits: Sequence[tuple[int, str, str]]) -> bytes
 def patch(text: str, patches: Sequence[tuple[str, str]]) -> tuple[str, int]:
     """The text with every old text, which occurs exactly once, replaced by its new text; and how many there were."""
 
+def merge3(
+    base: str, ours: str, theirs: str
+) -> tuple[
+    str,
+    list[tuple[tuple[str, int, int], tuple[str, int, int], tuple[str, int, int], tuple[int, int], tuple[int, int]]],
+]:
+    """The merged text, and its conflicts.
+
+    A conflict is text, first line and line behind the last in base, ours and theirs; and the lines of the merged text
+    that hold our side, and its characters.
+    """
+
 def redact(text: str, literals: Sequence[str] = ()) -> tuple[str, list[tuple[int, int, str]]]:
     """The text without its secrets, and the replaced spans: start and end in characters of the input, kind."""
 

@@ -6,6 +6,8 @@
 //! * [`align`]: which block of a new text carries on which block of the old one
 //! * [`apply`]: changes of blocks as the smallest edits of their document, and back
 //! * [`patch`]: exact-text patches, all or none
+//! * [`diff`]: what changed between two texts, by lines
+//! * [`merge`]: three texts become one, with conflicts as values
 //! * [`redact`]: secrets replaced by `[REDACTED:<kind>]` in one linear pass
 //! * [`rank`]: texts ranked by how well they answer a query
 //! * [`error`]: every refusal, with its position
@@ -14,8 +16,10 @@ pub mod align;
 pub mod apply;
 pub mod blocks;
 pub mod canonical;
+pub mod diff;
 pub mod error;
 mod lines;
+pub mod merge;
 pub mod patch;
 pub mod rank;
 pub mod redact;

@@ -8,6 +8,7 @@ mod blocks;
 mod canonical;
 mod error;
 mod index;
+mod merge;
 mod object;
 mod patch;
 mod redactor;
@@ -29,6 +30,8 @@ mod _native {
     use crate::canonical::{canonical, check_json, sha256_canonical};
     #[pymodule_export]
     use crate::index::Index;
+    #[pymodule_export]
+    use crate::merge::merge3;
     #[pymodule_export]
     use crate::patch::apply_patches;
     #[pymodule_export]

@@ -1,0 +1,190 @@
+//! Laws of diffs and of merges.
+
+use std::collections::HashMap;
+
+use reverie_core::diff::{Hunk, diff, diff_text};
+use reverie_core::merge::{Merged, merge3};
+
+/// What lines are made of: few, so that they meet.
+const LINES: [&str; 16] = [
+    "",
+    "- a",
+    "- b",
+    "- c #tag",
+    "  more of it",
+    "# T",
+    "## S",
+    "### U",
+    "```",
+    "text that goes on over a line",
+    "text that went on over a line",
+    "| a | b |",
+    "> Summary: s",
+    "---",
+    "\r",
+    "é\u{feff}",
+];
+
+/// A text of lines with the endings that the data says; the last may have none.
+fn text(data: &[u8]) -> String {
+    let mut text = String::new();
+    for (at, byte) in data.iter().enumerate() {
+        text.push_str(LINES[usize::from(byte % 16)]);
+        let crlf = byte / 16 % 4 == 3;
+        let last = at + 1 == data.len() && byte / 64 == 1;
+        text.push_str(if last {
+            ""
+        } else if crlf {
+            "\r\n"
+        } else {
+            "\n"
+        });
+    }
+    if data.first().is_some_and(|byte| byte / 64 == 2) { format!("\u{feff}{text}") } else { text }
+}
+
+/// A base, and two texts made of it by the edits that the data says.
+fn three(data: &[u8]) -> [String; 3] {
+    let (base, rest) = data.split_at(data.len() / 2);
+    let (ours, theirs) = rest.split_at(rest.len() / 2);
+    let edited = |edits: &[u8]| {
+        let mut bytes = base.to_vec();
+        for edit in edits.chunks_exact(2) {
+            let at = usize::from(edit[0]) % (bytes.len() + 1);
+            match edit[1] % 3 {
+                0 => bytes.insert(at, edit[1] / 3),
+                1 if at < bytes.len() => bytes[at] = edit[1] / 3,
+                _ if at < bytes.len() => drop(bytes.remove(at)),
+                _ => {}
+            }
+        }
+        text(&bytes)
+    };
+    [text(base), edited(ours), edited(theirs)]
+}
+
+/// The lines of a text without what ends them, counted. A lone CR at the end of a line is no part of it here: it makes a
+/// CR LF of the newline that a merge may put behind the last line.
+fn lines(text: &str) -> HashMap<&str, usize> {
+    let mut counts = HashMap::new();
+    for line in text.strip_prefix('\u{feff}').unwrap_or(text).split_terminator('\n') {
+        *counts.entry(line.trim_end_matches('\r')).or_default() += 1;
+    }
+    counts
+}
+
+/// The hunks of a diff lead from the old to the new sequence, are in order, and never touch.
+pub fn hunks_lead_from_old_to_new(data: &[u8]) {
+    let (old, new) = data.split_at(data.len() / 2);
+    let ids = |data: &[u8]| data.iter().map(|byte| u32::from(byte % 8)).collect::<Vec<u32>>();
+    let (old, new) = (ids(old), ids(new));
+    let (mut old_at, mut new_at) = (0, 0);
+    for (number, hunk) in diff(&old, &new, 8).into_iter().enumerate() {
+        let Hunk { old_start, old_end, new_start, new_end } = hunk;
+        assert_eq!(old[old_at..old_start], new[new_at..new_start]);
+        assert!(old_start < old_end || new_start < new_end);
+        assert!(number == 0 || old_start > old_at);
+        (old_at, new_at) = (old_end, new_end);
+    }
+    assert_eq!(old[old_at..], new[new_at..]);
+    assert!(diff(&old, &old, 8).is_empty());
+}
+
+/// What only one side changed is taken whole, and so is what both changed alike, byte for byte.
+pub fn one_side_is_taken_whole(data: &[u8]) {
+    let [base, ours, theirs] = three(data);
+    for (left, right, expected) in
+        [(&base, &theirs, &theirs), (&ours, &base, &ours), (&ours, &ours, &ours), (&base, &base, &base)]
+    {
+        let merged = merge3(&base, left, right);
+        assert_eq!(merged.text, **expected);
+        assert!(merged.conflicts.is_empty());
+    }
+}
+
+/// Swapping the sides swaps the sides of the conflicts, and else nothing but the order of lines, and the blank lines
+/// between two insertions.
+pub fn sides_are_equal(data: &[u8]) {
+    let [base, ours, theirs] = three(data);
+    let (one, other) = (merge3(&base, &ours, &theirs), merge3(&base, &theirs, &ours));
+    assert_eq!(one, merge3(&base, &ours, &theirs));
+    assert_eq!(one.conflicts.len(), other.conflicts.len());
+    for (left, right) in one.conflicts.iter().zip(&other.conflicts) {
+        assert_eq!((&left.base, &left.ours, &left.theirs), (&right.base, &right.theirs, &right.ours));
+    }
+    let written = |merged: &Merged| {
+        let text = outside(merged);
+        lines(&text)
+            .into_iter()
+            .filter(|(line, _)| !line.trim().is_empty())
+            .map(|(line, count)| (line.to_owned(), count))
+            .collect::<HashMap<_, _>>()
+    };
+    assert_eq!(written(&one), written(&other));
+}
+
+/// The merged text without what stands for conflicts.
+fn outside(merged: &Merged) -> String {
+    let mut text = String::new();
+    let mut at = 0;
+    for conflict in &merged.conflicts {
+        text.push_str(&merged.text[at..conflict.bytes.start]);
+        text.push('\n');
+        at = conflict.bytes.end;
+    }
+    text + &merged.text[at..]
+}
+
+/// Every line that a side added is in the merged text or in a conflict; or it was merged by words, and then each of
+/// its words is.
+pub fn nothing_is_lost(data: &[u8]) {
+    let [base, ours, theirs] = three(data);
+    let merged = merge3(&base, &ours, &theirs);
+    let mut kept = merged.text.clone();
+    for conflict in &merged.conflicts {
+        for part in [&conflict.ours, &conflict.theirs] {
+            kept.push('\n');
+            kept.push_str(&part.text);
+        }
+    }
+    let (had, kept_lines) = (lines(&base), lines(&kept));
+    for side in [&ours, &theirs] {
+        for (line, count) in lines(side) {
+            if count > had.get(line).copied().unwrap_or(0) && !kept_lines.contains_key(line) {
+                assert!(line.split_whitespace().all(|word| kept.contains(word)), "{line:?}");
+            }
+        }
+    }
+}
+
+/// A conflict says where it stands: its parts are the lines that it names, and the merged text has ours.
+pub fn conflicts_say_where_they_stand(data: &[u8]) {
+    let [base, ours, theirs] = three(data);
+    let merged = merge3(&base, &ours, &theirs);
+    let characters = merged.in_characters();
+    let mut at = 0;
+    for (conflict, place) in merged.conflicts.iter().zip(characters) {
+        for (part, text) in [(&conflict.base, &base), (&conflict.ours, &ours), (&conflict.theirs, &theirs)] {
+            let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+            let lines: Vec<&str> = text.split_inclusive('\n').collect();
+            assert_eq!(lines[part.lines.clone()].concat(), part.text);
+        }
+        assert!(at <= conflict.bytes.start && conflict.bytes.start <= conflict.bytes.end);
+        at = conflict.bytes.end;
+        let held = &merged.text[conflict.bytes.clone()];
+        assert_eq!(held.chars().count(), place.len());
+        assert_eq!(lines(held), lines(&conflict.ours.text));
+        let body = merged.text.strip_prefix('\u{feff}').unwrap_or(&merged.text);
+        let all: Vec<&str> = body.split_inclusive('\n').collect();
+        assert_eq!(all[conflict.lines.clone()].concat(), held);
+    }
+}
+
+/// Any three texts are merged, whatever they are; and the diff of any two leads from one to the other.
+pub fn any_text_is_merged(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let parts: Vec<&str> = text.splitn(3, '\u{0}').collect();
+    let part = |at: usize| parts.get(at).copied().unwrap_or("");
+    let merged = merge3(part(0), part(1), part(2));
+    assert!(merged.conflicts.len() <= diff_text(part(0), part(1)).len().min(diff_text(part(0), part(2)).len()));
+}

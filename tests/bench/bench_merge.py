@@ -1,0 +1,159 @@
+"""How fast three texts are merged, beside PyPI merge3 and diffy: all sides timed in turns, in one process."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import merge3 as oracle
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from reverie import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+ROUNDS = 15
+ROOT = Path(__file__).resolve().parents[2]
+PROSE = (
+    "the daemon keeps a memory of every session and writes it to one file while agents read what was decided about "
+    "deploys tests names paths budgets and people before they begin to work on the next change of the project"
+)
+WORDS = PROSE.split()
+
+
+def diffy() -> Any:
+    """The oracle module with diffy, built on demand; None without cargo."""
+    crate = ROOT / "rust" / "oracle"
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "oracle"
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        return None
+    command = [cargo, "build", "--release", "--quiet", "--manifest-path", str(crate / "Cargo.toml")]
+    subprocess.run(
+        [*command, "--target-dir", str(target)], check=True, env=os.environ | {"PYO3_PYTHON": sys.executable}
+    )
+    built = target / "release" / "libreverie_oracle.so"
+    spec = importlib.util.spec_from_file_location("reverie_oracle", built)
+    if spec is None or spec.loader is None:
+        return None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def document(size: int, pick: random.Random) -> list[str]:
+    """Lines of a memory document of about `size` bytes: sections with items, some with a second line."""
+    lines = ["# Memory\n"]
+    length = 0
+    while length < size:
+        lines += ["\n", f"## Topic {len(lines)}\n", "\n"]
+        for _ in range(pick.randint(4, 12)):
+            lines.append("- " + " ".join(pick.choices(WORDS, k=pick.randint(5, 14))) + f" #{pick.choice(WORDS)}\n")
+            if pick.random() < 0.2:
+                lines.append("  " + " ".join(pick.choices(WORDS, k=6)) + "\n")
+        length = sum(map(len, lines))
+    return lines
+
+
+def edited(lines: Sequence[str], edits: int, places: Sequence[int], pick: random.Random) -> str:
+    """The text with `edits` of the lines at `places` changed, removed or followed by a new one."""
+    changed = list(lines)
+    for place in pick.sample(list(places), edits):
+        word = pick.choice(WORDS)
+        changed[place] = pick.choice(
+            [
+                "",
+                lines[place] + f"- new {word} {place}\n",
+                f"- changed {word} {place}\n",
+                lines[place].replace(" ", f" {word} ", 1),
+            ]
+        )
+    return "".join(changed)
+
+
+def shuffled(lines: Sequence[str], pick: random.Random) -> str:
+    """The text with its sections in another order."""
+    sections: list[list[str]] = [[]]
+    for line in lines:
+        if line.startswith("## "):
+            sections.append([])
+        sections[-1].append(line)
+    head, *rest = sections
+    pick.shuffle(rest)
+    return "".join("".join(section) for section in [head, *rest])
+
+
+def timed(work: Callable[[], object], repeat: int) -> float:
+    """Seconds of processor time of one call."""
+    started = time.process_time()
+    for _ in range(repeat):
+        work()
+    return max(time.process_time() - started, 1e-9) / repeat
+
+
+def merged_by_oracle(base: list[str], ours: list[str], theirs: list[str]) -> str:
+    """What PyPI merge3 makes of lines."""
+    return "".join(oracle.Merge3(base, ours, theirs).merge_lines())
+
+
+def cases() -> list[tuple[str, str, str, str]]:
+    """Title, base, ours and theirs."""
+    made = []
+    for size, edits in ((6_000, 6), (60_000, 40), (600_000, 300)):
+        pick = random.Random(size)
+        lines = document(size, pick)
+        base = "".join(lines)
+        even, odd = range(0, len(lines), 8), range(4, len(lines), 8)
+        disjoint = edited(lines, edits, even, pick), edited(lines, edits, odd, pick)
+        near = range(0, len(lines), 3)
+        overlap = edited(lines, edits, near, pick), edited(lines, edits, near, pick)
+        title = f"{size // 1000} KB"
+        made += [
+            (f"{title} disjoint", base, *disjoint),
+            (f"{title} overlap", base, *overlap),
+            (f"{title} shuffled", base, shuffled(lines, pick), disjoint[1]),
+        ]
+    return made
+
+
+def main() -> None:
+    """Prints our time, and how many times longer the others take."""
+    other = diffy()
+    ordered = 1e-9
+    for title, base, ours, theirs in cases():
+        lines = [text.splitlines(keepends=True) for text in (base, ours, theirs)]
+        sides: list[Callable[[], object]] = [
+            partial(_native.merge3, base, ours, theirs),
+            partial(merged_by_oracle, *lines),
+        ]
+        if other is not None:
+            sides.append(partial(other.diffy_merge, base, ours, theirs))
+        repeat = max(1, 200_000 // len(base))
+        gc.collect()
+        gc.disable()
+        rounds = [[timed(side, repeat) for side in sides] for _ in range(ROUNDS)]
+        gc.enable()
+        best = min(times[0] for times in rounds)
+        ratios = [statistics.median(times[at] / times[0] for times in rounds) for at in range(1, len(sides))]
+        if title.endswith("disjoint"):
+            ordered = best
+        conflicts = len(_native.merge3(base, ours, theirs)[1])
+        row = f"merge {title:<16} {best * 1e6:9.0f} us  {conflicts:3} conflicts  to merge3 {ratios[0]:6.1f}x"
+        row += f"  to diffy {ratios[1]:6.1f}x" if other is not None else "  diffy: no cargo"
+        print(row + (f"  {best / ordered:4.1f}x ordered" if title.endswith("shuffled") else ""))
+
+
+if __name__ == "__main__":
+    main()

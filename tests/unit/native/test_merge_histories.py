@@ -1,0 +1,133 @@
+"""Real merges and real histories of documents, beside what git makes of the same three texts."""
+
+from __future__ import annotations
+
+import functools
+import json
+import shutil
+import subprocess
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from reverie.merge import merge3
+from support.shared import shared
+from support.soak import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reverie.merge import Merged
+
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+
+
+class Triple(NamedTuple):
+    """Three texts."""
+
+    base: str
+    ours: str
+    theirs: str
+
+
+def git(folder: Path, triple: Triple) -> tuple[int, str]:
+    """How many conflicts git finds, and what it writes."""
+    files = [folder / name for name in ("ours", "base", "theirs")]
+    for file, text in zip(files, (triple.ours, triple.base, triple.theirs), strict=True):
+        file.write_text(text, newline="")
+    done = subprocess.run(["git", "merge-file", "-p", *map(str, files)], capture_output=True, check=False)
+    assert 0 <= done.returncode < 128, done.stderr
+    return done.returncode, done.stdout.decode()
+
+
+def rows(name: str) -> Iterator[dict[str, Any]]:
+    """The rows of a file of the measurement data."""
+    with shared(f"data/merges/{name}").open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+@functools.cache
+def steps() -> list[tuple[list[str], list[str]]]:
+    """Every version of every document with the next one, as lines."""
+    versions = [[text.splitlines(keepends=True) for text in row["versions"]] for row in rows("histories.jsonl")]
+    return [pair for history in versions for pair in pairwise(history)]
+
+
+def changes(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
+    """What a person changed."""
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    return (change for change in matcher.get_opcodes() if change[0] != "equal")
+
+
+def both_appended() -> Iterator[Triple]:
+    """Two sides that insert at one place: the first and the second half of two or more lines that a person inserted."""
+    for old, new in steps():
+        for tag, at, _, start, end in changes(old, new):
+            if tag == "insert" and end - start >= 2:
+                middle = (start + end) // 2
+                sides = ([*old[:at], *new[start:middle], *old[at:]], [*old[:at], *new[middle:end], *old[at:]])
+                yield Triple("".join(old), "".join(sides[0]), "".join(sides[1]))
+
+
+def adjacent_edit() -> Iterator[Triple]:
+    """Two sides that edit lines beside each other: halves of two or more lines that a person replaced by as many."""
+    for old, new in steps():
+        for tag, start, end, new_start, new_end in changes(old, new):
+            if tag == "replace" and end - start >= 2 and end - start == new_end - new_start:
+                middle = (end - start) // 2
+                ours = [*old[:start], *new[new_start : new_start + middle], *old[start + middle :]]
+                theirs = [*old[: start + middle], *new[new_start + middle : new_end], *old[end:]]
+                yield Triple("".join(old), "".join(ours), "".join(theirs))
+
+
+def lost(triple: Triple, merged: Merged, theirs: str) -> set[str]:
+    """Lines that a side wrote and that git keeps, but that are neither merged nor in a conflict."""
+    written = {*triple.ours.splitlines(), *triple.theirs.splitlines()} - {*triple.base.splitlines()}
+    kept = {*merged.text.splitlines()}
+    for conflict in merged.conflicts:
+        kept |= {*conflict.ours.text.splitlines(), *conflict.theirs.text.splitlines()}
+    return (written & {*theirs.splitlines()}) - kept
+
+
+@needs_git
+def test_real_merges_have_no_more_conflicts_than_git_finds(tmp_path: Path) -> None:
+    """On every real merge at most git's conflicts, fewer altogether, and git's text where git has none."""
+    found = [0, 0]
+    as_people = clean = 0
+    for row in rows("triples.jsonl"):
+        triple = Triple(row["base"], row["ours"], row["theirs"])
+        conflicts, text = git(tmp_path, triple)
+        merged = merge3(*triple)
+
+        assert len(merged.conflicts) <= conflicts
+        if conflicts == 0:
+            assert merged.text == text
+        found = [found[0] + len(merged.conflicts), found[1] + conflicts]
+        clean += merged.clean
+        as_people += merged.text == row["merged"]
+
+    print(f"{found[0]} conflicts, git {found[1]}; {clean} merged clean, {as_people} as people merged them")
+    assert found[0] <= found[1] // 2
+    assert as_people >= 149
+
+
+@needs_git
+@pytest.mark.parametrize("cases", [both_appended, adjacent_edit])
+def test_neighbouring_changes_of_real_histories_merge(cases: Any, tmp_path: Path) -> None:
+    """At least 90 % of what git calls a conflict merges clean, and nothing that git keeps is lost."""
+    disputed = clean = 0
+    for triple in list(cases())[: count(60, 1_000_000)]:
+        conflicts, text = git(tmp_path, triple)
+        merged = merge3(*triple)
+
+        assert len(merged.conflicts) <= conflicts
+        assert lost(triple, merged, text) == set()
+        disputed += conflicts > 0
+        clean += conflicts > 0 and merged.clean
+
+    print(f"{cases.__name__}: {clean} of {disputed} that git finds conflicts in merge clean")
+    assert disputed > 0
+    assert clean >= 0.9 * disputed
