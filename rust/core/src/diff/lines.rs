@@ -89,6 +89,10 @@ impl<'t> Interner<'t> {
         let guess = if other.is_empty() { bytes.len() / 24 } else { other.len() + other.len() / 8 } + 8;
         let mut lines =
             Lines { text, ids: Vec::with_capacity(guess), ends: Vec::with_capacity(guess), has_crlf: false };
+        if self.is_empty() {
+            self.known.reserve(guess);
+            self.grow((2 * guess).next_power_of_two());
+        }
         let mut places = Places::of(other, self.len());
         let mut at = 0;
         let mut expected = 0;
@@ -117,7 +121,7 @@ impl<'t> Interner<'t> {
 
     fn id(&mut self, line: &'t [u8]) -> u32 {
         if self.known.len() * 2 >= self.table.len() {
-            self.grow();
+            self.grow(self.table.len() * 4);
         }
         let hash = hashed(line);
         let mask = self.table.len() - 1;
@@ -141,8 +145,8 @@ impl<'t> Interner<'t> {
         }
     }
 
-    fn grow(&mut self) {
-        let size = (self.table.len() * 4).max(4096);
+    /// Makes a table of so many places, a power of two.
+    fn grow(&mut self, size: usize) {
         self.table.clear();
         self.table.resize(size, 0);
         let mask = size - 1;

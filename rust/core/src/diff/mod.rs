@@ -1,6 +1,6 @@
 //! What changed between two sequences: the fewest changes that can be found in close to linear time.
 //!
-//! Few changes are found exactly, with Myers' linear-space algorithm (1986). Where there are more, lines that stand once
+//! Few changes of short texts are found exactly, with Myers' linear-space algorithm (1986). Else lines that stand once
 //! on each side are anchors (the idea of patience diff, Bram Cohen 2005): the choice of them that keeps its order and
 //! stands among the most equal lines parts the texts, and what lies between is searched again, bounded in cost. A
 //! shuffled text costs no more than a few times an ordered one.
@@ -71,7 +71,9 @@ pub(crate) struct Part {
     depth: usize,
 }
 
-/// Edits up to which the shortest script is searched at once, without anchors: that is exact, and cheaper.
+/// Lines of both sides up to which a part is searched at once, without anchors, for a script of few edits.
+const SHORT: usize = 128;
+/// Edits in each direction that such a search may try.
 const FEW_EDITS: usize = 12;
 
 /// Rounds of anchors inside anchors before Myers' algorithm takes what is left: it keeps the work linear.
@@ -113,17 +115,26 @@ impl Search<'_> {
         if !shared {
             return;
         }
-        let (old_kept, new_kept) = self.anchors.common(self.old, self.new, &inner);
-        let few = if depth < DEPTH_MAX { FEW_EDITS } else { usize::MAX };
-        if let Some(runs) = myers::runs([self.old, self.new], [&old_kept, &new_kept], few) {
-            return runs.into_iter().for_each(|run| self.keep(run));
+        let is_short = old_end - old + new_end - new <= SHORT;
+        if depth >= DEPTH_MAX {
+            self.exact(&inner, usize::MAX);
+        } else if !is_short || !self.exact(&inner, FEW_EDITS) {
+            let chosen = self.anchors.chosen(self.old, self.new, &inner);
+            if chosen.is_empty() {
+                self.exact(&inner, usize::MAX);
+            } else {
+                split(&inner, &chosen, left);
+            }
         }
-        let chosen = self.anchors.chosen(self.old, self.new, &inner);
-        if !chosen.is_empty() {
-            return split(&inner, &chosen, left);
-        }
-        let runs = myers::runs([self.old, self.new], [&old_kept, &new_kept], usize::MAX);
+    }
+
+    /// Keeps the equal lines of a shortest script; false if it takes more than so many edits.
+    fn exact(&mut self, part: &Part, edits: usize) -> bool {
+        let (old, new) = self.anchors.common(self.old, self.new, part);
+        let runs = myers::runs([self.old, self.new], [&old, &new], edits);
+        let found = runs.is_some();
         runs.into_iter().flatten().for_each(|run| self.keep(run));
+        found
     }
 
     fn keep(&mut self, run: Run) {

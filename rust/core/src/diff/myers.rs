@@ -4,7 +4,7 @@ use crate::diff::Run;
 
 /// Edits that one search may try before it takes the best point that it has reached. Without a bound two texts that
 /// have their lines in common but in no common order would cost the square of their length.
-const EDITS_MAX: usize = 256;
+const EDITS_MAX: usize = 128;
 
 /// The equal lines of the chosen places of two sequences, in order; none if that takes more than `few` edits in each
 /// half of the first search.

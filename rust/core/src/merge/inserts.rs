@@ -1,5 +1,6 @@
 //! Two insertions at one place: both are kept, each where it belongs, and what is in both is kept once.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::blocks::{self, Kind, Sections};
@@ -231,13 +232,16 @@ impl Union<'_> {
     /// The items of ours, then those of theirs that ours does not have.
     fn items(&mut self, ours: Range<usize>, theirs: &Range<usize>) {
         let (us, them) = (&self.texts.ours, &self.texts.theirs);
-        let mut had: Vec<&[u32]> = units(us, &ours).iter().map(|unit| &us.ids[unit.lines.clone()]).collect();
+        let mut had: HashMap<&[u32], usize> = HashMap::new();
+        for unit in units(us, &ours) {
+            *had.entry(&us.ids[unit.lines]).or_default() += 1;
+        }
         let theirs = units(them, theirs);
         self.ours(ours);
         for unit in theirs {
             let ids = &self.texts.theirs.ids[unit.lines.clone()];
-            match had.iter().position(|had| *had == ids).filter(|_| unit.kind == Kind::Bullet) {
-                Some(at) => drop(had.swap_remove(at)),
+            match had.get_mut(ids).filter(|left| unit.kind == Kind::Bullet && **left > 0) {
+                Some(left) => *left -= 1,
                 None => self.theirs(unit.lines),
             }
         }
@@ -245,25 +249,32 @@ impl Union<'_> {
 
     /// The sections of ours, each with what theirs says under the same heading, then the other sections of theirs.
     fn sections(&mut self, ours: &Range<usize>, theirs: &Range<usize>, apart: usize) {
-        let mut left = sections(&self.texts.theirs, theirs);
-        let mut first = true;
-        for section in sections(&self.texts.ours, ours) {
-            if !first {
+        let their_sections = sections(&self.texts.theirs, theirs);
+        // Under each heading the numbers of their sections, the first last.
+        let mut under: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (number, section) in their_sections.iter().enumerate().rev() {
+            under.entry(self.texts.theirs.ids[section.start]).or_default().push(number);
+        }
+        let mut taken = vec![false; their_sections.len()];
+        for (number, section) in sections(&self.texts.ours, ours).into_iter().enumerate() {
+            if number > 0 {
                 self.part(apart, Some(&section), &self.texts.ours);
             }
-            first = false;
             let heading = self.texts.ours.ids[section.start];
-            let same = left.iter().position(|theirs| self.texts.theirs.ids[theirs.start] == heading);
-            let Some(same) = same.map(|at| left.remove(at)) else {
+            let Some(same) = under.get_mut(&heading).and_then(Vec::pop) else {
                 self.ours(section);
                 continue;
             };
+            taken[same] = true;
+            let same = &their_sections[same];
             self.alike(section.start..section.start + 1, same.start..same.start + 1);
             self.lists(&(section.start + 1..section.end), &(same.start + 1..same.end), 0, 0);
         }
-        for section in left {
-            self.part(apart, Some(&section), &self.texts.theirs);
-            self.theirs(section);
+        for (section, taken) in their_sections.into_iter().zip(taken) {
+            if !taken {
+                self.part(apart, Some(&section), &self.texts.theirs);
+                self.theirs(section);
+            }
         }
     }
 
