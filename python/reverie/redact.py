@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from reverie import _native
@@ -23,6 +24,16 @@ class Span(NamedTuple):
     start: int
     end: int
     kind: str
+
+
+_SPACED = re.compile(r"(?:\S ){15,}\S")
+"""Characters with a space between each two, as many as a secret has."""
+
+_EDGE = 256
+"""Characters at the end of one text and the beginning of the next in which a secret may have been split."""
+
+_BY_CONTEXT = frozenset({"token", "key-material"})
+"""Kinds that words nearby decide: they mean nothing where these are out of order."""
 
 
 class Redactor:
@@ -64,6 +75,28 @@ class Redactor:
         for piece in pieces:
             yield stream.feed(piece)
         yield stream.finish()
+
+    def suspects(self, texts: Sequence[str]) -> list[tuple[int, str]]:
+        """Texts that may hide a secret where none can be replaced, as their index and how, for a person to look at.
+
+        "spaced": with a space between each two characters; "reversed": from the last to the first; "split": the first
+        part at the end of this text, the rest at the beginning of the next.
+        """
+        found = []
+        for index, text in enumerate(texts):
+            if any(self._is_formed(run.replace(" ", "")) for run in _SPACED.findall(text)):
+                found.append((index, "spaced"))
+            if self._is_formed(text[::-1]):
+                found.append((index, "reversed"))
+            if index + 1 < len(texts):
+                end, begin = text.rstrip()[-_EDGE:], texts[index + 1].lstrip()[:_EDGE]
+                spans = self.spans(end + begin) if end and begin else []
+                if any(span.start < len(end) < span.end and span.kind not in _BY_CONTEXT for span in spans):
+                    found.append((index, "split"))
+        return found
+
+    def _is_formed(self, text: str) -> bool:
+        return any(span.kind not in _BY_CONTEXT for span in self.spans(text))
 
     def spans(self, text: str) -> list[Span]:
         """Where the secrets of `text` are, in order, apart from each other."""

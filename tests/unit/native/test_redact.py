@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import string
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +16,9 @@ from reverie import _native
 from reverie.errors import ValidationError
 from reverie.redact import Redactor, Span
 from support.shared import shared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 VECTORS = [
     json.loads(line)
@@ -85,6 +89,39 @@ def test_contexts() -> None:
 
     assert left == []
     assert len(templates) > 30
+
+
+TRANSFORMS: dict[str, Callable[[str], str]] = {
+    "base64": lambda value: base64.b64encode(value.encode()).decode(),
+    "base64url": lambda value: base64.urlsafe_b64encode(value.encode()).decode(),
+    "hex": lambda value: value.encode().hex(),
+    "url-percent": lambda value: "".join(f"%{byte:02x}" for byte in value.encode()),
+    "json-escape \\u00xx": lambda value: "".join(f"\\u{byte:04x}" for byte in value.encode()),
+    "html-entities": lambda value: "".join(f"&#{byte};" for byte in value.encode()),
+    "split by newline at 40": lambda value: "\n".join(value[at : at + 40] for at in range(0, len(value), 40)),
+    "split by zero-width": "\u200b".join,
+    "upper/lower case changed": str.swapcase,
+}
+
+
+def test_transformed_contexts() -> None:
+    """However a secret is written, nothing is left of it; some ways only where the value is known."""
+    contexts = [json.loads(line) for line in shared("data/cases/secret_contexts.jsonl").read_text().splitlines()]
+    ways = {row["transform"]: row["must"] for row in contexts if row.get("transform") in TRANSFORMS}
+    left = []
+    for kind in FORMATS:
+        value = secret(kind)
+        for way, must in ways.items():
+            written = TRANSFORMS[way](value)
+            redactor = REDACTOR if must == "redact" else Redactor([value])
+            if redactor.text(f"see {written} there") not in {
+                f"see [REDACTED:{kind}] there",
+                "see [REDACTED:secret] there",
+            }:
+                left.append((kind, way))
+
+    assert left == []
+    assert ways.keys() == TRANSFORMS.keys()
 
 
 def test_literals() -> None:

@@ -103,6 +103,28 @@ def test_known_values_are_found_however_they_are_written(written: str) -> None:
     assert "there" in REDACTOR.text(f"see {written} there")
 
 
+def test_what_hides_where_it_cannot_be_replaced_is_told() -> None:
+    """Spaced out, reversed, or cut in two by the border between texts; ordinary texts are not suspected."""
+    texts = [
+        " ".join(TOKEN),
+        f"see {TOKEN[::-1]} there",
+        f"it begins {TOKEN[:12]}",
+        f"{TOKEN[12:]} it ends",
+        "",
+        "x y z",
+    ]
+
+    assert REDACTOR.suspects(texts) == [(0, "spaced"), (1, "reversed"), (2, "split")]
+    assert REDACTOR.suspects(["a b c d e f g h i j k l m n o p q r s t", "ordinary", "words"]) == []
+
+
+def test_conversations_are_not_suspected() -> None:
+    """Hardly a text of the real sessions is."""
+    said = secrets.conversations()[:2_000]
+
+    assert len(REDACTOR.suspects(said)) <= len(said) / 500
+
+
 def test_kinds_are_those_of_the_table() -> None:
     """Every kind is a plain word, and redacted text shows no other."""
     assert {"secret", "token", "key", "password", "jwt", "private-key", "byok", "foreign"} <= KINDS

@@ -6,6 +6,7 @@ use crate::redact::anchors::OTHER_KINDS;
 use crate::redact::judge::{Stands, authorizes, plausible};
 use crate::redact::keys::{Announcer, Announces};
 use crate::redact::rules::{Body, INFIXES, KEYWORDS, tokens};
+use crate::redact::shapes::MARKER_MAX;
 use crate::redact::{RUN_MAX, Span};
 
 /// Every kind, in order: what only looks like a marker of our own may hide a secret.
@@ -76,6 +77,12 @@ impl<'t> Found<'t> {
         if let Some(until) = self.marker(end, b']').filter(ours) {
             self.markers.push((start, until));
         }
+    }
+
+    /// Whether a marker of our own seems to end here. What stood in its place may have gone on.
+    pub(crate) fn behind_a_marker(&self, end: usize) -> bool {
+        let window = &self.bytes[end.saturating_sub(MARKER_MAX)..end];
+        window.last() == Some(&b']') && window.windows(10).any(|window| window == b"[REDACTED:")
     }
 
     /// The end of the bytes of `body` from `start`, if they are at least `at_least`; no more than a run may have.

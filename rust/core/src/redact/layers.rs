@@ -11,6 +11,9 @@ const HEX_LEAST: usize = 32;
 impl Found<'_> {
     /// A run that is the base64 or the hexadecimal of a text with a secret in it.
     pub(crate) fn encoded(&mut self, literals: Option<&Literals>, start: usize, end: usize) {
+        if self.behind_a_marker(start) {
+            return;
+        }
         let end = end.min(start + RUN_MAX);
         let mut from = start;
         for part in self.bytes[start..end].split(|byte| matches!(byte, b'.' | b'~')) {
@@ -37,7 +40,7 @@ impl Found<'_> {
             let after = self.bytes[escape..].iter().take_while(|byte| !parts(**byte)).count();
             let (start, end) = (escape - before, escape + after);
             // A longer stretch is read from its beginning only.
-            if before < RUN_MAX {
+            if before < RUN_MAX && !self.behind_a_marker(start) {
                 self.unescaped(literals, start, self.text.floor_char_boundary(end.min(start + RUN_MAX)));
             }
             at = end.max(escape + 1);

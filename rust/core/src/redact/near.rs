@@ -61,38 +61,39 @@ impl Found<'_> {
         if !(AT_LEAST..=AT_MOST).contains(&bytes.len()) {
             return;
         }
-        let named = IDENTIFIERS.iter().any(|prefix| bytes.starts_with(prefix.as_bytes()));
-        if named || !bytes.iter().any(u8::is_ascii_digit) {
+        if !bytes.iter().any(u8::is_ascii_digit) {
             return;
         }
         if (60..=80).contains(&bytes.len()) && surely_random(bytes) && self.is_alone(start, end) {
             return self.add(Some(Span { start, end, kind: "key-material" }), Sure::Near);
         }
-        let mut words = Words { found: self, at: start, least: start.saturating_sub(WINDOW), parted: false, lines: 0 };
-        if words.next().is_some_and(|word| says(word) == Says::Benign) && words.lines == 0 {
-            return;
-        }
-        if let Some(kind) = of_parts(bytes) {
+        if (50..=80).contains(&bytes.len())
+            && let Some(kind) = of_parts(bytes)
+        {
             return self.add(Some(Span { start, end, kind }), Sure::Shaped);
         }
         if class(bytes).is_some_and(|class| class == Class::Uuid) || surely_random(bytes) && !bytes.starts_with(b"/") {
-            return self.judge(start, end);
+            return self.judge(start, start, end);
         }
         let mut from = start;
         for part in bytes.split(|byte| b"/.".contains(byte)) {
             let trimmed = part.trim_ascii_start();
             if trimmed.len() >= AT_LEAST && part.len() <= AT_MOST {
                 let dashes = part.iter().take_while(|byte| **byte == b'-').count();
-                self.judge(from + dashes, from + part.len());
+                self.judge(start, from + dashes, from + part.len());
             }
             from += part.len() + 1;
         }
     }
 
-    fn judge(&mut self, start: usize, end: usize) {
+    /// The part from `start` to `end` of the run that begins at `run`.
+    fn judge(&mut self, run: usize, start: usize, end: usize) {
         let value = &self.bytes[start..end];
         let Some(class) = class(value).filter(|_| value.len() >= AT_LEAST) else { return };
-        if IDENTIFIERS.iter().any(|prefix| value.starts_with(prefix.as_bytes()))
+        let mut words = Words { found: self, at: run, least: run.saturating_sub(WINDOW), parted: false, lines: 0 };
+        let benign = words.next().is_some_and(|word| says(word) == Says::Benign) && words.lines == 0;
+        if benign
+            || is_an_identifier(&self.bytes[run..end])
             || !self.is_wanted(start, class, value)
             || class != Class::Other && self.is_digest(start)
         {
@@ -173,6 +174,14 @@ impl Found<'_> {
     }
 }
 
+/// Whether a value is the name that a service gave to a message, a call or an object, or has such a name behind `_`.
+fn is_an_identifier(value: &[u8]) -> bool {
+    IDENTIFIERS.iter().any(|prefix| {
+        let mut found = value.windows(prefix.len()).enumerate().take(WORD_MAX);
+        found.any(|(at, window)| window == prefix.as_bytes() && (at == 0 || b"_-/:".contains(&value[at - 1])))
+    })
+}
+
 /// Formats without a prefix or a middle, known by the lengths of their parts.
 fn of_parts(run: &[u8]) -> Option<&'static str> {
     let hex = |part: &[u8], length: usize| part.len() == length && part.iter().all(u8::is_ascii_hexdigit);
@@ -210,7 +219,7 @@ impl<'t> Words<'_, 't> {
                 b'\n' => self.lines += 1,
                 b'=' | b':' | b'>' | b'"' | b'\'' | b'`' | b'(' | b'{' | b'|' | b',' => self.parted = true,
                 // What stands in or before a marker is no longer known.
-                b']' if self.is_a_marker(self.at) => return None,
+                b']' if self.found.behind_a_marker(self.at) => return None,
                 _ => {}
             }
             self.at -= 1;
@@ -222,11 +231,6 @@ impl<'t> Words<'_, 't> {
         let length = bytes[self.least..end].iter().rev().take(WORD_MAX).take_while(|byte| Body::Word.holds(**byte));
         self.at -= length.count();
         Some(&bytes[self.at..end])
-    }
-
-    fn is_a_marker(&self, end: usize) -> bool {
-        let window = &self.found.bytes[end.saturating_sub(WORD_MAX)..end];
-        window.windows(10).any(|window| window == b"[REDACTED:")
     }
 }
 

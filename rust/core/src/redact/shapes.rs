@@ -14,7 +14,7 @@ const PEM_BODY_LEAST: usize = 24;
 /// The format that has the byte behind it as its last.
 const CLOSED: &str = "sntrys_";
 /// Kinds in markers.
-const MARKER_MAX: usize = 64;
+pub(crate) const MARKER_MAX: usize = 64;
 
 impl Found<'_> {
     pub(crate) fn token(&mut self, token: &Token, start: usize, end: usize) -> Option<Span> {
@@ -102,7 +102,7 @@ impl Found<'_> {
             name.windows(5).position(|window| window == b"-----").map(|length| dashes + 9 + length + 5)
         });
         let held = |byte: &u8| Body::Wide.holds(*byte) || b"\\ \t\r\n:,\"'".contains(byte);
-        let length = closing.flatten().unwrap_or_else(|| window.iter().take_while(|byte| held(byte)).count());
+        let length = closing.flatten().unwrap_or_else(|| window[..dashes].iter().take_while(|byte| held(byte)).count());
         let body = window[..length].iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
         (body >= PEM_BODY_LEAST).then_some(Span { start: begin, end: end + length, kind: "private-key" })
     }

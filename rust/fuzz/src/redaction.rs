@@ -1,0 +1,140 @@
+//! Laws of redaction over texts made of what secrets and their surroundings are made of.
+
+use reverie_core::redact::{Reach, Redactor, Stream, kinds};
+
+/// What secrets are made of, and what stands round them, so that a few bytes make an awkward text.
+const PIECES: [&str; 64] = [
+    "ghp_A1b2C3d4E5f6G7h8I9j0K1l2",
+    "sk-canary-do-not-leak-qrs456",
+    "SK0123456789abcdef0123456789abcdef",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x",
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6",
+    "-----END RSA PRIVATE KEY-----",
+    "0123456789abcdef0123456789abcdef",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "k3j5h2g8f1d9s7a4",
+    "Z2hwX0ExYjJDM2Q0RTVmNkc3aDhJOWowSzFsMg==",
+    "6768705f413162324333643445356636473768384939",
+    "%67%68%70_A1b2C3d4E5f6G7h8I9j0K1l2",
+    "\\u0067hp_A1b2C3d4E5f6G7h8I9j0K1l2",
+    "&#103;hp_A1b2C3d4E5f6G7h8I9j0K1l2",
+    "password",
+    "token",
+    "api_key",
+    "Secret",
+    "PASS",
+    "pw",
+    "\u{43f}\u{430}\u{440}\u{43e}\u{43b}\u{44c}",
+    "slack",
+    "commit",
+    "key",
+    "_id",
+    "_",
+    "=",
+    ":",
+    " = ",
+    ": ",
+    ",",
+    "==",
+    "\"",
+    "'",
+    "`",
+    "\\\"",
+    "{",
+    "}",
+    "[",
+    "]",
+    "<",
+    ">",
+    "(",
+    "://",
+    "@",
+    "user:hunter2",
+    " -u ",
+    "Authorization: Bearer ",
+    "IDENTIFIED BY ",
+    "[REDACTED:",
+    "[REDACTED:github-token]",
+    "[REDACTED:jwt",
+    "[BYOK:x]",
+    "<REDACTED:y>",
+    "\n",
+    " ",
+    "\u{200b}",
+    "\u{e9}",
+    "a",
+    "1",
+    ".",
+    "/",
+    "-",
+];
+
+/// A text made of pieces, one for each byte.
+#[must_use]
+pub fn text(data: &[u8]) -> String {
+    data.iter().map(|byte| PIECES[usize::from(*byte) % PIECES.len()]).collect()
+}
+
+/// A redactor that knows one of the pieces, or nothing.
+fn redactor(data: &[u8]) -> Redactor {
+    match data.first() {
+        Some(byte) if *byte >= 192 => Redactor::new(&[PIECES[usize::from(*byte) % PIECES.len()]]),
+        _ => Redactor::new::<&str>(&[]),
+    }
+}
+
+/// Spans are in order, apart and on characters, and each has a kind that is known.
+pub fn spans_are_apart(data: &[u8]) {
+    let text = text(data);
+    let mut at = 0;
+    for span in redactor(data).spans(&text, Reach::Content) {
+        assert!(span.start >= at && span.end > span.start, "{text:?}");
+        assert!(text.is_char_boundary(span.start) && text.is_char_boundary(span.end), "{text:?}");
+        assert!(kinds().contains(&span.kind), "{text:?}");
+        at = span.end;
+    }
+}
+
+/// Redacting twice is redacting once.
+pub fn idempotent(data: &[u8]) {
+    let (text, redactor) = (text(data), redactor(data));
+    for reach in [Reach::Content, Reach::Name] {
+        let (once, _) = redactor.redact(&text, reach);
+        let (twice, again) = redactor.redact(&once, reach);
+        assert_eq!((&once, 0), (&twice, again), "{text:?}");
+    }
+}
+
+/// A published format is gone from the text, wherever it stands.
+pub fn nothing_is_left(data: &[u8]) {
+    let text = text(data);
+    let (redacted, _) = redactor(data).redact(&text, Reach::Content);
+    assert!(!redacted.contains(PIECES[0]), "{text:?}");
+}
+
+/// A stream that is cut where the bytes say reads as the whole; long enough that parts are given on before the end.
+pub fn streams_read_as_the_whole(data: &[u8]) {
+    if data.is_empty() {
+        return;
+    }
+    let text = text(data);
+    streams(&redactor(data), &text, data);
+    let long = text.repeat(700_000 / text.len() + 1);
+    streams(&redactor(data), &long, data);
+}
+
+fn streams(redactor: &Redactor, text: &str, data: &[u8]) {
+    let whole = redactor.redact(text, Reach::Content).0;
+    let mut stream = Stream::new(redactor);
+    let mut out = String::new();
+    let mut rest = text;
+    for byte in data.iter().cycle().take(64) {
+        let cut = rest.floor_char_boundary(rest.len().min((usize::from(*byte) + 1) * text.len() / 4096 + 1));
+        out.push_str(&stream.feed(&rest[..cut]));
+        rest = &rest[cut..];
+    }
+    out.push_str(&stream.feed(rest));
+    out.push_str(&stream.finish());
+    assert_eq!(out, whole);
+}
