@@ -73,7 +73,7 @@ def mistakes(*, missed: bool) -> None:
             for line in wrong[:5]:
                 print("   -", repr(line))
     found = sum(len(REDACTOR.spans(text)) for text in secrets.lock_files())
-    print(f"{'hits in this own lock files':<{COLUMN}} {found:7}")
+    print(f"{'hits in the lock files of this project':<{COLUMN}} {found:7}")
     said = secrets.conversations()
     found, words = sum(len(REDACTOR.spans(text)) for text in said), sum(len(text.split()) for text in said)
     print(f"{'hits in 100,000 words of conversations':<{COLUMN}} {found / words * 100_000:7.1f}")
