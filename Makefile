@@ -10,7 +10,7 @@ RUST   := $(shell find rust -name '*.rs' -o -name 'Cargo.toml' -o -path 'rust/co
 export CARGO_TERM_PROGRESS_WHEN = never
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run test lint types rust bench coverage soak clean lock format setup
+.PHONY: run test lint types rust bench coverage soak fuzz clean lock format setup
 .DEFAULT_GOAL := test
 
 setup: $(NATIVE)
@@ -58,6 +58,13 @@ bench: setup
 
 soak: setup
 	REVERIE_SOAK=1 $(BIN)/pytest --timeout=7200 $(ARGS)
+
+# Every law of the native core under libFuzzer, EACH seconds a law; LAW=name runs one. Findings stay in target/fuzz.
+EACH    ?= 600
+SANCOV  := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+           -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1
+fuzz:
+	@SECONDS_EACH=$(EACH) LAW=$(LAW) RUSTFLAGS="$(SANCOV)" rust/fuzz/run
 
 format: setup
 	$(BIN)/ruff format python daemon tests
