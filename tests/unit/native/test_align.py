@@ -48,6 +48,21 @@ def test_ids_must_be_different() -> None:
     assert refused.value.hint
 
 
+def test_a_block_keeps_its_id_in_another_file() -> None:
+    """The blocks of several documents are aligned as one list, so that what moved between them is found."""
+    user, project = ["# User\n", "- likes tea\n", "- lives in Bonn\n"], ["# Project\n", "- uses rust\n"]
+
+    assert carried([*user, *project], [*user[:2], *project, "- lives in Köln, not Bonn\n"]) == [0, 1, 3, 4, 2]
+
+
+def test_what_replaces_a_block_is_new() -> None:
+    """Common words do not make an edit."""
+    old = "- The build of the server is started by hand and takes an hour in the night\n"
+    new = "- Letters to the customers are in German and go by post\n"
+
+    assert carried(["# T\n", old, "- end\n"], ["# T\n", new, "- end\n"]) == [0, None, 2]
+
+
 def survival(old: list[Piece], new: list[Piece]) -> Counter[str]:
     """How many surviving blocks kept their id, and how many ids appear twice."""
     found = carried([block.text for block in old], [block.text for block in new])

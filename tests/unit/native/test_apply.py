@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from reverie import _native
 from reverie.apply import Add, Applied, Change, Delete, Edit, Update, apply_changes, apply_edits
 from reverie.blocks import BlockKind, parse
 from reverie.errors import ValidationError
@@ -157,6 +158,14 @@ def test_words_and_encodings_are_checked() -> None:
     with pytest.raises(ValidationError) as refused:
         apply_edits(b"- \xff", [])
     assert refused.value.details["offset"] == 2
+
+
+def test_changes_have_five_words() -> None:
+    """The native core refuses another one by its name."""
+    with pytest.raises(ValidationError) as refused:
+        _native.apply_changes(b"", [], [("rename", "x", "y")])
+    assert refused.value.details["reason"] == "unknown_change"
+    assert refused.value.details["names"] == ["rename"]
 
 
 def test_edits_must_find_their_text() -> None:

@@ -1,6 +1,6 @@
 //! Blocks by the keys under which they can be found.
 
-/// Numbers under keys, in buckets by the low bits of the keys: those are spread evenly, whichever keys a block has.
+/// Numbers under keys, in buckets by low bits of the keys: those are spread evenly, whichever keys a block has.
 pub(super) struct Index {
     starts: Vec<usize>,
     entries: Vec<(u64, usize)>,
@@ -43,7 +43,7 @@ impl Index {
     }
 }
 
-/// The bucket of a key; there is a power of two of them.
+/// The bucket of a key, by bits that say nothing about its word; there is a power of two of them.
 fn bucket(key: u64, buckets: usize) -> usize {
-    usize::try_from(key & (buckets as u64 - 1)).unwrap_or_default()
+    usize::try_from((key >> 8) & (buckets as u64 - 1)).unwrap_or_default()
 }

@@ -6,6 +6,8 @@ use std::borrow::Cow;
 const SAMPLE: usize = 256;
 /// Most words and neighbouring pairs under which a block is found.
 const KEYS: usize = 16;
+/// The bits of a hash that hold the length of the word.
+const LENGTH: u64 = 31;
 /// Bytes at each end of a block within which it is compared letter by letter.
 const LETTERS: usize = 1024;
 
@@ -69,26 +71,46 @@ impl Words {
 /// How alike two blocks are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Likeness {
-    /// 0 to 1000: twice what they share by what they have.
+    /// 0 to 1000: twice what they share by what they have, in bytes of words.
     pub(super) share: usize,
     /// Words that both have.
     pub(super) common: usize,
 }
 
-/// Compares the words of two blocks: the Dice coefficient of the whole, or of a sample of long ones.
+/// Compares the words of two blocks: the Dice coefficient of the whole, or of a sample of long ones. Longer words count
+/// for more: most texts share the short ones.
 pub(super) fn likeness(olds: &Words, old: usize, news: &Words, new: usize) -> Likeness {
     let (left, right) = (olds.of(old), news.of(new));
-    let limit = if olds.is_whole(old) && news.is_whole(new) { usize::MAX } else { SAMPLE };
-    let (mut at, mut to, mut common, mut seen) = (0, 0, 0, 0);
+    let whole = olds.is_whole(old) && news.is_whole(new);
+    let limit = if whole { usize::MAX } else { SAMPLE };
+    let (mut at, mut to, mut common, mut shared, mut apart, mut seen) = (0, 0, 0, 0, 0, 0);
     while at < left.len() && to < right.len() && seen < limit {
         let order = left[at].cmp(&right[to]);
+        let weight = weight(left[at].min(right[to]));
+        if order.is_eq() {
+            common += 1;
+            shared += weight;
+        } else {
+            apart += weight;
+        }
         at += usize::from(order.is_le());
         to += usize::from(order.is_ge());
-        common += usize::from(order.is_eq());
         seen += 1;
     }
-    let total = if limit == usize::MAX { left.len() + right.len() } else { seen + common };
-    Likeness { share: (2 * common * 1000).checked_div(total).unwrap_or(0), common }
+    if whole {
+        apart += left[at..].iter().chain(&right[to..]).map(|word| weight(*word)).sum::<usize>();
+    }
+    Likeness { share: (2 * shared * 1000).checked_div(2 * shared + apart).unwrap_or(0), common }
+}
+
+/// The hash of a word: its low bits are its length in bytes.
+fn word(hash: u64, length: usize) -> u64 {
+    mixed(hash) & !LENGTH | LENGTH.min(length as u64)
+}
+
+/// What a word counts.
+fn weight(word: u64) -> usize {
+    usize::try_from(word & LENGTH).unwrap_or_default()
 }
 
 /// 0 to 1000: the share of the bytes of two short blocks that their beginnings and their ends have in common.
@@ -114,35 +136,34 @@ fn inner(text: &[u8]) -> &[u8] {
 /// characters of scripts that write no spaces (U+3000 and above).
 fn each_word(text: &[u8], mut found: impl FnMut(u64)) {
     const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut hash = SEED;
     let mut at = 0;
     while at < text.len() {
-        let byte = text[at];
-        let in_word = byte.is_ascii_alphanumeric() || (0x80..0xe2).contains(&byte);
-        if in_word {
-            hash = (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0000_0100_0000_01b3);
-            at += 1;
+        let letters = text[at..].iter().take_while(|byte| is_letter(**byte)).count();
+        if letters > 0 {
+            let step = |hash: u64, byte: &u8| {
+                (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0000_0100_0000_01b3)
+            };
+            found(word(text[at..at + letters].iter().fold(SEED, step), letters));
+            at += letters;
             continue;
         }
-        if hash != SEED {
-            found(mixed(hash));
-            hash = SEED;
-        }
-        let length = match byte {
+        let length = match text[at] {
             0xf0.. => 4,
             0xe2.. => 3,
             _ => 1,
         };
         let end = text.len().min(at + length);
-        if byte >= 0xe3 {
-            let character = text[at..end].iter().fold(SEED, |hash, byte| (hash ^ u64::from(*byte)).rotate_left(9));
-            found(mixed(character));
+        if text[at] >= 0xe3 {
+            let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).rotate_left(9);
+            found(word(text[at..end].iter().fold(SEED, step), length));
         }
         at = end;
     }
-    if hash != SEED {
-        found(mixed(hash));
-    }
+}
+
+/// ASCII letters and digits, and the bytes of letters below U+2000.
+fn is_letter(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || (0x80..0xe2).contains(&byte)
 }
 
 /// A hash whose order says nothing about the text (the finisher of `SplitMix64`).

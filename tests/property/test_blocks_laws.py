@@ -1,0 +1,87 @@
+"""Laws of alignment, changes and patches as Python calls them, for any text that Hypothesis can think of."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reverie.align import align
+from reverie.apply import Add, Change, Delete, Update, apply_changes, apply_edits
+from reverie.blocks import parse
+from reverie.errors import ValidationError
+from reverie.patch import patch
+from support.soak import count as campaign
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+PIECES = st.lists(
+    st.sampled_from(
+        ["- a", "* b", "## B", "# T", "\n", "\r\n", "\r", "  ", "```", "- Date: 1", "> Summary: x", "---", "é", "text"]
+    ),
+    max_size=20,
+).map("".join)
+law = settings(max_examples=campaign(300, 10_000), deadline=None)
+
+
+@law
+@given(st.lists(TEXT, max_size=8), st.lists(TEXT, max_size=8))
+def test_every_id_is_carried_on_once_or_gone(old: list[str], new: list[str]) -> None:
+    """Whatever the texts are; and a document that was not touched keeps all ids in place."""
+    blocks = [(str(index), text) for index, text in enumerate(old)]
+    found = align(blocks, new)
+
+    assert len(found.carried) == len(new)
+    assert sorted([*filter(None, found.carried), *found.gone], key=int) == [id_ for id_, _ in blocks]
+    assert align(blocks, old).carried == tuple(id_ for id_, _ in blocks)
+
+
+@law
+@given(PIECES, st.lists(st.tuples(st.integers(0, 20), PIECES, st.integers(0, 4)), max_size=4))
+def test_changes_can_be_undone(document: str, plan: list[tuple[int, str, int]]) -> None:
+    """What is applied is what the edits say, and its inverse gives the bytes back; else nothing is applied."""
+    data = document.encode()
+    held = [(str(number), block.start, block.end) for number, block in enumerate(parse(data))]
+    changes: list[Change] = [
+        (Add(text), Add(text, after=str(at)), Add(text, under="B"), Update(str(at), text), Delete(str(at)))[kind]
+        for at, text, kind in plan
+    ]
+    known = {id_ for id_, *_ in held}
+    unknown = [str(at) for at, _, kind in plan if kind in {1, 3, 4} and str(at) not in known]
+    if unknown:
+        with pytest.raises(ValidationError) as refused:
+            apply_changes(data, held, changes)
+        assert refused.value.details["reason"] == "unknown_id"
+        assert refused.value.details["names"] == list(dict.fromkeys(unknown))
+        return
+    try:
+        applied = apply_changes(data, held, changes)
+    except ValidationError as other:
+        reasons = {"changed_twice", "unknown_heading", "not_one_block", "breaks_out"}
+        assert other.details["reason"] in reasons  # noqa: PT017  # either outcome is right
+        return
+    assert apply_edits(data, applied.edits) == applied.document
+    assert apply_edits(applied.document, applied.inverse) == data
+
+
+@law
+@given(st.text("ab\n", max_size=12), st.lists(st.tuples(st.text("ab\n", max_size=3), TEXT), max_size=12))
+def test_patches_do_what_looking_for_each_would_do(text: str, patches: list[tuple[str, str]]) -> None:
+    """Each text once and apart from the others, or a refusal that says otherwise."""
+    places = [[at for at in range(len(text)) if old and text.startswith(old, at)] for old, _ in patches]
+    if any(len(found) != 1 for found in places):
+        with pytest.raises(ValidationError):
+            patch(text, patches)
+        return
+    order = sorted((found[0], *pair) for found, pair in zip(places, patches, strict=True))
+    if any(at + len(old) > after for (at, old, _), (after, *_) in pairwise(order)):
+        with pytest.raises(ValidationError) as refused:
+            patch(text, patches)
+        assert refused.value.details["reason"] == "overlap"
+        return
+    expected, end = "", 0
+    for at, old, new in order:
+        expected += text[end:at] + new
+        end = at + len(old)
+    assert patch(text, patches) == (expected + text[end:], len(patches))
