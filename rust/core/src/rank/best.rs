@@ -18,7 +18,7 @@ use super::window::Window;
 /// With fewer postings than one for this many slots, the slots that were met are noted, else all are looked over.
 const DENSE: usize = 32;
 /// What it costs to read a posting and to look its text up in another list, when reading it alone costs 1.
-const LOOKUP: usize = 6;
+const LOOKUP: usize = 24;
 /// A list up to this length is read once more beforehand, to know from the start what is too little.
 const PREVIEW_MAX: usize = 4096;
 

@@ -47,11 +47,11 @@ impl Window {
     /// Gives every sum that was begun and is `least` or more in the order of the places, and sets all back.
     pub(super) fn drain(&mut self, least: f32, mut each: impl FnMut(u32, f32)) {
         let least = least.max(f32::MIN_POSITIVE);
-        for (sums, first) in self.sums.chunks_exact(STEP).zip((0_u32..).step_by(STEP)) {
-            if sums.iter().fold(0_u32, |any, &sum| any | u32::from(sum >= least)) > 0 {
+        for (sums, first) in self.sums.chunks_exact_mut(STEP).zip((0_u32..).step_by(STEP)) {
+            if sums.iter().fold(0, |any, &sum| any | u32::from(sum >= least)) > 0 {
                 sums.iter().zip(first..).filter(|(sum, _)| **sum >= least).for_each(|(&sum, place)| each(place, sum));
             }
+            sums.fill(0.0);
         }
-        self.sums.fill(0.0);
     }
 }
