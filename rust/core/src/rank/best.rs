@@ -123,7 +123,7 @@ impl Search<'_> {
         let mut done = 0;
         while let Some(essential) = self.essential(done) {
             let lists = &mut self.lists[essential..];
-            let Some(base) = lists.iter().filter_map(List::slot).min() else { return };
+            let Some(base) = lists.iter().filter_map(List::slot).min().map(Window::start) else { return };
             if let [list] = lists {
                 let texts = list.stream(self.scale);
                 return texts.for_each(|(slot, gained)| self.consider(slot, gained, essential));

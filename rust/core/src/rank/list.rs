@@ -42,12 +42,12 @@ impl<'v> List<'v> {
 
     /// How many postings were not read yet.
     pub(super) fn left(&self) -> usize {
-        self.postings.slots().len() - self.next
+        self.postings.len() - self.next
     }
 
     /// The next slot to read.
     pub(super) fn slot(&self) -> Option<u32> {
-        self.postings.slots().get(self.next).copied()
+        self.postings.slot(self.next)
     }
 
     /// Leaves out what stands before this slot.
@@ -59,7 +59,7 @@ impl<'v> List<'v> {
     /// What the term gives to this text, and to none before it any more.
     pub(super) fn look_up(&mut self, slot: u32, scale: &Scale) -> Option<f32> {
         self.skip_to(slot);
-        (self.slot() == Some(slot)).then(|| scale.about(self.postings.marks()[self.next], self.top))
+        (self.slot() == Some(slot)).then(|| scale.about(self.postings.mark(self.next), self.top))
     }
 
     /// Whether the term stands in this text, which is not before the window.
@@ -70,15 +70,14 @@ impl<'v> List<'v> {
     /// Gives what the list adds to each text of the window that begins at `base`.
     pub(super) fn sum(&mut self, base: u32, scale: &Scale, mut give: impl FnMut(usize, f32)) {
         self.skip_to(base);
-        let slots = &self.postings.slots()[self.next..];
-        let marks = &self.postings.marks()[self.next..];
+        let low = base & u32::from(u16::MAX);
         let mut read = 0;
-        for (slot, mark) in slots.iter().zip(marks) {
-            let place = slot.wrapping_sub(base) as usize;
+        for (slot, mark) in self.postings.block(base, self.next) {
+            let place = slot.wrapping_sub(low) as usize;
             if place >= WINDOW {
                 break;
             }
-            give(place, scale.about(*mark, self.top));
+            give(place, scale.about(mark, self.top));
             read += 1;
         }
         self.next += read;
@@ -87,7 +86,6 @@ impl<'v> List<'v> {
     /// Gives every text that is left, and what the term adds to it.
     pub(super) fn stream(&self, scale: &'v Scale) -> impl Iterator<Item = (u32, f32)> + use<'v> {
         let (postings, start, top) = (self.postings, self.next, self.top);
-        let (slots, marks) = (&postings.slots()[start..], &postings.marks()[start..]);
-        slots.iter().zip(marks).map(move |(&slot, &mark)| (slot, scale.about(mark, top)))
+        postings.iter(start).map(move |(slot, mark)| (slot, scale.about(mark, top)))
     }
 }

@@ -170,7 +170,7 @@ impl Index {
             renamed[old as usize] = Some(new);
         }
         let new = |slot: u32| renamed.get(slot as usize).copied().flatten();
-        let (vocabulary, numbers) = std::mem::take(&mut self.vocabulary).swept(new);
+        let (vocabulary, numbers) = self.vocabulary.swept(new);
         let mut documents = Documents::default();
         for slot in self.documents.live().iter() {
             // Terms keep their order when they are numbered anew.

@@ -80,17 +80,16 @@ impl Vocabulary {
     }
 
     /// The same terms without those that no text has, their slots renamed, and the new number of each.
-    pub(super) fn swept(self, new: impl Fn(u32) -> Option<u32>) -> (Self, Vec<u32>) {
+    pub(super) fn swept(&self, new: impl Fn(u32) -> Option<u32>) -> (Self, Vec<u32>) {
         let mut swept = Self::default();
         let mut numbers = Vec::with_capacity(self.postings.len());
-        for (number, mut postings) in (0..).zip(self.postings) {
+        for (number, postings) in (0..).zip(&self.postings) {
             if postings.live() == 0 {
                 numbers.push(NONE);
                 continue;
             }
             let kept = swept.number(self.names.get(number));
-            postings.rename(&new);
-            swept.postings[kept as usize] = postings;
+            swept.postings[kept as usize] = postings.renamed(&new);
             numbers.push(kept);
         }
         (swept, numbers)

@@ -19,6 +19,19 @@ pub(super) struct Mark {
     pub(super) length: u8,
 }
 
+impl Mark {
+    /// The mark in the lower half of these bits.
+    pub(super) fn of(bits: u32) -> Self {
+        let [length, times, ..] = bits.to_le_bytes();
+        Self { times, length }
+    }
+
+    /// The mark as 16 bits.
+    pub(super) fn bits(self) -> u32 {
+        u32::from(self.times) << 8 | u32::from(self.length)
+    }
+}
+
 /// The class of a length in terms; the longer, the higher.
 pub(super) fn class_of(length: u32) -> u8 {
     let class = if length < EXACT {

@@ -2,7 +2,7 @@
 
 use super::bits::Ones;
 
-/// Slots that are summed up at once.
+/// Slots that are summed up at once; a power of two below the size of a block of postings.
 pub(super) const WINDOW: usize = 4096;
 /// Sums that are looked over in one step.
 const STEP: usize = 32;
@@ -17,6 +17,11 @@ impl Window {
     /// All sums at nothing.
     pub(super) fn new() -> Self {
         Self { sums: [0.0; WINDOW], touched: [0; WINDOW / 64] }
+    }
+
+    /// Where the window begins that this slot lies in.
+    pub(super) fn start(slot: u32) -> u32 {
+        slot >> WINDOW.ilog2() << WINDOW.ilog2()
     }
 
     /// The slot after a window that begins at this one.
