@@ -27,7 +27,10 @@ def vocabulary(encoding: str) -> bytes:
     """The built-in vocabulary in tiktoken's file format: base64 of the token, a space, its rank, a newline."""
 
 def canonical(value: Any) -> bytes:
-    """RFC 8785 bytes of a Python value, or of JSON text given as `bytes`."""
+    """RFC 8785 bytes of a Python value, or of JSON text given as `bytes`.
+
+    Subclasses of the types of JSON are written as what they are made of; what they override is not asked.
+    """
 
 def sha256_canonical(value: Any) -> str:
     """Lower-case hexadecimal SHA-256 of the canonical bytes."""
