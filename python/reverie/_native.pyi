@@ -12,7 +12,7 @@ def count(text: str, encoding: str = "o200k_base") -> int:
     """Tokens of ordinary text, equal to `len(tiktoken.get_encoding(encoding).encode_ordinary(text))`."""
 
 def count_many(texts: Sequence[str], encoding: str = "o200k_base") -> list[int]:
-    """Tokens of each text, in order."""
+    """Tokens of each text, in order; large batches are counted on all processors."""
 
 def count_items(bodies: Sequence[str], encoding: str = "o200k_base") -> list[int]:
     r"""Tokens of `- body\n` for each body."""

@@ -22,7 +22,7 @@ pub(crate) fn count_many(py: Python<'_>, texts: Vec<Bound<'_, PyString>>, encodi
     let encoding = named(encoding)?;
     let texts = texts.iter().map(countable).collect::<Result<Vec<_>, _>>()?;
     let size = texts.iter().map(|text| text.len()).sum();
-    Ok(unlocked(py, size, || texts.iter().map(|text| encoding.count(text)).collect()))
+    Ok(unlocked(py, size, || encoding.count_many(&texts)))
 }
 
 #[pyfunction]

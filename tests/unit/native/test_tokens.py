@@ -7,6 +7,7 @@ import hashlib
 import json
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import get_args
 
@@ -98,6 +99,7 @@ def test_characters(encoding: tokens.Encoding) -> None:
 
     check(characters, encoding)
     check([f"a{character}B {character}\n" for character in characters], encoding)
+    check([f"so{character}me SO{character}ME '{character}s 1{character}2" for character in characters], encoding)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -106,7 +108,69 @@ def test_random_texts(encoding: tokens.Encoding) -> None:
     pick = random.Random(7)
     rounds = campaign(8_000, 200_000)
 
-    check(["".join(pick.choices(PIECES, k=pick.randint(1, 14))) for _ in range(rounds)], encoding)
+    check(["".join(pick.choices(PIECES, k=pick.choice((3, 14, 60)))) for _ in range(rounds)], encoding)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_random_ascii(encoding: tokens.Encoding) -> None:
+    """Texts of few kinds of ASCII characters, long enough that the rules meet at every distance."""
+    pick = random.Random(17)
+    kinds = (*"aBcD  '/\n\r\t!.-0", "'s", "'LL", "!\n/", " '", "\n  \n", "    ", "word", "HTTPServer", "12345")
+    texts = []
+    for _ in range(campaign(2_000, 200_000)):
+        some = pick.sample(kinds, k=pick.randint(2, 9))
+        texts.append("".join(pick.choices(some, k=pick.choice((20, 60, 150)))))
+
+    check(texts, encoding)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_pieces_without_an_end(encoding: tokens.Encoding) -> None:
+    """Words and runs that are longer than what is merged at once."""
+    pick = random.Random(19)
+    alphabets = (
+        "a",
+        "ab",
+        "abcdefghijklmnop",
+        "=",
+        " ",
+        "-=",
+        "中",
+        "中文字",
+        "привет",
+        "ñandú",
+        "नमस्ते",
+        "\u0e01\u0e32",
+    )
+    texts = [
+        "".join(pick.choices(alphabet, k=length + pick.randint(0, 9)))
+        for alphabet in alphabets
+        for length in (60, 64, 120, 510, 600, 2_000)
+    ]
+
+    check([*texts, *(f"x {text}\ny" for text in texts)], encoding)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_everything_that_is_measured_with(encoding: tokens.Encoding) -> None:
+    """Every file of the measurement data, as text: a sample of them, or under soak all, whole."""
+    files = sorted(path for path in shared("data").rglob("*") if path.is_file())
+    for path in files[:: campaign(9, 1)]:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        text = data.decode(errors="replace")[: campaign(40_000, len(data))]
+
+        assert tokens.count(text, encoding) == len(oracle(encoding).encode_ordinary(text)), path.name
+
+
+def test_large_batches_are_counted_as_single_texts_are() -> None:
+    """On several processors, in order, also while other threads count."""
+    pick = random.Random(23)
+    texts = ["".join(pick.choices(PIECES, k=400)) for _ in range(campaign(1_500, 6_000))]
+    alone = [tokens.count(text) for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(tokens.count_many, [texts, texts[::-1], texts, texts[:10]]))
+
+    assert found == [alone, alone[::-1], alone, alone[:10]]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

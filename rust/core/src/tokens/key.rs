@@ -1,7 +1,4 @@
-//! A short piece as two words, so that one comparison tells whether two pieces are the same.
-
-/// Bytes of a piece that fit into a key, beside their number.
-pub(crate) const KEY_BYTES: usize = 15;
+//! A piece of at most 15 bytes as two words, so that one comparison tells whether two pieces are the same.
 
 /// Where a key holds a piece's length, and where a table may add its number of tokens.
 const LENGTH_AT: u32 = 60;
@@ -16,33 +13,35 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key of the first `length` bytes of a window; lengths above [`KEY_BYTES`] have none that means anything.
+    /// In place of the key of a piece that is too long for one. It is no piece's key: no text has such bytes.
+    pub(crate) const LONG: Self = Self { low: u64::MAX, high: u64::MAX };
+
+    /// The key of the first `length` bytes of a window.
     #[inline]
     pub(crate) fn of_window(window: [u8; 16], length: usize) -> Self {
         let (low, high) = halves(window);
-        let (keep_low, keep_high) = KEEP[length & 15];
-        Self { low: low & keep_low, high: high & keep_high | (length as u64) << LENGTH_AT }
+        match KEEP.get(length) {
+            Some((keep_low, keep_high)) => {
+                Self { low: low & keep_low, high: high & keep_high | (length as u64) << LENGTH_AT }
+            }
+            None => Self::LONG,
+        }
     }
 
-    /// The key of a whole piece, if it is short enough.
-    pub(crate) fn of(piece: &[u8]) -> Option<Self> {
-        if piece.is_empty() || piece.len() > KEY_BYTES {
-            return None;
-        }
+    /// The key of a piece of at least one byte.
+    pub(crate) fn of(piece: &[u8]) -> Self {
         let mut window = [0; 16];
-        window[..piece.len()].copy_from_slice(piece);
-        Some(Self::of_window(window, piece.len()))
+        for (into, byte) in window.iter_mut().zip(piece) {
+            *into = *byte;
+        }
+        Self::of_window(window, piece.len())
     }
 
     /// The key of a piece inside a text, without copying byte by byte where 16 bytes are at hand.
     #[inline]
-    pub(crate) fn at(text: &[u8], start: usize, end: usize) -> Option<Self> {
-        let length = end - start;
-        if length > KEY_BYTES {
-            return None;
-        }
-        match text[start..].first_chunk::<16>() {
-            Some(window) => Some(Self::of_window(*window, length)),
+    pub(crate) fn at(text: &[u8], start: usize, end: usize) -> Self {
+        match text[start..].first_chunk() {
+            Some(window) => Self::of_window(*window, end - start),
             None => Self::of(&text[start..end]),
         }
     }
@@ -53,11 +52,12 @@ impl Key {
         Self { low: self.low, high: self.high | (tokens as u64) << COUNT_AT & COUNT }
     }
 
-    /// The number of tokens that `counted` holds, if it is this key's.
+    /// The number of tokens that `counted` holds, if it is this key's, or 0.
     #[inline]
-    pub(crate) fn tokens_in(self, counted: Self) -> Option<usize> {
+    pub(crate) fn tokens_in(self, counted: Self) -> usize {
         let rest = self.high ^ counted.high;
-        (self.low == counted.low && rest & !COUNT == 0).then_some((rest >> COUNT_AT) as usize)
+        let same = self.low == counted.low && rest & !COUNT == 0;
+        if same { (rest >> COUNT_AT) as usize } else { 0 }
     }
 
     #[inline]

@@ -7,7 +7,8 @@ const SHORT: usize = 1 << 16;
 
 /// Longer pieces likewise, of which the longest are not remembered: 1 MiB.
 const LONG: usize = 1 << 12;
-const LONG_BYTES: usize = 126;
+const LONG_LENGTH: u8 = 126;
+const LONG_BYTES: usize = LONG_LENGTH as usize;
 
 /// A longer piece and its number of tokens.
 #[derive(Clone)]
@@ -29,36 +30,38 @@ impl Memo {
         Self { short: vec![[Key::default(); 2]; SHORT], long: vec![[none.clone(), none]; LONG] }
     }
 
-    /// The tokens of a short piece, computed only if they are not remembered.
+    /// The tokens of a short piece, or 0 if they are not remembered.
     #[inline]
-    pub(crate) fn short(&mut self, key: Key, compute: impl FnOnce() -> usize) -> usize {
-        let Some(pair) = self.short.get_mut(place(key.hash(), SHORT)) else { return compute() };
-        for known in &*pair {
-            if let Some(tokens) = key.tokens_in(*known) {
-                return tokens;
-            }
-        }
-        let tokens = compute();
-        *pair = [key.counted(tokens), pair[0]];
-        tokens
+    pub(crate) fn short(&self, key: Key) -> usize {
+        let pair = self.short.get(place(key.hash(), SHORT));
+        pair.map_or(0, |[first, second]| key.tokens_in(*first) | key.tokens_in(*second))
     }
 
-    /// The same for a piece of any length.
-    pub(crate) fn long(&mut self, piece: &[u8], compute: impl FnOnce() -> usize) -> usize {
-        if piece.len() > LONG_BYTES {
-            return compute();
+    /// Keeps the tokens of a short piece in mind, in one place only.
+    pub(crate) fn remember(&mut self, key: Key, tokens: usize) {
+        if let Some(pair) = self.short.get_mut(place(key.hash(), SHORT))
+            && pair.iter().all(|known| key.tokens_in(*known) == 0)
+        {
+            *pair = [key.counted(tokens), pair[0]];
         }
-        let Some(pair) = self.long.get_mut(place(hash(piece), LONG)) else { return compute() };
-        if let Some(known) = pair.iter().find(|known| known.bytes.get(..usize::from(known.length)) == Some(piece)) {
-            return usize::from(known.tokens);
-        }
-        let tokens = compute();
-        if let (Ok(length), Ok(tokens)) = (u8::try_from(piece.len()), u8::try_from(tokens)) {
+    }
+
+    /// The tokens of a longer piece, or 0 if they are not remembered.
+    pub(crate) fn long(&self, piece: &[u8]) -> usize {
+        let pair = self.long.get(place(hash(piece), LONG));
+        let known = |known: &&Long| known.bytes.get(..usize::from(known.length)) == Some(piece);
+        pair.and_then(|pair| pair.iter().find(known)).map_or(0, |known| usize::from(known.tokens))
+    }
+
+    /// Keeps the tokens of a longer piece in mind, unless it is too long for that.
+    pub(crate) fn remember_long(&mut self, piece: &[u8], tokens: usize) {
+        if let (Ok(length @ ..=LONG_LENGTH), Ok(tokens)) = (u8::try_from(piece.len()), u8::try_from(tokens))
+            && let Some(pair) = self.long.get_mut(place(hash(piece), LONG))
+        {
             pair.swap(0, 1);
             pair[0].bytes[..piece.len()].copy_from_slice(piece);
             (pair[0].length, pair[0].tokens) = (length, tokens);
         }
-        tokens
     }
 }
 

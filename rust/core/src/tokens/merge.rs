@@ -37,7 +37,8 @@ fn windowed<const WINDOW: usize>(piece: &[u8], vocabulary: &Vocabulary) -> Optio
     let (mut start, mut first, mut total) = (0, 0, 0);
     let mut tokens = Tokens::<WINDOW>::merged(&piece[..piece.len().min(WINDOW)], vocabulary);
     while start + WINDOW < piece.len() {
-        let (given_up, before) = tokens.walk(first).find_map(|(count, at)| (at >= kept).then_some((at, count)))?;
+        let (given_up, before) =
+            tokens.walk(first).enumerate().find_map(|(count, (at, _))| (at >= kept).then_some((at, count)))?;
         start += given_up;
         let next = Tokens::<WINDOW>::merged(&piece[start..piece.len().min(start + WINDOW)], vocabulary);
         let (common, after) = tokens.common(given_up, &next)?;

@@ -1,10 +1,13 @@
 //! Exact token counts of ordinary text: special-token strings are text like any other.
 
 mod ascii;
+mod batch;
+mod chars;
 mod classes;
 mod counter;
 mod heap;
 mod key;
+mod many;
 mod memo;
 mod merge;
 mod split;
@@ -21,6 +24,7 @@ use std::thread::LocalKey;
 
 use crate::error::Error;
 use counter::{Counter, Passed};
+use many::Spare;
 use memo::Memo;
 use split::Pattern;
 use vocabulary::Vocabulary;
@@ -36,6 +40,9 @@ static O200K: LazyLock<Vocabulary> =
 static CL100K: LazyLock<Vocabulary> =
     LazyLock::new(|| Vocabulary::unpack(include_bytes!("../../data/cl100k_base.merges")));
 
+static O200K_SPARE: Spare = Spare::new();
+static CL100K_SPARE: Spare = Spare::new();
+
 thread_local! {
     static O200K_MEMO: RefCell<Option<Memo>> = const { RefCell::new(None) };
     static CL100K_MEMO: RefCell<Option<Memo>> = const { RefCell::new(None) };
@@ -47,6 +54,7 @@ pub struct Encoding {
     vocabulary: &'static Vocabulary,
     pattern: Pattern,
     memo: &'static LocalKey<RefCell<Option<Memo>>>,
+    spare: &'static Spare,
 }
 
 impl Encoding {
@@ -56,8 +64,12 @@ impl Encoding {
     /// The name is not in [`ENCODINGS`].
     pub fn named(name: &str) -> Result<Self, Error> {
         match name {
-            "o200k_base" => Ok(Self { vocabulary: &O200K, pattern: Pattern::O200k, memo: &O200K_MEMO }),
-            "cl100k_base" => Ok(Self { vocabulary: &CL100K, pattern: Pattern::Cl100k, memo: &CL100K_MEMO }),
+            "o200k_base" => {
+                Ok(Self { vocabulary: &O200K, pattern: Pattern::O200k, memo: &O200K_MEMO, spare: &O200K_SPARE })
+            }
+            "cl100k_base" => {
+                Ok(Self { vocabulary: &CL100K, pattern: Pattern::Cl100k, memo: &CL100K_MEMO, spare: &CL100K_SPARE })
+            }
             _ => Err(Error::UnknownEncoding { name: name.to_owned() }),
         }
     }
@@ -65,10 +77,13 @@ impl Encoding {
     /// Tokens of a text.
     #[must_use]
     pub fn count(&self, text: &str) -> usize {
-        match self.pass(text, usize::MAX) {
-            Ok(tokens) => tokens,
-            Err(passed) => passed.before,
-        }
+        self.memo.with_borrow_mut(|memo| self.count_with(text, memo.get_or_insert_with(Memo::new)))
+    }
+
+    /// Tokens of each text, in order; large batches are counted on all processors.
+    #[must_use]
+    pub fn count_many<T: AsRef<str> + Sync>(&self, texts: &[T]) -> Vec<usize> {
+        many::count(texts, self, self.spare)
     }
 
     /// Whether a text has at most `limit` tokens; stops counting where it has more. Every token stands for 1 to
@@ -131,11 +146,17 @@ impl Encoding {
         file
     }
 
+    /// Tokens of a text, by a memo of the caller's.
+    fn count_with(&self, text: &str, memo: &mut Memo) -> usize {
+        let counter = Counter { text, pattern: self.pattern, vocabulary: self.vocabulary, limit: usize::MAX };
+        counter.pass(memo).unwrap_or_else(|passed| passed.before)
+    }
+
     /// The tokens of a text, or where it comes to have more than `limit`.
     fn pass(&self, text: &str, limit: usize) -> Result<usize, Passed> {
         self.memo.with_borrow_mut(|memo| {
             let memo = memo.get_or_insert_with(Memo::new);
-            Counter { text, pattern: self.pattern, vocabulary: self.vocabulary, memo, limit }.pass()
+            Counter { text, pattern: self.pattern, vocabulary: self.vocabulary, limit }.pass(memo)
         })
     }
 }

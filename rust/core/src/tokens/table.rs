@@ -1,4 +1,4 @@
-//! The two tables that merging asks: which short pieces are tokens, and which neighbours merge into what.
+//! The tables that are asked where the memo knows nothing: which short pieces are tokens, and what merges into what.
 
 use crate::tokens::key::{Key, place};
 
@@ -13,24 +13,23 @@ pub(crate) struct Whole {
 
 impl Whole {
     pub(crate) fn with_room_for(count: usize) -> Self {
-        let lines = (count / 3).next_power_of_two();
-        Self { lines: vec![[Key::default(); LINE_KEYS]; lines] }
+        Self { lines: vec![[Key::default(); LINE_KEYS]; (count / 3).next_power_of_two()] }
     }
 
     pub(crate) fn insert(&mut self, key: Key) {
-        let mut line = self.home(key);
+        let mut line = place(key.hash(), self.lines.len());
         loop {
             if let Some(free) = self.lines[line].iter_mut().find(|entry| entry.is_none()) {
                 *free = key;
                 return;
             }
-            line = self.after(line);
+            line = after(line, self.lines.len());
         }
     }
 
     #[inline]
     pub(crate) fn contains(&self, key: Key) -> bool {
-        let mut line = self.home(key);
+        let mut line = place(key.hash(), self.lines.len());
         loop {
             let entries = &self.lines[line];
             if entries.contains(&key) {
@@ -39,18 +38,8 @@ impl Whole {
             if entries[LINE_KEYS - 1].is_none() {
                 return false;
             }
-            line = self.after(line);
+            line = after(line, self.lines.len());
         }
-    }
-
-    #[inline]
-    fn home(&self, key: Key) -> usize {
-        place(key.hash(), self.lines.len())
-    }
-
-    #[inline]
-    fn after(&self, line: usize) -> usize {
-        if line + 1 == self.lines.len() { 0 } else { line + 1 }
     }
 }
 
@@ -61,42 +50,111 @@ const RANK_MASK: u64 = (1 << RANK_BITS) - 1;
 /// No two neighbours merge into this.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Which two tokens merge into which: one word an entry, lines of eight.
+/// Merges into lower ranks are kept apart from the others: they are asked for most, and must stay in the cache.
+const COMMON: u32 = 24_576;
+
+/// Bits that tell most pairs that merge into nothing from those that might merge into a higher rank.
+const SIEVE: usize = 1 << 20;
+
+/// Which two tokens merge into which.
 pub(crate) struct Merges {
-    lines: Vec<[u64; LINE_PAIRS]>,
-    /// The same for two single bytes, without a search.
+    /// For two single bytes, whose ranks are below 256.
     bytes: Vec<u32>,
+    common: Pairs,
+    sieve: Vec<u64>,
+    rare: Pairs,
 }
 
 impl Merges {
     pub(crate) fn with_room_for(count: usize) -> Self {
-        let lines = (count / 4).next_power_of_two();
-        Self { lines: vec![[0; LINE_PAIRS]; lines], bytes: vec![NONE; 1 << 16] }
-    }
-
-    /// Two tokens that merge; of merges known already, none is of the same two.
-    pub(crate) fn insert(&mut self, left: u32, right: u32, merged: u32) {
-        let pair = pair(left, right);
-        let mut line = self.home(pair);
-        loop {
-            if let Some(free) = self.lines[line].iter_mut().find(|entry| **entry == 0) {
-                *free = pair << RANK_BITS | u64::from(merged);
-                return;
-            }
-            line = self.after(line);
+        Self {
+            bytes: vec![NONE; 1 << 16],
+            common: Pairs::with_room_for(COMMON as usize),
+            sieve: vec![0; SIEVE / 64],
+            rare: Pairs::with_room_for(count),
         }
     }
 
-    /// What two single bytes merge into.
-    pub(crate) fn insert_bytes(&mut self, left: u8, right: u8, merged: u32) {
-        self.bytes[usize::from(left) << 8 | usize::from(right)] = merged;
+    /// Two tokens that merge; no other merge is of the same two.
+    pub(crate) fn insert(&mut self, left: u32, right: u32, merged: u32) {
+        if let Some(place) = of_bytes(left, right) {
+            self.bytes[place] = merged;
+            return;
+        }
+        let pair = pair(left, right);
+        if merged < COMMON {
+            self.common.insert(pair, merged);
+        } else {
+            let (word, bit) = sieved(hash(pair));
+            self.sieve[word] |= bit;
+            self.rare.insert(pair, merged);
+        }
     }
 
     /// The rank that two neighbours merge into, or [`NONE`].
     #[inline]
     pub(crate) fn get(&self, left: u32, right: u32) -> u32 {
+        if let Some(place) = of_bytes(left, right) {
+            return self.bytes[place];
+        }
         let pair = pair(left, right);
-        let mut line = self.home(pair);
+        let hash = hash(pair);
+        let common = self.common.get(pair, hash);
+        let (word, bit) = sieved(hash);
+        if common != NONE || self.sieve[word] & bit == 0 {
+            return common;
+        }
+        self.rare.get(pair, hash)
+    }
+}
+
+/// The place of two single bytes.
+#[inline]
+fn of_bytes(left: u32, right: u32) -> Option<usize> {
+    ((left | right) < 256).then_some((left << 8 | right) as usize)
+}
+
+#[inline]
+fn pair(left: u32, right: u32) -> u64 {
+    u64::from(left) << RANK_BITS | u64::from(right)
+}
+
+#[inline]
+fn hash(pair: u64) -> u64 {
+    let mixed = pair.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ (mixed >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+}
+
+/// The word and the bit in the sieve; other bits of the hash say the line.
+#[inline]
+fn sieved(hash: u64) -> (usize, u64) {
+    (place(hash << 24, SIEVE / 64), 1 << (hash & 63))
+}
+
+/// Pairs and what they merge into, one word an entry, lines of eight; what finds its line full goes to the next.
+struct Pairs {
+    lines: Vec<[u64; LINE_PAIRS]>,
+}
+
+impl Pairs {
+    fn with_room_for(count: usize) -> Self {
+        Self { lines: vec![[0; LINE_PAIRS]; (count / LINE_PAIRS).next_power_of_two()] }
+    }
+
+    fn insert(&mut self, pair: u64, merged: u32) {
+        let mut line = place(hash(pair), self.lines.len());
+        loop {
+            if let Some(free) = self.lines[line].iter_mut().find(|entry| **entry == 0) {
+                *free = pair << RANK_BITS | u64::from(merged);
+                return;
+            }
+            line = after(line, self.lines.len());
+        }
+    }
+
+    #[inline]
+    fn get(&self, pair: u64, hash: u64) -> u32 {
+        let mut line = place(hash, self.lines.len());
         loop {
             let entries = &self.lines[line];
             let mut found = 0;
@@ -109,28 +167,13 @@ impl Merges {
             if entries[LINE_PAIRS - 1] == 0 {
                 return NONE;
             }
-            line = self.after(line);
+            line = after(line, self.lines.len());
         }
-    }
-
-    #[inline]
-    pub(crate) fn get_bytes(&self, left: u8, right: u8) -> u32 {
-        self.bytes[usize::from(left) << 8 | usize::from(right)]
-    }
-
-    #[inline]
-    fn home(&self, pair: u64) -> usize {
-        let mixed = pair.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        place((mixed ^ (mixed >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93), self.lines.len())
-    }
-
-    #[inline]
-    fn after(&self, line: usize) -> usize {
-        if line + 1 == self.lines.len() { 0 } else { line + 1 }
     }
 }
 
+/// The line after one, around the end.
 #[inline]
-fn pair(left: u32, right: u32) -> u64 {
-    u64::from(left) << RANK_BITS | u64::from(right)
+fn after(line: usize, lines: usize) -> usize {
+    if line + 1 == lines { 0 } else { line + 1 }
 }

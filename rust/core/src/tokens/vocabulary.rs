@@ -1,5 +1,6 @@
 //! An encoding's tokens and merges, unpacked from the embedded table (`data/pack.py` says how it was packed).
 
+use crate::tokens::chars::Chars;
 use crate::tokens::key::Key;
 use crate::tokens::table::{Merges, Whole};
 
@@ -12,6 +13,7 @@ pub(crate) struct Vocabulary {
     pub(crate) bytes: [u32; BYTES],
     pub(crate) merges: Merges,
     pub(crate) whole: Whole,
+    pub(crate) chars: Chars,
     packed: &'static [u8],
 }
 
@@ -24,19 +26,19 @@ impl Vocabulary {
         }
         let spelled = Spelled::of(packed);
         let count = spelled.ends.len();
-        let (mut merges, mut whole) = (Merges::with_room_for(count), Whole::with_room_for(count));
+        let (mut merges, mut whole, mut chars) =
+            (Merges::with_room_for(count), Whole::with_room_for(count), Chars::new());
         for (rank, pair) in (0_u32..).skip(BYTES).zip(pairs(packed)) {
             merges.insert(pair.0, pair.1, rank);
-            if let (Some(left), Some(right)) = (singles.get(pair.0 as usize), singles.get(pair.1 as usize)) {
-                merges.insert_bytes(*left, *right, rank);
-            }
         }
-        for rank in 0..count {
-            if let Some(key) = Key::of(spelled.token(rank)) {
+        for (rank, token) in (0_u32..).zip(spelled.tokens()) {
+            chars.learn(token, rank);
+            let key = Key::of(token);
+            if key != Key::LONG {
                 whole.insert(key);
             }
         }
-        Self { bytes, merges, whole, packed }
+        Self { bytes, merges, whole, chars, packed }
     }
 
     /// The bytes of every token, by rank.
@@ -72,6 +74,10 @@ impl Spelled {
 
     fn span(&self, rank: usize) -> (usize, usize) {
         (if rank == 0 { 0 } else { self.ends[rank - 1] }, self.ends[rank])
+    }
+
+    fn tokens(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len()).map(|rank| self.token(rank))
     }
 
     pub(crate) fn token(&self, rank: usize) -> &[u8] {

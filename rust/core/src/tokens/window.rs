@@ -7,23 +7,26 @@ use crate::tokens::vocabulary::Vocabulary;
 const NO_PAIR: i32 = i32::MAX;
 const PLACE_BITS: u32 = 10;
 
-/// The tokens of at most `WINDOW` bytes, which is at most 1024; each is known by the place where it begins.
+/// The tokens of at most `WINDOW` bytes, which is at most 1024. Each is known by its number among those that merging
+/// began with: bytes, and characters that are certain to become one token.
 pub(crate) struct Tokens<const WINDOW: usize> {
     ranks: [u32; WINDOW],
     /// What a token and the next one merge into, as [`ordered`] says.
     pairs: [i32; WINDOW],
     next: [u16; WINDOW],
     before: [u16; WINDOW],
+    /// The byte at which each begins.
+    starts: [u16; WINDOW],
+    /// How many bytes there are, and how many tokens at first.
     length: usize,
+    count: usize,
     /// How many tokens there are.
     pub(crate) live: usize,
 }
 
 impl<const WINDOW: usize> Tokens<WINDOW> {
     /// The tokens of a piece of at least one byte; of a longer one than `WINDOW` those of its beginning.
-    #[inline]
     pub(crate) fn merged(piece: &[u8], vocabulary: &Vocabulary) -> Self {
-        let piece = piece.get(..WINDOW).unwrap_or(piece);
         let mut tokens = Self::of(piece, vocabulary);
         while let Some((rank, place)) = tokens.lowest() {
             tokens.merge(rank, place, &vocabulary.merges);
@@ -31,21 +34,35 @@ impl<const WINDOW: usize> Tokens<WINDOW> {
         tokens
     }
 
+    /// The same before anything has merged.
     #[inline]
     fn of(piece: &[u8], vocabulary: &Vocabulary) -> Self {
+        let piece = piece.get(..WINDOW).unwrap_or(piece);
         let mut tokens = Self {
             ranks: [0; WINDOW],
             pairs: [NO_PAIR; WINDOW],
             next: const { following::<WINDOW>() },
             before: const { preceding::<WINDOW>() },
+            starts: [0; WINDOW],
             length: piece.len(),
-            live: piece.len(),
+            count: 0,
+            live: 0,
         };
-        for (rank, byte) in tokens.ranks.iter_mut().zip(piece) {
-            *rank = vocabulary.bytes[usize::from(*byte)];
+        let mut at = 0;
+        while let Some(byte) = piece.get(at) {
+            let (width, rank) = match vocabulary.chars.token(piece, at) {
+                Some(character) => character,
+                None => (1, vocabulary.bytes[usize::from(*byte)]),
+            };
+            tokens.ranks[tokens.count & (WINDOW - 1)] = rank;
+            tokens.starts[tokens.count & (WINDOW - 1)] = short(at);
+            tokens.count += 1;
+            at += width;
         }
-        for (place, (pair, two)) in tokens.pairs.iter_mut().zip(piece.windows(2)).enumerate() {
-            *pair = ordered(vocabulary.merges.get_bytes(two[0], two[1]), place);
+        tokens.live = tokens.count;
+        for place in 1..tokens.count.min(WINDOW) {
+            let [left, right] = [tokens.ranks[place - 1], tokens.ranks[place]];
+            tokens.pairs[place - 1] = ordered(vocabulary.merges.get(left, right), place - 1);
         }
         tokens
     }
@@ -55,7 +72,7 @@ impl<const WINDOW: usize> Tokens<WINDOW> {
     fn lowest(&self) -> Option<(u32, usize)> {
         let (eights, _) = self.pairs.as_chunks::<8>();
         let mut lanes = [NO_PAIR; 8];
-        for eight in eights.iter().take(self.length.div_ceil(8)) {
+        for eight in eights.iter().take(self.count.div_ceil(8)) {
             for (least, pair) in lanes.iter_mut().zip(eight) {
                 *least = (*least).min(*pair);
             }
@@ -77,7 +94,7 @@ impl<const WINDOW: usize> Tokens<WINDOW> {
             self.pairs[taken & (WINDOW - 1)] = NO_PAIR;
             self.next[last] = short(next);
             self.live -= 1;
-            let Some(before) = self.before.get_mut(next).filter(|_| next < self.length) else { break };
+            let Some(before) = self.before.get_mut(next).filter(|_| next < self.count) else { break };
             *before = short(last);
             if rank_of(self.pairs[next]) != rank {
                 break;
@@ -87,7 +104,7 @@ impl<const WINDOW: usize> Tokens<WINDOW> {
         let mut at = usize::from(self.before[place]);
         while at <= last {
             let next = self.after(at);
-            self.pairs[at] = match self.ranks.get(next).filter(|_| next < self.length) {
+            self.pairs[at] = match self.ranks.get(next).filter(|_| next < self.count) {
                 Some(right) => ordered(merges.get(self.ranks[at], *right), at),
                 None => NO_PAIR,
             };
@@ -95,30 +112,38 @@ impl<const WINDOW: usize> Tokens<WINDOW> {
         }
     }
 
-    /// Where the token after the one at a place begins: the length if there is none.
+    /// The token after one; their number if there is none.
     #[inline]
     fn after(&self, place: usize) -> usize {
         usize::from(self.next[place & (WINDOW - 1)])
     }
 
-    /// The places of tokens from one of them on, with the number of tokens that were passed.
-    pub(crate) fn walk(&self, first: usize) -> impl Iterator<Item = (usize, usize)> {
-        let mut at = first;
-        std::iter::from_fn(move || {
-            let here = at;
-            (here < self.length).then(|| at = self.after(here)).map(|()| here)
-        })
-        .enumerate()
+    /// The byte at which a token begins; the length for none.
+    fn start(&self, place: usize) -> usize {
+        if place < self.count { usize::from(self.starts[place & (WINDOW - 1)]) } else { self.length }
     }
 
-    /// The first token from a place on that `next`, whose bytes begin at that place, has too: where it begins there,
-    /// and how many tokens from the place on are before it.
-    pub(crate) fn common(&self, place: usize, next: &Self) -> Option<(usize, usize)> {
-        let mut others = next.walk(0).map(|(_, at)| at).peekable();
-        self.walk(place).find_map(|(passed, at)| {
-            while others.next_if(|other| other + place < at).is_some() {}
-            let here = others.next_if(|other| other + place == at)?;
-            (next.after(here) + place == self.after(at)).then_some((here, passed))
+    /// Where tokens begin and end, from the token on that begins at a byte.
+    pub(crate) fn walk(&self, first: usize) -> impl Iterator<Item = (usize, usize)> {
+        let mut place = 0;
+        let spans = std::iter::from_fn(move || {
+            let here = place;
+            (here < self.count).then(|| {
+                place = self.after(here);
+                (self.start(here), self.start(place))
+            })
+        });
+        spans.skip_while(move |(start, _)| *start < first)
+    }
+
+    /// The first token from a byte on that `next`, whose bytes begin at that one, has too: where it begins there, and
+    /// how many tokens from the byte on are before it.
+    pub(crate) fn common(&self, byte: usize, next: &Self) -> Option<(usize, usize)> {
+        let mut others = next.walk(0).peekable();
+        self.walk(byte).enumerate().find_map(|(passed, (start, end))| {
+            while others.next_if(|(other, _)| other + byte < start).is_some() {}
+            let (other, _) = others.next_if(|other| (other.0 + byte, other.1 + byte) == (start, end))?;
+            Some((other, passed))
         })
     }
 }
