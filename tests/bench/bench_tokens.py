@@ -1,9 +1,10 @@
 """How fast tokens are counted beside tiktoken and rs_bpe: both sides in turns, each goal with its ratio.
 
-Seen texts are counted again and again; unseen ones once, after others of their kind. English is technical
-documentation, code is Python's standard library. There are two multilingual corpora: real lines of documents in which
-at least a fifth of the bytes is not ASCII, each line once; and made ones, words put together from the vocabulary's own
-tokens beyond Latin, the lower their rank the more often. Without `../shared` only what Python brings along is measured.
+Seen texts are counted again and again; unseen ones once, sixteen in a turn, after others of their kind. English is
+technical documentation (unseen also: conversations), code is Python's standard library. There are two multilingual
+corpora: real lines of documents in which at least a fifth of the bytes is not ASCII, each line once; and made ones,
+words put together from the vocabulary's own tokens beyond Latin, the lower their rank the more often. Without
+`../shared` only what Python brings along is measured.
 """
 
 from __future__ import annotations
@@ -35,17 +36,18 @@ STDLIB: Final = Path(sysconfig.get_path("stdlib"))
 ROUNDS: Final = 7
 TEXT: Final = 32_000
 ITEM: Final = 480
+TURN: Final = 16
 
-# Loads a vocabulary in a fresh process; prints seconds and bytes of memory that it took.
+# Loads a vocabulary in a fresh process; prints seconds of processor time and bytes of memory that it took.
 LOAD: Final = """
 import sys, time
 from reverie import _native
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096
-before, started = resident(), time.perf_counter()
+before, started = resident(), time.process_time()
 _native.count("Hello, world", sys.argv[1])
-print(time.perf_counter() - started, resident() - before)
+print(time.process_time() - started, resident() - before)
 """
 
 
@@ -74,9 +76,27 @@ def cut(texts: Iterable[str], length: int) -> list[str]:
 
 
 def english() -> list[str]:
-    """Technical documentation where it is at hand, else the prose of Python's own licence and sources."""
-    files = [*sorted((SHARED / "prose").glob("*.txt")), *sorted((SHARED / "markdown").rglob("*.md"))]
-    return [path.read_text(errors="replace") for path in files] or code("*.py")
+    """Technical documentation where it is at hand, else Python's own sources."""
+    return [path.read_text() for path in sorted((SHARED / "prose").glob("*.txt"))] or code("*.py")
+
+
+def talk() -> list[str]:
+    """What people say to each other in long conversations."""
+    path = SHARED / "locomo" / "locomo5.json"
+    said: list[str] = []
+
+    def collect(value: object) -> None:
+        if isinstance(value, dict):
+            for inner in value.values():
+                collect(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                collect(inner)
+        elif isinstance(value, str):
+            said.append(value + "\n")
+
+    collect(json.loads(path.read_text()) if path.exists() else None)
+    return said
 
 
 def code(pattern: str) -> list[str]:
@@ -135,11 +155,20 @@ def seen(title: str, texts: Sequence[str], encoding: tokens.Encoding, goal: floa
 def unseen(title: str, warm: Sequence[str], texts: Sequence[str], encoding: tokens.Encoding, goal: float) -> None:
     """Counts each text once, after others that are only there to warm up both sides."""
     encode = oracle(encoding).encode_ordinary
-    for text in warm:
-        tokens.count(text, encoding)
-        encode(text)
+
+    def ours(some: Sequence[str]) -> None:
+        for text in some:
+            tokens.count(text, encoding)
+
+    def theirs(some: Sequence[str]) -> None:
+        for text in some:
+            len(encode(text))
+
+    ours(warm)
+    theirs(warm)
     gc.disable()
-    pairs = [(timed(partial(tokens.count, text, encoding)), timed(partial(encode, text))) for text in texts]
+    turns = [texts[at : at + TURN] for at in range(0, len(texts), TURN)]
+    pairs = [(timed(partial(ours, some)), timed(partial(theirs, some))) for some in turns]
     gc.enable()
     our, other = (sum(side) for side in zip(*pairs, strict=True))
     report(f"{encoding} {title}", other / our, goal, f"{size(texts) / 1e6 / our:.0f} MB/s")
@@ -208,7 +237,7 @@ def bench_unseen(encoding: tokens.Encoding) -> None:
     """Before anything else has been counted."""
     pick = random.Random(3)
     corpora = {
-        "English": (cut(english(), TEXT), 8.0),
+        "English": ([*cut(english(), TEXT), *talk()], 8.0),
         "code": (cut(code("*/*.py"), TEXT), 8.0),
         "multilingual, real lines": (real_lines(), 4.0),
         "multilingual, made lines": (made_lines(encoding, 5, 20_000), 4.0),

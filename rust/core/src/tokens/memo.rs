@@ -18,7 +18,9 @@ struct Long {
     tokens: u8,
 }
 
-/// The memo of one encoding in one thread.
+const NO_PIECE: Long = Long { bytes: [0; LONG_BYTES], length: 0, tokens: 0 };
+
+/// The memo of one encoding in one thread; the longer pieces' table is made when there is one.
 pub(crate) struct Memo {
     short: Vec<[Key; 2]>,
     long: Vec<[Long; 2]>,
@@ -26,8 +28,7 @@ pub(crate) struct Memo {
 
 impl Memo {
     pub(crate) fn new() -> Self {
-        let none = Long { bytes: [0; LONG_BYTES], length: 0, tokens: 0 };
-        Self { short: vec![[Key::default(); 2]; SHORT], long: vec![[none.clone(), none]; LONG] }
+        Self { short: vec![[Key::default(); 2]; SHORT], long: Vec::new() }
     }
 
     /// The tokens of a short piece, or 0 if they are not remembered.
@@ -55,6 +56,9 @@ impl Memo {
 
     /// Keeps the tokens of a longer piece in mind, unless it is too long for that.
     pub(crate) fn remember_long(&mut self, piece: &[u8], tokens: usize) {
+        if self.long.is_empty() {
+            self.long.resize(LONG, const { [NO_PIECE; 2] });
+        }
         if let (Ok(length @ ..=LONG_LENGTH), Ok(tokens)) = (u8::try_from(piece.len()), u8::try_from(tokens))
             && let Some(pair) = self.long.get_mut(place(hash(piece), LONG))
         {

@@ -39,11 +39,15 @@ fn windowed<const WINDOW: usize>(piece: &[u8], vocabulary: &Vocabulary) -> Optio
     while start + WINDOW < piece.len() {
         let (given_up, before) =
             tokens.walk(first).enumerate().find_map(|(count, (at, _))| (at >= kept).then_some((at, count)))?;
+        let past = &piece[start..start + WINDOW];
         start += given_up;
-        let next = Tokens::<WINDOW>::merged(&piece[start..piece.len().min(start + WINDOW)], vocabulary);
-        let (common, after) = tokens.common(given_up, &next)?;
+        let bytes = &piece[start..piece.len().min(start + WINDOW)];
+        // What repeats itself is merged once.
+        let next = (bytes != past).then(|| Tokens::<WINDOW>::merged(bytes, vocabulary));
+        let (common, after) = tokens.common(given_up, next.as_ref().unwrap_or(&tokens))?;
         total += before + after;
-        (tokens, first) = (next, common);
+        first = common;
+        tokens = next.unwrap_or(tokens);
     }
     Some(total + tokens.walk(first).count())
 }

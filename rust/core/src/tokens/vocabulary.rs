@@ -56,24 +56,28 @@ fn pairs(packed: &[u8]) -> impl Iterator<Item = (u32, u32)> {
 /// The bytes of all tokens, one after the other.
 pub(crate) struct Spelled {
     letters: Vec<u8>,
-    ends: Vec<usize>,
+    ends: Vec<u32>,
 }
 
 impl Spelled {
     fn of(packed: &[u8]) -> Self {
-        let mut spelled = Self { letters: packed[..BYTES].to_vec(), ends: (1..=BYTES).collect() };
+        let count = BYTES + (packed.len() - BYTES) / 6;
+        let mut spelled = Self { letters: Vec::with_capacity(8 * count), ends: Vec::with_capacity(count) };
+        spelled.letters.extend_from_slice(&packed[..BYTES]);
+        spelled.ends.extend((1..).take(BYTES));
         for (left, right) in pairs(packed) {
             for half in [left, right] {
                 let (start, end) = spelled.span(half as usize);
                 spelled.letters.extend_from_within(start..end);
             }
-            spelled.ends.push(spelled.letters.len());
+            spelled.ends.push(u32::try_from(spelled.letters.len()).unwrap_or(u32::MAX));
         }
         spelled
     }
 
     fn span(&self, rank: usize) -> (usize, usize) {
-        (if rank == 0 { 0 } else { self.ends[rank - 1] }, self.ends[rank])
+        let end = |rank: usize| self.ends[rank] as usize;
+        (if rank == 0 { 0 } else { end(rank - 1) }, end(rank))
     }
 
     fn tokens(&self) -> impl Iterator<Item = &[u8]> {
