@@ -117,6 +117,12 @@ impl<'t> Found<'t> {
         if self.candidates.is_empty() {
             return Vec::new();
         }
+        // A known value that reaches into a marker is there by what was written into the text, not by what was said.
+        let markers = &self.markers;
+        self.candidates.retain(|Candidate { span, sure }| {
+            let next = markers.partition_point(|(_, to)| *to <= span.start);
+            *sure != Sure::Known || markers.get(next).is_none_or(|(from, _)| *from >= span.end)
+        });
         self.candidates.sort_by(|a, b| {
             a.span.start.cmp(&b.span.start).then(b.span.end.cmp(&a.span.end)).then(b.sure.cmp(&a.sure))
         });
