@@ -10,9 +10,13 @@ pub mod align;
 pub mod apply;
 pub mod blocks;
 pub mod canonical;
+pub mod merge;
 mod parts;
 pub mod patch;
 pub mod rank;
+pub mod redaction;
+pub mod rewrite;
+pub mod tokens;
 
 /// What separates the parts of an input: a byte that UTF-8 does not have.
 pub const SEPARATOR: u8 = parts::SEPARATOR;
@@ -28,8 +32,23 @@ pub const LAWS: &[(&str, Law)] = &[
     ("blocks-join", blocks::spans_join),
     ("blocks-stand-alone", blocks::blocks_stand_alone),
     ("canonical-idempotent", canonical::idempotent),
+    ("merge-diff-leads-from-old-to-new", merge::hunks_lead_from_old_to_new),
+    ("merge-takes-one-side-whole", merge::one_side_is_taken_whole),
+    ("merge-is-symmetric", merge::sides_are_equal),
+    ("merge-loses-nothing", merge::nothing_is_lost),
+    ("merge-places-its-conflicts", merge::conflicts_say_where_they_stand),
+    ("merge-takes-any-text", merge::any_text_is_merged),
+    ("canonical-text-is-value", rewrite::text_and_value_agree),
     ("patch-does-what-it-says", patch::patches_are_what_they_say),
     ("rank-forgets-its-history", rank::forgets),
+    ("rank-explains-itself", rank::explains),
+    ("redact-spans-are-apart", redaction::spans_are_apart),
+    ("redact-idempotent", redaction::idempotent),
+    ("redact-leaves-nothing", redaction::nothing_is_left),
+    ("redact-streams-as-the-whole", redaction::streams_read_as_the_whole),
+    ("tokens-cuts-fit", tokens::cuts_fit),
+    ("tokens-items-add-up", tokens::items_add_up),
+    ("tokens-count-again-the-same", tokens::counts_are_the_same_again),
 ];
 
 /// Pieces that mean something to the code under test.
