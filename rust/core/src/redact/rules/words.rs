@@ -66,11 +66,7 @@ pub(crate) const SECRET_KEYS: &[&str] = &[
 /// Words of names, beside [`KEYWORDS`], near which a value that a machine made is a secret.
 #[rustfmt::skip]
 pub(crate) const CREDENTIALS: &[&str] = &[
-    "api", "apikey", "apitoken", "access", "accesskey", "auth", "authentication", "authkey", "authorization", "bearer",
-    "client", "cookie", "cred", "credential", "credentials", "creds", "dsn", "jwt", "key", "keys", "kty", "license",
-    "login", "nonce", "oauth", "oauth2", "otp", "pass", "passcode", "passphrase", "passwd", "password", "pat", "pin",
-    "private", "psk", "pwd", "salt", "sas", "secret", "secrets", "session", "sig", "signature", "signing", "token",
-    "tokens", "webhook",
+    "access", "accesskey", "api", "apikey", "apitoken", "auth", "authentication", "authkey", "authorization", "bearer", "client", "cookie", "cred", "credential", "credentials", "creds", "dsn", "jwt", "key", "keys", "kty", "license", "login", "nonce", "oauth", "oauth2", "otp", "pass", "passcode", "passphrase", "passwd", "password", "pat", "pin", "private", "psk", "pwd", "salt", "sas", "secret", "secrets", "session", "sig", "signature", "signing", "token", "tokens", "webhook",
 ];
 
 /// Those of them beside which even a UUID or a hexadecimal number is a secret.
@@ -84,7 +80,7 @@ pub(crate) const STRONG: &[&str] = &[
 #[rustfmt::skip]
 pub(crate) const BENIGN_KEYS: &[&str] = &[
     "cache", "composite", "dedup", "dedupe", "foreign", "group", "hash", "host", "idempotency", "index", "lookup",
-    "map", "memory", "merge", "object", "partition", "primary", "public", "query", "range", "row", "routing", "shard",
+    "map", "memory", "merge", "object", "partition", "primary", "public", "query", "range", "routing", "row", "shard",
     "sort", "storage", "store", "surrogate", "unique",
 ];
 
