@@ -2,9 +2,9 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use reverie_fuzz::tokens as laws;
 
-#[path = "../../fuzz/src/tokens.rs"]
-mod laws;
+use crate::config;
 
 /// Bytes that are mostly text, and mostly of what the split rules ask about.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -15,25 +15,18 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: if std::env::var_os("REVERIE_SOAK").is_some() { 100_000 } else { 512 },
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(config(512, 100_000))]
 
-    /// See the law.
     #[test]
     fn cuts_fit(data in bytes()) {
         laws::cuts_fit(&data);
     }
 
-    /// See the law.
     #[test]
     fn items_add_up(data in bytes()) {
         laws::items_add_up(&data);
     }
 
-    /// See the law.
     #[test]
     fn counts_are_the_same_again(data in bytes()) {
         laws::counts_are_the_same_again(&data);
