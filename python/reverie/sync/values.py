@@ -1,0 +1,213 @@
+"""The words of sync: what folder, store and their last agreement say of a path, and what is to be done about it.
+
+A plan is carried out in this order, and may stop after any step:
+
+1. `puts`, `deletes`, `records` and `forgotten`, in one transaction or in several: all of one path in one, a copy with
+   the path that it is of, and both paths of a move. A `basis` that is not the document's operation any more refuses the
+   transaction; its paths are looked at again.
+2. Each of `writes` and `removals` in the folder. One that finds something else than it expected is not made; the path
+   is looked at again.
+3. After each write its `then`, the path's new record; after a removal the record is forgotten.
+
+The SHA-256 of a file is that of its raw bytes, in lower-case hexadecimal. Times are milliseconds of one clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+__all__ = [
+    "Case",
+    "Copy",
+    "Delete",
+    "Held",
+    "Kept",
+    "Known",
+    "Moved",
+    "Plan",
+    "Put",
+    "Region",
+    "Remove",
+    "Rules",
+    "Stop",
+    "StopReason",
+    "Version",
+    "Write",
+]
+
+StopReason: TypeAlias = Literal["mass_deletion"]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A text of a document as the store kept it, redacted, and the operation that wrote it."""
+
+    operation: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The store's document as it is: its text, redacted, the operation that wrote it, and the ids of its blocks."""
+
+    path: str
+    text: str
+    operation: int
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What folder and store last agreed on for a path: a record that the store keeps between two looks.
+
+    `sha256` is the file that was last dealt with, "" for no file. `operation` is the one whose text the disk last
+    showed, 0 for none; in a plan, None stands for the operation that the plan's own put of this path becomes.
+    """
+
+    path: str
+    sha256: str
+    operation: int | None
+    missing_since: int | None = None  # when the file was first seen gone, or empty
+    intended: frozenset[str] = frozenset()  # files that were about to be written: found there, they are ours
+    merged: str | None = None  # the file that was last taken for a stale save: saved again, it is meant
+    written_at: int | None = None  # when the store's words last reached the disk; None: a person has saved since
+    saves: tuple[Version, ...] = ()  # texts that people saved and that were merged into an operation, newest first
+
+    def at(self, operation: int) -> Known:
+        """This record of a plan once its put has become `operation`."""
+        return replace(self, operation=operation) if self.operation is None else self
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All that is known of one path. `seen` are the raw bytes of its file, UTF-8 with or without BOM; None: no file.
+
+    `versions` are the document's texts, newest first, the held one included; also those from before it was deleted.
+    They must include the one of `known.operation` if the store still has it. `reverted` says that there are signs of a
+    tool at work that puts back old files (a branch switch). `disk` is the SHA-256 of the file that is there now if
+    `seen` is not: a save that came out when we replaced the file.
+    """
+
+    path: str
+    held: Held | None = None
+    known: Known | None = None
+    seen: bytes | None = None
+    versions: tuple[Version, ...] = ()
+    reverted: bool = False
+    disk: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The limits of sync."""
+
+    delete_quiet_ms: int = 2_000  # how long a file must be gone, or empty, before that is believed
+    mass_fraction: float = 0.5  # more of the known files than this, and more than `mass_min`, gone at once: ask
+    mass_min: int = 5
+    versions_max: int = 20  # how many older texts a save may be an edit of
+    unseen_ms: int = 60_000  # how long what we wrote may stay unseen by an editor that is open
+    again_ms: int = 1_000  # the same save sooner than this after it was merged is an echo, later it is meant
+    saves_max: int = 4  # how many merged saves are remembered for a path
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """The document gets this text (redacted). `basis` is the operation that it replaces, None: there is no document."""
+
+    path: str
+    text: str
+    basis: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """The document goes, if `basis` still is its operation."""
+
+    path: str
+    basis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """The file gets these raw bytes, if the file there has the SHA-256 `expected` (None: there is none)."""
+
+    path: str
+    data: bytes
+    expected: str | None
+    then: Known
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """The file goes, if it has the SHA-256 `expected`; its record is forgotten then."""
+
+    path: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A place of a conflict: what stands in the person's file, and what stands in the store's text (redacted)."""
+
+    person: str
+    store: str
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A conflict: the person's text stays at `path`, and `copy_path` gets `text`, the store's whole version.
+
+    The copy is a document: the plan also has its put and its write. `regions` are what could not go together; empty if
+    nothing could, since neither text was made from the other.
+    """
+
+    path: str
+    copy_path: str
+    text: str
+    regions: tuple[Region, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The file at `old` is now at `new`: a delete and a put of this plan, between which ids travel."""
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The file keeps blocks that hold a secret, though the store wanted them changed or gone, and so does the store."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Nothing is done about `paths`, which are gone, until a person says that it is meant."""
+
+    reason: StopReason
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done, by path. `look_at` is when to look again without being told (ms), None: not needed."""
+
+    puts: tuple[Put, ...] = ()
+    deletes: tuple[Delete, ...] = ()
+    records: tuple[Known, ...] = ()
+    forgotten: tuple[str, ...] = ()
+    writes: tuple[Write, ...] = ()
+    removals: tuple[Remove, ...] = ()
+    copies: tuple[Copy, ...] = ()
+    moves: tuple[Moved, ...] = ()
+    kept: tuple[Kept, ...] = ()
+    stops: tuple[Stop, ...] = ()
+    look_at: int | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is written anywhere but records."""
+        return not (self.puts or self.deletes or self.writes or self.removals)
