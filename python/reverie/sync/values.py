@@ -30,6 +30,7 @@ __all__ = [
     "Region",
     "Remove",
     "Rules",
+    "Shown",
     "Stop",
     "StopReason",
     "Version",
@@ -58,6 +59,14 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """When the text of an operation reached the disk; in a plan, None stands for the operation of its put."""
+
+    operation: int | None
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
     """What folder and store last agreed on for a path: a record that the store keeps between two looks.
 
@@ -70,13 +79,14 @@ class Known:
     operation: int | None
     missing_since: int | None = None  # when the file was first seen gone, or empty
     intended: frozenset[str] = frozenset()  # files that were about to be written: found there, they are ours
-    merged: str | None = None  # the file that was last taken for a stale save: saved again, it is meant
-    written_at: int | None = None  # when the store's words last reached the disk; None: a person has saved since
-    saves: tuple[Version, ...] = ()  # texts that people saved and that were merged into an operation, newest first
+    merged: str | None = None  # the file of the last save that was merged: saved again, it is meant
+    shown: tuple[Shown, ...] = ()  # what reached the disk from the store since a person last saved, newest first
+    saves: tuple[Version, ...] = ()  # texts that people saved and that were merged into that operation, newest first
 
     def at(self, operation: int) -> Known:
         """This record of a plan once its put has become `operation`."""
-        return replace(self, operation=operation) if self.operation is None else self
+        shown = tuple(Shown(operation, each.at) if each.operation is None else each for each in self.shown)
+        return replace(self, operation=operation if self.operation is None else self.operation, shown=shown)
 
 
 @dataclass(frozen=True, slots=True)
