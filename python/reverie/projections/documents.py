@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from reverie.projections.lines import bullet, clean, escaped, one_line
-from reverie.projections.topics import shortened, summary_line
+from reverie.documents.lines import bullet, clean, escaped, one_line
+from reverie.documents.topics import shortened, summary_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.blocks import BlockKind, parse
+from reverie.documents.lines import clean, tag, unescaped
+from reverie.documents.topics import WORDS_MAX
 from reverie.models import Memory, MemoryType
 from reverie.projections import documents, long_term_memory, summary_of
-from reverie.projections.lines import clean, tag, unescaped
-from reverie.projections.topics import WORDS_MAX
 from support.soak import count
 
 GOLDEN = Path(__file__).parent / "golden"

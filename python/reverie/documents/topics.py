@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from reverie.models import Memory, MemoryType
-from reverie.projections.lines import one_line
+from reverie.documents.lines import one_line
+from reverie.models import MemoryType
 from reverie.words import split, subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["WORDS_MAX", "shortened", "summary_line"]
+__all__ = ["WORDS_MAX", "Told", "at_most", "shortened", "summary_line"]
 
 WORDS_MAX = 10
 _TITLE_WORDS = 4
@@ -20,7 +20,27 @@ _SUBJECT_WORDS_MAX = 3
 _CONTENT_WORDS = 2
 
 
-def summary_line(memories: Sequence[Memory]) -> str:
+class Told(Protocol):
+    """What a summary is made from: an item as it is read, or a memory as it is stored."""
+
+    @property
+    def type(self) -> MemoryType:
+        """Which kind of memory it is."""
+
+    @property
+    def content(self) -> str:
+        """What it says."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Its tags, without `#`."""
+
+    @property
+    def title(self) -> str | None:
+        """An episode's heading."""
+
+
+def summary_line(memories: Sequence[Told]) -> str:
     """The topics of the memories, most frequent first, then in their order, joined by commas; at most ten words."""
     counts: Counter[str] = Counter()
     for memory in memories:
@@ -40,7 +60,15 @@ def shortened(text: str) -> str:
     return " ".join(one_line(text).split()[:WORDS_MAX])
 
 
-def _topics(memory: Memory) -> list[str]:
+def at_most(text: str) -> str:
+    """A summary on one line: as it is while it has at most ten words or ten topics, else its first ten words."""
+    line = one_line(text)
+    topics = [topic.split() for topic in line.split(",")]
+    few = len(topics) <= WORDS_MAX and all(len(topic) <= _TITLE_WORDS for topic in topics)
+    return line if few else shortened(line)
+
+
+def _topics(memory: Told) -> list[str]:
     """What one memory is about: an episode its title, a fact its subject, else its tags, else its first words."""
     if memory.type is MemoryType.EPISODE and memory.title:
         return [" ".join(_plain(memory.title)[:_TITLE_WORDS])]

@@ -1,0 +1,111 @@
+"""Reads a document as its items: bullets of facts, sections of episodes, or one file that is a memory as a whole."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from reverie.blocks import Block, BlockKind, parse
+from reverie.documents.form import Form, form_with, type_by_name, type_of_whole
+from reverie.documents.front import front_of
+from reverie.documents.lines import unescaped, unescaped_heading
+from reverie.documents.page import Item, Page
+from reverie.documents.topics import at_most, shortened, summary_line
+from reverie.models import MemoryType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reverie.documents.front import Front
+
+__all__ = ["blocks_of", "is_updated_line", "read"]
+
+_ENDING: Final = re.compile(r"\r\n|\r|\n")
+_UPDATED: Final = re.compile(r"Updated: *\d{4}-\d{2}-\d{2}")
+_HEADINGS: Final = frozenset({BlockKind.TITLE, BlockKind.HEADING, BlockKind.SECTION})
+
+
+def read(path: str, text: str) -> Page:
+    """What the document `text` at `path` says. Any text is read, and the same text always says the same.
+
+    An item without a word is none, and the line `- Updated: YYYY-MM-DD` of a file of facts belongs to the file.
+    """
+    front = front_of(text)
+    form = form_with(path, front)
+    data = text.encode("utf-8", "replace")
+    blocks = blocks_of(form, data) if path.endswith(".md") else []
+    items: tuple[Item, ...] = ()
+    if form is Form.FACTS:
+        items = tuple(_bullets(blocks, data, type_by_name(path)))
+    elif form is Form.EPISODES:
+        items = tuple(_sections(blocks, data))
+    elif form is Form.WHOLE:
+        assert front is not None
+        items = (_whole(data, front),)
+    return Page(form, items, _summary(blocks, items, front))
+
+
+def blocks_of(form: Form, data: bytes) -> list[Block]:
+    """The blocks of a document as its form cuts them."""
+    return parse(data, sections=form is Form.EPISODES)
+
+
+def is_updated_line(block: Block) -> bool:
+    """Whether a block is the `- Updated: YYYY-MM-DD` line of its file."""
+    return block.kind is BlockKind.BULLET and not block.tags and _UPDATED.fullmatch(block.text) is not None
+
+
+def _bullets(blocks: Sequence[Block], data: bytes, kind: MemoryType) -> Iterator[Item]:
+    for block in blocks:
+        if block.kind is BlockKind.BULLET and block.text and not is_updated_line(block):
+            text = data[block.start : block.end].decode()
+            yield Item(block.start, block.end, text, kind, unescaped(block.text), block.tags)
+
+
+def _sections(blocks: Sequence[Block], data: bytes) -> Iterator[Item]:
+    for block in blocks:
+        if block.kind is BlockKind.SECTION:
+            text = data[block.start : block.end].decode()
+            content = "\n".join(_flowing(text)[1:]).strip("\n")
+            title = unescaped_heading(block.text)
+            if title or content:
+                yield Item(
+                    block.start, block.end, text, MemoryType.EPISODE, content, block.tags, title or None, block.fields
+                )
+
+
+def _whole(data: bytes, front: Front) -> Item:
+    body, tags = _parted("\n".join(_flowing(data[front.end :].decode())).strip("\n"))
+    kind = type_of_whole(front)
+    assert kind is not None
+    title = front.values["name"]
+    fields = tuple((key, value) for key, value in front.values.items() if key != "name")
+    content = body or front.values.get("description") or title
+    every = tuple(dict.fromkeys((*front.tags, *tags)))
+    return Item(0, len(data), data.decode(), kind, content, every, title, fields)
+
+
+def _parted(body: str) -> tuple[str, tuple[str, ...]]:
+    """A file's text, and the `#tags` that are its last line."""
+    before, _, last = body.rpartition("\n")
+    words = last.split()
+    if not words or not all(word.startswith("#") for word in words):
+        return body, ()
+    tags = parse(f"- x {last}".encode())[0].tags
+    return (before.rstrip("\n"), tags) if len(tags) == len(words) else (body, ())
+
+
+def _flowing(text: str) -> list[str]:
+    """The lines of a text without their endings and the white space before those."""
+    return [line.rstrip() for line in _ENDING.split(text)]
+
+
+def _summary(blocks: Sequence[Block], items: Sequence[Item], front: Front | None) -> str:
+    """What is said of the document: its summary line, its front matter's description, its topics, its first heading."""
+    told = next((block.text for block in blocks if block.kind is BlockKind.SUMMARY), "")
+    described = front.values.get("description", "") if front is not None else ""
+    if told or described:
+        return at_most(told or described)
+    if items:
+        return summary_line(items)
+    return shortened(next((block.text for block in blocks if block.kind in _HEADINGS and block.text), ""))

@@ -1,0 +1,110 @@
+"""Which form a document has, and of which type its memories are."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.documents import Form, form_of, is_conflict_copy, read
+from reverie.models import MemoryType
+
+CLAUDE = "---\nname: deploys\ndescription: how a release is cut\nmetadata:\n  type: {}\n---\n\nTag first.\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("facts/user.md", Form.FACTS),
+        ("facts/teams/api.md", Form.FACTS),
+        ("facts/notes.txt", Form.PLAIN),
+        ("episodes/2026-02.md", Form.EPISODES),
+        ("episodes/old/2026-02.md", Form.PLAIN),
+        ("MEMORY.md", Form.PLAIN),
+        ("api/MEMORY.md", Form.PLAIN),
+        ("memory/long-term-memory.json", Form.PLAIN),
+        ("notes/other.md", Form.PLAIN),
+        ("facts/user.sync-conflict-20261121-093000-AB12.md", Form.PLAIN),
+        ("episodes/2026-02 (conflicted copy 2026-02-03).md", Form.PLAIN),
+        ("factsheets/user.md", Form.PLAIN),
+    ],
+)
+def test_the_path_says_the_form(path: str, form: Form) -> None:
+    """The two folders hold memories; a copy that somebody has to look at, and an index, hold none."""
+    assert form_of(path, "- a\n") is form
+
+
+def test_front_matter_makes_a_file_one_memory() -> None:
+    """Outside the two folders a file with a name and a kind is a memory; inside them front matter says nothing."""
+    assert form_of("deploys.md", CLAUDE.format("project")) is Form.WHOLE
+    assert form_of("deploys.md", "\ufeff" + CLAUDE.format("project").replace("\n", "\r\n")) is Form.WHOLE
+    assert form_of("facts/deploys.md", CLAUDE.format("project")) is Form.FACTS
+    assert form_of("MEMORY.md", CLAUDE.format("project")) is Form.PLAIN
+    assert form_of("deploys.sync-conflict-20261121-093000-AB12.md", CLAUDE.format("project")) is Form.PLAIN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nname: x\n---\n",
+        "---\nmetadata:\n  type: user\n---\n",
+        "---\nname: x\ntype: book\n---\n",
+        "---\nname: x\ntype: user\n",
+        "text\n---\nname: x\ntype: user\n---\n",
+        "---\nname:\ntype: user\n---\n",
+        "",
+    ],
+)
+def test_other_front_matter_is_only_a_file(text: str) -> None:
+    """Without a name or a kind, unclosed, not at the start, or of a kind that other programs use: no memory."""
+    assert form_of("x.md", text) is Form.PLAIN
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("user", "fact"),
+        ("feedback", "preference"),
+        ("project", "fact"),
+        ("reference", "fact"),
+        ("'Feedback'", "preference"),
+        ("procedure", "procedure"),
+        ("of-tomorrow", "fact"),
+    ],
+)
+def test_a_kind_of_claude_code_is_a_type(kind: str, expected: str) -> None:
+    """Feedback says what somebody prefers; every other kind, also one that is not known yet, is a fact."""
+    assert read("x.md", CLAUDE.format(kind)).items[0].type is MemoryType(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("user", "fact"),
+        ("project", "fact"),
+        ("preferences", "preference"),
+        ("Preferences", "preference"),
+        ("skills", "skill"),
+        ("procedures", "procedure"),
+        ("observations", "observation"),
+        ("mistakes", "mistake"),
+        ("team-habits", "fact"),
+        ("teams/skills", "skill"),
+    ],
+)
+def test_a_file_of_facts_says_the_type_by_its_name(name: str, expected: str) -> None:
+    """A name that nobody foresaw is one more category of facts."""
+    assert [item.type for item in read(f"facts/{name}.md", "- a\n- b\n").items] == [MemoryType(expected)] * 2
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("facts/user.sync-conflict-20261121-093000-AB12.md", True),
+        ("a (conflicted copy 2026-11-21).md", True),
+        ("facts/user.reverie-new.md", True),
+        ("facts/sync-conflicts.md", False),
+        ("x.sync-conflict-1/user.md", False),
+    ],
+)
+def test_conflict_copies_are_known_by_their_name(path: str, expected: bool) -> None:  # noqa: FBT001  # one column of the table
+    """Those that Syncthing, Dropbox and Reverie itself put beside a file."""
+    assert is_conflict_copy(path) is expected

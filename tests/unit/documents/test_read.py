@@ -1,0 +1,207 @@
+"""What a document says, in every form, and that no text is too odd to be read."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reverie.documents import Form, Page, read
+from support.shared import shared
+from support.soak import count
+
+FACTS = """\
+# User Facts
+
+> Summary: name, role
+
+<!-- mine -->
+- Name: Ada Moreau
+* Role: maintains the *ingest* service #Work #api
+  and its queue
+
+## Places
++ Lisbon
+  - near the river
+1. numbered
+- Updated: 2026-02-24
+"""
+
+EPISODES = """\
+# 2026-02 Episodes
+
+> Summary: queue age
+
+- not told yet
+
+## Queue age fix #ops
+- Summary: stamp per attempt
+- Date: 2026-02-24
+- Problem: the alarm fired
+
+### Later
+A word more.
+
+## A walk
+"""
+
+WHOLE = """\
+---
+name: deploy-order   # kebab
+description: "How a release is cut: in order"
+metadata:
+  type: feedback
+  modified: 2026-11-20T10:00:00Z
+tags: [release, 'Ops']
+---
+
+Tag **first**, then build.
+
+- [[pipeline]]
+
+#ci #Git
+"""
+
+
+def said(page: Page) -> list[tuple[str, tuple[str, ...]]]:
+    return [(item.content, item.tags) for item in page.items]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_each_bullet_of_a_file_of_facts_is_an_item(ending: str, mark: str) -> None:
+    """With its continuation lines, under any heading, by any mark; neither numbered lists nor the Updated line."""
+    text = mark + FACTS.replace("\n", ending)
+    page = read("facts/user.md", text)
+    assert page.form is Form.FACTS
+    assert page.summary == "name, role"
+    assert said(page) == [
+        ("Name: Ada Moreau", ()),
+        ("Role: maintains the *ingest* service #Work #api\nand its queue", ()),
+        ("Lisbon\n- near the river", ()),
+    ]
+    assert page.items[0].text == f"- Name: Ada Moreau{ending}"
+    assert all(item.title is None and item.fields == () for item in page.items)
+
+
+def test_each_section_of_a_file_of_episodes_is_an_item() -> None:
+    """Its heading is the title, what stands below is the content, fields and tags are told apart."""
+    page = read("episodes/2026-02.md", EPISODES.replace("\n", "\r\n"))
+    first, second = page.items
+    assert (first.title, first.tags, first.type.value) == ("Queue age fix", ("ops",), "episode")
+    assert first.fields == (("Summary", "stamp per attempt"), ("Date", "2026-02-24"), ("Problem", "the alarm fired"))
+    assert first.content == (
+        "- Summary: stamp per attempt\n- Date: 2026-02-24\n- Problem: the alarm fired\n\n### Later\nA word more."
+    )
+    assert (second.title, second.content, second.fields) == ("A walk", "", ())
+
+
+def test_a_file_with_front_matter_is_one_item() -> None:
+    """Its name is the title, its text the content, its tags those of the front matter and of the last line."""
+    page = read("deploy-order.md", WHOLE)
+    (item,) = page.items
+    assert (item.start, item.end, item.text) == (0, len(WHOLE.encode()), WHOLE)
+    assert item.title == "deploy-order"
+    assert item.content == "Tag **first**, then build.\n\n- [[pipeline]]"
+    assert item.tags == ("release", "ops", "ci", "git")
+    assert item.fields == (
+        ("description", "How a release is cut: in order"),
+        ("metadata.type", "feedback"),
+        ("metadata.modified", "2026-11-20T10:00:00Z"),
+    )
+    assert page.summary == "How a release is cut: in order"
+
+
+def test_a_file_without_text_says_its_description() -> None:
+    """What is only described is remembered by its description, else by its name."""
+    head = "---\nname: x y\ntype: user\n{}---\n"
+    assert said(read("x.md", head.format("description: >-\n  two\n  lines\n"))) == [("two lines", ())]
+    assert said(read("x.md", head.format(""))) == [("x y", ())]
+    assert said(read("x.md", head.format("tags:\n  - a b\n  - '#c'\n") + "x\n")) == [("x", ("a b", "c"))]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "summary"),
+    [
+        ("facts/a.md", "# A\n\n> Summary:  x, y \n", "x, y"),
+        ("notes.md", "# A title of a file without any summary line there or here\n", "A title of a file without any summary line there or"),
+        ("notes.md", "> Summary:\n\n# B\n", "B"),
+        ("notes.md", "no heading", ""),
+        ("notes.txt", "# no markdown", ""),
+        ("notes.md", "---\ndescription: what it is\n---\n# B\n", "what it is"),
+        ("facts/a.md", "# A\n- Language: English\n- Colour: blue\n", "language, colour"),
+        ("facts/a.md", "# A\n", "A"),
+        ("facts/a.md", "> Summary: " + "word " * 30 + "\n", "word " * 9 + "word"),
+        ("facts/a.md", "> Summary: a b, c d, e f, g h, i j, k l\n", "a b, c d, e f, g h, i j, k l"),
+    ],
+)  # fmt: skip
+def test_the_summary(path: str, text: str, summary: str) -> None:
+    """The summary line, else the description, else the topics, else the first heading; ten words or topics."""
+    assert read(path, text).summary == summary
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- Updated: 2026-02-24",
+        "* Updated: 0000-00-00",
+        "- Updated: 2026-13-45",
+        "-   Updated:2026-01-01  ",
+        "-",
+        "- \t",
+    ],
+)
+def test_metadata_and_empty_items_are_no_memory(line: str) -> None:
+    """The day of a file, be it a day or not, and an item that nobody has written yet."""
+    assert said(read("facts/a.md", f"- a\n{line}\n- b\n")) == [("a", ()), ("b", ())]
+
+
+@pytest.mark.parametrize("line", ["- Updated: today", "- Updated: 2026-02-24 by Ada", "- \\Updated: 2026-02-24"])
+def test_other_words_about_an_update_are_a_memory(line: str) -> None:
+    """Only the exact line is the file's."""
+    assert len(read("facts/a.md", f"{line}\n").items) == 1
+
+
+def check(path: str, text: str) -> None:
+    """Spans lie in the text, in order and apart, hold words, and are what their items say."""
+    page = read(path, text)
+    data = text.encode("utf-8", "replace")
+    at = 0
+    for item in page.items:
+        assert at <= item.start < item.end <= len(data)
+        assert data[item.start : item.end].decode() == item.text
+        assert item.content.strip() or item.title
+        at = item.end
+    assert "\n" not in page.summary
+    assert page == read(path, text)
+
+
+PATHS = ("facts/a.md", "episodes/2026-01.md", "a.md", "MEMORY.md", "a.json")
+
+
+def test_the_awkward_files_are_read() -> None:
+    """Every file of the collection, in every form, whatever its bytes are."""
+    found = sorted(shared("data/markdown/cases").glob("*.md"))
+    assert len(found) >= 28
+    for file in found:
+        for errors in ("replace", "surrogateescape"):
+            text = file.read_bytes().decode("utf-8", errors)
+            for path in PATHS:
+                check(path, text)
+                check(path, f"---\nname: x\ntype: user\n---\n{text}")
+
+
+lines = st.sampled_from(
+    ["- a", "  b", "", "## S", "- Summary: x", "- Date: 2026-01-01", "# T", "> Summary: s", "---", "name: x", "-->",
+     "type: user", "\ud800", "metadata:", "  type: user", "```", "<!--", "#a #b", "- #t", "tags: [a", "- Updated: 2026-01-01"]
+)  # fmt: skip
+texts = st.text(max_size=200) | st.lists(lines, max_size=15).flatmap(
+    lambda found: st.sampled_from(["\n", "\r\n", "\r"]).map(lambda ending: ending.join(found))
+)
+
+
+@settings(max_examples=count(300, 20_000), deadline=None)
+@given(st.sampled_from(PATHS), texts, st.sampled_from(["", "\ufeff"]))
+def test_any_text_is_read(path: str, text: str, mark: str) -> None:
+    """No text raises, and its items stand where they say."""
+    check(path, mark + text)
