@@ -65,6 +65,8 @@ class Kind(StrEnum):
     TALLY = "tally"
     ROOT = "root"
     HEADER = "header"
+    CONFLICT = "conflict"
+    RETIRED = "retired"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,8 @@ RULES: dict[Kind, Rule] = {
     Kind.TALLY: Rule(26, ("kind", "scope"), bookkeeping=True, internal=True),
     Kind.ROOT: Rule(27, (), bookkeeping=True, internal=True),
     Kind.HEADER: Rule(28, (), bookkeeping=True, internal=True),
+    Kind.CONFLICT: Rule(29, ("conflict",)),
+    Kind.RETIRED: _bookkeeping(30, "sha256"),
 }
 
 HISTORY_KINDS = tuple(kind for kind, rule in RULES.items() if rule.versioned)
