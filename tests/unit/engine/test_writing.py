@@ -1,0 +1,162 @@
+"""Documents are written with the memories that their blocks are: ids stay, authors stay, what goes is known again."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.engine.writing import Given, put_texts
+from reverie.store import Kind
+from support.stores import AT, after, opened, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from reverie.store import Store, Writer
+
+PATH = "facts/user.md"
+ONE = "# User Facts\n\n- Name: Ada #who\n- Role: engineer\n- Updated: 2026-11-20\n"
+
+
+class Notes:
+    """A store, and documents written to it one after another."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._ids = count(1)
+
+    def put(self, texts: Mapping[str, str | None], author: Any = "person", at: str = AT, **more: Any) -> list[str]:
+        """The paths that changed."""
+
+        def body(writer: Writer) -> list[str]:
+            given = {path: None if text is None else Given(text) for path, text in texts.items()}
+            return put_texts(writer, given, author=author, at=at, new_id=lambda: f"mem_{next(self._ids)}", **more)
+
+        return list(write(self.store, body, at=at).value)
+
+    def memories(self) -> dict[str, dict[str, Any]]:
+        """Every memory by what it says."""
+        with self.store.reader("default") as reader:
+            return {held["content"]: held for _, held in reader.scan(Kind.MEMORY)}
+
+    def document(self, path: str = PATH) -> dict[str, Any] | None:
+        """A document's record."""
+        with self.store.reader("default") as reader:
+            return reader.get(Kind.DOCUMENT, (path,))
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Iterator[Notes]:
+    """An empty store with one document."""
+    with opened(tmp_path / "store") as store:
+        made = Notes(store)
+        made.put({PATH: ONE})
+        yield made
+
+
+def test_each_block_is_a_memory(notes: Notes) -> None:
+    """With its type, tags, document and author; the day of the file is none."""
+    found = notes.memories()
+
+    assert set(found) == {"Name: Ada", "Role: engineer"}
+    ada = found["Name: Ada"]
+    assert (ada["type"], ada["tags"], ada["document"], ada["trust"]) == ("fact", ["who"], PATH, "person")
+    record = notes.document()
+    assert record is not None
+    assert record["ids"] == [held["id"] for held in found.values()]
+    assert (record["version"], record["size"], record["updatedAt"]) == (1, len(ONE), AT)
+
+
+def test_an_edit_changes_its_memory_and_no_other(notes: Notes) -> None:
+    """The edited block has a new author; its neighbour is not even written."""
+    before = notes.memories()
+    notes.put({PATH: ONE.replace("engineer", "engineer and pilot")}, author="agent", at=after(1))
+    now = notes.memories()
+
+    assert now["Name: Ada"] == before["Name: Ada"]
+    pilot = now["Role: engineer and pilot"]
+    assert pilot["id"] == before["Role: engineer"]["id"]
+    assert (pilot["trust"], pilot["updated_at"], pilot["created_at"]) == ("agent", after(1), AT)
+
+
+def test_what_is_the_same_is_not_written(notes: Notes) -> None:
+    """No operation, no event."""
+    with notes.store.reader("default") as reader:
+        before = reader.operation(), reader.last_seq(Kind.EVENT)
+    assert notes.put({PATH: ONE}) == []
+    with notes.store.reader("default") as reader:
+        assert (reader.operation(), reader.last_seq(Kind.EVENT)) == before
+
+
+def test_a_block_that_comes_back_is_the_one_that_went(notes: Notes) -> None:
+    """With its id, author and birthday, for thirty days; after that it is a new one."""
+    before = notes.memories()["Role: engineer"]
+    without = ONE.replace("- Role: engineer\n", "")
+    notes.put({PATH: without}, author="agent", at=after(1))
+    assert "Role: engineer" not in notes.memories()
+    notes.put({PATH: ONE}, author="agent", at=after(20))
+    assert notes.memories()["Role: engineer"] == before
+
+    notes.put({PATH: without}, at=after(21))
+    notes.put({PATH: ONE}, at=after(60))
+    assert notes.memories()["Role: engineer"]["id"] != before["id"]
+
+
+def test_a_block_moves_between_documents_with_its_history(notes: Notes) -> None:
+    """In one write it keeps its id and its author, also where the whole file is renamed."""
+    before = notes.memories()
+    notes.put({PATH: ONE.replace("- Role: engineer\n", ""), "facts/work.md": "- Role: engineer\n"}, author="agent")
+    moved = notes.memories()["Role: engineer"]
+    assert (moved["id"], moved["document"], moved["trust"]) == (
+        before["Role: engineer"]["id"],
+        "facts/work.md",
+        "person",
+    )
+
+    notes.put({"facts/work.md": None, "facts/job.md": "- Role: engineer\n"})
+    assert notes.memories()["Role: engineer"]["id"] == moved["id"]
+    assert notes.document("facts/work.md") is None
+
+
+def test_a_document_goes_with_its_memories(notes: Notes) -> None:
+    """All of it can be seen in the history, and the event names a version of its own."""
+    names = [held["id"] for held in notes.memories().values()]
+    assert notes.put({PATH: None}) == [PATH]
+    assert notes.memories() == {}
+    with notes.store.reader("default") as reader:
+        assert [version.value is None for version in reader.history(Kind.MEMORY, (names[0],))] == [False, True]
+        events = [event["data"] for _, event in reader.scan(Kind.EVENT) if event["type"] == "workspace.updated"]
+    assert [event["version"] for event in events] == [1, 2]
+    assert notes.put({PATH: None}) == []
+
+
+def test_ids_and_records_that_the_caller_made_are_taken(notes: Notes) -> None:
+    """An engine names its blocks and says where they come from."""
+    record = {
+        "id": "mem_mine",
+        "created_at": AT,
+        "updated_at": AT,
+        "access_count": 0,
+        "last_accessed_at": None,
+        "trust": "engine",
+        "provenance": {"thread": "thr_1"},
+        "order": 0,
+    }
+
+    def body(writer: Writer) -> None:
+        put_texts(
+            writer,
+            {"facts/skills.md": Given("- Can dive\n", ["mem_mine"])},
+            author="engine",
+            at=AT,
+            new_id=lambda: "never",
+            known={"mem_mine": record},
+        )
+
+    write(notes.store, body)
+    dive = notes.memories()["Can dive"]
+    assert (dive["id"], dive["type"], dive["trust"]) == ("mem_mine", "skill", "engine")
+    assert dive["provenance"] == {"thread": "thr_1"}
