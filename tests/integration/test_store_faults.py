@@ -50,9 +50,7 @@ def _check_survivor(path: Path, acknowledged: int) -> None:
     if (path / "data.mdb").exists():
         report = check(path, offline=True)
         assert report.ok, report.problems[:5]
-    began = time.monotonic()
     with opened(path) as store:
-        assert time.monotonic() - began < 1
         commits = held(store)
         assert acknowledged <= commits <= acknowledged + 1
         store.commit(writes(commits + 1), at=AT)

@@ -19,6 +19,13 @@ def _sleep(body: bytes) -> bytes:
     return b"slept"
 
 
+def _wait(body: bytes) -> bytes:
+    """Until there is a file of this name."""
+    while not os.path.exists(body):  # noqa: PTH110 - the name is bytes
+        time.sleep(0.01)
+    return b"opened"
+
+
 def _crash(body: bytes) -> bytes:
     os._exit(int(body or b"7"))
 
@@ -43,6 +50,7 @@ def _pid(body: bytes) -> bytes:
 JOBS = {
     "echo": _echo,
     "sleep": _sleep,
+    "wait": _wait,
     "crash": _crash,
     "refuse": _refuse,
     "budget": _budget,

@@ -115,10 +115,8 @@ def test_a_reader_behind_another_request_is_let_go(daemon: Daemon) -> None:
 
 def test_the_end_of_the_daemon_ends_the_stream() -> None:
     """SIGTERM ends every stream, and the daemon does not wait for its readers."""
-    with running_daemon() as daemon, daemon.wire() as wire:
+    with running_daemon(REVERIE_DAEMON_DRAIN_SECONDS="600") as daemon, daemon.wire() as wire:
         Stream(wire)
-        began = time.monotonic()
         assert daemon.stop() == 0
-        assert time.monotonic() - began < 8
         while wire.socket.recv(65536):
             pass

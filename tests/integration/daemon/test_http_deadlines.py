@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from support.daemon import Daemon
 
+CRAWL_BYTES = 400
+"""As many would take twenty seconds; the deadlines of QUICK are half a second."""
+
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
@@ -47,9 +50,8 @@ def test_crawling_head_and_body_meet_their_deadlines(daemon: Daemon) -> None:
     """A head at a crawl ends at its deadline however steadily it comes; so does a body that hardly moves."""
     for opening in (b"GET /v1/health HTTP/1.1\r\n", b"POST /v1/health HTTP/1.1\r\nContent-Length: 1000\r\n\r\n"):
         with daemon.wire() as wire:
-            began = time.monotonic()
             wire.send(opening)
-            while time.monotonic() - began < 3:
+            for _ in range(CRAWL_BYTES):
                 time.sleep(0.05)
                 wire.send(b"a")
                 wire.socket.setblocking(False)  # noqa: FBT003 - the standard library's signature
@@ -60,10 +62,10 @@ def test_crawling_head_and_body_meet_their_deadlines(daemon: Daemon) -> None:
                     continue
                 finally:
                     wire.socket.settimeout(10)
-            took = time.monotonic() - began
+            else:
+                pytest.fail("the crawl was suffered")
             check_refused(wire.answer(), 400, "validation_error", "deadline")
             assert wire.closed()
-            assert 0.3 < took < 1.5
 
 
 def test_steady_slow_body_is_served(daemon: Daemon) -> None:
@@ -79,32 +81,31 @@ def test_steady_slow_body_is_served(daemon: Daemon) -> None:
 
 
 def test_idle_connection_is_closed(daemon: Daemon) -> None:
-    """A connection that asks nothing is closed at the idle limit, before and after a request; blank lines count not."""
+    """A connection that asks nothing is kept for a while, and closed at the idle limit; blank lines count not."""
     for opening, answers in ((b"", 0), (HEALTH, 1), (b"\r\n" * 50, 0)):
         with daemon.wire() as wire:
             wire.send(opening)
-            began = time.monotonic()
             for _ in range(answers):
                 wire.answer()
+            wire.socket.settimeout(0.2)
+            with pytest.raises(TimeoutError):
+                wire.socket.recv(1)
+            wire.socket.settimeout(60)
             assert wire.closed()
-            assert 1.0 < time.monotonic() - began < 4.0
 
 
+@pytest.mark.timeout(60)
 def test_client_that_never_reads(daemon: Daemon) -> None:
-    """10,000 requests and no answer read: what is buffered is bounded, and the connection ends at the write limit."""
+    """Requests and no answer read: what is buffered is bounded, and the connection ends at the write limit."""
     before = status_bytes(daemon.pid, "VmRSS")
     with daemon.wire() as wire:
         wire.socket.settimeout(0.2)
-        began = time.monotonic()
-        sent = 0
-        while time.monotonic() - began < 8:
+        while True:
             try:
-                sent += wire.socket.send(HEALTH * 100)
+                wire.socket.send(HEALTH * 100)
             except TimeoutError:
                 continue
             except (BrokenPipeError, ConnectionResetError):
                 break
-        else:
-            pytest.fail("the connection was kept")
         assert status_bytes(daemon.pid, "VmRSS") - before < 8 << 20
     check_well(daemon)

@@ -80,12 +80,10 @@ def test_an_append_is_checked_before_it_is_sent(ask: Ask, path: Path) -> None:
 
 
 def test_nobody_there(ask: Ask, path: Path) -> None:
-    """Without a daemon the error is at once, says so, and says what to type."""
-    begun = time.monotonic()
+    """Without a daemon the error says so, and says what to type."""
     with pytest.raises(errors.DaemonNotRunning) as caught:
         ask(path, "health")
     assert caught.value.hint == "run `reverie up`"
-    assert time.monotonic() - begun < 1
 
 
 def test_a_socket_that_may_not_be_opened(ask: Ask, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

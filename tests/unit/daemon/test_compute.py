@@ -60,17 +60,18 @@ def test_answers_in_another_process() -> None:
     run(work)
 
 
-def test_two_lanes() -> None:
+def test_two_lanes(tmp_path: Path) -> None:
     """Bulk work and what an agent waits for have a child each; one lane serves in turn."""
 
     async def work(made: Compute) -> None:
         await asyncio.gather(made.run("pid", b""), made.run("pid", b"", bulk=True))
-        began = time.monotonic()
-        slow = asyncio.ensure_future(made.run("sleep", b"1.0", bulk=True))
+        gate = tmp_path / "gate"
+        slow = asyncio.ensure_future(made.run("wait", bytes(gate), bulk=True))
         await asyncio.sleep(0.05)
         assert await made.run("echo", b"now") == b"now"
-        assert time.monotonic() - began < 0.8
-        assert await slow == b"slept"
+        assert not slow.done()
+        gate.touch()
+        assert await slow == b"opened"
         assert made.started == 2
         answers = await asyncio.gather(*(made.run("echo", str(n).encode()) for n in range(50)))
         assert answers == [str(n).encode() for n in range(50)]
@@ -133,14 +134,13 @@ def test_a_crash_in_the_middle_of_a_large_body() -> None:
     run(work)
 
 
+@pytest.mark.timeout(60)
 def test_a_delay_beyond_the_limit() -> None:
-    """Too slow a job fails at its time, and its child is ended."""
+    """Too slow a job fails long before it would be done, and its child is ended."""
 
     async def work(made: Compute) -> None:
-        began = time.monotonic()
         with pytest.raises(ComputeFailed, match="longer than"):
-            await made.run("sleep", b"30", timeout_s=0.3)
-        assert time.monotonic() - began < 5
+            await made.run("sleep", b"600", timeout_s=0.3)
         assert made.pids() == []
         assert await made.run("echo", b"x") == b"x"
 

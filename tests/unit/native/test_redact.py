@@ -6,7 +6,6 @@ import base64
 import json
 import random
 import string
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -280,18 +279,17 @@ def test_keys_are_redacted_and_stay_apart() -> None:
     assert count == 3
 
 
-def test_many_keys_that_become_equal_are_told_apart_quickly() -> None:
-    """Each is numbered once, also past numbers that stand there already."""
-    many = {f"password=a1b2c3{number:05}": number for number in range(12_000)}
+@pytest.mark.timeout(60)
+def test_many_keys_that_become_equal_are_told_apart() -> None:
+    """Each is numbered once, also past numbers that stand there already; so many would not end if each began at 1."""
+    many = {f"password=a1b2c3{number:05}": number for number in range(60_000)}
     taken = {"password=[REDACTED:password]#2": "taken"}
-    started = time.process_time()
 
     redacted, count = REDACTOR.value(taken | many)
 
-    assert time.process_time() - started < 1
-    assert count == 12_000
+    assert count == 60_000
     assert list(redacted)[:3] == [f"password=[REDACTED:password]{end}" for end in ("#2", "", "#3")]
-    assert list(redacted.values()) == ["taken", *range(12_000)]
+    assert list(redacted.values()) == ["taken", *range(60_000)]
 
 
 def test_what_cannot_be_walked_is_refused() -> None:
@@ -322,6 +320,7 @@ def test_ordinary_prose_is_left_alone() -> None:
     assert hits / words * 100_000 <= 60
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "piece",
     [
@@ -329,11 +328,9 @@ def test_ordinary_prose_is_left_alone() -> None:
         "[BYOK:", "Bearer ", "password: '", "ghp_", "PASSWORD=a1", "AKIA", "<REDACTED:x", 'secret=\\"', "x1", "=", " ",
     ],
 )  # fmt: skip
-def test_no_text_takes_longer_than_its_length(piece: str) -> None:
-    """A megabyte of what begins like a secret is read in well under a second."""
+def test_a_long_hostile_text_is_read_to_its_end(piece: str) -> None:
+    """A megabyte of what begins like a secret, which would hang a reader that begins again at every byte."""
     hostile = piece * (1_000_000 // len(piece))
-    started = time.monotonic()
     once = REDACTOR.text(hostile)
 
-    assert time.monotonic() - started < 5
     assert REDACTOR.text(once) == once
