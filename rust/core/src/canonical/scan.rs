@@ -266,7 +266,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The code unit of `\uXXXX` at `offset`; moves behind it.
+    /// The code unit of a `\u` and its four digits at `offset`; moves behind it.
     fn unit(&mut self, offset: usize) -> Result<u16, Error> {
         let unit = self.unit_if_escaped(offset);
         self.at = offset + 6;
