@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from reverie import tokens
-from reverie.rank import Index
+from reverie.rank import Filter, Index, Record
 from reverie.recall.line import line, text
 
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from reverie.models import Memory, MemoryType
 
 __all__ = ["Corpus", "Hit", "build"]
-
-_WIDEN: Final = 4
-"""How many times more is fetched when filters left too few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +45,14 @@ class Corpus:
 
     def add(self, memory: Memory) -> None:
         """Adds the memory, or replaces the one of the same id."""
-        self.remove(memory.id)
-        self._index.add(memory.id, text(memory), memory.tags)
+        self._index.add(*_record(memory))
         self._memories[memory.id] = memory
+
+    def add_many(self, memories: Iterable[Memory]) -> None:
+        """Adds all of them in one step, as `add` would one by one."""
+        added = list(memories)
+        self._index.add_many(map(_record, added))
+        self._memories.update((memory.id, memory) for memory in added)
 
     def remove(self, memory_id: str) -> None:
         """Forgets the memory; one that is not there is no error."""
@@ -74,39 +76,37 @@ class Corpus:
             return []
         hits: list[Hit] = []
         room = token_budget
-        for memory, score, why in self._matching(query, limit, types, tags):
+        for found in self._index.search(query, limit, _within(types, tags)):
+            memory = self._memories[found.id]
             cost = tokens.count(line(memory)) + 1
             if cost <= room:
-                hits.append(Hit(memory, score, why, cost))
+                hits.append(Hit(memory, found.score, found.terms, cost))
                 room -= cost
         return hits
-
-    def _matching(
-        self, query: str, limit: int, types: Collection[MemoryType] | None, tags: Collection[str] | None
-    ) -> list[tuple[Memory, float, tuple[tuple[str, float], ...]]]:
-        """The first `limit` found memories that pass the filters."""
-        wide = limit
-        while True:
-            found = self._index.search(query, wide)
-            passed = [
-                (self._memories[hit.id], hit.score, tuple(hit.terms))
-                for hit in found
-                if _passes(self._memories[hit.id], types, tags)
-            ]
-            if len(passed) >= limit or len(found) < wide:
-                return passed[:limit]
-            wide *= _WIDEN
 
 
 def build(memories: Iterable[Memory]) -> Corpus:
     """A corpus of the memories given."""
     corpus = Corpus()
-    for memory in memories:
-        corpus.add(memory)
+    corpus.add_many(memories)
     return corpus
 
 
-def _passes(memory: Memory, types: Collection[MemoryType] | None, tags: Collection[str] | None) -> bool:
-    if types is not None and memory.type not in types:
-        return False
-    return tags is None or set(tags) <= set(memory.tags)
+def _record(memory: Memory) -> Record:
+    """What the index knows of a memory: its words, and as groups its type and its tags."""
+    groups = [_of_type(memory.type), *map(_of_tag, memory.tags)]
+    return Record(memory.id, text(memory), memory.tags, groups)
+
+
+def _within(types: Collection[MemoryType] | None, tags: Collection[str] | None) -> Filter:
+    """Any of the types, and every one of the tags."""
+    any_of = [] if types is None else [[_of_type(kind) for kind in types]]
+    return Filter(any_of=[*any_of, *([_of_tag(tag)] for tag in tags or ())])
+
+
+def _of_type(kind: MemoryType) -> str:
+    return f"type:{kind}"
+
+
+def _of_tag(tag: str) -> str:
+    return f"tag:{tag}"

@@ -57,7 +57,7 @@ def test_function_words_neither_find_nor_explain() -> None:
 
 
 def test_types_and_tags_filter() -> None:
-    """`types` keeps any of them, `tags` asks for all of them, and the search widens until enough pass."""
+    """`types` keeps any of them, `tags` asks for all of them, and what is filtered out takes nobody's place."""
     corpus = build(ALL)
     assert found(corpus, "parser", types=[MemoryType.MISTAKE]) == ["m3"]
     assert found(corpus, "parser", tags=["parser", "payment"]) == ["m3"]

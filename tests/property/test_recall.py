@@ -1,0 +1,76 @@
+"""A filtered search is the search for all, filtered afterwards; a corpus made at once is one made step by step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reverie.models import Memory, MemoryType
+from reverie.recall import Corpus, build
+from support.soak import count
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+AT = "2026-01-01T00:00:00.000Z"
+WORDS = ("parser", "lexer", "tests", "retry", "src/parse.py")
+TAGS = ("parser", "type", "fact", "a:b", "tag:parser", "")
+EVERYTHING = 1_000_000
+"""More than any limit and budget of a test needs."""
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> Memory:
+    """A memory of a few words, under one of nine ids."""
+    tags = draw(st.lists(st.sampled_from(TAGS), max_size=3))
+    words = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6))
+    kind = draw(st.sampled_from(MemoryType))
+    return Memory(f"m{draw(st.integers(0, 8))}", kind, " ".join(words), tuple(tags), "facts/user.md", AT, AT)
+
+
+def passes(memory: Memory, types: Collection[MemoryType] | None, tags: Collection[str] | None) -> bool:
+    """The filters in so many words."""
+    return (types is None or memory.type in types) and (tags is None or set(tags) <= set(memory.tags))
+
+
+@settings(max_examples=count(400, 20_000), deadline=None)
+@given(
+    made=st.lists(memories(), max_size=14),
+    query=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),
+    types=st.none() | st.lists(st.sampled_from(MemoryType), max_size=4),
+    tags=st.none() | st.lists(st.sampled_from(TAGS), max_size=3),
+    limit=st.integers(1, 5),
+)
+def test_filters_take_away_and_change_nothing_else(
+    made: list[Memory],
+    query: str,
+    types: list[MemoryType] | None,
+    tags: list[str] | None,
+    limit: int,
+) -> None:
+    """The hits that pass, with their scores and reasons, and up to `limit` of them."""
+    corpus = build(made)
+    every = corpus.search(query, EVERYTHING, EVERYTHING)
+
+    hits = corpus.search(query, limit, EVERYTHING, types=types, tags=tags)
+
+    assert hits == [hit for hit in every if passes(hit.memory, types, tags)][:limit]
+
+
+@settings(max_examples=count(200, 10_000), deadline=None)
+@given(made=st.lists(memories(), max_size=14), removed=st.sets(st.integers(0, 8)))
+def test_at_once_is_one_by_one(made: list[Memory], removed: set[int]) -> None:
+    """The last memory of an id is the one that counts, however they came."""
+    at_once, one_by_one = build(made), Corpus()
+    for memory in made:
+        one_by_one.add(memory)
+    for number in removed:
+        at_once.remove(f"m{number}")
+        one_by_one.remove(f"m{number}")
+
+    assert len(at_once) == len(one_by_one)
+    for word in WORDS:
+        assert at_once.search(word, tags=["parser"]) == one_by_one.search(word, tags=["parser"])
+        assert at_once.search(word, EVERYTHING) == one_by_one.search(word, EVERYTHING)
