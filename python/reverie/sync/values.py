@@ -221,3 +221,21 @@ class Plan:
     def idle(self) -> bool:
         """Whether nothing is written anywhere but records."""
         return not (self.puts or self.deletes or self.writes or self.removals)
+
+    def joined(self, *others: Plan) -> Plan:
+        """This plan and others, one after another."""
+        plans = (self, *others)
+        times = [plan.look_at for plan in plans if plan.look_at is not None]
+        return Plan(
+            puts=tuple(each for plan in plans for each in plan.puts),
+            deletes=tuple(each for plan in plans for each in plan.deletes),
+            records=tuple(each for plan in plans for each in plan.records),
+            forgotten=tuple(each for plan in plans for each in plan.forgotten),
+            writes=tuple(each for plan in plans for each in plan.writes),
+            removals=tuple(each for plan in plans for each in plan.removals),
+            copies=tuple(each for plan in plans for each in plan.copies),
+            moves=tuple(each for plan in plans for each in plan.moves),
+            kept=tuple(each for plan in plans for each in plan.kept),
+            stops=tuple(each for plan in plans for each in plan.stops),
+            look_at=min(times, default=None),
+        )

@@ -1,0 +1,98 @@
+"""Says which earlier text a save was made from, so that a save from a stale editor buffer deletes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Candidate", "cost", "parent"]
+
+# A word, one of the characters that are written without spaces between words, or a sign.
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text that a save may have been made from.
+
+    `lately`: it was replaced on the disk so lately that an editor may not have seen what replaced it.
+    """
+
+    text: str
+    lately: bool = False
+
+
+class _Lines:
+    """A text as lines without what ends them, counted, and as pairs of neighbours."""
+
+    def __init__(self, text: str) -> None:
+        lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
+        self.counts = Counter(lines)
+        self.neighbours = Counter(pairwise(lines))
+
+    def beyond(self, other: _Lines) -> Counter[str]:
+        """The lines that the other text does not have, or not as often."""
+        return self.counts - other.counts
+
+
+def cost(old: str, new: str) -> int:
+    """How much of an edit leads from one text to the other.
+
+    Counted are pairs of neighbouring words in lines that only one of the texts has, so that an edit inside a line costs
+    what was edited; and pairs of neighbouring lines that only one has, for the order. It is a distance.
+    """
+    return _cost(_Lines(old), _Lines(new))
+
+
+def parent(new: str, candidates: Sequence[Candidate]) -> int:
+    """The index of the candidate, newest first, that best explains `new`; there must be one.
+
+    That is the one of least cost, the newest on a tie. But one that was replaced on the disk lately is preferred to a
+    newer one if `new` shows nothing of what came between them: what looks like a deletion of that was not seen by
+    whoever saved.
+    """
+    text = _Lines(new)
+    olds = [_Lines(candidate.text) for candidate in candidates]
+    costs = [_cost(old, text) for old in olds]
+    best = min(range(len(olds)), key=costs.__getitem__)
+    unseen = [
+        at
+        for at in range(best + 1, len(olds))
+        if candidates[at].lately and not _shows(text, since=olds[at], until=olds[best])
+    ]
+    return min(unseen, key=costs.__getitem__, default=best)
+
+
+def _shows(text: _Lines, *, since: _Lines, until: _Lines) -> bool:
+    """Whether a text has something of what came between two older ones: a whole line, or half of the words.
+
+    Also if nothing came.
+    """
+    came = until.beyond(since)
+    more = text.beyond(since)
+    if any(line.strip() for line in came & more):
+        return True
+    words = _pairs(came) - _pairs(since.beyond(until))
+    shared = words & (_pairs(more) - _pairs(since.beyond(text)))
+    return 2 * shared.total() >= words.total()
+
+
+def _cost(old: _Lines, new: _Lines) -> int:
+    gone, came = _pairs(old.beyond(new)), _pairs(new.beyond(old))
+    order = (old.neighbours - new.neighbours).total() + (new.neighbours - old.neighbours).total()
+    return (gone - came).total() + (came - gone).total() + order
+
+
+def _pairs(lines: Counter[str]) -> Counter[tuple[str, str]]:
+    """Neighbouring words, the beginning and the end of each line being words too."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    for line, count in lines.items():
+        for pair in pairwise(("", *_WORD.findall(line), "")):
+            pairs[pair] += count
+    return pairs

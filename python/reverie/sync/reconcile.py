@@ -1,0 +1,98 @@
+"""Decides what one look at the folder leads to, so that folder and store agree and nobody's words are lost.
+
+It is pure: cases in, plan out. A plan may be cut off after any step and the folder may change under it; the next look
+finds what was done and goes on from there.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from reverie.sync.decide import Look, decide, is_ours, is_unchanged_in_store, sha256
+from reverie.sync.origin import is_earlier
+from reverie.sync.values import Case, Delete, Known, Moved, Plan, Put, Rules, Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from reverie.sync.veil import Veil
+
+__all__ = ["reconcile"]
+
+
+def reconcile(
+    cases: Iterable[Case],
+    *,
+    veil: Callable[[str], Veil],
+    now_ms: int,
+    stamp: str,
+    new_id: Callable[[], str],
+    rules: Rules | None = None,
+    files: int | None = None,
+) -> Plan:
+    """The plan for all paths that were looked at; others need not be among them.
+
+    `veil` sees a text through the redactor. `now_ms` is any clock that people and files are timed with; where it jumps,
+    quiet periods are longer or shorter. Conflict copies are named by `stamp` (`20261121-093000`) and `new_id`. `files`
+    is how many files are known altogether, if more than those of the cases.
+    """
+    rules, veil = rules or Rules(), cache(veil)
+    ordered = sorted(cases, key=lambda case: case.path)
+    moves = _moves(ordered)
+    moved = {case.path for pair in moves for case in pair}
+    gone = [case for case in ordered if _is_gone(case) and case.path not in moved]
+    total = files if files is not None else sum(_had_file(case) for case in ordered)
+    stopped = len(gone) > max(rules.mass_min, rules.mass_fraction * total)
+    out = moved | {case.path for case in gone if stopped}
+    left = [case for case in ordered if case.path not in out]
+    look = Look(veil, now_ms, stamp, new_id, rules, _meant(left, veil))
+    plan = Plan(stops=(Stop("mass_deletion", tuple(case.path for case in gone)),) if stopped else ())
+    return plan.joined(*(_moved(*pair, veil) for pair in moves), *(decide(case, look) for case in left))
+
+
+def _had_file(case: Case) -> bool:
+    return case.known is not None and bool(case.known.sha256)
+
+
+def _is_gone(case: Case) -> bool:
+    """Whether a file that stands for a document is not there any more."""
+    return case.seen is None and case.held is not None and _had_file(case)
+
+
+def _moves(cases: Sequence[Case]) -> list[tuple[Case, Case]]:
+    """Files that are gone while new ones have their bytes: the same file, under another name."""
+    homeless: dict[str, list[Case]] = {}
+    for case in cases:
+        if _is_gone(case) and is_unchanged_in_store(case) and case.known is not None:
+            homeless.setdefault(case.known.sha256, []).append(case)
+    found = []
+    for case in cases:
+        if case.seen and case.known is None and case.held is None and homeless:
+            options = homeless.get(sha256(case.seen))
+            if options:
+                found.append((options.pop(0), case))
+    return found
+
+
+def _moved(old: Case, new: Case, veil: Callable[[str], Veil]) -> Plan:
+    assert old.held is not None
+    assert new.seen is not None
+    return Plan(
+        puts=(Put(new.path, veil(new.seen.decode()).text, None),),
+        deletes=(Delete(old.path, old.held.operation),),
+        records=(Known(new.path, sha256(new.seen), None),),
+        forgotten=(old.path,),
+        moves=(Moved(old.path, new.path),),
+    )
+
+
+def _meant(cases: Sequence[Case], veil: Callable[[str], Veil]) -> frozenset[str]:
+    """Files that have an earlier text each, if there are several: a tool has put them back."""
+    earlier = [
+        case.path
+        for case in cases
+        if case.seen is not None and case.known is not None and not is_ours(case.known, sha256(case.seen))
+        if is_earlier(case, veil(case.seen.decode()).text)
+    ]
+    return frozenset(earlier if len(earlier) > 1 else ())

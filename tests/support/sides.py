@@ -1,0 +1,205 @@
+"""A folder and a store in memory that carry out the plans of sync, step by step, as the daemon does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from reverie.redact import Redactor
+from reverie.sync.decide import sha256
+from reverie.sync.reconcile import reconcile
+from reverie.sync.values import Case, Held, Known, Plan, Remove, Rules, Version, Write
+from reverie.sync.veil import Veil
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+REDACTOR = Redactor()
+DAY = 86_400_000
+MINUTE = 60_000
+PATH = "facts/user.md"
+BASE = "# User\n\n- Name: Ana\n- Language: German\n- Role: developer\n- Editor: vim\n"
+
+
+@dataclass
+class Sides:
+    """What people see (`files`), what agents see (`texts`), and what the store remembers of their last agreement."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    versions: dict[str, list[Version]] = field(default_factory=dict)  # newest first, also of deleted documents
+    gone: set[str] = field(default_factory=set)  # documents that were deleted
+    records: dict[str, Known] = field(default_factory=dict)
+    operation: int = 0
+    now_ms: int = DAY
+    names: int = 0
+    rules: Rules = field(default_factory=Rules)
+
+    def put(self, path: str, text: str) -> int:
+        """The document's text from now on, for agents: an operation."""
+        self.operation += 1
+        self.versions.setdefault(path, []).insert(0, Version(self.operation, text))
+        self.gone.discard(path)
+        return self.operation
+
+    def delete(self, path: str) -> None:
+        """The document goes."""
+        self.operation += 1
+        self.gone.add(path)
+
+    def save(self, path: str, text: str) -> None:
+        """A person saves a file."""
+        self.files[path] = text.encode()
+
+    def text(self, path: str) -> str | None:
+        """What the store says."""
+        held = self.held(path)
+        return held.text if held else None
+
+    def held(self, path: str) -> Held | None:
+        """The store's document."""
+        versions = self.versions.get(path)
+        if not versions or path in self.gone:
+            return None
+        return Held(path, versions[0].text, versions[0].operation)
+
+    def case(self, path: str, *, reverted: bool = False) -> Case:
+        """What is known of a path."""
+        return Case(
+            path,
+            held=self.held(path),
+            known=self.records.get(path),
+            seen=self.files.get(path),
+            versions=tuple(self.versions.get(path, ())),
+            reverted=reverted,
+        )
+
+    def paths(self) -> list[str]:
+        """Every path that anything is known of."""
+        return sorted({*self.files, *self.records, *(path for path in self.versions if path not in self.gone)})
+
+    def plan(self, paths: Iterable[str] | None = None, *, reverted: bool = False) -> Plan:
+        """What one look leads to."""
+        looked = self.paths() if paths is None else sorted(set(paths))
+        return self.plan_of(self.case(path, reverted=reverted) for path in looked)
+
+    def plan_of(self, cases: Iterable[Case]) -> Plan:
+        """What a look that found this leads to."""
+        return reconcile(
+            cases,
+            veil=lambda raw: Veil.of(raw, REDACTOR),
+            now_ms=self.now_ms,
+            stamp="20261121-093000",
+            new_id=self.new_id,
+            rules=self.rules,
+            files=sum(bool(known.sha256) for known in self.records.values()),
+        )
+
+    def new_id(self) -> str:
+        """A name for a conflict copy."""
+        self.names += 1
+        return f"{self.names:04}"
+
+    def sync(self, paths: Iterable[str] | None = None, *, reverted: bool = False) -> Plan:
+        """One look, carried out whole."""
+        plan = self.plan(paths, reverted=reverted)
+        for step in self.steps(plan):
+            step()
+        return plan
+
+    def settle(self) -> None:
+        """Looks until nothing is to be done, and no quiet period runs."""
+        plan = self.sync()
+        for _ in range(8):
+            if plan == Plan(stops=plan.stops):
+                return
+            self.now_ms = max(self.now_ms, plan.look_at or 0)
+            plan = self.sync()
+        raise AssertionError(f"sync does not come to rest: {plan}")
+
+    def displaced(self, path: str, text: str) -> None:
+        """Somebody saved into the file that was put aside when the one that is there now was written."""
+        data = self.files[path]
+        case = replace(self.case(path), seen=text.encode(), disk=sha256(data))
+        for step in self.steps(self.plan_of([case])):
+            step()
+
+    def steps(self, plan: Plan) -> Iterator[Callable[[], None]]:
+        """What is done one after another; between any two everything may stop, or somebody may save."""
+        yield partial(self._commit, plan)
+        done: set[str] = set()
+        for write in plan.writes:
+            yield partial(self._write, write, done)
+            yield partial(self._written, write, done)
+        for removal in plan.removals:
+            yield partial(self._remove, removal, done)
+            yield partial(self._removed, removal, done)
+
+    def _commit(self, plan: Plan) -> None:
+        for put in plan.puts:
+            held = self.held(put.path)
+            assert (held.operation if held else None) == put.basis, put
+            assert REDACTOR.text(put.text) == put.text
+            self.put(put.path, put.text)
+        for delete in plan.deletes:
+            held = self.held(delete.path)
+            assert held is not None
+            assert held.operation == delete.basis
+            self.delete(delete.path)
+        for record in plan.records:
+            self._record(record)
+        for path in plan.forgotten:
+            self._forget(path)
+
+    def _record(self, record: Known) -> None:
+        held = self.held(record.path)
+        self.records[record.path] = record.at(held.operation) if held else record
+
+    def _forget(self, path: str) -> None:
+        self.records.pop(path, None)
+
+    def _write(self, write: Write, done: set[str]) -> None:
+        if self._digest(write.path) == write.expected:
+            self.files[write.path] = write.data
+            done.add(write.path)
+
+    def _written(self, write: Write, done: set[str]) -> None:
+        if write.path in done:
+            self._record(write.then)
+
+    def _remove(self, removal: Remove, done: set[str]) -> None:
+        if self._digest(removal.path) == removal.expected:
+            del self.files[removal.path]
+            done.add(removal.path)
+
+    def _removed(self, removal: Remove, done: set[str]) -> None:
+        if removal.path in done:
+            self._forget(removal.path)
+
+    def _digest(self, path: str) -> str | None:
+        data = self.files.get(path)
+        return None if data is None else sha256(data)
+
+
+def agreed(text: str = BASE, path: str = PATH) -> Sides:
+    """Folder and store say the same, and have for an hour."""
+    sides = Sides()
+    sides.put(path, text)
+    sides.settle()
+    assert sides.files[path] == text.encode()
+    sides.now_ms += 60 * MINUTE
+    return sides
+
+
+def same(sides: Sides, path: str = PATH) -> str:
+    """What both sides say, once they have come to rest."""
+    sides.settle()
+    text = sides.text(path)
+    assert text is not None
+    assert sides.files[path].decode() == text
+    return text
+
+
+def copies(sides: Sides) -> list[str]:
+    """The texts of the conflict copies in the folder."""
+    return [data.decode() for path, data in sorted(sides.files.items()) if ".sync-conflict-" in path]

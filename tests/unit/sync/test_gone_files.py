@@ -1,0 +1,258 @@
+"""Files that are gone, moved, renamed or empty: what is believed, and when."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.sync.values import Moved, Plan, Rules, Stop
+from support.sides import BASE, MINUTE, PATH, Sides, agreed, copies, same
+
+
+def test_a_block_that_an_agent_deleted_while_a_person_edits_it_stays() -> None:
+    """The person's edit is in place; the store's text without it is the copy."""
+    sides = agreed()
+    sides.put(PATH, BASE.replace("- Role: developer\n", ""))
+    sides.save(PATH, BASE.replace("developer", "writer"))
+
+    assert same(sides) == BASE.replace("developer", "writer")
+    assert copies(sides) == [BASE.replace("- Role: developer\n", "")]
+
+
+def test_a_deleted_file_is_believed_after_a_quiet_period() -> None:
+    """Not at once: an editor may be about to put it back."""
+    sides = agreed()
+    del sides.files[PATH]
+
+    plan = sides.sync()
+    assert sides.text(PATH) == BASE
+    assert plan.look_at == sides.now_ms + 2_000
+    sides.now_ms += 1_999
+    assert sides.sync().look_at == plan.look_at
+    assert sides.text(PATH) == BASE
+
+    sides.now_ms += 1
+    sides.sync()
+    assert sides.text(PATH) is None
+    assert sides.records == {}
+    assert sides.sync() == Plan()
+
+
+def test_a_file_that_comes_back_was_not_deleted() -> None:
+    """A save by renaming: for a moment there is no file."""
+    sides = agreed()
+    del sides.files[PATH]
+    sides.sync()
+    sides.save(PATH, BASE + "- Tea: green\n")
+    sides.now_ms += 5_000
+
+    assert same(sides) == BASE + "- Tea: green\n"
+    assert len(sides.versions[PATH]) == 2
+
+    del sides.files[PATH]
+    sides.sync()
+    sides.save(PATH, BASE + "- Tea: green\n")
+    sides.now_ms += 5_000
+    sides.sync()
+    assert sides.records[PATH].missing_since is None
+
+
+def test_a_clock_that_goes_back_starts_the_quiet_period_anew() -> None:
+    """Nothing is deleted early, and nothing waits for the old time to come again."""
+    sides = agreed()
+    del sides.files[PATH]
+    sides.sync()
+    sides.now_ms -= 10 * MINUTE
+    assert sides.sync().look_at == sides.now_ms + 2_000
+
+    sides.settle()
+
+    assert sides.text(PATH) is None
+
+
+def test_delete_beats_nothing_that_changed() -> None:
+    """A file that was deleted while an agent wrote is written again."""
+    sides = agreed()
+    sides.put(PATH, BASE + "- Tea: green\n")
+    del sides.files[PATH]
+
+    assert same(sides) == BASE + "- Tea: green\n"
+
+
+def test_a_change_that_was_undone_does_not_stand_in_the_way_of_a_delete() -> None:
+    """The store says what the person saw."""
+    sides = agreed()
+    sides.put(PATH, BASE + "- Tea: green\n")
+    sides.put(PATH, BASE)
+    del sides.files[PATH]
+
+    sides.settle()
+
+    assert sides.text(PATH) is None
+
+
+def test_a_deleted_document_takes_its_untouched_file_along() -> None:
+    """What an agent deleted is gone from the folder."""
+    sides = agreed()
+    sides.delete(PATH)
+
+    sides.settle()
+
+    assert sides.files == {}
+    assert sides.records == {}
+
+
+def test_an_edit_beats_a_delete() -> None:
+    """A document that an agent deleted while a person edited the file is there again."""
+    sides = agreed()
+    sides.delete(PATH)
+    sides.save(PATH, BASE + "- Tea: green\n")
+
+    assert same(sides) == BASE + "- Tea: green\n"
+
+
+def test_deleted_on_both_sides_is_gone() -> None:
+    """Only the record is left to be forgotten."""
+    sides = agreed()
+    sides.delete(PATH)
+    del sides.files[PATH]
+
+    assert sides.sync().idle
+    assert sides.records == {}
+
+
+def test_a_moved_file_takes_its_document_along_at_once() -> None:
+    """No quiet period, and the plan says where it went, so that ids travel."""
+    sides = agreed()
+    sides.files["facts/me.md"] = sides.files.pop(PATH)
+
+    plan = sides.sync()
+
+    assert plan.moves == (Moved(PATH, "facts/me.md"),)
+    assert sides.text(PATH) is None
+    assert same(sides, "facts/me.md") == BASE
+
+
+def test_a_copied_file_is_a_new_one() -> None:
+    """The old one is still there: nothing moved."""
+    sides = agreed()
+    sides.files["facts/me.md"] = sides.files[PATH]
+
+    assert sides.sync().moves == ()
+    assert same(sides) == same(sides, "facts/me.md") == BASE
+
+
+def test_of_two_files_with_one_text_each_moves_to_one_place() -> None:
+    """No file is the source of two moves, and none is the goal of two."""
+    sides = Sides()
+    for path in ("a.md", "b.md"):
+        sides.put(path, BASE)
+    sides.settle()
+    for old, new in (("a.md", "c.md"), ("b.md", "d.md")):
+        sides.files[new] = sides.files.pop(old)
+
+    assert sides.sync().moves == (Moved("a.md", "c.md"), Moved("b.md", "d.md"))
+
+
+def test_a_chain_of_renames_swaps_the_texts() -> None:
+    """A to b, b to c, c to a between two looks: every text is where its person put it, without a conflict."""
+    sides = Sides()
+    texts = {name: f"# {name}\n\n- of {name}: {name * 3} only\n" for name in ("a.md", "b.md", "c.md")}
+    for path, text in texts.items():
+        sides.put(path, text)
+    sides.settle()
+    sides.now_ms += 60 * MINUTE
+    old = dict(sides.files)
+    sides.files = {"b.md": old["a.md"], "c.md": old["b.md"], "a.md": old["c.md"]}
+
+    sides.settle()
+
+    assert copies(sides) == []
+    assert {path: sides.text(path) for path in texts} == {
+        "b.md": texts["a.md"],
+        "c.md": texts["b.md"],
+        "a.md": texts["c.md"],
+    }
+
+
+@pytest.mark.parametrize(("files", "gone", "stops"), [(20, 11, True), (20, 10, False), (6, 6, True), (5, 5, False)])
+def test_more_than_half_of_the_files_gone_at_once_stops_deletions(files: int, gone: int, *, stops: bool) -> None:
+    """The rest of the plan goes on; a few files may all go."""
+    sides = Sides()
+    for number in range(files):
+        sides.put(f"{number:02}.md", f"- {number}\n")
+    sides.settle()
+    lost = [f"{number:02}.md" for number in range(gone)]
+    for path in lost:
+        del sides.files[path]
+    sides.save("new.md", "- new\n")
+
+    plan = sides.sync()
+
+    assert plan.stops == ((Stop("mass_deletion", tuple(lost)),) if stops else ())
+    assert sides.text("new.md") == "- new\n"
+    sides.settle()
+    assert all((sides.text(path) is None) != stops for path in lost)
+
+
+def test_what_is_meant_is_deleted_once_a_person_said_so() -> None:
+    """With the limit lifted the same look goes on."""
+    sides = Sides()
+    for number in range(20):
+        sides.put(f"{number:02}.md", f"- {number}\n")
+    sides.settle()
+    sides.files.clear()
+    sides.settle()
+    assert sides.text("00.md") is not None
+
+    sides.rules = Rules(mass_fraction=1.0)
+    sides.settle()
+
+    assert sides.paths() == []
+
+
+def test_a_moved_folder_is_no_mass_deletion() -> None:
+    """Every file turned up elsewhere."""
+    sides = Sides()
+    for number in range(20):
+        sides.put(f"old/{number:02}.md", f"- {number}\n")
+    sides.settle()
+    sides.files = {path.replace("old", "new"): data for path, data in sides.files.items()}
+
+    plan = sides.sync()
+
+    assert plan.stops == ()
+    assert len(plan.moves) == 20
+
+
+def test_a_stop_is_about_all_known_files() -> None:
+    """A look at a few paths knows how many files there are altogether."""
+    sides = Sides()
+    for number in range(40):
+        sides.put(f"{number:02}.md", f"- {number}\n")
+    sides.settle()
+    few = [f"{number:02}.md" for number in range(10)]
+    for path in few:
+        del sides.files[path]
+
+    assert sides.sync(few).stops == ()
+
+
+def test_a_file_that_shrank_to_nothing_is_not_believed_until_it_is_quiet() -> None:
+    """An editor truncates, then writes: there is no empty version."""
+    sides = agreed()
+    sides.save(PATH, "")
+    sides.sync()
+    assert sides.text(PATH) == BASE
+    sides.now_ms += 300
+    sides.save(PATH, BASE + "- Tea: green\n")
+
+    assert same(sides) == BASE + "- Tea: green\n"
+    assert [version.text for version in sides.versions[PATH]] == [BASE + "- Tea: green\n", BASE]
+
+
+def test_a_file_that_stays_empty_is_meant() -> None:
+    """After the quiet period the document is empty too."""
+    sides = agreed()
+    sides.save(PATH, "")
+
+    assert same(sides) == ""

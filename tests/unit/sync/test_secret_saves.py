@@ -1,0 +1,137 @@
+"""Secrets that a person types stay in the file, and reach nothing else; the rest of the file goes on syncing."""
+
+from __future__ import annotations
+
+import random
+import string
+
+from reverie.sync.values import Kept, Plan
+from support.sides import PATH, Sides
+
+SECRET = "sk-" + "ant-api03-" + "".join(random.Random(7).choices(string.ascii_letters + string.digits, k=95))
+MARK = "[REDACTED:anthropic-key]"
+RAW = f"# User\n\n- Name: Ana\n- Key: {SECRET} until May\n- Editor: vim\n"
+TEXT = RAW.replace(SECRET, MARK)
+
+
+def saved() -> Sides:
+    """A person has saved a file with a secret, an hour ago."""
+    sides = Sides()
+    sides.save(PATH, RAW)
+    sides.settle()
+    sides.now_ms += 3_600_000
+    return sides
+
+
+def everything(sides: Sides, plan: Plan) -> str:
+    """All that is kept of both sides, but the file."""
+    return repr((sides.versions, sides.records, plan.puts, plan.copies, plan.records))
+
+
+def test_the_store_has_a_marker() -> None:
+    """The file is not touched."""
+    sides = saved()
+
+    assert sides.text(PATH) == TEXT
+    assert sides.files[PATH] == RAW.encode()
+    assert sides.sync() == Plan()
+    assert SECRET not in everything(sides, sides.plan())
+
+
+def test_other_blocks_go_on_syncing() -> None:
+    """An agent's edit of another line, and of the same line; and a person's."""
+    sides = saved()
+    sides.put(PATH, TEXT.replace("vim", "emacs").replace("until May", "until June"))
+    sides.settle()
+    assert sides.files[PATH].decode() == RAW.replace("vim", "emacs").replace("until May", "until June")
+
+    sides.put(PATH, TEXT.replace("vim", "emacs"))
+    sides.save(PATH, RAW.replace("vim", "emacs").replace("until May", "until June").replace("Ana", "Eva"))
+    sides.settle()
+    assert sides.files[PATH].decode() == RAW.replace("vim", "emacs").replace("Ana", "Eva")
+    assert sides.text(PATH) == TEXT.replace("vim", "emacs").replace("Ana", "Eva")
+    assert SECRET not in everything(sides, sides.plan())
+
+
+def test_another_secret_of_the_same_kind_changes_nothing_in_the_store() -> None:
+    """Only the record of the file is new."""
+    sides = saved()
+    sides.save(PATH, RAW.replace(SECRET, SECRET[:-5] + "AbCdE"))
+
+    plan = sides.sync()
+
+    assert plan.idle
+    assert sides.text(PATH) == TEXT
+    assert sides.sync() == Plan()
+
+
+def test_a_block_that_an_agent_deletes_stays_if_it_holds_a_secret() -> None:
+    """In the file, and so in the store; the plan says so, and the other edits are made."""
+    sides = saved()
+    sides.put(PATH, TEXT.replace(f"- Key: {MARK} until May\n", "").replace("vim", "emacs"))
+
+    plan = sides.sync()
+
+    assert plan.kept == (Kept(PATH),)
+    assert sides.files[PATH].decode() == RAW.replace("vim", "emacs")
+    assert sides.text(PATH) == TEXT.replace("vim", "emacs")
+    assert sides.sync() == Plan()
+    assert SECRET not in everything(sides, plan)
+
+
+def test_a_document_that_an_agent_deletes_stays_if_its_file_holds_a_secret() -> None:
+    """Nobody else has it."""
+    sides = saved()
+    sides.delete(PATH)
+
+    plan = sides.sync()
+
+    assert plan.kept == (Kept(PATH),)
+    assert sides.files[PATH] == RAW.encode()
+    assert sides.text(PATH) == TEXT
+    assert sides.sync() == Plan()
+
+
+def test_an_edit_that_would_show_a_secret_is_not_made() -> None:
+    """A value that only its name gives away: the person's file stays whole, and the agent's text is a copy."""
+    sides = Sides()
+    sides.save(PATH, "- password: hunter2-horse\n- Name: Ana\n")
+    sides.settle()
+    text = sides.text(PATH)
+    assert text is not None
+    assert "hunter2" not in text
+    renamed = text.replace("password: ", "animal: ").replace("Ana", "Eva")
+    sides.put(PATH, renamed)
+
+    plan = sides.sync()
+
+    assert sides.files[PATH].decode() == "- password: hunter2-horse\n- Name: Ana\n"
+    assert sides.text(PATH) == text
+    assert [copy.text for copy in plan.copies] == [renamed]
+    assert sides.sync() == Plan()
+    assert "hunter2" not in everything(sides, plan)
+
+
+def test_a_conflict_about_a_line_with_a_secret_shows_none() -> None:
+    """Neither in the copy nor in the regions."""
+    sides = saved()
+    sides.put(PATH, TEXT.replace("until May", "for Bob alone"))
+    sides.save(PATH, RAW.replace("until May", "for Eva and Tom"))
+
+    plan = sides.sync()
+
+    assert sides.files[PATH].decode() == RAW.replace("until May", "for Eva and Tom")
+    (copy,) = plan.copies
+    assert copy.regions
+    assert SECRET not in everything(sides, plan)
+    assert SECRET not in sides.files[copy.copy_path].decode()
+
+
+def test_a_moved_file_keeps_its_secret() -> None:
+    """The move is known by the bytes."""
+    sides = saved()
+    sides.files["facts/me.md"] = sides.files.pop(PATH)
+
+    assert len(sides.sync().moves) == 1
+    assert sides.files == {"facts/me.md": RAW.encode()}
+    assert sides.text("facts/me.md") == TEXT

@@ -1,0 +1,271 @@
+"""Saves from editor buffers that are older than the file: what came since is no deletion."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.sync.values import Plan
+from support.sides import BASE, MINUTE, PATH, Sides, copies
+
+ADDED = BASE + "- Tea: green, without sugar\n"
+
+
+def written(*texts: str, path: str = PATH) -> Sides:
+    """These texts came from agents, an hour apart, and each reached the folder; the last one did just now."""
+    sides = Sides()
+    for text in texts:
+        sides.now_ms += 60 * MINUTE
+        sides.put(path, text)
+        sides.settle()
+    return sides
+
+
+def saved(sides: Sides, text: str, path: str = PATH) -> str:
+    """What both sides say after a person saved this."""
+    sides.save(path, text)
+    sides.settle()
+    found = sides.text(path)
+    assert found is not None
+    assert sides.files[path].decode() == found
+    return found
+
+
+@pytest.mark.parametrize("later_ms", [1_000, 5 * MINUTE, 60 * MINUTE])
+def test_an_old_buffer_that_is_saved_with_an_edit_deletes_nothing(later_ms: int) -> None:
+    """Opened at 10:00, an agent adds at 10:05, the old buffer is saved with an edit at 10:10: both are there."""
+    sides = written(BASE, ADDED)
+    sides.now_ms += later_ms
+
+    assert saved(sides, BASE.replace("vim", "emacs")) == ADDED.replace("vim", "emacs")
+    assert copies(sides) == []
+
+
+def test_an_old_buffer_goes_on_being_saved() -> None:
+    """Its person never sees what the agent wrote, and saves again and again: everything is kept."""
+    sides = written(BASE, ADDED)
+    buffer, words = BASE, []
+    for number in range(12):
+        sides.now_ms += MINUTE
+        words.append(f"- Note {number}: this is the one with the number {number * 7}\n")
+        buffer += words[-1]
+        text = saved(sides, buffer)
+        assert "- Tea: green, without sugar\n" in text
+        assert all(word in text for word in words)
+    assert copies(sides) == []
+
+
+def test_a_person_who_goes_on_after_a_merge_from_the_old_buffer_may_take_back_their_own_words() -> None:
+    """The last save is one of the texts that a save may have been made from."""
+    sides = written(BASE, ADDED)
+    one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
+    assert saved(sides, BASE + one + two) == ADDED + one + two
+    sides.now_ms += MINUTE
+
+    assert saved(sides, BASE + two) == ADDED + two
+
+
+def test_an_older_buffer_than_that_is_found_too() -> None:
+    """Any of the recent texts may be the one that was open."""
+    lines = [f"- Tea {number}: green, with {number} lumps of sugar\n" for number in range(6)]
+    texts = [BASE + "".join(lines[:count]) for count in range(7)]
+    sides = written(*texts)
+    sides.now_ms += 10 * MINUTE
+
+    assert saved(sides, texts[2].replace("vim", "emacs")) == texts[6].replace("vim", "emacs")
+
+
+def test_a_fresh_edit_is_taken_as_it_is() -> None:
+    """A person who saw what the agent wrote may change and delete it."""
+    sides = written(BASE, ADDED)
+    sides.now_ms += 10 * MINUTE
+
+    for text in (
+        ADDED.replace("green", "black"),
+        ADDED.replace("green", "black").replace("- Role: developer\n", ""),
+        BASE,
+    ):
+        assert saved(sides, text) == text
+    assert copies(sides) == []
+
+
+def test_a_lone_old_text_right_after_the_new_one_is_a_stale_save() -> None:
+    """What came since stays; the same save again is meant."""
+    sides = written(BASE, ADDED)
+    sides.now_ms += 59_999
+    assert saved(sides, BASE) == ADDED
+    sides.now_ms += 1_000
+
+    assert saved(sides, BASE) == BASE
+    assert copies(sides) == []
+
+
+def test_the_same_save_at_once_is_an_echo() -> None:
+    """An editor that writes twice does not mean it more."""
+    sides = written(BASE, ADDED)
+    assert saved(sides, BASE) == ADDED
+    sides.now_ms += 999
+    assert saved(sides, BASE) == ADDED
+    sides.now_ms += 1_000
+
+    assert saved(sides, BASE) == BASE
+
+
+def test_a_merged_save_that_is_saved_again_is_meant() -> None:
+    """The person has seen what was merged into it, and wants none of that."""
+    sides = written(BASE, ADDED)
+    sides.now_ms += 5 * MINUTE
+    mine = BASE.replace("vim", "emacs")
+    assert saved(sides, mine) == ADDED.replace("vim", "emacs")
+    sides.now_ms += MINUTE
+
+    assert saved(sides, mine) == mine
+    assert copies(sides) == []
+
+
+def test_what_came_after_the_merge_is_not_meant() -> None:
+    """A save that is repeated says nothing of what an agent wrote after its first time."""
+    sides = written(BASE, ADDED)
+    sides.now_ms += 5 * MINUTE
+    mine = BASE.replace("vim", "emacs")
+    merged = saved(sides, mine)
+    sides.now_ms += MINUTE
+    sides.put(PATH, merged + "- Car: none, and none wanted\n")
+    sides.settle()
+    sides.now_ms += MINUTE
+
+    assert "- Car: none, and none wanted\n" in saved(sides, mine)
+
+
+def test_a_lone_old_text_a_minute_later_is_a_revert() -> None:
+    """The newer one has been on the disk for so long that it was seen."""
+    sides = written(BASE, ADDED)
+    sides.now_ms += 60_000
+
+    assert saved(sides, BASE) == BASE
+
+
+def test_old_texts_of_several_files_are_a_revert() -> None:
+    """A branch switch puts back what was there before."""
+    sides = written(BASE, ADDED)
+    sides.put("b.md", BASE)
+    sides.settle()
+    sides.put("b.md", ADDED)
+    sides.settle()
+    sides.save("b.md", BASE)
+
+    assert saved(sides, BASE) == BASE
+    assert sides.text("b.md") == BASE
+
+
+def test_an_old_text_is_a_revert_where_a_tool_is_at_work() -> None:
+    """The one who looks has seen signs of a branch switch."""
+    sides = written(BASE, ADDED)
+    sides.save(PATH, BASE)
+
+    sides.sync(reverted=True)
+
+    assert sides.text(PATH) == BASE
+    assert sides.sync() == Plan()
+
+
+def test_what_an_agent_wrote_after_the_text_that_is_put_back_is_kept() -> None:
+    """A revert is one to what the disk showed; the store went on in between."""
+    sides = written(BASE, ADDED)
+    sides.now_ms += 10 * MINUTE
+    sides.put(PATH, ADDED.replace("Ana", "Eva"))
+
+    assert saved(sides, BASE) == BASE.replace("Ana", "Eva")
+
+
+def test_a_deletion_of_what_was_just_updated_may_be_one_of_the_old() -> None:
+    """Right after an agent's update, a save without the line is held for one by somebody who had not seen it.
+
+    The person's text is in place, and the line that the agent wrote is in the copy.
+    """
+    updated = BASE.replace("- Language: German\n", "- Language: Dutch\n")
+    sides = written(BASE, updated)
+    without = BASE.replace("- Language: German\n", "")
+
+    assert saved(sides, without + "- City: Oslo\n") == without + "- City: Oslo\n"
+    assert copies(sides) == [updated]
+
+
+def test_a_deletion_of_what_was_updated_long_ago_is_one() -> None:
+    """No copy where the update has been there for a minute."""
+    sides = written(BASE, BASE.replace("German", "Dutch"))
+    without = BASE.replace("- Language: German\n", "")
+    sides.now_ms += 60_000
+
+    assert saved(sides, without) == without
+    assert copies(sides) == []
+
+
+def test_an_edit_of_what_was_just_written_has_seen_it() -> None:
+    """Words that nobody but the agent wrote are in it."""
+    sides = written(BASE, ADDED)
+
+    assert saved(sides, ADDED.replace("green", "black")) == ADDED.replace("green", "black")
+    assert copies(sides) == []
+
+
+def test_a_clock_that_goes_back_makes_nothing_seen() -> None:
+    """What was written in the future was written just now."""
+    sides = written(BASE, ADDED)
+    sides.now_ms -= 60 * MINUTE
+
+    assert saved(sides, BASE) == ADDED
+
+
+def test_a_save_before_the_write_was_recorded_is_one_of_either() -> None:
+    """The daemon died between writing and recording: a person's edit of the new text, or of the old, loses nothing."""
+    for text in (BASE, ADDED):
+        sides = written(BASE)
+        sides.now_ms += 60 * MINUTE
+        sides.put(PATH, ADDED)
+        commit, write, *_ = sides.steps(sides.plan())
+        commit()
+        write()
+        sides.now_ms += 60 * MINUTE
+
+        assert saved(sides, text.replace("vim", "emacs")) == ADDED.replace("vim", "emacs")
+
+
+def test_a_save_before_the_merge_was_written_is_made_from_the_save_before() -> None:
+    """The daemon died between committing a merge and writing it."""
+    sides = written(BASE)
+    sides.put(PATH, ADDED)
+    sides.save(PATH, BASE + "- City: Oslo\n")
+    commit, *_ = sides.steps(sides.plan())
+    commit()
+
+    assert saved(sides, BASE + "- City: Oslo\n- Car: none\n") == ADDED + "- City: Oslo\n- Car: none\n"
+
+
+def test_a_write_that_was_never_recorded_is_known_by_its_text() -> None:
+    """Even the record that it was intended is lost: a file with the store's own words was not saved by a person."""
+    sides = written(BASE)
+    record = sides.records[PATH]
+    sides.put(PATH, ADDED)
+    sides.settle()
+    sides.put(PATH, ADDED.replace("Ana", "Eva"))
+    sides.records[PATH] = record
+
+    plan = sides.sync()
+
+    assert plan.puts == ()
+    assert sides.files[PATH] == ADDED.replace("Ana", "Eva").encode()
+
+
+def test_a_save_that_came_out_of_a_swap_is_merged_into_what_is_there() -> None:
+    """An editor wrote into the file that we had just put aside: its words go into the file that is there now."""
+    sides = written(BASE, ADDED)
+    case = sides.case(PATH)
+    sides.displaced(PATH, BASE.replace("vim", "emacs"))
+
+    assert case.seen == ADDED.encode()
+    assert sides.files[PATH].decode() == sides.text(PATH) == ADDED.replace("vim", "emacs")
+    assert sides.sync() == Plan()
+
+    sides.displaced(PATH, ADDED.replace("vim", "emacs"))
+    assert sides.files[PATH].decode() == sides.text(PATH) == ADDED.replace("vim", "emacs")
+    assert sides.sync() == Plan()

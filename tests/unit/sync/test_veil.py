@@ -1,0 +1,157 @@
+"""A file without its secrets, and edits of the rest that leave the secrets where they are."""
+
+from __future__ import annotations
+
+import random
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reverie.sync.veil import Veil
+from support.sides import REDACTOR
+from support.soak import count
+
+
+def secret(seed: int) -> str:
+    """A token that no service gave out."""
+    pick = random.Random(seed)
+    return "sk-" + "ant-api03-" + "".join(pick.choices(string.ascii_letters + string.digits, k=95))
+
+
+ONE, TWO = secret(1), secret(2)
+MARK = "[REDACTED:anthropic-key]"
+RAW = f"# Keys\n\n- first: {ONE} until May\n- plain\n- second: {TWO}\n- last\n"
+TEXT = RAW.replace(ONE, MARK).replace(TWO, MARK)
+PEM = (
+    "-----BEGIN RSA "
+    "PRIVATE KEY-----\r\n" + "MIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn\r\n" * 3 + "-----END RSA " + "PRIVATE KEY-----"
+)
+
+
+def veil(raw: str) -> Veil:
+    return Veil.of(raw, REDACTOR)
+
+
+def test_the_text_has_markers() -> None:
+    """As the redactor says."""
+    assert veil(RAW).text == TEXT == REDACTOR.text(RAW)
+    assert veil(RAW).secrets == {ONE, TWO}
+
+
+def test_a_text_without_secrets_is_itself() -> None:
+    """And any edit of it is the text that it leads to."""
+    plain = "# T\r\n\r\n- a\r\n"
+
+    assert veil(plain).text is plain
+    assert veil(plain).apply("- b") == "- b"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        TEXT,
+        TEXT + "- more\n",
+        TEXT.replace("- plain\n", ""),
+        TEXT.replace("until May", "until June"),
+        TEXT.replace("first", "the first").replace("- plain", "- pleasant"),
+        TEXT.replace("\n", "\r\n"),
+        "\ufeff" + TEXT,
+        TEXT.rstrip("\n"),
+        TEXT.replace("- last\n", f"- a note on [REDACTED:password] and {MARK}\n"),
+    ],
+    ids=["same", "more", "less", "same line", "words", "crlf", "bom", "no newline", "a marker of one's own"],
+)
+def test_edits_of_other_bytes_are_made(target: str) -> None:
+    """The result says what was wanted, with both secrets where their markers stood."""
+    after = veil(RAW).apply(target)
+
+    assert after is not None
+    assert after.replace(ONE, MARK).replace(TWO, MARK) == target
+    assert after.index(ONE) < after.index(TWO)
+
+
+def test_lines_with_secrets_may_change_places() -> None:
+    """Each keeps its secret."""
+    lines = RAW.splitlines(keepends=True)
+    moved = [*lines[:2], lines[4], lines[3], lines[2], lines[5]]
+
+    assert veil(RAW).apply("".join(moved).replace(ONE, MARK).replace(TWO, MARK)) == "".join(moved)
+
+
+def test_equal_lines_keep_the_secret_of_their_neighbours() -> None:
+    """Two sections that changed places take their keys along."""
+    one, two = f"## One\n- key: {ONE}\n", f"## Two\n- key: {TWO}\n"
+
+    assert veil(one + two).apply((two + one).replace(ONE, MARK).replace(TWO, MARK)) == two + one
+
+
+def test_a_secret_of_several_lines_is_one_line() -> None:
+    """A private key stays as it is, its line endings too."""
+    raw = f"# Keys\r\n\r\n- a\r\n{PEM}\r\n- b\r\n"
+    text = veil(raw).text
+
+    assert text == "# Keys\r\n\r\n- a\r\n[REDACTED:private-key]\r\n- b\r\n"
+    assert veil(raw).apply(text.replace("- b", "- c")) == raw.replace("- b", "- c")
+    assert veil(raw).apply(text.replace("[REDACTED:private-key]\r\n", "")) == raw
+
+
+def test_a_deleted_secret_stays() -> None:
+    """Its line is left where it was; the other edits are made."""
+    after = veil(RAW).apply(TEXT.replace(f"- first: {MARK} until May\n", "").replace("last", "the end"))
+
+    assert after == RAW.replace("last", "the end")
+
+
+def test_a_secret_that_was_written_over_stays() -> None:
+    """What should have replaced it is not made."""
+    assert veil(RAW).apply(TEXT.replace(f"first: {MARK} until", "first: none until")) == RAW
+
+
+def test_all_deleted_leaves_the_lines_with_secrets() -> None:
+    """Nothing but what nobody else has."""
+    after = veil(RAW).apply("")
+
+    assert after is not None
+    assert ONE in after
+    assert TWO in after
+
+
+def test_a_secret_that_would_show_is_a_leak() -> None:
+    """A value that only its name gave away, under another name."""
+    named = veil("- password: hunter2-horse\n- note\n")
+    assert named.secrets == {"hunter2-horse"}
+
+    assert named.leaks("- note: hunter2-horse\n")
+    assert not named.leaks(named.text)
+
+
+WORDS = st.sampled_from(["a", "key:", ONE, TWO, MARK, "[REDACTED:", "é", "password:", "hunter2-horse", "[BYOK:x]"])
+LINES = st.lists(st.lists(WORDS, max_size=4).map(" ".join), max_size=8)
+ENDS = st.sampled_from(["\n", "\r\n"])
+
+
+@settings(max_examples=count(300, 20_000), deadline=None)
+@given(
+    LINES,
+    ENDS,
+    st.sampled_from(["", "\ufeff"]),
+    st.lists(st.tuples(st.integers(0, 7), st.none() | st.lists(WORDS, max_size=3)), max_size=4),
+)
+def test_secrets_stay_whatever_the_edit(
+    lines: list[str], end: str, mark: str, edits: list[tuple[int, list[str] | None]]
+) -> None:
+    """The text is the redactor's; no edit of it takes a secret out of the file, and the text itself is no edit."""
+    raw = mark + end.join(lines)
+    veiled = veil(raw)
+    assert veiled.text == REDACTOR.text(raw)
+    assert veiled.apply(veiled.text) == raw
+    assert not any(secret in veiled.text for secret in veiled.secrets & {ONE, TWO})
+
+    target = veiled.text.split("\n")
+    for at, words in edits:
+        target[at : at + 1] = [] if words is None else [veil(" ".join(words)).text]
+    after = veiled.apply("\n".join(target))
+
+    assert after is None or all(after.count(each) >= raw.count(each) for each in veiled.secrets)
