@@ -1,5 +1,7 @@
 //! A piece of at most 15 bytes as two words, so that one comparison tells whether two pieces are the same.
 
+use std::hint::select_unpredictable;
+
 /// Where a key holds a piece's length, and where a table may add its number of tokens.
 const LENGTH_AT: u32 = 60;
 const COUNT_AT: u32 = 56;
@@ -56,8 +58,9 @@ impl Key {
     #[inline]
     pub(crate) fn tokens_in(self, counted: Self) -> usize {
         let rest = self.high ^ counted.high;
-        let same = self.low == counted.low && rest & !COUNT == 0;
-        if same { (rest >> COUNT_AT) as usize } else { 0 }
+        let same = (self.low ^ counted.low) | (rest & !COUNT) == 0;
+        // A branch that cannot be foretold would end the waiting for several keys at a time.
+        select_unpredictable(same, (rest >> COUNT_AT) as usize, 0)
     }
 
     #[inline]
@@ -93,9 +96,8 @@ pub(crate) fn halves(bytes: [u8; 16]) -> (u64, u64) {
     (both as u64, (both >> 64) as u64)
 }
 
-/// The upper bits of a hash as a place in a table of `size`, a power of two above 1.
+/// The upper bits of a hash as a place in a table of `size`, which is below 2^32.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the result is below a size")]
 pub(crate) fn place(hash: u64, size: usize) -> usize {
-    (hash >> (64 - size.trailing_zeros())) as usize
+    (((hash >> 32) * size as u64) >> 32) as usize
 }

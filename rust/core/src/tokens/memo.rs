@@ -20,30 +20,35 @@ struct Long {
 
 const NO_PIECE: Long = Long { bytes: [0; LONG_BYTES], length: 0, tokens: 0 };
 
+/// Two short pieces in half a cache line.
+#[derive(Clone, Copy, Default)]
+#[repr(align(32))]
+struct Pair([Key; 2]);
+
 /// The memo of one encoding in one thread; the longer pieces' table is made when there is one.
 pub(crate) struct Memo {
-    short: Vec<[Key; 2]>,
+    short: Vec<Pair>,
     long: Vec<[Long; 2]>,
 }
 
 impl Memo {
     pub(crate) fn new() -> Self {
-        Self { short: vec![[Key::default(); 2]; SHORT], long: Vec::new() }
+        Self { short: vec![Pair::default(); SHORT], long: Vec::new() }
     }
 
     /// The tokens of a short piece, or 0 if they are not remembered.
     #[inline]
     pub(crate) fn short(&self, key: Key) -> usize {
         let pair = self.short.get(place(key.hash(), SHORT));
-        pair.map_or(0, |[first, second]| key.tokens_in(*first) | key.tokens_in(*second))
+        pair.map_or(0, |Pair([first, second])| key.tokens_in(*first) | key.tokens_in(*second))
     }
 
     /// Keeps the tokens of a short piece in mind, in one place only.
     pub(crate) fn remember(&mut self, key: Key, tokens: usize) {
         if let Some(pair) = self.short.get_mut(place(key.hash(), SHORT))
-            && pair.iter().all(|known| key.tokens_in(*known) == 0)
+            && pair.0.iter().all(|known| key.tokens_in(*known) == 0)
         {
-            *pair = [key.counted(tokens), pair[0]];
+            pair.0 = [key.counted(tokens), pair.0[0]];
         }
     }
 

@@ -6,20 +6,25 @@ use crate::tokens::key::{Key, place};
 const LINE_KEYS: usize = 4;
 const LINE_PAIRS: usize = 8;
 
+/// Entries that are looked at together, where a cache line begins.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Line<T>(T);
+
 /// The tokens that have a key: lines of four, 0 for none; what finds its line full goes to the next.
 pub(crate) struct Whole {
-    lines: Vec<[Key; LINE_KEYS]>,
+    lines: Vec<Line<[Key; LINE_KEYS]>>,
 }
 
 impl Whole {
     pub(crate) fn with_room_for(count: usize) -> Self {
-        Self { lines: vec![[Key::default(); LINE_KEYS]; (count / 3).next_power_of_two()] }
+        Self { lines: vec![Line([Key::default(); LINE_KEYS]); count.div_ceil(2)] }
     }
 
     pub(crate) fn insert(&mut self, key: Key) {
         let mut line = place(key.hash(), self.lines.len());
         loop {
-            if let Some(free) = self.lines[line].iter_mut().find(|entry| entry.is_none()) {
+            if let Some(free) = self.lines[line].0.iter_mut().find(|entry| entry.is_none()) {
                 *free = key;
                 return;
             }
@@ -31,7 +36,7 @@ impl Whole {
     pub(crate) fn contains(&self, key: Key) -> bool {
         let mut line = place(key.hash(), self.lines.len());
         loop {
-            let entries = &self.lines[line];
+            let Line(entries) = &self.lines[line];
             if entries.contains(&key) {
                 return true;
             }
@@ -133,18 +138,18 @@ fn sieved(hash: u64) -> (usize, u64) {
 
 /// Pairs and what they merge into, one word an entry, lines of eight; what finds its line full goes to the next.
 struct Pairs {
-    lines: Vec<[u64; LINE_PAIRS]>,
+    lines: Vec<Line<[u64; LINE_PAIRS]>>,
 }
 
 impl Pairs {
     fn with_room_for(count: usize) -> Self {
-        Self { lines: vec![[0; LINE_PAIRS]; (count / LINE_PAIRS).next_power_of_two()] }
+        Self { lines: vec![Line([0; LINE_PAIRS]); (count / LINE_PAIRS).next_power_of_two()] }
     }
 
     fn insert(&mut self, pair: u64, merged: u32) {
         let mut line = place(hash(pair), self.lines.len());
         loop {
-            if let Some(free) = self.lines[line].iter_mut().find(|entry| **entry == 0) {
+            if let Some(free) = self.lines[line].0.iter_mut().find(|entry| **entry == 0) {
                 *free = pair << RANK_BITS | u64::from(merged);
                 return;
             }
@@ -156,7 +161,7 @@ impl Pairs {
     fn get(&self, pair: u64, hash: u64) -> u32 {
         let mut line = place(hash, self.lines.len());
         loop {
-            let entries = &self.lines[line];
+            let Line(entries) = &self.lines[line];
             let mut found = 0;
             for entry in entries {
                 found |= if entry >> RANK_BITS == pair { *entry } else { 0 };
