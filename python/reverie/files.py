@@ -8,7 +8,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from reverie.errors import DiskFull, Forbidden, NotFound, StorageFailed, TooLarge
+from reverie.errors import DiskFull, Forbidden, NotFound, ReverieError, StorageFailed, TooLarge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TEMPORARY",
+    "failure",
     "make_private",
     "read_beneath",
     "read_bounded",
     "remove_beneath",
+    "replace",
+    "write_all",
     "write_atomic",
     "write_beneath",
 ]
@@ -39,11 +42,11 @@ def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
     try:
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            _replace(folder, path.name, data, mode)
+            replace(folder, path.name, data, mode)
         finally:
             os.close(folder)
     except OSError as error:
-        raise _failed("write", path, error) from error
+        raise failure("write", path, error) from error
 
 
 def read_bounded(path: Path, limit: int) -> bytes:
@@ -59,7 +62,7 @@ def read_bounded(path: Path, limit: int) -> bytes:
         finally:
             os.close(handle)
     except OSError as error:
-        raise _failed("read", path, error) from error
+        raise failure("read", path, error) from error
 
 
 def write_beneath(root: Path, relative: PurePosixPath, data: bytes, mode: int = 0o600) -> None:
@@ -69,7 +72,7 @@ def write_beneath(root: Path, relative: PurePosixPath, data: bytes, mode: int = 
     `write_atomic` raises.
     """
     with _folder(root, relative, create=True) as folder:
-        _replace(folder, relative.name, data, mode)
+        replace(folder, relative.name, data, mode)
 
 
 def read_beneath(root: Path, relative: PurePosixPath, limit: int) -> bytes | None:
@@ -112,17 +115,18 @@ def make_private(folder: Path, uid: int) -> None:
         if stat.S_IMODE(found.st_mode) != 0o700:
             folder.chmod(0o700)
     except OSError as error:
-        raise _failed("make", folder, error) from error
+        raise failure("make", folder, error) from error
 
 
-def _replace(folder: int, name: str, data: bytes, mode: int) -> None:
+def replace(folder: int, name: str, data: bytes, mode: int) -> None:
+    """`write_atomic` of a name in an open folder. Raises OSError."""
     temporary = f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(temporary, flags, mode, dir_fd=folder)
     try:
         try:
             os.fchmod(handle, mode)
-            _write_all(handle, data)
+            write_all(handle, data)
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -135,7 +139,8 @@ def _replace(folder: int, name: str, data: bytes, mode: int) -> None:
     os.fsync(folder)
 
 
-def _write_all(handle: int, data: bytes) -> None:
+def write_all(handle: int, data: bytes) -> None:
+    """Writes all of `data`, however few bytes the system takes at once. Raises OSError."""
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]
@@ -166,7 +171,7 @@ def _folder(root: Path, relative: PurePosixPath, *, create: bool) -> Iterator[in
             handle = _descend(handle, step, flags | os.O_NOFOLLOW, create=create)
         yield handle
     except OSError as error:
-        raise _failed("reach", root / relative, error) from error
+        raise failure("reach", root / relative, error) from error
     finally:
         if handle >= 0:
             os.close(handle)
@@ -183,13 +188,24 @@ def _descend(folder: int, step: str, flags: int, *, create: bool) -> int:
     return deeper
 
 
-def _failed(verb: str, path: Path, error: OSError) -> Exception:
-    """What an operating system error means to a caller."""
+def failure(verb: str, path: Path, error: OSError) -> ReverieError:
+    """What an operating system error means to a caller who wanted to `verb` the file at `path`; the cause is named."""
     why = os.strerror(error.errno) if error.errno is not None else str(error)
-    if error.errno in _NO_ROOM:
-        return DiskFull(f"no room to {verb} {path}: {why}", hint="free some space; the next write works then")
-    if error.errno == errno.ENOENT:
-        return NotFound(f"cannot {verb} {path}: {why}", hint="look at the path; a parent folder may be missing")
-    if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EACCES, errno.EPERM}:
-        return Forbidden(f"cannot {verb} {path}: {why}", hint="look at its owner, mode and links")
-    return StorageFailed(f"cannot {verb} {path}: {why}", hint="look at the disk and the folder's mount")
+    said = f"cannot {verb} {path}: {why}"
+    match error.errno:
+        case number if number in _NO_ROOM:
+            return DiskFull(f"no room to {verb} {path}: {why}", hint="free some space; the next write works then")
+        case errno.ENOENT:
+            return NotFound(said, hint="look at the path; a parent folder may be missing")
+        case errno.EPERM:
+            return Forbidden(said, hint="look at its owner and mode; `lsattr` shows whether it is immutable")
+        case errno.ELOOP | errno.ENOTDIR | errno.EACCES:
+            return Forbidden(said, hint="look at its owner, mode and links")
+        case errno.EXDEV | errno.EBUSY:
+            return Forbidden(said, hint="another file system is mounted there; put the files into the folder itself")
+        case errno.EISDIR | errno.ENXIO:
+            return Forbidden(said, hint="it is no regular file; move it away")
+        case errno.EROFS:
+            return StorageFailed(said, hint="the file system is mounted read-only; remount it for writing")
+        case _:
+            return StorageFailed(said, hint="look at the disk and the folder's mount")

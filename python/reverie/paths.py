@@ -19,6 +19,7 @@ __all__ = [
     "DOCUMENT_SUFFIXES",
     "SOCKET_PATH_BYTES_MAX",
     "Layout",
+    "fault",
     "is_ours",
     "safe_relative",
 ]
@@ -34,7 +35,9 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²
 _HIDDEN = re.compile(r"\.(?!\.\w)")  # `..user.md` is an ordinary name; `.x`, `..` and `...` are not
 _SHORT_NAME = re.compile(r"[^.]*~[0-9]+(?:\.[^.]*)?")  # FACTS~1: an alias of another name on Windows
 _ENCODED = re.compile(r"%[0-9A-Fa-f]{2}|%u[0-9A-Fa-f]{4}|&#|&[A-Za-z]+;")
-_TEMPORARY = re.compile(r".*(?:~|\.tmp|\.swp|\.swo|\.bak)|#.*#", re.IGNORECASE)
+_TEMPORARY = re.compile(r".*(?:~|\.tmp(?:[\d._-].*)?|\.swp|\.swo|\.bak)|#.*#", re.IGNORECASE)
+# Letters, digits, `_` and `-`, and one ending: nothing can be wrong with it but a reserved word.
+_ORDINARY = re.compile(r"[A-Za-z0-9_-]+(?:\.(?!tmp|swp|swo|bak)[A-Za-z]+)?", re.ASCII | re.IGNORECASE)
 _FORBIDDEN = frozenset('\\:<>"|?*')  # what a synced tree could not hold on other systems
 _STRUCTURAL = frozenset("./\\:%~")
 # Read as `/`, `\` or `.` by people; not all of them are folded by NFKC.
@@ -94,8 +97,9 @@ def safe_relative(path: str, *, suffixes: Collection[str] | None = DOCUMENT_SUFF
     """`path` as a name inside a space's folder that is the same file on every system, or ValidationError.
 
     Nothing is decoded, cleaned up or resolved: a name that would need it is refused, with `details.reason`.
-    `suffixes` are the endings that may be written; None lets any through (files that an agent hands over for reading).
-    The file system is not looked at; `files.*_beneath` keeps symbolic links out when the name is used.
+    `suffixes` are the endings that may be written, and that no folder may have; None lets any through (files that an
+    agent hands over for reading). The file system is not looked at: `sync.root` and `files.*_beneath` keep symbolic
+    links out when the name is used.
     """
     if not path:
         raise _refused(path, "empty")
@@ -109,10 +113,12 @@ def safe_relative(path: str, *, suffixes: Collection[str] | None = DOCUMENT_SUFF
     if _ENCODED.search(path):
         raise _refused(path, "encoded")
     for segment in segments:
-        reason = _fault(segment)
+        reason = fault(segment)
         if reason is not None:
             raise _refused(path, reason)
     relative = PurePosixPath(path)
+    if suffixes is not None and any(folder.endswith(tuple(suffixes)) for folder in segments[:-1]):
+        raise _refused(path, "folder")
     if suffixes is not None and relative.suffix not in suffixes:
         raise _refused(path, "suffix")
     if is_ours(relative):
@@ -120,19 +126,16 @@ def safe_relative(path: str, *, suffixes: Collection[str] | None = DOCUMENT_SUFF
     return relative
 
 
-def is_ours(relative: PurePosixPath) -> bool:
-    """Whether only Reverie itself writes this name: the machine index, archives, the JSON projection, its mark."""
-    return relative.parts[0].casefold() in {"archives", "memory-index.json", ".reverie"} or (
-        relative.as_posix().casefold() == "memory/long-term-memory.json"
-    )
-
-
-def _fault(segment: str) -> str | None:
-    """Why one segment of a path may not be, or None."""
+def fault(segment: str) -> str | None:
+    """Why one segment of a path may not be, as a reason of `safe_relative` (such as `hidden`, `temporary`), or None."""
+    if _ORDINARY.fullmatch(segment) and len(segment) <= SEGMENT_BYTES_MAX and not _RESERVED.fullmatch(segment):
+        return None
     if segment == "":
         return "not_canonical"
     if _bytes_of(segment) > SEGMENT_BYTES_MAX:
         return "too_long"
+    if _ENCODED.search(segment):
+        return "encoded"
     if _HIDDEN.match(segment):
         return "hidden"
     if segment != segment.strip() or segment.endswith("."):
@@ -148,6 +151,13 @@ def _fault(segment: str) -> str | None:
     if _TEMPORARY.fullmatch(segment):
         return "temporary"
     return None
+
+
+def is_ours(relative: PurePosixPath) -> bool:
+    """Whether only Reverie itself writes this name: the machine index, archives, the JSON projection, its mark."""
+    return relative.parts[0].casefold() in {"archives", "memory-index.json", ".reverie"} or (
+        relative.as_posix().casefold() == "memory/long-term-memory.json"
+    )
 
 
 def _looks_structural(char: str) -> bool:
