@@ -1,0 +1,168 @@
+"""The walk over a space's folder: which names are documents, which take no part and why, which are passed over."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from reverie.documents import is_conflict_copy
+from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fault
+from reverie.sync.node import Limits, Refusal, Stamp, judged, refused, unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Mapping
+
+    from reverie.sync.root import Root
+
+__all__ = ["Walk", "twins"]
+
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK
+_SUFFIXES: Final = tuple(DOCUMENT_SUFFIXES)
+_PASSED_OVER: Final = frozenset({"hidden", "temporary"})
+_OURS: Final = "archives"
+_SHORT_BYTES: Final = PATH_BYTES_MAX // 4  # so many characters are never too many bytes
+
+
+class Walk:
+    """One look at the whole folder: `run` fills `stamps`, `copies` and `refused`."""
+
+    def __init__(self, root: Root, known: Mapping[str, Stamp], limits: Limits) -> None:
+        self.root = root
+        self.known = known
+        self.limits = limits
+        self.stamps: dict[str, Stamp] = {}
+        self.copies: dict[str, Stamp] = {}
+        self.refused: dict[str, Refusal] = {}
+        self._device = root.identity[0]
+        self._pending: list[str] = []
+
+    def run(self) -> None:
+        """Raises OSError when the root itself cannot be listed, or no more handles can be had."""
+        self._folder("")
+        while self._pending:
+            path = self._pending.pop()
+            try:
+                self._folder(path + "/")
+            except OSError as error:
+                # A folder that was listed and is gone was renamed just now: whether its files are, the next look says.
+                self.refused[path] = unreachable(path, error) or refused(path, "growing")
+            if len(self.stamps) > self.limits.files:
+                self.refused[""] = refused("", "too_many", f"more than {self.limits.files} documents")
+                return
+
+    def _folder(self, prefix: str) -> None:
+        """One folder; `prefix` is its path with a closing slash, or nothing for the root."""
+        handle = self.root.open_below(prefix[:-1], _FOLDER) if prefix else os.dup(self.root.handle)
+        folders: dict[str, str] = {}
+        documents: dict[str, str] = {}
+        try:
+            with os.scandir(handle) as entries:
+                listed = list(entries)
+            names = {entry.name for entry in listed}
+            for entry in listed:
+                name = entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    self._take_folder(prefix, name, names, folders)
+                elif name.endswith(_SUFFIXES):
+                    if self._may_be(prefix, name, names):
+                        self._take_document(prefix, entry, documents)
+                elif not name.startswith("."):
+                    self._take_other(prefix + name, entry)
+        finally:
+            os.close(handle)
+        self._pending.extend(prefix + name for name in folders.values())
+
+    def _take_folder(self, prefix: str, name: str, names: set[str], folders: dict[str, str]) -> None:
+        path = prefix + name
+        if not self._may_be(prefix, name, names) or (not prefix and name.casefold() == _OURS):
+            return
+        if name.endswith(_SUFFIXES):
+            self.refused[path] = refused(path, "folder")
+        elif path.count("/") + 2 > self.limits.depth:
+            self.refused[path] = refused(path, "too_deep")
+        elif (loser := _settle(prefix, name, folders, lambda: self._folders_known)) is not None:
+            self.refused[prefix + loser] = refused(prefix + loser, "collision", folders[_folded(name)])
+
+    def _take_document(self, prefix: str, entry: os.DirEntry[str], documents: dict[str, str]) -> None:
+        path = prefix + entry.name
+        try:
+            found = judged(path, entry.stat(follow_symlinks=False), self._device, self.limits)
+        except FileNotFoundError:
+            found = refused(path, "growing")
+        except OSError as error:
+            found = unreachable(path, error) or refused(path, "growing")
+        if isinstance(found, Refusal):
+            self.refused[path] = found
+        elif is_conflict_copy(path):
+            self.copies[path] = found
+        else:
+            self.stamps[path] = found
+            if (loser := _settle(prefix, entry.name, documents, lambda: self.known)) is not None:
+                self.stamps.pop(prefix + loser)
+                self.refused[prefix + loser] = refused(prefix + loser, "collision", documents[_folded(loser)])
+
+    def _take_other(self, path: str, entry: os.DirEntry[str]) -> None:
+        """What is no document is only told where documents were, or may be, below its name."""
+        if entry.is_symlink():
+            if path in self._folders_known or "." not in entry.name:
+                self.refused[path] = refused(path, "symlink")
+        elif path in self._folders_known:
+            self.refused[path] = refused(path, "not_a_folder")
+
+    def _may_be(self, prefix: str, name: str, names: set[str]) -> bool:
+        """Whether the name may be a document's or a folder's; if not, that is told unless it is passed over."""
+        path = prefix + name
+        reason = fault(name)
+        if reason is None and len(path) > _SHORT_BYTES and len(path.encode()) > PATH_BYTES_MAX:
+            reason = "too_long"
+        if reason is None:
+            return True
+        if reason not in _PASSED_OVER:
+            composed = unicodedata.normalize("NFC", name)
+            twin = reason == "not_nfc" and composed in names
+            self.refused[path] = refused(path, "collision", composed) if twin else refused(path, "name", reason)
+        return False
+
+    @cached_property
+    def _folders_known(self) -> frozenset[str]:
+        return frozenset(_folders(self.known))
+
+
+def twins(root: Root, path: str, known: Mapping[str, Stamp]) -> str | None:
+    """Another name in the folder that is the same as the last part of `path` on other systems, and goes before it.
+
+    Raises OSError.
+    """
+    with root.folder_of(path) as (folder, name):
+        names = os.listdir(folder)  # noqa: PTH208 - a handle, no path
+    prefix = path[: len(path) - len(name)]
+    for other in names:
+        if other != name and _folded(other) == _folded(name) and (prefix + other in known or other < name):
+            return other
+    return None
+
+
+def _settle(prefix: str, name: str, taken: dict[str, str], known_paths: Callable[[], Container[str]]) -> str | None:
+    """Takes `name`, or of two that are one on other systems the known one, else the first; the other is returned."""
+    folded = _folded(name)
+    other = taken.setdefault(folded, name)
+    if other == name:
+        return None
+    first, second = sorted((name, other))
+    known = known_paths()
+    taken[folded] = second if prefix + second in known and prefix + first not in known else first
+    return first if taken[folded] == second else second
+
+
+def _folded(name: str) -> str:
+    return name.lower() if name.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
+
+
+def _folders(paths: Iterable[str]) -> Iterable[str]:
+    for path in paths:
+        above = path.rpartition("/")[0]
+        while above:
+            yield above
+            above = above.rpartition("/")[0]

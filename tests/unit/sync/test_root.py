@@ -1,0 +1,120 @@
+"""A space's folder is known by its mark and pinned when it is opened; what is not that folder is never taken for it."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+
+from reverie.errors import Conflict
+from reverie.sync.root import MARK, Root
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def opened(path: Path, *, space: str = "default", store_id: str = "store", fresh: bool = False) -> Root:
+    return Root.open(path, space=space, store_id=store_id, fresh=fresh)
+
+
+def why(root: Root) -> str:
+    with pytest.raises(Conflict) as stopped:
+        root.verify()
+    assert "reverie sync status" in str(stopped.value.hint)
+    return str(stopped.value.details["reason"])
+
+
+def refused(path: Path, *, space: str = "default", store_id: str = "store", fresh: bool = False) -> str:
+    with pytest.raises(Conflict) as stopped:
+        opened(path, space=space, store_id=store_id, fresh=fresh)
+    return str(stopped.value.details["reason"])
+
+
+def test_a_fresh_root_is_made_and_marked(tmp_path: Path) -> None:
+    """The mark says space and store; the same folder opens again, and is verified."""
+    path = tmp_path / "a/space"
+    with opened(path, fresh=True) as root:
+        root.verify()
+        assert orjson.loads((path / MARK).read_bytes()) == {"space": "default", "store": "store", "format": 1}
+        assert root.identity == (path.stat().st_dev, path.stat().st_ino)
+    with opened(path) as again:
+        again.verify()
+    again.close()
+
+
+def test_a_mark_without_a_store_is_completed(tmp_path: Path) -> None:
+    (tmp_path / ".reverie").mkdir()
+    (tmp_path / MARK).write_bytes(b'{"space":"default","format":1}\n')
+    opened(tmp_path).close()
+    assert orjson.loads((tmp_path / MARK).read_bytes())["store"] == "store"
+
+
+def test_a_folder_that_is_not_ours_does_not_open(tmp_path: Path) -> None:
+    """Each case by its own reason; nothing is written into it."""
+    assert refused(tmp_path / "missing") == "root_missing"
+    (tmp_path / "file").write_bytes(b"")
+    assert refused(tmp_path / "file") == "root_missing"
+    assert refused(tmp_path / "file", fresh=True) == "root_missing"
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert refused(empty) == "root_empty"
+    assert list(empty.iterdir()) == []
+    (empty / "x.md").write_bytes(b"x")
+    assert refused(empty) == "root_unmarked"
+    opened(tmp_path / "mine", fresh=True).close()
+    assert refused(tmp_path / "mine", space="other", fresh=True) == "root_of_another_space"
+    assert refused(tmp_path / "mine", store_id="other") == "root_of_another_space"
+
+
+@pytest.mark.parametrize("mark", [b"no json", b"[1]", b"{}", b""])
+def test_a_mark_that_says_nothing_is_nobodys(tmp_path: Path, mark: bytes) -> None:
+    (tmp_path / ".reverie").mkdir()
+    (tmp_path / MARK).write_bytes(mark)
+    assert refused(tmp_path, fresh=True) == "root_of_another_space"
+
+
+def test_a_mark_that_is_a_link_is_no_mark(tmp_path: Path) -> None:
+    opened(tmp_path / "one", fresh=True).close()
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two/.reverie").symlink_to(tmp_path / "one/.reverie", target_is_directory=True)
+    assert refused(tmp_path / "two", fresh=True) == "root_of_another_space"
+
+
+def test_what_happens_to_the_root_is_noticed(tmp_path: Path) -> None:
+    """Removed, replaced by another, by an empty one, by a link to itself; its mark lost; all of it lost."""
+    path, aside = tmp_path / "space", tmp_path / "aside"
+    with opened(path, fresh=True) as root:
+        path.rename(aside)
+        assert why(root) == "root_missing"
+        path.mkdir()
+        assert why(root) == "root_empty"
+        (path / "x.md").write_bytes(b"x")
+        assert why(root) == "root_swapped"
+        shutil.rmtree(path)
+        path.symlink_to(aside, target_is_directory=True)
+        assert why(root) == "root_swapped"
+        path.unlink()
+        aside.rename(path)
+        root.verify()
+        (path / MARK).write_bytes(b'{"space":"other"}')
+        assert why(root) == "root_of_another_space"
+        (path / "x.md").write_bytes(b"x")
+        (path / MARK).unlink()
+        assert why(root) == "root_unmarked"
+        (path / "x.md").unlink()
+        (path / ".reverie").rmdir()
+        assert why(root) == "root_empty"
+
+
+def test_a_root_behind_a_link_is_resolved_once(tmp_path: Path) -> None:
+    """Where the link leads later does not matter."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real", target_is_directory=True)
+    with opened(tmp_path / "link", fresh=True) as root:
+        assert root.real == tmp_path / "real"
+        (tmp_path / "link").unlink()
+        (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
+        root.verify()
+        assert (tmp_path / "real" / MARK).exists()

@@ -1,0 +1,286 @@
+"""What is in a folder is seen without reading it; what cannot take part is told, and the rest goes on."""
+
+from __future__ import annotations
+
+import os
+import socket
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.sync import scan as looking
+from reverie.sync.node import Limits, Refusal, Stamp
+from reverie.sync.root import Root
+from reverie.sync.scan import Read, look, read, scan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+STAMP = Stamp(0, 0, 0, 0)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Root]:
+    with Root.open(tmp_path / "space", space="default", store_id="store", fresh=True) as opened:
+        yield opened
+
+
+def write(root: Root, path: str, data: bytes = b"- A fact\n") -> Path:
+    file = root.real / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)
+    return file
+
+
+def reasons(root: Root, **known: Stamp) -> dict[str, str]:
+    return {path: refusal.reason for path, refusal in scan(root, known=known).refused.items()}
+
+
+def test_documents_are_found_with_their_stamps(root: Root) -> None:
+    """Those of a person and ours alike; hidden, temporary and other files are passed over, and our own folders."""
+    documents = ["MEMORY.md", "facts/user.md", "facts/deep/er/x.txt", "notes/Füße und Hände.md", "..user.md"]
+    over = ["facts/.hidden.md", ".git/config.md", ".obsidian/x.md", "archives/a.md", "x.png", "note.md~", "#note.md#"]
+    over += [
+        "4913",
+        "facts/.#note.md",
+        "note.md.swp",
+        "x.md.tmp",
+        "x.tmp.md",
+        "x.md.tmp.4711",
+        ".~lock.x.md",
+        "a.bak/x.md",
+    ]
+    over += ["MEMORY-INDEX.json", "memory/long-term-memory.json"]
+    for path in documents + over:
+        write(root, path)
+    found = scan(root, known={})
+    assert sorted(found.stamps) == sorted(documents)
+    assert found.refused == {}
+    for path, stamp in found.stamps.items():
+        seen = (root.real / path).stat()
+        assert stamp == (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+        assert look(root, path, known={}) == stamp
+    for path in over:
+        assert look(root, path, known={}) is None
+
+
+def test_conflict_copies_are_told_apart(root: Root) -> None:
+    write(root, "facts/user.sync-conflict-20261101-101010-ab12.md")
+    write(root, "facts/user.md")
+    found = scan(root, known={})
+    assert list(found.copies) == ["facts/user.sync-conflict-20261101-101010-ab12.md"]
+    assert list(found.stamps) == ["facts/user.md"]
+
+
+def test_what_is_no_file_is_refused(root: Root, tmp_path: Path) -> None:
+    """Each kind by its name; the file beside them is found."""
+    write(root, "note.md")
+    os.mkfifo(root.real / "fifo.md")
+    (root.real / "link.md").symlink_to(root.real / "note.md")
+    (root.real / "loop.md").symlink_to("loop.md")
+    (root.real / "facts").symlink_to(tmp_path, target_is_directory=True)
+    (root.real / "folder.md").mkdir()
+    (root.real / "folder.md" / "x.md").write_bytes(b"x")
+    (root.real / "hard.md").hardlink_to(write(root, "other"))
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(root.real / "socket.md"))
+    expected = {
+        "fifo.md": "fifo",
+        "link.md": "symlink",
+        "loop.md": "symlink",
+        "facts": "symlink",
+        "folder.md": "folder",
+    }
+    expected |= {"hard.md": "hard_link", "socket.md": "socket"}
+    found = scan(root, known={})
+    assert {path: refusal.reason for path, refusal in found.refused.items()} == expected
+    assert list(found.stamps) == ["note.md"]
+    for path in expected.keys() - {"facts"}:
+        for seen in (look(root, path, known={}), read(root, path, limit=100)):
+            assert isinstance(seen, Refusal)
+            assert seen.reason == expected[path]
+            assert seen.hint
+    assert isinstance(read(root, "facts/user.md", limit=100), Refusal)
+    assert isinstance(look(root, "facts/user.md", known={}), Refusal)
+
+
+def test_a_refused_folder_hides_what_is_below(root: Root) -> None:
+    """Nothing can be said of its files; of a file that is simply gone, it is gone."""
+    write(root, "facts/user.md")
+    known = scan(root, known={}).stamps
+    (root.real / "facts").rename(root.real / "elsewhere")
+    (root.real / "facts").symlink_to("elsewhere", target_is_directory=True)
+    found = scan(root, known=known)
+    hidden = found.covering("facts/user.md")
+    assert hidden is not None
+    assert hidden.reason == "symlink"
+    assert found.covering("notes/gone.md") is None
+
+
+def test_a_file_where_a_folder_was_is_told(root: Root) -> None:
+    write(root, "facts/user.md")
+    known = scan(root, known={}).stamps
+    (root.real / "facts").rename(root.real / "elsewhere")
+    write(root, "facts")
+    found = scan(root, known=known)
+    assert found.refused["facts"].reason == "not_a_folder"
+    seen = look(root, "facts/user.md", known=known)
+    assert isinstance(seen, Refusal)
+    assert seen.reason == "not_a_folder"
+
+
+def test_a_link_in_place_of_a_known_folder_is_told_whatever_its_name(root: Root) -> None:
+    """And a link that can have nothing to do with documents is not."""
+    write(root, "v1.2/user.md")
+    known = scan(root, known={}).stamps
+    (root.real / "v1.2").rename(root.real / "elsewhere")
+    (root.real / "v1.2").symlink_to("elsewhere", target_is_directory=True)
+    (root.real / "picture.png").symlink_to("elsewhere")
+    assert reasons(root, **known) == {"v1.2": "symlink"}
+
+
+def test_names_that_are_one_on_other_systems(root: Root) -> None:
+    """The known one stays, else the first by name; the other is refused and told with it."""
+    for path in ("facts/User.md", "facts/user.md", "Notes/x.md", "notes/y.md"):
+        write(root, path)
+    found = scan(root, known={})
+    assert sorted(found.stamps) == ["Notes/x.md", "facts/User.md"]
+    assert {p: (r.reason, r.detail) for p, r in found.refused.items()} == {
+        "facts/user.md": ("collision", "User.md"),
+        "notes": ("collision", "Notes"),
+    }
+    known = {"facts/user.md": STAMP, "notes/y.md": STAMP}
+    found = scan(root, known=known)
+    assert sorted(found.stamps) == ["facts/user.md", "notes/y.md"]
+    refused = look(root, "facts/User.md", known=known)
+    assert isinstance(refused, Refusal)
+    assert (refused.reason, refused.detail) == ("collision", "user.md")
+    assert isinstance(look(root, "facts/User.md", known={}), Stamp)
+
+
+def test_composed_and_decomposed_names(root: Root) -> None:
+    """A decomposed name beside its composed twin is a collision, alone it is a name to be changed."""
+    write(root, "caf\u00e9.md")
+    write(root, "cafe\u0301.md")
+    write(root, "u\u0308ber.md")
+    found = scan(root, known={})
+    assert list(found.stamps) == ["caf\u00e9.md"]
+    assert found.refused["cafe\u0301.md"].reason == "collision"
+    assert (found.refused["u\u0308ber.md"].reason, found.refused["u\u0308ber.md"].detail) == ("name", "not_nfc")
+
+
+def test_names_that_cannot_be_are_told(root: Root) -> None:
+    """By the reason of safe_relative, in letters that can be shown."""
+    for name in (b"con.md", b"a\xffb.md", b"a:b.md", b" x.md"):
+        (root.real / os.fsdecode(name)).write_bytes(b"x")
+    found = scan(root, known={})
+    assert found.stamps == {}
+    assert sorted(refusal.detail or "" for refusal in found.refused.values()) == [
+        "control",
+        "not_portable",
+        "not_portable",
+        "not_portable",
+    ]
+    for refusal in found.refused.values():
+        refusal.path.encode()
+
+
+def test_limits_are_kept(root: Root) -> None:
+    """A long file, a deep folder, too many files: told, and no more is looked at than asked for."""
+    write(root, "long.md", b"x" * 101)
+    write(root, "a/b/c.md")
+    limits = Limits(file_bytes=100, depth=2)
+    found = scan(root, known={}, limits=limits)
+    assert {path: refusal.reason for path, refusal in found.refused.items()} == {
+        "long.md": "too_large",
+        "a/b": "too_deep",
+    }
+    assert isinstance(look(root, "a/b/c.md", known={}, limits=limits), Refusal)
+    assert isinstance(look(root, "long.md", known={}, limits=limits), Refusal)
+    for number in range(5):
+        write(root, f"n/{number}.md")
+    found = scan(root, known={}, limits=Limits(files=3))
+    covering = found.covering("any.md")
+    assert covering
+    assert covering.reason == "too_many"
+
+
+def test_reading_gives_bytes_hash_and_stamp(root: Root) -> None:
+    """The bytes as they are: a byte order mark and CRLF too."""
+    data = b"\xef\xbb\xbf- A fact\r\n- \xc3\xa4"
+    write(root, "x.md", data)
+    assert read(root, "x.md", limit=100) == Read(data, sha256(data).hexdigest(), scan(root, known={}).stamps["x.md"])
+    assert read(root, "missing.md", limit=100) is None
+    assert read(root, "missing/x.md", limit=100) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "reason", "detail"),
+    [
+        (b"a\0b", "nul", "at byte 1"),
+        (b"ab\xff", "not_utf8", "at byte 2"),
+        (b"\xed\xa0\x80", "not_utf8", "at byte 0"),
+        ("ü".encode("utf-16"), "not_utf8", "at byte 0"),
+        (b"x" * 101, "too_large", "101"),
+    ],
+)
+def test_what_is_no_text_is_refused(root: Root, data: bytes, reason: str, detail: str) -> None:
+    write(root, "x.md", data)
+    found = read(root, "x.md", limit=100)
+    assert isinstance(found, Refusal)
+    assert (found.reason, found.detail) == (reason, detail)
+
+
+def test_a_huge_file_is_not_read(root: Root) -> None:
+    """A tebibyte of nothing is refused by its size."""
+    os.truncate(write(root, "x.md"), 1 << 40)
+    found = read(root, "x.md", limit=1 << 20)
+    assert isinstance(found, Refusal)
+    assert found.reason == "too_large"
+
+
+def test_a_file_that_changes_while_it_is_read(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once: it is read again. Twice: it is growing."""
+    path = write(root, "x.md")
+    real, times = looking._whole, [1]
+
+    def grown(handle: int, size: int) -> bytes:
+        data = real(handle, size)
+        if times[0]:
+            times[0] -= 1
+            with path.open("ab") as file:
+                file.write(b"more\n")
+        return data
+
+    monkeypatch.setattr(looking, "_whole", grown)
+    found = read(root, "x.md", limit=100)
+    assert isinstance(found, Read)
+    assert found.data == b"- A fact\nmore\n"
+    times[0] = 2
+    refused = read(root, "x.md", limit=100)
+    assert isinstance(refused, Refusal)
+    assert refused.reason == "growing"
+
+
+def test_an_emptied_file_is_not_read_while_it_is_open(root: Root) -> None:
+    """An editor that empties a file before it writes is about to go on; one that leaves it empty meant it."""
+    path = write(root, "x.md")
+    with path.open("wb"):
+        found = read(root, "x.md", limit=100)
+        assert isinstance(found, Refusal)
+        assert found.reason == "growing"
+    found = read(root, "x.md", limit=100)
+    assert isinstance(found, Read)
+    assert found.data == b""
+
+
+def test_a_deep_scan_reads(root: Root) -> None:
+    """Hashes of all that can be read; what cannot is refused with its reason."""
+    write(root, "x.md", b"x")
+    write(root, "y.md", b"\xff")
+    found = scan(root, known={}, deep=True)
+    assert found.sha256 == {"x.md": sha256(b"x").hexdigest()}
+    assert list(found.stamps) == ["x.md"]
+    assert found.refused["y.md"].reason == "not_utf8"
