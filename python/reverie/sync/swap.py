@@ -1,0 +1,330 @@
+"""Changes a person's folder so that no save of theirs is lost: what is replaced is taken out whole, and looked at.
+
+The new bytes are written into `.reverie/swap/`, flushed, and exchanged with the file in one step. What comes out is
+what was there at that very moment: if it is not what was expected, somebody saved meanwhile, and it goes back in. If it
+is, it is kept for a while, since an editor that opened it earlier may still write to it.
+
+A file there is named `out-<path>-<new>-<old>-<random>`: SHA-256 of the document's path (32 digits), of the bytes that
+went in and of those that were expected to come out (64 each, zeros for no file). So after a crash each one says what it
+is for, and whether it holds anything but what it held before. `new-...` are bytes of ours that were never put anywhere.
+
+Where the file system cannot exchange, the file gets a second name in the swap folder, is looked at, and is then renamed
+over: a save by rename that falls between those last two steps, some microseconds, is lost there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final
+
+from reverie import files, kernel
+from reverie.errors import Forbidden, StorageFailed
+from reverie.sync.displaced import READ, Displaced, Left, SwapName, digest_at, digest_of, recover, swap_folder
+from reverie.sync.dress import dress
+from reverie.sync.node import Stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reverie.sync.root import Root
+
+__all__ = ["Displaced", "Left", "Overtaken", "Placed", "Taken", "put", "recover", "take"]
+
+_NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_TURNS_MAX: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The bytes are in the folder, durably. `stamp` is theirs; None: somebody has begun to change them again.
+
+    `displaced` is the file that they replaced, to be settled after a grace time; None where there was none.
+    """
+
+    stamp: Stamp | None
+    displaced: Displaced | None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The file is no longer in the folder; `displaced` is to be settled after a grace time."""
+
+    displaced: Displaced
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """Something else was there than expected, and is there now: its SHA-256, None for no file or none that can be read.
+
+    `displaced` are files that came out while it was put back, each to be settled as after a write.
+    """
+
+    found: str | None
+    displaced: tuple[Displaced, ...] = ()
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where a change happens: the open folder with the name in it, and the open swap folder."""
+
+    root: Root
+    path: str
+    folder: int
+    name: str
+    swap: int
+    fresh: list[str] = field(default_factory=list)  # names in the swap folder that hold nothing but our bytes
+
+    def found(self) -> str | None:
+        return digest_at(self.folder, self.name)
+
+    def displaced(self, name: str, expected: str | None) -> Displaced:
+        return Displaced(self.root, self.path, name, expected)
+
+    def flush(self) -> None:
+        os.fsync(self.folder)
+        os.fsync(self.swap)
+
+
+def put(root: Root, path: str, data: bytes, *, expected: str | None, mode: int = 0o600) -> Placed | Overtaken:
+    """Makes `data` the file at `path` if the file there has the SHA-256 `expected`; None: if none is there.
+
+    A new file gets `mode`, and folders on its way are made; one that is replaced hands down its mode, owner, extended
+    attributes and access list. The file is never written in place, so its other hard links keep their bytes.
+    Raises Forbidden (a link, folder or device is there; no right to write; immutable), DiskFull, StorageFailed,
+    Conflict (the root lost its mark): the folder is then as it was or has the new file whole, and no save is lost.
+    """
+    with _failing("write", root, path), _place(root, path, create=expected is None) as place:
+        if place is None:
+            return Overtaken(None)
+        old = _opened(place)
+        try:
+            found = None if old is None else digest_of(old)
+            if (old is None) != (expected is None) or found != expected:
+                return Overtaken(found)
+            return _insert(place, data, old, expected, mode)
+        finally:
+            if old is not None:
+                os.close(old)
+
+
+def take(root: Root, path: str, *, expected: str) -> Taken | Overtaken:
+    """Takes the file at `path` out of the folder if it has the SHA-256 `expected`. Folders stay, even empty ones.
+
+    Raises as `put`.
+    """
+    with _failing("remove", root, path), _place(root, path, create=False) as place:
+        if place is None:
+            return Overtaken(None)
+        old = _opened(place)
+        if old is None:
+            return Overtaken(None)
+        try:
+            found = digest_of(old)
+        finally:
+            os.close(old)
+        return Overtaken(found) if found != expected else _remove(place, expected)
+
+
+def _insert(place: _Place, data: bytes, old: int | None, expected: str | None, mode: int) -> Placed | Overtaken:
+    handle, name = _prepared(place, data, old, expected, mode)
+    try:
+        if expected is None:
+            return _add(place, handle, name, data)
+        try:
+            kernel.exchange(name, place.swap, place.name, place.folder)
+        except FileNotFoundError:
+            return Overtaken(None)
+        except kernel.Unsupported:
+            return _replace_by_link(place, handle, name, data, expected)
+        place.fresh.clear()
+        if digest_at(place.swap, name) != expected:
+            return _give_back(place, handle, name, data)
+        place.flush()
+        return Placed(_stamp(handle, data), place.displaced(name, expected))
+    finally:
+        os.close(handle)
+
+
+def _prepared(place: _Place, data: bytes, old: int | None, expected: str | None, mode: int) -> tuple[int, str]:
+    """An open file in the swap folder that holds `data` durably, and its name there."""
+    said = SwapName.of(place.path, sha256(data).hexdigest(), expected)
+    draft, name = f"new-{said.chance}", str(said)
+    place.fresh += [draft, name]
+    handle = os.open(draft, _NEW, 0o600, dir_fd=place.swap)
+    try:
+        files.write_all(handle, data)
+        if old is None:
+            os.fchmod(handle, mode)
+        else:
+            dress(handle, old)
+        os.fsync(handle)
+        os.rename(draft, name, src_dir_fd=place.swap, dst_dir_fd=place.swap)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle, name
+
+
+def _add(place: _Place, handle: int, name: str, data: bytes) -> Placed | Overtaken:
+    try:
+        _rename_new(name, place.swap, place.name, place.folder)
+    except FileExistsError:
+        return Overtaken(place.found())
+    place.flush()
+    return Placed(_stamp(handle, data), None)
+
+
+def _remove(place: _Place, expected: str) -> Taken | Overtaken:
+    name = str(SwapName.of(place.path, None, expected))
+    try:
+        _rename_new(place.name, place.folder, name, place.swap)
+    except FileNotFoundError:
+        return Overtaken(None)
+    came = digest_at(place.swap, name)
+    if came == expected:
+        place.flush()
+        return Taken(place.displaced(name, expected))
+    try:
+        _rename_new(name, place.swap, place.name, place.folder)
+    except FileExistsError:
+        # Saved twice while it was out: the newer is in its place, and the older is not lost.
+        place.flush()
+        return Overtaken(place.found(), (place.displaced(name, None),))
+    place.flush()
+    return Overtaken(came)
+
+
+def _give_back(place: _Place, handle: int, name: str, data: bytes) -> Overtaken:
+    """Puts back what came out, until nothing comes out but what was put in just before.
+
+    Whatever else comes out was saved in between, and is newer than what went in.
+    """
+    last = os.fstat(handle).st_ino
+    ours = last
+    for _ in range(_TURNS_MAX):
+        coming = os.stat(name, dir_fd=place.swap, follow_symlinks=False).st_ino
+        try:
+            kernel.exchange(name, place.swap, place.name, place.folder)
+        except FileNotFoundError:
+            if _returned(place, name):
+                place.flush()
+                return Overtaken(place.found())
+            continue
+        came = os.stat(name, dir_fd=place.swap, follow_symlinks=False).st_ino
+        if came == last:
+            break
+        last = coming
+    place.flush()
+    # Even our own bytes were in the folder for a moment, and somebody may have opened them.
+    expected = (
+        sha256(data).hexdigest() if os.stat(name, dir_fd=place.swap, follow_symlinks=False).st_ino == ours else None
+    )
+    return Overtaken(place.found(), (place.displaced(name, expected),))
+
+
+def _returned(place: _Place, name: str) -> bool:
+    """Puts a save back where the file was removed meanwhile; False when one is there again."""
+    try:
+        _rename_new(name, place.swap, place.name, place.folder)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _replace_by_link(place: _Place, handle: int, name: str, data: bytes, expected: str) -> Placed | Overtaken:
+    kept = str(SwapName.of(place.path, sha256(data).hexdigest(), expected))
+    try:
+        _link(place.name, place.folder, kept, place.swap)
+    except FileNotFoundError:
+        return Overtaken(None)
+    place.fresh.append(kept)
+    came = digest_at(place.swap, kept)
+    if came != expected or not _same(place, kept):
+        return Overtaken(place.found())
+    os.rename(name, place.name, src_dir_fd=place.swap, dst_dir_fd=place.folder)
+    place.fresh.clear()
+    place.flush()
+    return Placed(_stamp(handle, data), place.displaced(kept, expected))
+
+
+def _same(place: _Place, kept: str) -> bool:
+    try:
+        now = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return now.st_ino == os.stat(kept, dir_fd=place.swap, follow_symlinks=False).st_ino
+
+
+def _rename_new(name: str, folder: int, new: str, new_folder: int) -> None:
+    try:
+        kernel.rename_new(name, folder, new, new_folder)
+    except kernel.Unsupported:
+        _link(name, folder, new, new_folder)
+        os.unlink(name, dir_fd=folder)
+
+
+def _link(name: str, folder: int, new: str, new_folder: int) -> None:
+    try:
+        os.link(name, new, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
+    except PermissionError as error:
+        raise StorageFailed(
+            "the file system can neither exchange nor link files",
+            hint="keep the folder on a file system such as ext4, xfs, btrfs or tmpfs",
+        ) from error
+
+
+def _opened(place: _Place) -> int | None:
+    """A handle of the file that is there, or None. Raises Forbidden for anything but a regular file, OSError."""
+    try:
+        found = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
+        if not stat.S_ISREG(found.st_mode):
+            where = place.root.real / place.path
+            raise Forbidden(f"{where} is no regular file", hint="move it away", path=place.path)
+        return os.open(place.name, READ, dir_fd=place.folder)
+    except FileNotFoundError:
+        return None
+
+
+def _stamp(handle: int, data: bytes) -> Stamp | None:
+    """The stamp of our file in its place, if it still holds our bytes at that stamp."""
+    before = os.fstat(handle)
+    if os.pread(handle, len(data) + 1, 0) != data:
+        return None
+    after = os.fstat(handle)
+    stamp = Stamp(after.st_ino, after.st_size, after.st_mtime_ns, after.st_ctime_ns)
+    return stamp if (before.st_mtime_ns, before.st_ctime_ns) == stamp[2:] else None
+
+
+@contextmanager
+def _place(root: Root, path: str, *, create: bool) -> Iterator[_Place | None]:
+    """None where the folder is missing. Names of ours that were not put anywhere are gone at the end."""
+    with ExitStack() as stack:
+        swap = stack.enter_context(swap_folder(root))
+        try:
+            folder, name = stack.enter_context(root.folder_of(path, create=create))
+        except FileNotFoundError:
+            place = None
+        else:
+            place = _Place(root, path, folder, name, swap)
+            stack.callback(_tidy, place)
+        yield place
+
+
+def _tidy(place: _Place) -> None:
+    for name in place.fresh:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=place.swap)
+
+
+@contextmanager
+def _failing(verb: str, root: Root, path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        failed = files.failure(verb, root.real / path, error)
+        failed.details.setdefault("path", path)
+        raise failed from error

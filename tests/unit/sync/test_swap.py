@@ -1,0 +1,238 @@
+"""A file is exchanged, never overwritten: whose bytes come out is looked at, and somebody's save is never lost."""
+
+from __future__ import annotations
+
+import os
+import stat
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie import kernel
+from reverie.errors import Conflict, Forbidden, NotFound, ReverieError, ValidationError
+from reverie.sync.root import Root
+from reverie.sync.scan import Stamp, look
+from reverie.sync.swap import Displaced, Left, Overtaken, Placed, Taken, put, recover, take
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NOTE = "facts/user.md"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Root]:
+    with Root.open(tmp_path / "space", space="default", store_id="store", fresh=True) as opened:
+        yield opened
+
+
+def digest(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def placed(root: Root, data: bytes, before: bytes | None = None, path: str = NOTE) -> Placed:
+    done = put(root, path, data, expected=None if before is None else digest(before))
+    assert isinstance(done, Placed)
+    return done
+
+
+def swapped(root: Root) -> list[str]:
+    return sorted(path.name for path in (root.real / ".reverie/swap").iterdir())
+
+
+def test_a_new_file_is_made_with_its_folders(root: Root) -> None:
+    """Nothing was there, nothing is displaced, and the stamp is that of the file."""
+    done = placed(root, b"one\n")
+    assert (root.real / NOTE).read_bytes() == b"one\n"
+    assert stat.S_IMODE((root.real / NOTE).stat().st_mode) == 0o600
+    assert done.displaced is None
+    assert done.stamp == look(root, NOTE, known={NOTE: Stamp(0, 0, 0, 0)})
+    assert swapped(root) == []
+
+
+def test_a_file_is_replaced_and_the_old_one_settles(root: Root) -> None:
+    """What came out is kept until it is looked at again; then nothing is left of it."""
+    placed(root, b"one\n")
+    done = placed(root, b"two\n", b"one\n")
+    assert (root.real / NOTE).read_bytes() == b"two\n"
+    assert done.displaced is not None
+    assert len(swapped(root)) == 1
+    assert done.displaced.settle() is None
+    assert done.displaced.settled
+    assert swapped(root) == []
+
+
+@pytest.mark.parametrize("expected", [None, digest(b"older\n")])
+def test_what_is_not_expected_stays(root: Root, expected: str | None) -> None:
+    """Somebody's text is left in its place, and told by its hash."""
+    (root.real / "facts").mkdir()
+    (root.real / NOTE).write_bytes(b"theirs\n")
+    inode = (root.real / NOTE).stat().st_ino
+    assert put(root, NOTE, b"ours\n", expected=expected) == Overtaken(digest(b"theirs\n"))
+    assert (root.real / NOTE).read_bytes() == b"theirs\n"
+    assert (root.real / NOTE).stat().st_ino == inode
+    assert swapped(root) == []
+
+
+def test_a_file_that_is_gone_is_not_made_again(root: Root) -> None:
+    """Expected to be there, it was removed: with its folder, or alone."""
+    assert put(root, NOTE, b"ours\n", expected=digest(b"x")) == Overtaken(None)
+    assert not (root.real / "facts").exists()
+    (root.real / "facts").mkdir()
+    assert put(root, NOTE, b"ours\n", expected=digest(b"x")) == Overtaken(None)
+    assert take(root, NOTE, expected=digest(b"x")) == Overtaken(None)
+    assert list((root.real / "facts").iterdir()) == []
+
+
+def asked(displaced: Displaced) -> tuple[bytes | None, bool]:
+    return displaced.settle(), displaced.settled
+
+
+def test_a_save_in_the_displaced_file_is_given_back(root: Root) -> None:
+    """An editor that opened the file before the exchange writes after it: asked for until it is done."""
+    placed(root, b"one\n")
+    with (root.real / NOTE).open("r+b", buffering=0) as editor:
+        done = placed(root, b"two\n", b"one\n")
+        assert done.displaced
+        editor.truncate(0)
+        assert asked(done.displaced) == (None, False)
+        editor.write(b"edited\n")
+        assert asked(done.displaced) == (None, False)
+    assert asked(done.displaced) == (b"edited\n", False)
+    assert (root.real / NOTE).read_bytes() == b"two\n"
+    done.displaced.discard()
+    assert done.displaced.settled
+    assert swapped(root) == []
+
+
+def test_a_file_is_taken_away(root: Root) -> None:
+    """The expected one; any other stays where it is. The folder stays."""
+    placed(root, b"one\n")
+    assert take(root, NOTE, expected=digest(b"other")) == Overtaken(digest(b"one\n"))
+    done = take(root, NOTE, expected=digest(b"one\n"))
+    assert isinstance(done, Taken)
+    assert list((root.real / "facts").iterdir()) == []
+    assert done.displaced.settle() is None
+    assert swapped(root) == []
+
+
+def test_mode_and_attributes_are_kept(root: Root) -> None:
+    placed(root, b"one\n")
+    path = root.real / NOTE
+    path.chmod(0o640)
+    os.setxattr(path, "user.colour", b"blue")
+    placed(root, b"two\n", b"one\n")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert os.getxattr(path, "user.colour") == b"blue"
+
+
+def test_another_hard_link_keeps_its_bytes(root: Root, tmp_path: Path) -> None:
+    """The file is replaced by rename, never written in place."""
+    placed(root, b"one\n")
+    (tmp_path / "outside").hardlink_to(root.real / NOTE)
+    placed(root, b"two\n", b"one\n")
+    assert (tmp_path / "outside").read_bytes() == b"one\n"
+    assert (root.real / NOTE).read_bytes() == b"two\n"
+
+
+@pytest.mark.parametrize("path", ["../x.md", "a/../../x.md", "/etc/x.md", "a//x.md", "./x.md", "", "a\0b.md"])
+def test_names_that_lead_elsewhere_are_refused(root: Root, path: str) -> None:
+    with pytest.raises(ValidationError):
+        put(root, path, b"x", expected=None)
+
+
+def test_a_crash_leaves_nothing_of_ours(root: Root) -> None:
+    """What was written and never placed, and what was displaced and not changed since."""
+    placed(root, b"one\n")
+    placed(root, b"two\n", b"one\n")
+    (root.real / ".reverie/swap/new-0123").write_bytes(b"thr")
+    root.held.clear()
+    assert recover(root, [NOTE]) == []
+    assert swapped(root) == []
+
+
+def test_a_crash_leaves_a_save_to_be_merged(root: Root) -> None:
+    """Somebody's bytes in the swap folder are named with their path, and stay until they are merged."""
+    placed(root, b"one\n")
+    placed(root, b"two\n", b"one\n")
+    [name] = swapped(root)
+    (root.real / ".reverie/swap" / name).write_bytes(b"edited\n")
+    assert recover(root, [NOTE]) == []  # this process still looks after it
+    root.held.clear()
+    [left] = recover(root, ["facts/other.md", NOTE])
+    assert left == Left(root, NOTE, name, b"edited\n")
+    assert [unknown.path for unknown in recover(root, [])] == [None]
+    left.discard()
+    assert recover(root, [NOTE]) == []
+    assert swapped(root) == []
+
+
+def test_a_save_whose_file_is_gone_goes_back(root: Root) -> None:
+    """A crash between taking out and putting back leaves the document where its writer saved it."""
+    placed(root, b"one\n")
+    taken = take(root, NOTE, expected=digest(b"one\n"))
+    assert isinstance(taken, Taken)
+    (root.real / ".reverie/swap" / taken.displaced.name).write_bytes(b"edited\n")
+    root.held.clear()
+    assert recover(root, [NOTE]) == []
+    assert (root.real / NOTE).read_bytes() == b"edited\n"
+
+
+def test_what_is_no_file_is_refused(root: Root, tmp_path: Path) -> None:
+    """A link, a folder: nothing is written through it or into it, and the error says where and what to do."""
+    outside = tmp_path / "outside.md"
+    outside.write_bytes(b"outside")
+    (root.real / "link.md").symlink_to(outside)
+    (root.real / "folder.md").mkdir()
+    (root.real / "out").symlink_to(tmp_path, target_is_directory=True)
+    for path in ("link.md", "folder.md", "out/new.md"):
+        for expected in (None, digest(b"outside")):
+            with pytest.raises(Forbidden) as refused:
+                put(root, path, b"x", expected=expected)
+            assert refused.value.hint
+            assert refused.value.details["path"] == path
+    assert outside.read_bytes() == b"outside"
+    assert not (tmp_path / "new.md").exists()
+
+
+def test_a_root_without_its_mark_is_not_written(root: Root) -> None:
+    (root.real / ".reverie/space.json").unlink()
+    (root.real / "x.md").write_bytes(b"x")
+    with pytest.raises(Conflict) as stopped:
+        put(root, NOTE, b"x", expected=None)
+    assert stopped.value.details["reason"] == "root_unmarked"
+
+
+@pytest.mark.parametrize("call", ["exchange", "rename_new"])
+def test_a_file_system_without_exchange(root: Root, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """Links do the same: nothing is overwritten unseen, nothing is left behind."""
+
+    def unsupported(*_: object) -> None:
+        raise kernel.Unsupported(38, "Function not implemented")
+
+    monkeypatch.setattr(kernel, call, unsupported)
+    placed(root, b"one\n")
+    assert isinstance(put(root, NOTE, b"x", expected=None), Overtaken)
+    done = placed(root, b"two\n", b"one\n")
+    assert isinstance(put(root, NOTE, b"x", expected=digest(b"one\n")), Overtaken)
+    assert (root.real / NOTE).read_bytes() == b"two\n"
+    assert done.displaced
+    assert done.displaced.settle() is None
+    assert isinstance(take(root, NOTE, expected=digest(b"two\n")), Taken)
+    assert not (root.real / NOTE).exists()
+    root.held.clear()
+    assert recover(root, [NOTE]) == []
+    assert swapped(root) == []
+
+
+def test_errors_are_of_the_family(root: Root) -> None:
+    """A folder that is a file: Forbidden, with the path and a hint, and nothing is left."""
+    (root.real / "facts").write_bytes(b"a file")
+    with pytest.raises(ReverieError) as failed:
+        put(root, NOTE, b"x", expected=None)
+    assert not isinstance(failed.value, NotFound)
+    assert failed.value.details["path"] == NOTE
+    assert failed.value.hint
+    assert (root.real / "facts").read_bytes() == b"a file"
