@@ -91,7 +91,51 @@ def test_origins_are_files_commands_and_speakers() -> None:
         "callers of makeLogger: none",
     )
     thread.call("mcp__tracker__get", {"id": "ENT-12345"}, "ENT-12345 is about the logger_leak in workers")
-    assert {passage.origin for passage in kept(thread)} >= {"Grep makeLogger", "Find callers", "mcp__tracker__get"}
+    assert {passage.origin for passage in kept(thread)} >= {
+        "Grep makeLogger in /w/src",
+        "Find callers",
+        "mcp__tracker__get",
+    }
+
+
+def test_lines_around_a_search_hit_stand_under_their_file() -> None:
+    """A hit keeps its place; what surrounds it is a line of the file like any other."""
+    found = "src/logger.ts:7: makeLogger is made here now\nsrc/logger.ts-8-  and lineTransport follows it below"
+    passages = kept(Thread().call("Grep", {"pattern": "makeLogger"}, found))
+    assert {(passage.origin, passage.text) for passage in passages} == {
+        ("Grep makeLogger", "src/logger.ts:7: makeLogger is made here now"),
+        ("src/logger.ts", "and lineTransport follows it below"),
+    }
+
+
+def test_a_heading_is_not_said_again_below_it() -> None:
+    """What was run for a reason stands under the reason; the reason alone is no line."""
+    thread = Thread().call("TaskCreate", {"subject": "Make parse_config refuse unknown keys", "description": ""}, "ok")
+    assert not [passage for passage in kept(thread) if passage.text == passage.origin]
+
+
+def test_what_explains_a_name_comes_before_what_only_has_it() -> None:
+    """A name alone on its line says less than a line about it, and a declaration says more than a use."""
+    thread = Thread().call(
+        "Read", {"file_path": "/w/a.py"}, "retry_limit,\nthe retry_limit counts attempts before failing"
+    )
+    assert kept(thread)[0].text == "the retry_limit counts attempts before failing"
+    used = "total = sum_widgets(shelf, owner, counter)"
+    declared = "def sum_widgets(shelf, owner, counter):"
+    thread = Thread().call("Read", {"file_path": "/w/a.py"}, f"{used}\n{declared}")
+    assert kept(thread)[0].text == declared
+
+
+def test_talk_that_says_something_new_comes_before_talk_that_repeats() -> None:
+    """Words that stand in a kept line count for less, and announcements for less than findings."""
+    thread = Thread()
+    thread.agent("The cache forgets entries whenever writers overlap readers during startup.")
+    thread.agent("Whenever writers overlap readers during startup, the cache forgets entries.")
+    thread.agent("Migrations finish quickly because the ledger keeps checksums beside records.")
+    thread.agent("Let me compare checksums beside records while migrations finish quickly today.")
+    texts = [passage.text for passage in kept(thread)]
+    assert {texts.index(text) for text in texts if text.startswith(("Whenever", "Migrations"))} == {0, 1}
+    assert texts[-1].startswith("Let me")
 
 
 def test_every_kind_of_edit_gives_its_new_lines() -> None:

@@ -22,6 +22,7 @@ _ORIGIN_LENGTH = 70
 
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
 _LINE_NUMBER = re.compile(r"^\s*\d+(?:→|\t)")
+_HIT = re.compile(r"^(?P<file>[\w./@+-]*\w\.\w+)-\d+-(?P<text>.*\S.*)$")
 _WRAPPING = re.compile(r"<system-reminder>.*?</system-reminder>|</?tool_use_error>", re.DOTALL)
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 _SILENT = {"TodoWrite", "TaskUpdate", "TaskList", "TaskGet", "TodoRead"}
@@ -56,7 +57,8 @@ def lines(trace: Trace) -> Iterator[Line]:
         for origin, source, seq, text in _texts(step, trace):
             for piece in _pieces(text):
                 order += 1
-                yield Line(piece, origin, source, seq, order)
+                if piece != origin:
+                    yield Line(piece, origin, source, seq, order)
 
 
 def _texts(step: Said | Call | Interrupted, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
@@ -84,7 +86,19 @@ def _call(call: Call, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
         result = _WRAPPING.sub("", result)
     if trace.root:
         result = result.replace(trace.root + "/", "")
-    yield origin, Source.ERROR if call.failed else Source.RESULT, call.result_seq, result
+    source = Source.ERROR if call.failed else Source.RESULT
+    if call.tool == "Grep":
+        for where, text in _found(result, origin):
+            yield where, source, call.result_seq, text
+    else:
+        yield origin, source, call.result_seq, result
+
+
+def _found(result: str, origin: str) -> Iterator[tuple[str, str]]:
+    """What a search found, each line under the file that it stands in; other lines under the search itself."""
+    for line in result.split("\n"):
+        hit = _HIT.match(line)
+        yield (hit["file"], hit["text"]) if hit else (origin, line)
 
 
 def origin_of(call: Call, trace: Trace) -> str:
@@ -92,10 +106,15 @@ def origin_of(call: Call, trace: Trace) -> str:
     if call.path:
         return trace.relative(call.path)
     if call.tool in {"Grep", "Glob"}:
-        return clip(f"{call.tool} {call.word('pattern')}", _ORIGIN_LENGTH)
+        return clip(_search(call, trace), _ORIGIN_LENGTH)
     if call.tool == "TaskCreate":
         return clip(call.word("subject"), _ORIGIN_LENGTH) or call.tool
     return clip(call.word("description"), _ORIGIN_LENGTH) or call.tool
+
+
+def _search(call: Call, trace: Trace) -> str:
+    where = trace.relative(call.word("path"))
+    return f"{call.tool} {call.word('pattern')} in {where}" if where else f"{call.tool} {call.word('pattern')}"
 
 
 def _inputs(call: Call, trace: Trace) -> Iterator[str]:
@@ -106,8 +125,7 @@ def _inputs(call: Call, trace: Trace) -> Iterator[str]:
         case "Read" | "Glob" | "LS":
             return
         case "Grep":
-            where = trace.relative(call.word("path"))
-            yield f"Grep {call.word('pattern')} in {where}" if where else f"Grep {call.word('pattern')}"
+            yield _search(call, trace)
         case "Edit":
             yield _shortened(call.word("new_string"), trace)
         case "MultiEdit":

@@ -1,0 +1,186 @@
+"""Chooses lines within a budget so that what is worth keeping stands in them once, and once explained."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from reverie import tokens
+from reverie.distill.extractive.lines import Line, Source
+from reverie.distill.extractive.names import names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["Seen", "pick"]
+
+_MENTION = 0.6  # share of a name's worth that its first mention has; the rest is for the line that explains it
+_MENTION_AGAIN = 0.1  # of that, for each further mention
+_EXPLAIN_AGAIN = 0.2  # and of the rest, for each further line that explains the name
+_MAX_NAMES = 4  # a line with more names than this explains none of them
+_MIN_WORDS = 3  # and one with fewer words beside the name neither
+_WORD = 0.05  # worth of a new word in talk, in the same measure as a name's chance of being used
+_WORD_AGAIN = 0.8  # of that, each time the word has stood in another line of talk
+_AGED = 0.6  # of that, for the oldest talk
+_HEADING = 0.6  # share of a new origin's heading that its first line has to pay
+_ANNOUNCED = 0.5  # of that, where the agent only says what it is about to do
+_DECLARED = 1.25  # worth of names on a line that declares something, by that on any line
+_BARE = 0.8  # and of those on a line that explains none of them
+
+_WORDS = re.compile(r"[a-z]{4,}")
+_CONTENT = re.compile(r"[a-z][a-z_]{4,}")
+_ENDING = re.compile(r"(?:ing|ed|es|s)$")
+_DECLARATION = re.compile(
+    r"^(?:[-+] *)?(?:(?:export|public|private|protected|static|async|pub|default|abstract) )*"
+    r"(?:func|def|class|type|interface|struct|enum|const|fn|impl|trait|function|module)\b"
+)
+_ANNOUNCEMENT = re.compile(
+    r"^(?:(?:perfect|great|good|excellent|ok(?:ay)?|now|next|first|then)\b[!,.]? *)*"
+    r"(?:let me|let's|i'll|i need to|i will)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class Seen:
+    """What stands in the lines chosen so far: names by mention and by explanation, and words of talk."""
+
+    mentioned: dict[str, int] = field(default_factory=dict)
+    explained: dict[str, int] = field(default_factory=dict)
+    words: dict[str, int] = field(default_factory=dict)
+
+    def add(self, text: str, mentioned: Sequence[str]) -> None:
+        """Takes in a line with the names on it."""
+        self.count(mentioned, _explained(text, mentioned), ())
+
+    def count(self, mentioned: Sequence[str], explained: Sequence[str], words: Sequence[str]) -> None:
+        """Takes in a line by what was found on it before."""
+        for into, found in ((self.mentioned, mentioned), (self.explained, explained), (self.words, words)):
+            for each in found:
+                into[each] = into.get(each, 0) + 1
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A line with what it would add; `by_name` and `by_word` are the shares that its kind and its age leave."""
+
+    line: Line
+    cost: int
+    mentioned: tuple[str, ...]
+    explained: tuple[str, ...]
+    words: tuple[str, ...]
+    by_name: float
+    by_word: float
+    taken: bool = False
+
+
+def pick(pool: Sequence[Line], worth: Mapping[str, float], seen: Seen, budget: int) -> list[tuple[Line, int]]:
+    """Lines of `pool` with their tokens, the best for its tokens first. What was `seen` is worth less.
+
+    The first line of an origin pays for the heading over it, and is worth the names in that too.
+    """
+    return _Picker(pool, worth, seen).chosen(budget)
+
+
+class _Picker:
+    """Greedy and lazy: a line is weighed again when it comes up, or when its origin was opened.
+
+    Nothing else can make it worth more.
+    """
+
+    def __init__(self, pool: Sequence[Line], worth: Mapping[str, float], seen: Seen) -> None:
+        self._worth = worth
+        self._seen = seen
+        self._candidates = _candidates(pool)
+        self._by_origin: dict[str, list[int]] = {}
+        for index, line in enumerate(pool):
+            self._by_origin.setdefault(line.origin, []).append(index)
+        headings = tokens.count_many([f"\n[{origin}]\n" for origin in self._by_origin])
+        self._heading = dict(zip(self._by_origin, headings, strict=True))
+        self._entitled = {origin: names(origin) for origin in self._by_origin}
+        self._opened: set[str] = set()
+        self._heap = [(-self._value(index), index) for index, each in enumerate(self._candidates) if _says(each)]
+        heapq.heapify(self._heap)
+
+    def chosen(self, budget: int) -> list[tuple[Line, int]]:
+        kept: list[tuple[Line, int]] = []
+        while self._heap and budget > 0:
+            _, index = heapq.heappop(self._heap)
+            candidate = self._candidates[index]
+            if candidate.taken or candidate.cost > budget:
+                continue
+            now = -self._value(index)
+            if self._heap and now > self._heap[0][0]:
+                heapq.heappush(self._heap, (now, index))
+                continue
+            budget -= candidate.cost
+            self._take(candidate)
+            kept.append((candidate.line, candidate.cost))
+        return kept
+
+    def _take(self, candidate: _Candidate) -> None:
+        candidate.taken = True
+        self._seen.count(candidate.mentioned, candidate.explained, candidate.words)
+        origin = candidate.line.origin
+        if origin in self._opened:
+            return
+        self._opened.add(origin)
+        self._seen.count(self._entitled[origin], (), ())
+        for index in self._by_origin[origin]:
+            if not self._candidates[index].taken and _says(self._candidates[index]):
+                heapq.heappush(self._heap, (-self._value(index), index))
+
+    def _value(self, index: int) -> float:
+        """Worth for each token."""
+        candidate = self._candidates[index]
+        gain = self._gain(candidate)
+        origin = candidate.line.origin
+        if origin in self._opened:
+            return gain / candidate.cost
+        return (gain + self._mentions(self._entitled[origin])) / (candidate.cost + _HEADING * self._heading[origin])
+
+    def _gain(self, candidate: _Candidate) -> float:
+        told = self._mentions(candidate.mentioned)
+        for name in candidate.explained:
+            told += (1 - _MENTION) * self._worth[name] * _EXPLAIN_AGAIN ** self._seen.explained.get(name, 0)
+        said = sum(_WORD_AGAIN ** self._seen.words.get(word, 0) for word in candidate.words)
+        return candidate.by_name * told + candidate.by_word * said
+
+    def _mentions(self, found: Sequence[str]) -> float:
+        mentioned = self._seen.mentioned
+        return sum(_MENTION * self._worth[name] * _MENTION_AGAIN ** mentioned.get(name, 0) for name in found)
+
+
+def _says(candidate: _Candidate) -> bool:
+    return bool(candidate.mentioned or candidate.words)
+
+
+def _candidates(pool: Sequence[Line]) -> list[_Candidate]:
+    costs = tokens.count_many([line.text + "\n" for line in pool])
+    end = max((line.order for line in pool), default=0)
+    return [_candidate(line, cost, line.order / end) for line, cost in zip(pool, costs, strict=True)]
+
+
+def _candidate(line: Line, cost: int, recent: float) -> _Candidate:
+    mentioned = names(line.text)
+    explained = _explained(line.text, mentioned)
+    if line.source in {Source.AGENT, Source.USER}:
+        by_word = _WORD * (_AGED + (1 - _AGED) * recent) * (_ANNOUNCED if _ANNOUNCEMENT.match(line.text) else 1)
+        return _Candidate(line, cost, mentioned, explained, _content(line.text), 1.0, by_word)
+    kind = _DECLARED if _DECLARATION.match(line.text) else 1.0 if explained else _BARE
+    return _Candidate(line, cost, mentioned, explained, (), kind, 0.0)
+
+
+def _explained(text: str, mentioned: Sequence[str]) -> tuple[str, ...]:
+    """The names that a line says something about: few on it, and enough other words beside them."""
+    if not 0 < len(mentioned) <= _MAX_NAMES:
+        return ()
+    line = text.lower()
+    return tuple(name for name in mentioned if len(set(_WORDS.findall(line.replace(name.lower(), " ")))) >= _MIN_WORDS)
+
+
+def _content(text: str) -> tuple[str, ...]:
+    """The words of a line that carry its meaning, each once and without its ending."""
+    return tuple(dict.fromkeys(_ENDING.sub("", word) for word in _CONTENT.findall(text.lower())))
