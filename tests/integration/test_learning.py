@@ -6,29 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.client import Client
 from reverie.errors import NotFound
 from reveried.cli.import_file import import_file
-from support.daemon import Daemon, running_daemon
 from support.session import given_back, made_session, session_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    """One daemon for the module; every test has sessions of its own."""
-    with running_daemon() as running:
-        yield running
-
-
-@pytest.fixture
-def client(daemon: Daemon) -> Iterator[Client]:
-    """A client of that daemon."""
-    with Client(daemon.socket) as opened:
-        yield opened
+    from reverie.client import Client
+    from support.daemon import Daemon
 
 
 def test_a_thread_teaches_once(client: Client, daemon: Daemon, tmp_path: Path) -> None:

@@ -17,22 +17,7 @@ from support.shared import sessions
 from support.soak import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    """One daemon for all sessions."""
-    with running_daemon() as running:
-        yield running
-
-
-@pytest.fixture
-def client(daemon: Daemon) -> Iterator[Client]:
-    """A client of that daemon."""
-    with Client(daemon.socket) as opened:
-        yield opened
 
 
 def said(path: Path) -> list[tuple[str, Any]]:

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from reverie.importers import ChunkPlan, claude_code, jsonline, plan, plan_chunk
+from reverie.importers import claude_code, jsonline, plan, plan_chunk
 from reverie.importers.claude_code import line_of, parse_line, raw_bytes
 from reverie.importers.reading import NO_RESULT, join
 from reverie.models import Entry, EntryKind, Message
 from support.soak import count
-from support.transcripts import Transcript, call, result, stored, text
+from support.transcripts import Transcript, call, planned, result, stored, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,33 +83,6 @@ def transcripts(draw: st.DrawFn) -> bytes:
     lines = draw(st.lists(RAW_LINES, max_size=8))
     data = b"{}\n" + b"".join(line + draw(st.sampled_from([b"\n", b"\r\n"])) for line in lines)
     return data if draw(st.booleans()) else data[:-1]
-
-
-def add(first: ChunkPlan, rest: ChunkPlan) -> ChunkPlan:
-    """Two plans in a row as one."""
-    return ChunkPlan(
-        first.entries + rest.entries,
-        first.consumed + rest.consumed,
-        first.lines + rest.lines,
-        first.problems + rest.problems,
-        dict(Counter(first.counts) + Counter(rest.counts)),
-        rest.inside,
-    )
-
-
-def planned(data: bytes, cuts: list[int], *, ends: bool) -> ChunkPlan:
-    """The plans of a transcript that came in pieces; with `ends`, every piece looked like the last one."""
-    so_far = ChunkPlan((), 0, 0)
-    for cut in [*sorted(cuts), len(data)]:
-        piece = plan_chunk(
-            data[so_far.consumed : cut],
-            first_line=1 + so_far.lines,
-            final=ends or cut == len(data),
-            inside=so_far.inside,
-            tokens=False,
-        )
-        so_far = add(so_far, piece)
-    return so_far
 
 
 @pytest.fixture(scope="module", autouse=True)

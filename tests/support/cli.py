@@ -10,7 +10,19 @@ import orjson
 
 from support.fake_daemon import HEALTH, Answer, Seen, envelope
 
-__all__ = ["Cli", "Outcome", "Routes"]
+__all__ = ["DISTILLED", "Cli", "Outcome", "Routes", "check"]
+
+DISTILLED = {
+    "archive": "cd" * 32,
+    "number": 2,
+    "summary": {"number": 2, "sections": {}, "text": "# Conversation Summary (Distillation #2)"},
+    "tail": {"messages": 10, "tokens": 400},
+    "tokensBefore": 9000,
+    "tokensAfter": 900,
+    "tokensUsed": 900,
+    "memories": {"candidates": 3, "counts": {"ADD": 2, "SKIP": 1}, "tier": "GENEROUS"},
+}
+"""What a daemon answers to a distillation."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +39,15 @@ class Outcome:
 
 
 Cli = Callable[..., Outcome]
+
+
+def check(cli: Cli, words: str, *says: str) -> None:
+    """The command succeeds and its sentence or table says all of this, without control characters."""
+    done = cli(*words.split())
+    assert (done.code, done.err) == (0, "")
+    for part in says:
+        assert part in done.out
+    assert "\x1b" not in done.out
 
 
 class Routes:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from reverie.importers.plan import plan_chunk
+from reverie.importers.plan import ChunkPlan, plan_chunk
 
 if TYPE_CHECKING:
     from reverie.models import Entry
@@ -76,3 +77,30 @@ def stored(data: bytes) -> list[Entry]:
     """The entries of a whole transcript, numbered as in a thread of its own."""
     plan = plan_chunk(data, first_line=1, final=True)
     return [replace(entry, seq=seq) for seq, entry in enumerate(plan.entries, 1)]
+
+
+def _joined(first: ChunkPlan, rest: ChunkPlan) -> ChunkPlan:
+    """Two plans in a row as one."""
+    return ChunkPlan(
+        first.entries + rest.entries,
+        first.consumed + rest.consumed,
+        first.lines + rest.lines,
+        first.problems + rest.problems,
+        dict(Counter(first.counts) + Counter(rest.counts)),
+        rest.inside,
+    )
+
+
+def planned(data: bytes, cuts: list[int], *, ends: bool) -> ChunkPlan:
+    """The plans of a transcript that came in pieces; with `ends`, every piece looked like the last one."""
+    so_far = ChunkPlan((), 0, 0)
+    for cut in [*sorted(cuts), len(data)]:
+        piece = plan_chunk(
+            data[so_far.consumed : cut],
+            first_line=1 + so_far.lines,
+            final=ends or cut == len(data),
+            inside=so_far.inside,
+            tokens=False,
+        )
+        so_far = _joined(so_far, piece)
+    return so_far

@@ -47,7 +47,7 @@ INTENTS = {
     "abstract_name": "test_other_kinds_of_socket",
     "conn_flood": "test_connection_flood",
     "fd_exhaustion": "test_few_descriptors",
-    "slow_500": "test_slow_clients_do_not_slow_others",
+    "slow_500": "test_slow_clients_keep_nobody_out",
     "other_uid": "test_another_user_is_refused",
     "root_uid": "test_root_may_connect_and_is_logged",
     "forged_tenant": "test_space_comes_from_the_credential",

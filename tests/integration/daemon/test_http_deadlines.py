@@ -8,23 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.daemon import running_daemon, status_bytes
-from support.http_checks import HEALTH, QUICK, check_refused, check_well
+from support.daemon import status_bytes
+from support.http_checks import HEALTH, check_refused, check_well
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from support.daemon import Daemon
 
 CRAWL_BYTES = 400
 """As many would take twenty seconds; the deadlines of QUICK are half a second."""
-
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    """One daemon with short deadlines for the whole module: it must outlive all of it."""
-    with running_daemon(**QUICK) as running:
-        yield running
 
 
 def test_short_body_has_no_effect(daemon: Daemon) -> None:

@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
-from support.daemon import running_daemon
-from support.http_checks import QUICK, check_refused
+from support.http_checks import check_refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from support.daemon import Daemon
-
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    """One daemon with short deadlines for the whole module: it must outlive all of it."""
-    with running_daemon(**QUICK) as running:
-        yield running
 
 
 def test_compressed_and_foreign_bodies(daemon: Daemon) -> None:

@@ -9,20 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.daemon import request, running_daemon
-from support.http_checks import HEALTH, QUICK, check_refused, check_well
+from support.daemon import request
+from support.http_checks import HEALTH, check_refused, check_well
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from support.daemon import Daemon
-
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    """One daemon with short deadlines for the whole module: it must outlive all of it."""
-    with running_daemon(**QUICK) as running:
-        yield running
 
 
 def test_half_close_is_answered(daemon: Daemon) -> None:

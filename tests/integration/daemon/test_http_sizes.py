@@ -6,21 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.daemon import request, running_daemon, status_bytes
+from support.daemon import request, status_bytes
 from support.http_checks import QUICK, check_refused, check_well
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Iterator
 
     from support.daemon import Daemon
-
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    """One daemon with short deadlines for the whole module: it must outlive all of it."""
-    with running_daemon(**QUICK) as running:
-        yield running
 
 
 def test_empty_body(daemon: Daemon) -> None:

@@ -17,21 +17,13 @@ from reveried import log
 from reveried.http.gate import Gate
 from reveried.http.limits import Limits
 from support.daemon import Wire, request, running_daemon
-from support.http_checks import HEALTH, QUICK, check_refused, check_well, cpu_seconds
+from support.http_checks import HEALTH, check_refused, check_well, cpu_seconds
 from support.soak import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from support.daemon import Daemon
-
-
-@pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
-    """One daemon with short deadlines for the whole module: it must outlive all of it."""
-    with running_daemon(**QUICK) as running:
-        yield running
 
 
 def test_passed_descriptors_are_closed(daemon: Daemon) -> None:

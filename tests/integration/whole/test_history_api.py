@@ -14,6 +14,7 @@ from reverie.store.check import run_check
 from reveried.cli.import_file import import_file
 from support.daemon import running_daemon, scratch_home
 from support.http_checks import add_token, bearer, check_refused
+from support.pages import turned
 from support.session import given_back, session_file
 
 if TYPE_CHECKING:
@@ -200,14 +201,7 @@ def test_operations_are_listed_to_the_end(client: Client) -> None:
     """Newest first, without a gap, each with who, why and its parent."""
     whole = client.operations(limit=1000).items
     assert [operation.seq for operation in whole] == list(range(len(whole), 0, -1))
-    found, after = [], None
-    while True:
-        page = client.operations(limit=7, after=after)
-        found += page.items
-        after = page.next
-        if after is None:
-            break
-    assert found == whole
+    assert turned(client.operations, 7) == whole
     assert {operation.who for operation in whole} >= {"owner"}
     assert all(client.operation(operation.id) == operation for operation in whole[:20])
 

@@ -11,6 +11,7 @@ from reverie.errors import NotFound, ValidationError
 from reveried.cli.import_file import import_file
 from support.daemon import running_daemon
 from support.http_checks import check_refused
+from support.pages import turned
 from support.session import session_file
 
 if TYPE_CHECKING:
@@ -38,14 +39,7 @@ def test_memories_are_listed_to_the_end(client: Client) -> None:
     assert len(whole) >= 7
     assert {"observation", "preference", "mistake", "episode"} <= {memory.type for memory in whole}
     for size in (1, 2, 5):
-        found, after = [], None
-        while True:
-            page = client.memories(limit=size, after=after)
-            found += page.items
-            after = page.next
-            if after is None:
-                break
-        assert found == whole
+        assert turned(client.memories, size) == whole
     for memory in whole:
         assert client.memory(memory.id) == memory
         assert memory.content
@@ -59,14 +53,7 @@ def test_memories_are_filtered_by_type(client: Client, kind: Any) -> None:
     """Those of the type and no other, also in pages of one."""
     expected = [memory for memory in client.memories(limit=1000).items if memory.type == kind]
     assert client.memories(kind=kind).items == expected
-    found, after = [], None
-    for _ in range(len(expected) + 1):
-        page = client.memories(kind=kind, limit=1, after=after)
-        found += page.items
-        after = page.next
-        if after is None:
-            break
-    assert found == expected
+    assert turned(client.memories, 1, kind=kind) == expected
 
 
 def test_memories_are_filtered_by_tag(client: Client) -> None:
@@ -172,14 +159,7 @@ def test_documents_hold_the_memories(client: Client, daemon: Daemon) -> None:
     paths = [document.path for document in whole]
     assert paths == sorted(paths)
     assert {"MEMORY.md", "MEMORY-INDEX.json", "memory/long-term-memory.json", "facts/mistakes.md"} <= set(paths)
-    found, after = [], None
-    while True:
-        page = client.documents(limit=2, after=after)
-        found += page.items
-        after = page.next
-        if after is None:
-            break
-    assert found == whole
+    assert turned(client.documents, 2) == whole
     for document in whole:
         text = client.document(document.path)
         assert (text.etag, text.size) == (document.etag, len(text.content.encode()))

@@ -11,6 +11,7 @@ from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store.check import run_check
 from support.daemon import running_daemon
 from support.http_checks import check_refused
+from support.pages import turned
 from support.session import given_back
 
 if TYPE_CHECKING:
@@ -73,16 +74,7 @@ def test_threads_are_listed_to_the_end(client: Client) -> None:
         client.create_thread(id=f"listed-{number}")
     whole = [thread.id for thread in client.threads(limit=1000).items]
     for size in (1, 2, 3, 1000):
-        found: list[str] = []
-        after = None
-        while True:
-            page = client.threads(limit=size, after=after)
-            assert len(page.items) <= size
-            found += [thread.id for thread in page.items]
-            after = page.next
-            if after is None:
-                break
-        assert found == whole
+        assert [thread.id for thread in turned(client.threads, size)] == whole
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=-1", "limit=ten", "limit=1&limit=2", "limit=1.0"])

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reveried.cli import dream_commands, output
+from support.cli import DISTILLED, check
 from support.fake_daemon import Answer, FakeDaemon, envelope
+from support.pages import page
 
 if TYPE_CHECKING:
     from support.cli import Cli, Routes
@@ -95,16 +97,6 @@ CONTEXT = {
     "distillation": 1,
     "dropped": [{"what": "excerpt"}],
 }
-DISTILLED = {
-    "archive": "cd" * 32,
-    "number": 2,
-    "summary": {"number": 2, "sections": {}, "text": "# Conversation Summary (Distillation #2)"},
-    "tail": {"messages": 10, "tokens": 400},
-    "tokensBefore": 9000,
-    "tokensAfter": 900,
-    "tokensUsed": 900,
-    "memories": {"candidates": 3, "counts": {"ADD": 2, "SKIP": 1}, "tier": "GENEROUS"},
-}
 STATUS = {
     "space": "default",
     "root": "/r/root/default",
@@ -125,19 +117,6 @@ STATUS = {
     "leftAlone": [{"path": "facts/user.md", "beside": "facts/user.new.md"}],
 }
 RECALLED = {"hits": [{"memory": MEMORY, "score": 2.5, "why": "says renaming"}], "tokens": 9}
-
-
-def page(*items: Any, next_: str | None = None) -> dict[str, Any]:
-    return {"items": list(items), "next": next_}
-
-
-def check(cli: Cli, words: str, *says: str) -> None:
-    """The command succeeds and its sentence or table says all of this, without control characters."""
-    done = cli(*words.split())
-    assert (done.code, done.err) == (0, "")
-    for part in says:
-        assert part in done.out
-    assert "\x1b" not in done.out
 
 
 ANSWERS: dict[str, Any] = {

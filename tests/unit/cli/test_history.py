@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+
+from support.cli import check
+from support.pages import page
 
 if TYPE_CHECKING:
     from support.cli import Cli, Routes
@@ -21,18 +24,6 @@ MEMORY = {
     "updatedAt": AT,
 }
 ARCHIVE = {"kind": "dream", "at": AT, "size": 16, "entries": 2}
-
-
-def page(*items: Any, next_: str | None = None) -> dict[str, Any]:
-    return {"items": list(items), "next": next_}
-
-
-def check(cli: Cli, words: str, *says: str) -> None:
-    """The command succeeds and says all of this."""
-    done = cli(*words.split())
-    assert (done.code, done.err) == (0, "")
-    for part in says:
-        assert part in done.out
 
 
 @pytest.mark.usefixtures("daemon")

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.cli import DISTILLED
 from support.fake_daemon import envelope
+from support.pages import page
 
 if TYPE_CHECKING:
     from support.cli import Cli, Routes
@@ -21,21 +23,6 @@ THREAD = {
     "createdAt": AT,
     "updatedAt": AT,
 }
-DISTILLED = {
-    "archive": "cd" * 32,
-    "number": 2,
-    "summary": {"number": 2, "sections": {}, "text": "# Conversation Summary (Distillation #2)"},
-    "tail": {"messages": 10, "tokens": 400},
-    "tokensBefore": 9000,
-    "tokensAfter": 900,
-    "tokensUsed": 900,
-    "memories": {"candidates": 3, "counts": {"ADD": 2}, "tier": "GENEROUS"},
-    "operation": "7",
-}
-
-
-def page(*items: Any, next_: str | None = None) -> dict[str, Any]:
-    return {"items": list(items), "next": next_}
 
 
 def memory(name: str, kind: str) -> dict[str, Any]:
@@ -48,7 +35,7 @@ def test_a_thread_by_its_beginning(cli: Cli, routes: Routes) -> None:
     """The only thread that begins so is meant, on whichever page; several are named; none is the daemon's refusal."""
     pages = {None: page(THREAD, next_="a"), "a": page(THREAD | {"id": "thr_5bb7"})}
     routes["GET /v1/threads"] = lambda seen: pages[seen.query.get("after")]
-    routes["POST /v1/threads/thr_5bb7/distill"] = DISTILLED | {"operation": None}
+    routes["POST /v1/threads/thr_5bb7/distill"] = DISTILLED
     assert cli("distill", "thr_5b").code == 0
     several = cli("distill", "thr_5")
     assert several.code == 2
@@ -62,7 +49,8 @@ def test_a_thread_by_its_beginning(cli: Cli, routes: Routes) -> None:
 @pytest.mark.usefixtures("daemon")
 def test_a_distillation_in_short(cli: Cli, routes: Routes) -> None:
     """Facts come first, with what was learnt by kind; the summary is printed where it is asked for."""
-    routes["POST /v1/threads/thr_1/distill"] = DISTILLED
+    taught = {"candidates": 3, "counts": {"ADD": 2}, "tier": "GENEROUS"}
+    routes["POST /v1/threads/thr_1/distill"] = DISTILLED | {"memories": taught, "operation": "7"}
     changes = [{"kind": "memory", "key": [name], "after": 1} for name in ("mem_1", "mem_2")]
     operation = {"id": "7", "seq": 7, "at": AT, "who": "owner", "why": "thread.distill"}
     routes["GET /v1/operations/7"] = operation | {"changes": changes}

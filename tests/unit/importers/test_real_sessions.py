@@ -5,20 +5,20 @@ from __future__ import annotations
 import gzip
 import random
 from collections import Counter
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import orjson
 import pytest
 
-from reverie.importers import ChunkPlan, plan_chunk
+from reverie.importers import plan_chunk
 from reverie.importers.claude_code import line_of
 from reverie.importers.files import discover, entries, identity
 from reverie.importers.reading import NO_RESULT, join, past_summaries
 from reverie.models import Entry, EntryKind, Message
 from support.shared import sessions
 from support.soak import count
+from support.transcripts import planned
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def test_any_cut_of_a_session_gives_the_same_entries() -> None:
             cuts = sorted(chance.randrange(len(data)) for _ in range(3))
             end = data.index(b"\n", cuts[0])
             cuts = sorted([*cuts, end, end + 1])
-            assert cut_up(data, cuts, ends=chance.random() < 0.5).entries == whole.entries
+            assert planned(data, cuts, ends=chance.random() < 0.5).entries == whole.entries
 
 
 def test_every_cut_of_a_piece_of_a_session() -> None:
@@ -159,29 +159,7 @@ def test_every_cut_of_a_piece_of_a_session() -> None:
     data = gzip.decompress(path.read_bytes())[: count(6000, 60_000)]
     whole = plan_chunk(data, first_line=1, final=True, tokens=False)
     for cut in range(len(data)):
-        assert cut_up(data, [cut], ends=True) == whole
-
-
-def cut_up(data: bytes, cuts: list[int], *, ends: bool) -> ChunkPlan:
-    """The plans of the pieces as one; with `ends`, each looked like the last."""
-    so_far = ChunkPlan((), 0, 0)
-    for cut in [*cuts, len(data)]:
-        piece = plan_chunk(
-            data[so_far.consumed : cut],
-            first_line=1 + so_far.lines,
-            final=ends or cut == len(data),
-            inside=so_far.inside,
-            tokens=False,
-        )
-        so_far = replace(
-            piece,
-            entries=so_far.entries + piece.entries,
-            consumed=so_far.consumed + piece.consumed,
-            lines=so_far.lines + piece.lines,
-            problems=so_far.problems + piece.problems,
-            counts=dict(Counter(so_far.counts) + Counter(piece.counts)),
-        )
-    return so_far
+        assert planned(data, [cut], ends=True) == whole
 
 
 def test_they_are_found_and_named() -> None:

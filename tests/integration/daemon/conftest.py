@@ -1,0 +1,20 @@
+"""One daemon with short deadlines per module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.daemon import Daemon, running_daemon
+from support.http_checks import QUICK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    """A daemon that must outlive all that the tests of a module do to it."""
+    with running_daemon(**QUICK) as running:
+        yield running
