@@ -12,11 +12,20 @@ pub struct Stream<R> {
     rounds: [Round; ROUNDS_MAX],
 }
 
+/// A piece of text on its way through the rounds.
+struct Piece {
+    text: String,
+    /// Whether the round before it replaced something in it; the first round reads everything.
+    changed: bool,
+}
+
 /// One round over a text in pieces: what has been given on is kept as far as rules look back.
 #[derive(Default)]
 struct Round {
     text: String,
     given: usize,
+    /// Where the last piece ends that the round before changed. What is read as it was then has no spans.
+    changed: usize,
 }
 
 impl<R: Borrow<Redactor>> Stream<R> {
@@ -28,33 +37,36 @@ impl<R: Borrow<Redactor>> Stream<R> {
 
     /// Takes the next piece; returns the next part of the redacted text, which may be empty.
     pub fn feed(&mut self, piece: &str) -> String {
-        let mut piece = piece.to_owned();
-        for round in &mut self.rounds {
-            piece = round.feed(self.redactor.borrow(), &piece, false);
-        }
-        piece
+        self.through(piece.to_owned(), false)
     }
 
     /// The rest of the redacted text.
     #[must_use]
     pub fn finish(mut self) -> String {
-        let mut piece = String::new();
+        self.through(String::new(), true)
+    }
+
+    fn through(&mut self, text: String, last: bool) -> String {
+        let mut piece = Piece { text, changed: true };
         for round in &mut self.rounds {
-            piece = round.feed(self.redactor.borrow(), &piece, true);
+            piece = round.feed(self.redactor.borrow(), &piece, last);
         }
-        piece
+        piece.text
     }
 }
 
 impl Round {
-    fn feed(&mut self, redactor: &Redactor, piece: &str, last: bool) -> String {
-        self.text.push_str(piece);
+    fn feed(&mut self, redactor: &Redactor, piece: &Piece, last: bool) -> Piece {
+        self.text.push_str(&piece.text);
+        if piece.changed {
+            self.changed = self.text.len();
+        }
         let reach = redactor.reach();
         // Work is put off until there is enough of it, so that small pieces cost no more than large ones.
         if !last && self.text.len() - self.given < 4 * reach {
-            return String::new();
+            return Piece { text: String::new(), changed: false };
         }
-        let mut spans = redactor.spans(&self.text, Reach::Content);
+        let mut spans = if self.changed > 0 { redactor.spans(&self.text, Reach::Content) } else { Vec::new() };
         let mut until = self.text.len();
         if !last {
             until = self.text.floor_char_boundary(until - 2 * reach);
@@ -64,12 +76,17 @@ impl Round {
         }
         let given = self.given;
         spans.retain(|span| span.start >= given && span.end <= until);
-        let mut out = String::new();
-        replace(&self.text[..until.max(given)], given, &spans, &mut out);
-        self.given = until.max(given);
-        let kept = self.text.floor_char_boundary(self.given.saturating_sub(2 * reach));
+        let mut text = String::new();
+        replace(&self.text[..until.max(given)], given, &spans, &mut text);
+        self.keep_from(until.max(given), reach);
+        Piece { text, changed: !spans.is_empty() }
+    }
+
+    /// Forgets what rules will not look back at once all before `given` is given on.
+    fn keep_from(&mut self, given: usize, reach: usize) {
+        let kept = self.text.floor_char_boundary(given.saturating_sub(2 * reach));
         self.text.drain(..kept);
-        self.given -= kept;
-        out
+        self.given = given - kept;
+        self.changed = self.changed.saturating_sub(kept);
     }
 }
