@@ -1,6 +1,6 @@
 //! Laws of redaction over texts made of what secrets and their surroundings are made of.
 
-use reverie_core::redact::{Reach, Redactor, Stream, kinds};
+use reverie_core::redact::{REACH, Reach, Redactor, Stream, kinds};
 
 /// What secrets are made of, and what stands round them, so that a few bytes make an awkward text.
 const PIECES: [&str; 64] = [
@@ -70,6 +70,13 @@ const PIECES: [&str; 64] = [
     "-",
 ];
 
+/// What has no secrets, to stand between the pieces of a long text.
+const FILLERS: [&str; 4] = ["\n", "the quick brown fox\n", "ab ", "\u{e9} "];
+
+/// Pieces in a text that is tried at every cut, and in one that is repeated in a long one.
+const SHORT: usize = 10;
+const LONG: usize = 100;
+
 /// A text made of pieces, one for each byte.
 #[must_use]
 pub fn text(data: &[u8]) -> String {
@@ -121,28 +128,48 @@ pub fn nothing_is_left(data: &[u8]) {
     assert!(!redacted.contains(PIECES[0]), "{text:?}");
 }
 
-/// A stream that is cut where the bytes say reads as the whole; long enough that parts are given on before the end.
-pub fn streams_read_as_the_whole(data: &[u8]) {
-    if data.is_empty() {
-        return;
+/// A short text reads as the whole wherever it is cut, and character by character.
+pub fn short_streams_read_as_the_whole(data: &[u8]) {
+    let data = &data[..data.len().min(SHORT)];
+    let (text, redactor) = (text(data), redactor(data));
+    let whole = redactor.redact(&text, Reach::Content).0;
+    for (cut, _) in text.char_indices() {
+        assert_eq!(streamed(&redactor, [&text[..cut], &text[cut..]]), whole, "{text:?}");
     }
-    let text = text(data);
-    streams(&redactor(data), &text, data);
-    let long = text.repeat(700_000 / text.len() + 1);
-    streams(&redactor(data), &long, data);
+    let mut one = [0; 4];
+    let characters: Vec<String> = text.chars().map(|character| character.encode_utf8(&mut one).to_owned()).collect();
+    assert_eq!(streamed(&redactor, characters.iter().map(String::as_str)), whole, "{text:?}");
 }
 
-fn streams(redactor: &Redactor, text: &str, data: &[u8]) {
-    let whole = redactor.redact(text, Reach::Content).0;
+/// A long text reads as the whole, also where something stands at the edge of what is given on before the end, and where
+/// something stands at the cut.
+pub fn long_streams_read_as_the_whole(data: &[u8]) {
+    let [first, second, data @ ..] = data else { return };
+    let data = &data[..data.len().min(LONG)];
+    let (text, redactor) = (text(data), redactor(data));
+    let inside = |byte: u8| text.floor_char_boundary(text.len() * usize::from(byte) / 256);
+    let filler = FILLERS[usize::from(first ^ second) % FILLERS.len()];
+    let (fed, edge) = (4 * REACH, 2 * REACH);
+    let mut long = text.clone();
+    fill(&mut long, filler, edge - inside(*first));
+    long.push_str(&text);
+    fill(&mut long, filler, fed - inside(*second));
+    long.push_str(&text);
+    let cut = long.floor_char_boundary(fed);
+    let whole = redactor.redact(&long, Reach::Content).0;
+    assert_eq!(streamed(&redactor, [&long[..cut], &long[cut..]]), whole, "{text:?} at {} and {cut}", inside(*first));
+}
+
+/// More of the text until it is so long, in bytes.
+fn fill(text: &mut String, filler: &str, length: usize) {
+    let missing = length.saturating_sub(text.len());
+    text.push_str(&filler.repeat(missing / filler.len()));
+    text.push_str(&".".repeat(missing % filler.len()));
+}
+
+fn streamed<'t>(redactor: &Redactor, pieces: impl IntoIterator<Item = &'t str>) -> String {
     let mut stream = Stream::new(redactor);
-    let mut out = String::new();
-    let mut rest = text;
-    for byte in data.iter().cycle().take(64) {
-        let cut = rest.floor_char_boundary(rest.len().min((usize::from(*byte) + 1) * text.len() / 4096 + 1));
-        out.push_str(&stream.feed(&rest[..cut]));
-        rest = &rest[cut..];
-    }
-    out.push_str(&stream.feed(rest));
+    let mut out: String = pieces.into_iter().map(|piece| stream.feed(piece)).collect();
     out.push_str(&stream.finish());
-    assert_eq!(out, whole);
+    out
 }

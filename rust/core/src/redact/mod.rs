@@ -35,8 +35,8 @@ pub const DEPTH_MAX: usize = 1024;
 /// The longest value, key block or encoded run that is followed.
 const RUN_MAX: usize = 32 * 1024;
 
-/// No rule looks further than this from what raised it, in either direction.
-const REACH: usize = 2 * RUN_MAX;
+/// No rule looks further than this from what raised it, in either direction; a stream holds four times as much.
+pub const REACH: usize = 2 * RUN_MAX;
 
 /// One secret: byte offsets into the text, and its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
