@@ -6,7 +6,7 @@ Texts above 8 KiB are worked on without the interpreter lock.
 """
 
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, Literal, final
 
 def count(text: str, encoding: str = "o200k_base") -> int:
     """Tokens of ordinary text, equal to `len(tiktoken.get_encoding(encoding).encode_ordinary(text))`."""
@@ -81,6 +81,9 @@ def redact(text: str, literals: Sequence[str] = ()) -> tuple[str, list[tuple[int
 
 def kinds() -> list[str]:
     """Every word that can stand in `[REDACTED:<kind>]`, in order."""
+
+def marks() -> list[tuple[str, Literal["begins", "holds", "named"], str]]:
+    """What gives a secret of a kind away, in order: the kind, how (`begins`, `holds` or `named`), and the mark."""
 
 @final
 class Redactor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reverie import _native
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = ["KINDS", "Redactor", "Span"]
+__all__ = ["KINDS", "Mark", "Redactor", "Span", "marks"]
 
 KINDS = frozenset(_native.kinds())
 """Every word that can stand in `[REDACTED:<kind>]`."""
@@ -24,6 +24,14 @@ class Span(NamedTuple):
     start: int
     end: int
     kind: str
+
+
+class Mark(NamedTuple):
+    """What gives a secret of a kind away: it `begins` with the text, `holds` it, or is `named` by it."""
+
+    kind: str
+    how: Literal["begins", "holds", "named"]
+    text: str
 
 
 _SPACED = re.compile(r"(?:\S ){15,}\S")
@@ -101,3 +109,8 @@ class Redactor:
     def spans(self, text: str) -> list[Span]:
         """Where the secrets of `text` are, in order, apart from each other."""
         return [Span(*span) for span in self._native.spans(text)]
+
+
+def marks() -> list[Mark]:
+    """Every mark of the tables, in order of kinds. A kind that has none is known by its shape or its surroundings."""
+    return [Mark(*mark) for mark in _native.marks()]

@@ -7,12 +7,16 @@ import tomllib
 from pathlib import Path
 
 from reverie.paths import Layout
+from reverie.redact import KINDS, Redactor, marks
 from reveried.cli.reference import markdown as commands_page
 from reveried.config import parse
 from reveried.config_keys import KEYS
 from reveried.config_reference import page as settings_page
+from reveried.redact_reference import SHAPES
+from reveried.redact_reference import page as kinds_page
 
 ROOT = Path(__file__).resolve().parents[2]
+BODIES = ("4f9c2b7a1e" * 20, "A1B2C3D4E5F6G7H8J9" * 10)
 
 
 def test_every_setting_is_documented() -> None:
@@ -21,6 +25,30 @@ def test_every_setting_is_documented() -> None:
 
     assert text == settings_page()
     assert all(f"`{key.name}`" in text for key in KEYS)
+
+
+def test_every_kind_of_secret_is_documented() -> None:
+    """docs/redaction.md says how each kind is known; `python -m reveried.redact_reference` writes it anew."""
+    text = (ROOT / "docs" / "redaction.md").read_text()
+    told = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (.+) \|$", text, re.MULTILINE))
+
+    assert text == kinds_page()
+    assert told.keys() == KINDS
+    assert {kind for kind in KINDS if kind not in {mark.kind for mark in marks()}} <= SHAPES.keys() <= KINDS
+
+
+def test_a_mark_is_what_it_says() -> None:
+    """What begins like a published token, with enough after it, is a secret of that kind or of a longer prefix's."""
+    redactor = Redactor()
+    missed = [
+        mark
+        for mark in marks()
+        if mark.how == "begins"
+        and not redactor.spans(f"x = {mark.text}{BODIES[0]}")
+        and not redactor.spans(f"x = {mark.text}{BODIES[1]}")
+    ]
+
+    assert missed == []
 
 
 def test_the_example_configuration_is_valid(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ mod _native {
     #[pymodule_export]
     use crate::patch::apply_patches;
     #[pymodule_export]
-    use crate::redactor::{RedactedStream, Redactor, kinds, redact};
+    use crate::redactor::{RedactedStream, Redactor, kinds, marks, redact};
     #[pymodule_export]
     use crate::tokens::{count, count_items, count_many, fits, truncate, vocabulary};
 }

@@ -38,6 +38,11 @@ pub(crate) fn kinds() -> Vec<&'static str> {
     rules::kinds().to_vec()
 }
 
+#[pyfunction]
+pub(crate) fn marks() -> Vec<(&'static str, &'static str, &'static str)> {
+    rules::marks().into_iter().map(|mark| (mark.kind, mark.how, mark.text)).collect()
+}
+
 #[pyclass(frozen, module = "reverie._native")]
 pub(crate) struct Redactor(Arc<rules::Redactor>);
 

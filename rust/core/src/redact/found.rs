@@ -24,6 +24,29 @@ pub fn kinds() -> &'static [&'static str] {
     &KINDS
 }
 
+/// What in a text gives away a secret of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark {
+    /// The word in `[REDACTED:<kind>]`.
+    pub kind: &'static str,
+    /// `begins`: the secret begins with it; `holds`: it is inside the secret; `named`: it is in the secret's name.
+    pub how: &'static str,
+    /// The mark itself.
+    pub text: &'static str,
+}
+
+/// Every mark in the tables, in order. A kind without one is known by its shape.
+#[must_use]
+pub fn marks() -> Vec<Mark> {
+    let begins = tokens().map(|token| Mark { kind: token.kind, how: "begins", text: token.prefix });
+    let holds = INFIXES.iter().map(|infix| Mark { kind: infix.kind, how: "holds", text: infix.middle });
+    let named = KEYWORDS.iter().map(|keyword| Mark { kind: keyword.kind, how: "named", text: keyword.word });
+    let mut marks: Vec<_> = begins.chain(holds).chain(named).collect();
+    marks.sort_unstable();
+    marks.dedup();
+    marks
+}
+
 /// How sure a span's kind is; where spans overlap, the surest one names the union.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sure {

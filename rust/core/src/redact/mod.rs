@@ -22,7 +22,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use found::Found;
 use literals::Literals;
 
-pub use found::kinds;
+pub use found::{Mark, kinds, marks};
 pub use keys::{Announcer, Object, holds, named};
 pub use stream::Stream;
 
