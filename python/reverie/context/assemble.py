@@ -98,6 +98,7 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
         },
         distillation=parts.distillation,
         dropped=dropped,
+        texts={_WIRE.get(name, name): tier.texts for name, tier in ordered.items()},
     )
 
 

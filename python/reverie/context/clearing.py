@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from reverie.context.parts import Limits
 
-__all__ = ["PLACEHOLDER", "clear", "cleared_ids", "edits"]
+__all__ = ["PLACEHOLDER", "clear", "cleared_cost", "cleared_ids", "edits"]
 
 PLACEHOLDER: Final = "[old tool result cleared; call the tool again if it is needed]"
 
@@ -59,6 +59,20 @@ def clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> tuple[list[
     gone = frozenset(order)
     lost = [{"tier": "tail", "what": "tool_result", "id": each, "why": "cleared"} for each in order]
     return [_cleared(piece, gone) for piece in kept], lost
+
+
+def cleared_cost(units: Sequence[Unit], limits: Limits, beside: int = 0) -> int:
+    """Tokens of what `clear` leaves of the conversation, without making it."""
+    begin = _thinking_kept(units, limits.keep_thinking_turns)
+    kept = [piece if position >= begin else unthinking(piece) for position, piece in enumerate(units)]
+    gone = frozenset(cleared_ids(kept, limits, beside))
+    saved = sum(
+        size - content_cost(PLACEHOLDER)
+        for piece in kept
+        for block, size in zip(_results(piece), piece.results, strict=True)
+        if block["tool_use_id"] in gone
+    )
+    return sum(piece.cost for piece in kept) - saved
 
 
 def _cleared(piece: Unit, gone: frozenset[str]) -> Unit:

@@ -76,10 +76,12 @@ class Context:
     """A request fragment and its bill.
 
     `request` holds exactly `system`, `messages`, `context_management` and `betas`. `tokens` has one number for each
-    tier, their `total`, and the `tokenizer`'s name. `dropped` lists what found no room, each with its `tier`.
+    tier, their `total`, and the `tokenizer`'s name. `dropped` lists what found no room, each with its `tier`. `texts`
+    are the texts of every tier but the tail, by the names of `tokens`.
     """
 
     request: dict[str, Any]
     tokens: dict[str, Any]
     distillation: int = 0
     dropped: list[dict[str, Any]] = field(default_factory=list)
+    texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
