@@ -13,20 +13,29 @@ from reverie.importers.files import entries
 from reverie.importers.reading import join, past_summaries
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from reverie.models import Candidate, Message
+    from reverie.context import Context
+    from reverie.models import Candidate, Entry, Message
 
-__all__ = ["context_text", "knowledge_text"]
+__all__ = ["context_of", "context_text", "knowledge_text"]
 
 
 def context_text(path: Path, max_tokens: int) -> str:
     """What an agent would get after the transcript at `path`: every tier, within `max_tokens` as counted in o200k.
 
-    The transcript is taken as if a distillation took place at its end. Raises what the importers raise for a file
-    that cannot be read, and TokenBudgetExceeded where not even the floors fit.
+    Raises what the importers raise for a file that cannot be read, and TokenBudgetExceeded where not even the floors
+    fit.
     """
-    read = list(entries(path, tokens=False))
+    return render(context_of(list(entries(path, tokens=False)), max_tokens))
+
+
+def context_of(read: Sequence[Entry], max_tokens: int) -> Context:
+    """The context after these entries of one transcript, taken as if a distillation took place at their end.
+
+    Raises TokenBudgetExceeded where not even the floors fit.
+    """
     messages = join(read)
     number = len(past_summaries(read)) + 1
     limits = Limits(max_tokens=max_tokens)
@@ -39,7 +48,7 @@ def context_text(path: Path, max_tokens: int) -> str:
         return _assembled(messages, len(messages), number, limits)
 
 
-def _assembled(messages: list[Message], start: int, number: int, limits: Limits) -> str:
+def _assembled(messages: list[Message], start: int, number: int, limits: Limits) -> Context:
     """The context where everything before `messages[start]` is distilled and the rest preserved."""
     tail = messages[start:]
     distillation = Extractive().distill(
@@ -58,7 +67,7 @@ def _assembled(messages: list[Message], start: int, number: int, limits: Limits)
         passages=distillation.passages,
         messages=tuple(tail),
     )
-    return render(assemble(parts, limits))
+    return assemble(parts, limits)
 
 
 def knowledge_text(path: Path, max_tokens: int) -> str:
