@@ -96,8 +96,13 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
         },
     ),
     "eval": (
-        "What an agent would get after a transcript.\n\nExample: reverie eval context session.jsonl",
-        {"context": eval_commands.eval_context, "knowledge": eval_commands.eval_knowledge},
+        "What an agent would get after a session, and what survives.\n\nExample: reverie eval context session.jsonl",
+        {
+            "context": eval_commands.eval_context,
+            "knowledge": eval_commands.eval_knowledge,
+            "continuity": eval_commands.eval_continuity,
+            "frequency": eval_commands.eval_frequency,
+        },
     ),
 }
 

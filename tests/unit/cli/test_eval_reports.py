@@ -1,0 +1,97 @@
+"""`reverie eval continuity` and `frequency`: a table, JSON, a picture, and refusals that say what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.tokens import TOKENIZER
+from support.compacted import compacted_session
+
+if TYPE_CHECKING:
+    from support.cli import Cli
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    """A folder with a session that was compacted."""
+    path = tmp_path / "sessions"
+    path.mkdir()
+    (path / "a.jsonl").write_bytes(compacted_session())
+    return str(path)
+
+
+def test_continuity_is_a_table(cli: Cli, folder: str, tmp_path: Path) -> None:
+    """Ours beside the simpler ways, the tiers below; the picture is written where it was asked for."""
+    picture = tmp_path / "kept.svg"
+    done = cli("eval", "continuity", folder, "--budgets", "3000,800", "--svg", str(picture))
+    assert (done.code, done.err) == (0, "")
+    rows = [line.split() for line in done.out.splitlines()]
+    assert "1 session, 1 cut; names needed after one: 10" in done.out
+    assert [row[1] for row in rows if row[:1] == ["reverie"]] == ["800", "3,000"]
+    assert ["client's", "own", "summary", "-"] in [row[:4] for row in rows]
+    assert [row[1] for row in rows if row[:1] == ["3,000"]] == ["workingState", "digest", "summary", "excerpts", "tail"]
+    assert picture.read_text().startswith("<svg")
+    assert str(picture) in done.out
+
+
+def test_continuity_as_json(cli: Cli, folder: str) -> None:
+    """The same figures for machines; a file that is no session is named."""
+    (Path(folder) / "b.jsonl").write_bytes(b"PK\x03\x04 an archive")
+    done = cli("eval", "continuity", folder, "--budgets", "3000", "--json")
+    found = done.json
+    assert (found["sessions"], found["events"], found["tokenizer"]) == (1, 1, TOKENIZER)
+    assert [row["way"] for row in found["rows"]] == ["reverie", "plain tail", "talk alone", "client's own summary"]
+    assert found["rows"][0]["inContext"]["error"] is None
+    assert sum(each["inContext"] for each in found["tiers"]) == pytest.approx(
+        found["rows"][0]["inContext"]["percent"], abs=0.1
+    )
+    assert [Path(each["file"]).name for each in found["unread"]] == ["b.jsonl"]
+    assert "archive" in done.err
+
+
+def test_many_files_that_are_no_sessions_are_counted(cli: Cli, folder: str) -> None:
+    """The first are named, the rest is a number."""
+    for number in range(12):
+        (Path(folder) / f"b{number}.jsonl").write_bytes(b"PK\x03\x04 an archive")
+    done = cli("eval", "frequency", folder)
+    assert done.code == 0
+    assert done.err.count("left out: ") == 11
+    assert "left out: 2 more" in done.err
+
+
+def test_frequency_prints_its_parameters(cli: Cli, folder: str) -> None:
+    """Counts with and without editing, and every value they depend on."""
+    done = cli("eval", "frequency", folder, "--window", "60000")
+    assert (done.code, done.err) == (0, "")
+    assert "without context editing  0" in done.out
+    for value in ("60,000 tokens", "42,000 tokens", "36,000 tokens, if that frees 6,000", "the last 8 tool uses"):
+        assert value in done.out
+    told = cli("eval", "frequency", folder, "--json").json
+    assert (told["sessions"], told["withoutEditing"], told["withEditing"], told["fewer"]) == (1, 0, 0, None)
+    assert told["parameters"]["clearAt"] == 120_000
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("continuity", "SESSIONS", "--budgets", "many"), (2, "--budgets must be whole numbers above 0")),
+        (("continuity", "SESSIONS", "--budgets", "0"), (2, "--budgets must be whole numbers above 0")),
+        (("continuity", "SESSIONS", "--budgets", "10"), (1, "do not fit in the tokens given")),
+        (("continuity", "SESSIONS", "--svg", "/nowhere/at/all.svg"), (1, "/nowhere/at is not a folder")),
+        (("continuity", "EMPTY"), (1, "no session files there")),
+        (("continuity", "/nowhere.jsonl"), (1, "does not exist")),
+        (("frequency", "EMPTY"), (1, "no session files there")),
+        (("frequency", "SESSIONS", "--window", "9000"), (2, "has no room for a conversation")),
+    ],
+)
+def test_refusals(cli: Cli, folder: str, tmp_path: Path, words: tuple[str, ...], said: tuple[int, str]) -> None:
+    """What cannot be measured is said with the next step."""
+    (tmp_path / "empty").mkdir()
+    places = {"SESSIONS": folder, "EMPTY": str(tmp_path / "empty")}
+    done = cli("eval", *(places.get(word, word) for word in words))
+    assert done.code == said[0]
+    assert said[1] in done.err
+    assert "next: " in done.err
