@@ -12,6 +12,8 @@ const ENOUGH: usize = 64;
 /// Consecutive pieces of a text.
 pub(crate) struct Batch {
     keys: [Key; ROOM],
+    /// Where the memo might have each piece.
+    places: [usize; ROOM],
     /// Where each piece begins, and where the last one ends.
     bounds: [usize; ROOM + 1],
     count: usize,
@@ -19,14 +21,15 @@ pub(crate) struct Batch {
 
 impl Batch {
     pub(crate) fn new() -> Self {
-        Self { keys: [Key::default(); ROOM], bounds: [0; ROOM + 1], count: 0 }
+        Self { keys: [Key::default(); ROOM], places: [0; ROOM], bounds: [0; ROOM + 1], count: 0 }
     }
 
     /// Adds the piece that ends there.
     #[inline]
-    pub(crate) fn push(&mut self, key: Key, end: usize) {
+    pub(crate) fn push(&mut self, key: Key, end: usize, memo: &Memo) {
         let place = self.count & (ROOM - 1);
         self.keys[place] = key;
+        self.places[place] = memo.announce(key);
         self.bounds[place + 1] = end;
         self.count = place + 1;
     }
@@ -46,11 +49,14 @@ impl Batch {
     pub(crate) fn tokens(&mut self, text: &[u8], memo: &mut Memo, vocabulary: &Vocabulary) -> usize {
         let count = self.count.min(ROOM);
         let (mut total, mut unknown, mut missed) = (0, [0_u8; ROOM], 0);
-        for (place, key) in (0..).zip(&self.keys[..count]) {
-            let tokens = memo.short(*key);
+        for (place, (key, at)) in (0..).zip(self.keys[..count].iter().zip(&self.places)) {
+            let tokens = memo.at(*at, *key);
             total += tokens;
             unknown[missed & (ROOM - 1)] = place;
             missed += usize::from(tokens == 0);
+        }
+        for place in &unknown[..missed.min(ROOM)] {
+            vocabulary.whole.announce(self.keys[usize::from(*place)]);
         }
         for place in &unknown[..missed.min(ROOM)] {
             let place = usize::from(*place);

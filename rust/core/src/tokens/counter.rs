@@ -33,7 +33,7 @@ impl Counter<'_> {
         let text = self.text.as_bytes();
         let (mut batch, mut at, mut total) = (Batch::new(), 0, 0);
         while at < text.len() {
-            at = self.window(at, &mut batch).unwrap_or_else(|| self.piece(at, &mut batch));
+            at = self.window(at, &mut batch, memo).unwrap_or_else(|| self.piece(at, &mut batch, memo));
             if batch.is_enough() || at >= text.len() {
                 let start = batch.start();
                 let tokens = batch.tokens(text, memo, self.vocabulary);
@@ -60,33 +60,33 @@ impl Counter<'_> {
 
     /// Adds the whole pieces in the ASCII text that begins at a place; their end, if there are any.
     #[inline]
-    fn window(&self, at: usize, batch: &mut Batch) -> Option<usize> {
+    fn window(&self, at: usize, batch: &mut Batch, memo: &Memo) -> Option<usize> {
         let rest = &self.text.as_bytes()[at..];
         if let Some(reach) = rest.first_chunk::<REACH>() {
-            return if reach[..8].is_ascii() { self.pieces(at, reach, WIDTH, batch) } else { None };
+            return if reach[..8].is_ascii() { self.pieces(at, reach, WIDTH, batch, memo) } else { None };
         }
         let mut reach = [0; REACH];
         reach[..rest.len()].copy_from_slice(rest);
-        self.pieces(at, &reach, rest.len().min(WIDTH), batch)
+        self.pieces(at, &reach, rest.len().min(WIDTH), batch, memo)
     }
 
     #[inline]
-    fn pieces(&self, at: usize, reach: &[u8; REACH], known: usize, batch: &mut Batch) -> Option<usize> {
+    fn pieces(&self, at: usize, reach: &[u8; REACH], known: usize, batch: &mut Batch, memo: &Memo) -> Option<usize> {
         let mut start = 0;
         let mut ends = starts(reach.first_chunk()?, known, self.pattern) & !1;
         while ends != 0 {
             let end = ends.trailing_zeros() as usize & (WIDTH - 1);
             ends &= ends - 1;
-            batch.push(Key::of_window(*reach[start..].first_chunk()?, end - start), at + end);
+            batch.push(Key::of_window(*reach[start..].first_chunk()?, end - start), at + end, memo);
             start = end;
         }
         (start > 0).then_some(at + start)
     }
 
     /// Adds one piece of any kind; its end.
-    fn piece(&self, at: usize, batch: &mut Batch) -> usize {
+    fn piece(&self, at: usize, batch: &mut Batch, memo: &Memo) -> usize {
         let end = Pieces::from(self.text, at, self.pattern).next().map_or(self.text.len(), |(_, end)| end);
-        batch.push(Key::at(self.text.as_bytes(), at, end), end);
+        batch.push(Key::at(self.text.as_bytes(), at, end), end, memo);
         end
     }
 }

@@ -1,5 +1,6 @@
 //! Remembers how many tokens recent pieces had: flat tables of a fixed size, overwritten in place.
 
+use crate::tokens::ahead::announce;
 use crate::tokens::key::{Key, halves, place};
 
 /// Short pieces are remembered in pairs, the more recent one first: 2 MiB.
@@ -36,11 +37,26 @@ impl Memo {
         Self { short: vec![Pair::default(); SHORT], long: Vec::new() }
     }
 
-    /// The tokens of a short piece, or 0 if they are not remembered.
+    /// Announces that a short piece will be looked for; where that will be.
     #[inline]
-    pub(crate) fn short(&self, key: Key) -> usize {
-        let pair = self.short.get(place(key.hash(), SHORT));
+    pub(crate) fn announce(&self, key: Key) -> usize {
+        let place = place(key.hash(), SHORT);
+        if let Some(pair) = self.short.get(place) {
+            announce(pair);
+        }
+        place
+    }
+
+    /// The tokens of a short piece, by its place, or 0 if they are not remembered.
+    #[inline]
+    pub(crate) fn at(&self, place: usize, key: Key) -> usize {
+        let pair = self.short.get(place);
         pair.map_or(0, |Pair([first, second])| key.tokens_in(*first) | key.tokens_in(*second))
+    }
+
+    /// The tokens of a short piece, or 0 if they are not remembered.
+    pub(crate) fn short(&self, key: Key) -> usize {
+        self.at(place(key.hash(), SHORT), key)
     }
 
     /// Keeps the tokens of a short piece in mind, in one place only.

@@ -1,5 +1,6 @@
 //! Exact token counts of ordinary text: special-token strings are text like any other.
 
+mod ahead;
 mod ascii;
 mod batch;
 mod chars;

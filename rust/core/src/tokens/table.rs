@@ -1,5 +1,6 @@
 //! The tables that are asked where the memo knows nothing: which short pieces are tokens, and what merges into what.
 
+use crate::tokens::ahead::announce;
 use crate::tokens::key::{Key, place};
 
 /// Entries that are looked at together: they share a cache line.
@@ -30,6 +31,12 @@ impl Whole {
             }
             line = after(line, self.lines.len());
         }
+    }
+
+    /// Announces that a key will be looked for.
+    #[inline]
+    pub(crate) fn announce(&self, key: Key) {
+        announce(&self.lines[place(key.hash(), self.lines.len())]);
     }
 
     #[inline]
@@ -96,6 +103,19 @@ impl Merges {
         }
     }
 
+    /// Announces that two neighbours will be looked for.
+    #[inline]
+    pub(crate) fn announce(&self, left: u32, right: u32) {
+        if let Some(place) = of_bytes(left, right) {
+            announce(&self.bytes[place]);
+            return;
+        }
+        let hash = hash(pair(left, right));
+        self.common.announce(hash);
+        announce(&self.sieve[sieved(hash).0]);
+        self.rare.announce(hash);
+    }
+
     /// The rank that two neighbours merge into, or [`NONE`].
     #[inline]
     pub(crate) fn get(&self, left: u32, right: u32) -> u32 {
@@ -155,6 +175,11 @@ impl Pairs {
             }
             line = after(line, self.lines.len());
         }
+    }
+
+    #[inline]
+    fn announce(&self, hash: u64) {
+        announce(&self.lines[place(hash, self.lines.len())]);
     }
 
     #[inline]

@@ -1,9 +1,9 @@
-//! The sets of 16 bytes by vector instructions: the one unsafe place of the token counter.
+//! The sets of 16 bytes by vector instructions, and hints about memory: the one unsafe place of the token counter.
 
-#![expect(unsafe_code, reason = "half as fast again as ordinary words on seen text, which is most text")]
+#![expect(unsafe_code, reason = "the sets make seen text, which is most text, half as fast again; the hints unseen text by two fifths")]
 
 use std::arch::x86_64::{
-    __m128i, _mm_add_epi8, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x,
+    __m128i, _MM_HINT_T0, _mm_add_epi8, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_prefetch, _mm_set_epi64x,
     _mm_set1_epi8, _mm_slli_epi16,
 };
 
@@ -17,6 +17,14 @@ pub(crate) fn sixteen(bytes: [u8; 16]) -> Masks {
     // for x86-64 alone, and SSE2 belongs to that architecture: every such processor has it, and Rust's own code for the
     // target uses it everywhere. The function takes and gives values; it reads and writes no memory through pointers.
     unsafe { sse2(bytes) }
+}
+
+/// Tells the processor that a place in memory will be read soon.
+#[inline]
+pub(crate) fn announce<T>(place: &T) {
+    // SAFETY: `_mm_prefetch` is unsafe to call for its pointer alone, of which the architecture asks nothing: the hint
+    // reads and writes nothing that a program could see, whatever the address. This one is valid besides.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast()) }
 }
 
 #[inline]

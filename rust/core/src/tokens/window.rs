@@ -48,12 +48,16 @@ impl<const WINDOW: usize> Tokens<WINDOW> {
             count: 0,
             live: 0,
         };
-        let mut at = 0;
+        let (mut at, mut last) = (0, 0);
         while let Some(byte) = piece.get(at) {
             let (width, rank) = match vocabulary.chars.token(piece, at) {
                 Some(character) => character,
                 None => (1, vocabulary.bytes[usize::from(*byte)]),
             };
+            if tokens.count > 0 {
+                vocabulary.merges.announce(last, rank);
+            }
+            last = rank;
             tokens.ranks[tokens.count & (WINDOW - 1)] = rank;
             tokens.starts[tokens.count & (WINDOW - 1)] = short(at);
             tokens.count += 1;
