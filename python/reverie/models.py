@@ -29,6 +29,7 @@ __all__ = [
     "Role",
     "Section",
     "Skip",
+    "StateSources",
     "Summary",
     "Tier",
     "Update",
@@ -94,6 +95,22 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class StateSources:
+    """Which entry each item of a working state came from, field by field in the order of the items.
+
+    0 where it is not known. An agent's own words come from the entry that was the last one when it set them.
+    """
+
+    current_task: int = 0
+    task_chain: tuple[int, ...] = ()
+    completed_steps: tuple[int, ...] = ()
+    next_steps: tuple[int, ...] = ()
+    open_files: tuple[int, ...] = ()
+    recent_decisions: tuple[int, ...] = ()
+    blockers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class WorkingState:
     """Tier 1: what is going on (seed 001, tier 1, plus `next_steps`). Every list is newest last and bounded."""
 
@@ -105,6 +122,7 @@ class WorkingState:
     recent_decisions: tuple[str, ...] = ()
     blockers: tuple[str, ...] = ()
     updated_at: str | None = None
+    sources: StateSources = StateSources()
 
 
 NoteCategory: TypeAlias = Literal["task", "decision", "preference", "correction", "context"]

@@ -1,21 +1,40 @@
-"""The working state as the block that agents read, and the bound that keeps it small."""
+"""The working state as the block that agents read, its items with the entries they came from, and its bounds."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reverie import tokens
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from reverie.models import WorkingState
 
-__all__ = ["HEADING", "MAX_TOKENS", "bounded", "render"]
+__all__ = [
+    "GIVES_WAY",
+    "HEADING",
+    "LISTS",
+    "MAX_TOKENS",
+    "Item",
+    "bounded",
+    "items",
+    "render",
+    "with_items",
+    "without_stalest",
+]
+
+Item: TypeAlias = tuple[str, int]
+"""A text, and the sequence number of the entry that it came from."""
 
 HEADING = "## Working State (auto-maintained)"
 MAX_TOKENS = 500
 
-_LISTS = ("completed_steps", "open_files", "recent_decisions", "next_steps", "blockers")
+LISTS = ("task_chain", "completed_steps", "next_steps", "open_files", "recent_decisions", "blockers")
+"""The fields that are lists."""
+
+GIVES_WAY = ("completed_steps", "open_files", "recent_decisions", "next_steps", "blockers")
 """What gives way first when a state is too long: what is done before what is left to do."""
 
 
@@ -42,19 +61,33 @@ def render(state: WorkingState) -> str:
 def bounded(state: WorkingState, max_tokens: int = MAX_TOKENS) -> WorkingState:
     """`state` with the oldest items of its longest lists left out until it renders within `max_tokens`."""
     while tokens.count(render(state)) > max_tokens:
-        longest = max(_LISTS, key=lambda name: len(_listed(getattr(state, name))))
-        items = getattr(state, longest)
-        if not items:
+        longest = max(GIVES_WAY, key=lambda name: len(_listed(getattr(state, name))))
+        if not getattr(state, longest):
             return replace(state, current_task=tokens.truncate(state.current_task, max_tokens // 2))
-        change: dict[str, Any] = {longest: _without_stalest(longest, items)}
-        state = replace(state, **change)
+        state = without_stalest(state, longest)
     return state
 
 
-def _listed(items: tuple[str, ...]) -> str:
-    return "; ".join(items)
+def items(state: WorkingState, name: str) -> list[Item]:
+    """The list called `name`, each item with the entry that it came from (0 where that is not known)."""
+    texts: tuple[str, ...] = getattr(state, name)
+    known: tuple[int, ...] = getattr(state.sources, name)
+    return list(zip(texts, (*known, *[0] * (len(texts) - len(known))), strict=False))
 
 
-def _without_stalest(name: str, items: tuple[str, ...]) -> tuple[str, ...]:
-    """What comes next is ordered soonest first; every other list is newest last."""
-    return items[:-1] if name == "next_steps" else items[1:]
+def with_items(state: WorkingState, **lists: Iterable[Item]) -> WorkingState:
+    """`state` with other lists: `with_items(state, blockers=[("CI is down", 12)])`."""
+    given = {name: tuple(found) for name, found in lists.items()}
+    texts: dict[str, Any] = {name: tuple(text for text, _ in found) for name, found in given.items()}
+    seqs: dict[str, Any] = {name: tuple(seq for _, seq in found) for name, found in given.items()}
+    return replace(state, **texts, sources=replace(state.sources, **seqs))
+
+
+def without_stalest(state: WorkingState, name: str) -> WorkingState:
+    """`state` without one item of a list: what comes next is ordered soonest first, every other list newest last."""
+    held = items(state, name)
+    return with_items(state, **{name: held[:-1] if name == "next_steps" else held[1:]})
+
+
+def _listed(texts: tuple[str, ...]) -> str:
+    return "; ".join(texts)

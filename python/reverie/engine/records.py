@@ -29,8 +29,8 @@ _ENTRY_FIELDS = ("id", "parent", "role", "content", "reply", "at", "usage", "raw
 
 
 def record(given: Any) -> dict[str, Any]:
-    """A frozen value as the JSON object that is stored."""
-    built: dict[str, Any] = msgspec.to_builtins(given)
+    """A frozen value as the JSON object that is stored. Tuples become lists: only JSON is looked into for secrets."""
+    built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(given))
     return built
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from reverie import tokens
 from reverie.distill import state
-from reverie.distill.extractive import Extractive
-from reverie.models import WorkingState
+from reverie.distill.extractive import Extractive, signals
+from reverie.models import StateSources, WorkingState
 from support.thread import Thread, logger_fix
 
 ENGINE = Extractive()
@@ -105,3 +107,91 @@ def test_what_was_taken_back_is_not_read() -> None:
     """A rewound request is no task."""
     thread = Thread().user("Rename every module to start with z").user("Delete the whole database now", rewound=True)
     assert "Delete" not in ENGINE.working_state(thread.messages).current_task
+
+
+def test_every_item_says_which_message_it_came_from() -> None:
+    """One number for each item, and that entry says what the item says."""
+    thread = logger_fix()
+    found = ENGINE.working_state(thread.messages)
+    said = {message.last_seq: str(message.content) for message in thread.messages}
+
+    for name in state.LISTS:
+        assert len(getattr(found.sources, name)) == len(getattr(found, name)), name
+        assert all(seq in said for _, seq in state.items(found, name)), name
+    committed = next(seq for text, seq in state.items(found, "completed_steps") if text.startswith("committed"))
+    assert "1a2b3c4" in said[committed]
+    assert "Shall I open a pull request?" in said[dict(state.items(found, "next_steps"))[found.next_steps[-1]]]
+    assert "lineTransport.ts" in said[dict(state.items(found, "open_files"))["lineTransport.ts"]]
+    assert "Write a regression test" in said[found.sources.current_task]
+
+
+def test_what_nobody_mentions_ages_out() -> None:
+    """After a long time without a word of them, files, steps, blockers and what was to come next are gone."""
+    thread = logger_fix().bash("make lint", "error: unused import", failed=True)
+    before = ENGINE.working_state(thread.messages)
+    assert before.blockers
+    assert before.open_files
+
+    def later(entries: int) -> WorkingState:
+        talk = [replace(each, first_seq=entries, last_seq=entries) for each in Thread().user("go on then").messages]
+        return ENGINE.working_state(talk, before)
+
+    assert later(60).blockers == before.blockers
+    assert later(200).blockers == ()
+    assert "Write a regression test" in later(200).next_steps
+    assert later(500).next_steps == ()
+    assert later(500).open_files == before.open_files
+    assert later(700).open_files == ()
+    assert later(900).completed_steps == before.completed_steps
+    assert later(1100).completed_steps == ()
+    assert later(1100).current_task.startswith(before.current_task.partition(" → ")[0])
+
+
+def test_an_answer_ends_the_waiting_for_it() -> None:
+    """The question stands among the next steps until the person has spoken."""
+    before = ENGINE.working_state(logger_fix().messages)
+    assert any(step.startswith("waiting for an answer") for step in before.next_steps)
+    after = ENGINE.working_state(Thread().user("Yes, open one against the main branch").messages, before)
+    assert not any(step.startswith("waiting for an answer") for step in after.next_steps)
+
+
+def test_a_check_that_failed_before_blocks_until_it_is_run_again() -> None:
+    """What an earlier state knew to be failing is failing still, unless that check was run since."""
+    failing = (
+        Thread().user("please make the parser tests pass").bash("pytest -q", "E   AssertionError: no", failed=True)
+    )
+    before = ENGINE.working_state(failing.messages)
+    assert ENGINE.working_state(Thread().user("any news of the parser?").messages, before).blockers == before.blockers
+    assert ENGINE.working_state(Thread().bash("pytest -q", "3 passed").messages, before).blockers == ()
+
+
+def test_the_task_goes_on_while_nobody_opens_another() -> None:
+    """A remark after the last kept state is shown behind its task; a new request takes its place."""
+    before = WorkingState(current_task="Port the parser to the new grammar (now: tables)")
+    remark = ENGINE.working_state(Thread().user("and also mention it in the changelog").messages, before)
+    fresh = ENGINE.working_state(Thread().user("Please find out why the cache is cold at start").messages, before)
+
+    assert remark.current_task == "Port the parser to the new grammar → and also mention it in the changelog"
+    assert fresh.current_task == "Please find out why the cache is cold at start"
+    assert ENGINE.working_state(Thread().user("yes").messages, before).current_task == before.current_task
+
+
+def test_leaving_an_item_out_leaves_its_source_out() -> None:
+    """Items and their sources stay side by side, whatever gives way."""
+    long = tuple(f"step {number} of a rather long list of finished things" for number in range(90))
+    whole = WorkingState(
+        current_task="x", completed_steps=long, sources=StateSources(1, completed_steps=tuple(range(1, 91)))
+    )
+    held = state.bounded(whole)
+
+    assert 0 < len(held.completed_steps) < 90
+    assert held.sources.completed_steps[-1] == 90
+    assert all(f"step {seq - 1} " in text for text, seq in state.items(held, "completed_steps"))
+
+
+def test_a_short_request_that_says_please_is_a_request() -> None:
+    """Only the bare word is a yes."""
+    assert signals.opens_task("Please write the announcement for the new release")
+    assert signals.is_approval("yes please!")
+    assert signals.is_approval("Please.")
+    assert not signals.is_approval("Please write the tests")

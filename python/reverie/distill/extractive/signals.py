@@ -92,8 +92,8 @@ _NEXT = _phrases(
 )
 _APPROVAL = re.compile(
     r"^(?:y|yes|yep|yeah|yup|ok|okay|k|sure|right|great|good|nice|perfect|cool|thanks?|thank you|awesome|lgtm|done"
-    r"|exactly|correct|agreed|sounds good|looks good|go ahead|do it|continue|proceed|go on|please do|please|ship it"
-    r"|makes sense|let'?s do (?:it|this|that))\b",
+    r"|exactly|correct|agreed|sounds good|looks good|go ahead|do it|continue|proceed|go on|please(?: do)?(?=\W*$)"
+    r"|ship it|makes sense|let'?s do (?:it|this|that))\b",
     re.IGNORECASE,
 )
 _ANNOUNCEMENT = re.compile(

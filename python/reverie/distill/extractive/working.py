@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import signals
 from reverie.distill.extractive.prose import clip, first_sentence, sentences
-from reverie.distill.state import bounded
-from reverie.models import WorkingState
+from reverie.distill.state import bounded, items, with_items
+from reverie.models import StateSources, WorkingState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reverie.distill.extractive.story import Story
     from reverie.distill.extractive.trace import Said
+    from reverie.distill.state import Item
 
 __all__ = ["current_request", "last_question", "working_state"]
 
@@ -22,25 +23,47 @@ _MAX_FILES = 6
 _MAX_CHAIN = 8
 _ITEM = 110
 _TASK = 280
+_THEN = " → "
+_ASKS = "waiting for an answer: "
+_FAILS = " failing: "
+
+# After so many entries of the thread an item is stale: nobody spoke of it since.
+_STEP_LASTS = 1_000
+_FILE_LASTS = 600
+_NEXT_LASTS = 300
+_BLOCKER_LASTS = 80
 
 
 def working_state(story: Story, previous: WorkingState | None = None) -> WorkingState:
-    """The state at the end of `story`, within 500 tokens. What `previous` held and nothing replaced is kept."""
+    """The state at the end of `story`, within 500 tokens. What `previous` held and nothing replaced is kept.
+
+    Every item comes with the entry that says so; one that nothing mentioned for long ages out.
+    """
     before = previous or WorkingState()
     if not story.trace.steps:
         return before
-    return bounded(
-        WorkingState(
-            current_task=_current_task(story) or before.current_task,
-            task_chain=_newest((*before.task_chain, *_chain(story.requests)), _MAX_CHAIN),
-            completed_steps=_newest((*before.completed_steps, *_completed(story)), _MAX_STEPS),
-            next_steps=_next_steps(story, before)[:_MAX_STEPS],
-            open_files=_newest((*before.open_files, *_open_files(story)), _MAX_FILES),
-            recent_decisions=_newest((*before.recent_decisions, *_decisions(story)), _MAX_STEPS),
-            blockers=_newest(_blockers(story), 3),
-            updated_at=story.trace.last_at or before.updated_at,
-        )
+    end = story.trace.steps[-1].seq
+    lists = {
+        "task_chain": _newest([*items(before, "task_chain"), *_chain(story.requests)], _MAX_CHAIN),
+        "completed_steps": _newest(
+            _lasting([*items(before, "completed_steps"), *_completed(story)], end - _STEP_LASTS), _MAX_STEPS
+        ),
+        "next_steps": _next_steps(story, before)[:_MAX_STEPS],
+        "open_files": _newest(
+            _lasting([*items(before, "open_files"), *_open_files(story)], end - _FILE_LASTS), _MAX_FILES
+        ),
+        "recent_decisions": _newest(
+            _lasting([*items(before, "recent_decisions"), *_decisions(story)], end - _STEP_LASTS), _MAX_STEPS
+        ),
+        "blockers": _newest(_lasting([*_still_blocking(story, before), *_blockers(story)], end - _BLOCKER_LASTS), 3),
+    }
+    task, since = _current_task(story, before)
+    state = WorkingState(
+        current_task=task,
+        updated_at=story.trace.last_at or before.updated_at,
+        sources=StateSources(current_task=since),
     )
+    return bounded(with_items(state, **lists))
 
 
 def current_request(requests: Sequence[Said]) -> str:
@@ -52,7 +75,7 @@ def current_request(requests: Sequence[Said]) -> str:
     if opener is substantial[-1]:
         return _essence(opener.text, _TASK)
     last = _essence(substantial[-1].text, _TASK // 2)
-    return f"{_essence(opener.text, _TASK - len(last))} → {last}"
+    return f"{_essence(opener.text, _TASK - len(last))}{_THEN}{last}"
 
 
 def last_question(story: Story) -> str:
@@ -76,77 +99,121 @@ def _essence(text: str, length: int) -> str:
     return clip(kept, max(length, 40))
 
 
-def _current_task(story: Story) -> str:
-    request = current_request(story.requests)
-    doing = [item.subject for item in story.plan if item.status == "in_progress"]
+def _current_task(story: Story, before: WorkingState) -> tuple[str, int]:
+    """What is being done, and the entry that says so last."""
+    request, since = _asked(story.requests, before)
+    doing = [item for item in story.plan if item.status == "in_progress"]
     if doing and request:
-        return f"{request} (now: {clip(doing[-1], _ITEM)})"
-    return request or "".join(doing[-1:])
+        return f"{request} (now: {clip(doing[-1].subject, _ITEM)})", max(since, doing[-1].seq)
+    if doing:
+        return doing[-1].subject, doing[-1].seq
+    return (request, since) if request else (before.current_task, before.sources.current_task)
 
 
-def _chain(requests: Iterable[Said]) -> list[str]:
-    return [clip(first_sentence(said.text), _ITEM) for said in requests if not signals.is_acknowledgement(said.text)]
+def _asked(requests: Sequence[Said], before: WorkingState) -> tuple[str, int]:
+    """The request in force; where nobody opened a task since `before`, its task goes on."""
+    substantial = [said for said in requests if not signals.is_acknowledgement(said.text)]
+    if not substantial:
+        return "", 0
+    since = substantial[-1].seq
+    known = before.current_task.partition(_THEN)[0].partition(" (now: ")[0]
+    if known and not any(signals.opens_task(said.text) for said in substantial):
+        last = _essence(substantial[-1].text, _TASK // 2)
+        return f"{clip(known, _TASK - len(last))}{_THEN}{last}", since
+    return current_request(requests), since
 
 
-def _completed(story: Story) -> list[str]:
+def _chain(requests: Iterable[Said]) -> list[Item]:
+    return [
+        (clip(first_sentence(said.text), _ITEM), said.seq)
+        for said in requests
+        if not signals.is_acknowledgement(said.text)
+    ]
+
+
+def _completed(story: Story) -> list[Item]:
     """Finished entries of the plan, commits and passing checks, in the order in which they happened."""
-    done = [(item.seq, clip(item.subject, _ITEM)) for item in story.plan if item.status == "completed"]
-    done += [(commit.seq, clip(f"committed {commit.sha} {commit.subject}", _ITEM)) for commit in story.commits]
-    done += [(seq, f"opened {address}") for address, seq in story.pulls]
+    done = [(clip(item.subject, _ITEM), item.seq) for item in story.plan if item.status == "completed"]
+    done += [(clip(f"committed {commit.sha} {commit.subject}", _ITEM), commit.seq) for commit in story.commits]
+    done += [(f"opened {address}", seq) for address, seq in story.pulls]
     checks = {run.purpose.value: run for run in story.runs if run.purpose.value in {"tests", "build", "lint"}}
     done += [
-        (run.seq, f"{name} passed ({clip(run.description or run.command, 60)})")
+        (f"{name} passed ({clip(run.description or run.command, 60)})", run.seq)
         for name, run in checks.items()
         if not run.failed
     ]
     if len(done) < 3:
-        done += [(mark.seq, clip(mark.text, _ITEM)) for mark in story.outcomes[-3:]]
-    return [text for _, text in sorted(done, key=lambda pair: pair[0])]
+        done += [(clip(mark.text, _ITEM), mark.seq) for mark in story.outcomes[-3:]]
+    return _in_order(done)
 
 
-def _next_steps(story: Story, before: WorkingState) -> tuple[str, ...]:
-    waiting = [clip(item.subject, _ITEM) for item in story.plan if item.status == "in_progress"]
-    waiting += [clip(item.subject, _ITEM) for item in story.plan if item.status == "pending"]
+def _next_steps(story: Story, before: WorkingState) -> list[Item]:
+    """What is being done, what is planned, what the agent waits for; else what was said to come next."""
+    end = story.trace.steps[-1].seq
+    waiting = [(clip(item.subject, _ITEM), item.seq) for item in story.plan if item.status == "in_progress"]
+    waiting += [(clip(item.subject, _ITEM), item.seq) for item in story.plan if item.status == "pending"]
     question = last_question(story)
     if question:
-        waiting.append(f"waiting for an answer: {clip(question, _ITEM)}")
+        waiting.append((f"{_ASKS}{clip(question, _ITEM)}", end))
     if not waiting:
-        end = story.trace.steps[-1].seq
         recent = [mark for mark in story.nexts if mark.seq >= end - 60]
-        waiting = [clip(mark.text, _ITEM) for mark in recent[-2:]]
-    done = {item.subject for item in story.plan if item.status == "completed"}
-    waiting += [step for step in before.next_steps if step not in done]
-    return tuple(dict.fromkeys(waiting))
+        waiting = [(clip(mark.text, _ITEM), mark.seq) for mark in recent[-2:]]
+    done = {clip(item.subject, _ITEM) for item in story.plan if item.status == "completed"}
+    answered = bool(story.requests)
+    waiting += [
+        (step, seq)
+        for step, seq in _lasting(items(before, "next_steps"), end - _NEXT_LASTS)
+        if step not in done and not (answered and step.startswith(_ASKS))
+    ]
+    kept: dict[str, int] = {}
+    for step, seq in waiting:
+        kept.setdefault(step, seq)
+    return list(kept.items())
 
 
-def _open_files(story: Story) -> list[str]:
+def _open_files(story: Story) -> list[Item]:
     """Files read lately, then files edited lately: what was edited is the last to age out."""
+    used = {story.trace.relative(call.path): call.seq for call in story.trace.calls if call.path and not call.failed}
     read = [path for path in story.touched[-_MAX_FILES:] if path not in story.edited]
-    return [*read[-2:], *story.edited[-_MAX_FILES:]]
+    return [(path, used.get(path, 0)) for path in (*read[-2:], *story.edited[-_MAX_FILES:])]
 
 
-def _decisions(story: Story) -> list[str]:
-    made = [(mark.seq, clip(mark.text, _ITEM + 40)) for mark in story.decisions[-12:] if mark.by_user]
-    made += [(answer.seq, clip(f"{answer.question} → {answer.answer}", _ITEM + 40)) for answer in story.answers[-6:]]
+def _decisions(story: Story) -> list[Item]:
+    made = [(clip(mark.text, _ITEM + 40), mark.seq) for mark in story.decisions[-12:] if mark.by_user]
+    made += [(clip(f"{answer.question} → {answer.answer}", _ITEM + 40), answer.seq) for answer in story.answers[-6:]]
     if len(made) < 3:
-        made += [(mark.seq, clip(mark.text, _ITEM + 40)) for mark in story.decisions[-3:] if not mark.by_user]
-    return [text for _, text in sorted(made, key=lambda pair: pair[0])]
+        made += [(clip(mark.text, _ITEM + 40), mark.seq) for mark in story.decisions[-3:] if not mark.by_user]
+    return _in_order(made)
 
 
-def _blockers(story: Story) -> list[str]:
-    end = story.trace.steps[-1].seq
+def _blockers(story: Story) -> list[Item]:
     return [
-        clip(f"{run.purpose.value} failing: {run.error or run.command}", _ITEM + 40)
+        (clip(f"{run.purpose.value}{_FAILS}{run.error or run.command}", _ITEM + 40), run.seq)
         for run in story.failing
-        if run.purpose.value != "other" and run.seq >= end - 80
+        if run.purpose.value != "other"
     ]
 
 
-def _newest(items: Iterable[str], limit: int) -> tuple[str, ...]:
+def _still_blocking(story: Story, before: WorkingState) -> list[Item]:
+    """What was in the way before, but for checks that were run again since."""
+    again = {run.purpose.value for run in story.runs}
+    return [(text, seq) for text, seq in items(before, "blockers") if text.partition(_FAILS)[0] not in again]
+
+
+def _in_order(found: Iterable[Item]) -> list[Item]:
+    return sorted(found, key=lambda item: item[1])
+
+
+def _lasting(found: Iterable[Item], since: int) -> list[Item]:
+    """Those that come from entry `since` or later, or from nobody knows where."""
+    return [(text, seq) for text, seq in found if seq >= since or not seq]
+
+
+def _newest(found: Iterable[Item], limit: int) -> list[Item]:
     """The last `limit` distinct items; one that comes again counts as new."""
-    found: dict[str, None] = {}
-    for item in items:
-        found.pop(item, None)
-        if item:
-            found[item] = None
-    return tuple(found)[-limit:]
+    kept: dict[str, int] = {}
+    for text, seq in found:
+        kept.pop(text, None)
+        if text:
+            kept[text] = seq
+    return list(kept.items())[-limit:]
