@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
 from reverie.engine import notes, threads
-from reverie.ids import new_id
 from reverie.store import Kind
-from reveried.flows import contexts, distillation, learning
+from reveried.flows import contexts, distillation, learning, noting, states
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes import jobs
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from reveried.jobs import Progress
 
 __all__ = ["ROUTES"]
-
-ID_RANDOM_BYTES = 10
 
 
 async def context(call: Call) -> Reply:
@@ -41,19 +38,21 @@ async def context(call: Call) -> Reply:
 async def working_state(call: Call) -> Reply:
     """What is going on in the thread, read from its last messages."""
     plan = await contexts.state(call.services, call.space, call.params["id"])
-    state = plan.state
-    return Reply(
-        {
-            "currentTask": state["current_task"],
-            "taskChain": state["task_chain"],
-            "completedSteps": state["completed_steps"],
-            "nextSteps": state["next_steps"],
-            "openFiles": state["open_files"],
-            "recentDecisions": state["recent_decisions"],
-            "blockers": state["blockers"],
-            "updatedAt": state["updated_at"],
-        }
+    return Reply(states.shown(plan.state))
+
+
+async def set_state(call: Call) -> Reply:
+    """The agent's own words for what is going on; PUT empties what is left out, PATCH leaves it as it is."""
+    asked = call.into(wire.SetWorkingState)
+    state = await states.change(
+        call.services,
+        call.space,
+        call.params["id"],
+        states.given(asked),
+        whole=call.method == "PUT",
+        who=call.who,
     )
+    return Reply(states.shown(state))
 
 
 async def digest(call: Call) -> Reply:
@@ -117,20 +116,16 @@ async def learn(call: Call) -> Reply:
 async def add_note(call: Call) -> Reply:
     """Writes a note that stays in the thread's context."""
     asked = call.into(wire.CreateNote)
-    services = call.services
-    note_id = new_id("note", services.now_ms(), services.random(ID_RANDOM_BYTES))
-    write = notes.add(
+    made = await noting.note(
+        call.services,
         call.space,
-        call.who,
         call.params["id"],
-        note_id,
         content=asked.content,
         category=asked.category,
-        at=services.clock(),
+        who=call.who,
         idempotency=call.idempotency,
     )
-    done = await services.submit(write)
-    return Reply(done.value, status=201)
+    return Reply(made, status=201)
 
 
 async def list_notes(call: Call) -> Reply:
@@ -158,6 +153,17 @@ ROUTES = (
         query=("query", "placement", "maxTokens"),
     ),
     Route("GET", f"{_ID}/working-state", working_state, "What is going on in the thread.", gives=wire.WorkingState),
+    *(
+        Route(
+            method,
+            f"{_ID}/working-state",
+            set_state,
+            "The agent's own words for what is going on.",
+            takes=wire.SetWorkingState,
+            gives=wire.WorkingState,
+        )
+        for method in ("PUT", "PATCH")
+    ),
     Route("GET", f"{_ID}/digest", digest, "Who this is and what we usually do.", gives=wire.ThreadDigest),
     Route(
         "GET",

@@ -116,6 +116,7 @@ class AsyncClient:
     learn = _offered(calls.learn)
     messages = _offered(calls.messages)
     notes = _offered(calls.notes)
+    set_working_state = _offered(calls.set_working_state)
     start_distill = _offered(calls.start_distill)
     summaries = _offered(calls.summaries)
     thread = _offered(calls.thread)

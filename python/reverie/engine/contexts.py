@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
-from reverie.engine import threads
+from reverie.engine import states, threads
 from reverie.store import Kind
 
 if TYPE_CHECKING:
@@ -31,13 +31,18 @@ Placement: TypeAlias = Literal["system", "late"]
 
 
 class StateJob(msgspec.Struct):
-    """What bringing a thread's working state up to date needs."""
+    """What bringing a thread's working state up to date needs.
+
+    `previous` is the kept state, `version` the operation that kept it; what stands behind entry `since` is not in it.
+    """
 
     thread: str
     project: str | None
     entries: list[tuple[int, bytes]]
     previous: dict[str, Any] | None
+    since: int
     seq: int
+    version: int | None
 
 
 class StatePlan(msgspec.Struct):
@@ -46,6 +51,7 @@ class StatePlan(msgspec.Struct):
     state: dict[str, Any]
     query: str
     seq: int
+    version: int | None
 
 
 class MessagesJob(msgspec.Struct):
@@ -85,12 +91,15 @@ class ContextJob(msgspec.Struct):
 def snapshot_state(reader: Reader, thread_id: str) -> StateJob:
     """Reads what the working state is made from. Raises NotFound for an unknown thread."""
     thread = threads.get(reader, thread_id)
+    through, held = int(thread["throughSeq"]), states.kept(reader, thread_id)
     return StateJob(
         thread=thread_id,
         project=thread["project"],
-        entries=sealed_since(reader, thread_id, int(thread["throughSeq"])),
-        previous=(reader.get(Kind.STATE, (thread_id,)) or {}).get("state"),
+        entries=sealed_since(reader, thread_id, through),
+        previous=held.get("state"),
+        since=states.read_from(held, through),
         seq=int(thread["lastSeq"]),
+        version=reader.version(Kind.STATE, (thread_id,)),
     )
 
 

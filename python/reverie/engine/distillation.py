@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie import tokens
-from reverie.engine import consolidation, threads
+from reverie.engine import consolidation, states, threads
 from reverie.engine.consolidation import MemoryPlan, Shelf
 from reverie.engine.ledger import spent
 from reverie.errors import Conflict
@@ -36,6 +36,8 @@ class DistillJob(msgspec.Struct):
     thread: dict[str, Any]
     entries: list[tuple[int, bytes]]  # sealed, from the last distillation's end on
     previous: dict[str, Any] | None
+    kept: dict[str, Any]  # the working state, `{}` where none is kept
+    kept_version: int | None  # the operation that kept it
     bounds: Bounds
     window: int
     shelf: Shelf
@@ -53,6 +55,8 @@ class DistillPlan(msgspec.Struct):
     through_seq: int
     distillation: dict[str, Any]
     state: dict[str, Any]
+    state_from: int
+    state_version: int | None
     digest: str
     summary_text: str
     archive: bytes
@@ -97,6 +101,8 @@ def snapshot(
         thread=thread,
         entries=entries,
         previous=previous,
+        kept=states.kept(reader, thread_id),
+        kept_version=reader.version(Kind.STATE, (thread_id,)),
         bounds=bounds,
         window=window,
         shelf=consolidation.shelf(reader, window=memory_window),
@@ -137,7 +143,9 @@ def commit(
             "at": at,
         }
         writer.put(Kind.DISTILLATION, (plan.thread, plan.number), stored)
-        writer.put(Kind.STATE, (plan.thread,), {"state": plan.state, "seq": plan.last_seq})
+        if writer.version(Kind.STATE, (plan.thread,)) != plan.state_version:
+            raise Conflict("the working state was set meanwhile", hint="try again", stale=True)
+        writer.put(Kind.STATE, (plan.thread,), {"state": plan.state, "seq": plan.last_seq, "from": plan.state_from})
         writer.put(Kind.DIGEST, (plan.thread,), {"text": plan.digest, "at": at})
         consolidation.keep_archive(
             writer,

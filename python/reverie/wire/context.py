@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from reverie.models import Json, NoteCategory
 from reverie.wire.base import Reply, Request, TokenBudget
@@ -19,6 +19,8 @@ __all__ = [
     "PastDistillation",
     "Placement",
     "RequestFragment",
+    "SetWorkingState",
+    "StateSources",
     "SummaryText",
     "TailSize",
     "ThreadDigest",
@@ -84,8 +86,39 @@ class ContextAnswer(Reply):
     dropped: list[Json] = field(default_factory=list)
 
 
+class StateSources(Reply):
+    """Which message each item of a working state came from: its sequence number, 0 where that is not known."""
+
+    current_task: int = 0
+    task_chain: list[int] = field(default_factory=list)
+    completed_steps: list[int] = field(default_factory=list)
+    next_steps: list[int] = field(default_factory=list)
+    open_files: list[int] = field(default_factory=list)
+    recent_decisions: list[int] = field(default_factory=list)
+    blockers: list[int] = field(default_factory=list)
+
+
+_Item = Annotated[str, Meta(min_length=1, max_length=500)]
+_Items = Annotated[list[_Item], Meta(max_length=20)]
+
+
+class SetWorkingState(Request):
+    """`PUT` and `PATCH /v1/threads/{id}/working-state`: what an agent says itself; what comes later builds on it.
+
+    PUT empties what is left out, PATCH leaves it as it is.
+    """
+
+    current_task: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
+    task_chain: _Items | UnsetType = UNSET
+    completed_steps: _Items | UnsetType = UNSET
+    next_steps: _Items | UnsetType = UNSET
+    open_files: _Items | UnsetType = UNSET
+    recent_decisions: _Items | UnsetType = UNSET
+    blockers: _Items | UnsetType = UNSET
+
+
 class WorkingState(Reply):
-    """What is going on in a thread, right now. Every list is newest last."""
+    """What is going on in a thread, right now. Next steps are soonest first, every other list is newest last."""
 
     current_task: str = ""
     task_chain: list[str] = field(default_factory=list)
@@ -95,6 +128,7 @@ class WorkingState(Reply):
     recent_decisions: list[str] = field(default_factory=list)
     blockers: list[str] = field(default_factory=list)
     updated_at: str | None = None
+    sources: StateSources = field(default_factory=StateSources)
 
 
 class CreateNote(Request):

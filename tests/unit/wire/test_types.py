@@ -85,7 +85,7 @@ def test_working_state() -> None:
     check(
         wire.WorkingState,
         wire.WorkingState(current_task="x"),
-        *named("currentTask taskChain completedSteps nextSteps openFiles recentDecisions blockers updatedAt"),
+        *named("currentTask taskChain completedSteps nextSteps openFiles recentDecisions blockers updatedAt sources"),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import UNSET
+
 from reverie import wire
 from reverie.client.call import Call, get, nothing, send, target
 
@@ -24,6 +26,7 @@ __all__ = [
     "learn",
     "messages",
     "notes",
+    "set_working_state",
     "start_distill",
     "summaries",
     "thread",
@@ -113,6 +116,26 @@ def context(
 def working_state(thread_id: str) -> Call[wire.WorkingState]:
     """What is going on in the thread."""
     return get(wire.WorkingState, "threads", thread_id, "working-state")
+
+
+def set_working_state(
+    thread_id: str,
+    *,
+    current_task: str | None = None,
+    task_chain: Sequence[str] | None = None,
+    completed_steps: Sequence[str] | None = None,
+    next_steps: Sequence[str] | None = None,
+    open_files: Sequence[str] | None = None,
+    recent_decisions: Sequence[str] | None = None,
+    blockers: Sequence[str] | None = None,
+    whole: bool = False,
+) -> Call[wire.WorkingState]:
+    """Say what is going on in the thread in your own words. What is left out stays, or is emptied where `whole`."""
+    lists = (task_chain, completed_steps, next_steps, open_files, recent_decisions, blockers)
+    body = wire.SetWorkingState(
+        UNSET if current_task is None else current_task, *(UNSET if held is None else list(held) for held in lists)
+    )
+    return send("PUT" if whole else "PATCH", target("threads", thread_id, "working-state"), wire.WorkingState, body)
 
 
 def notes(thread_id: str) -> Call[wire.Page[wire.Note]]:

@@ -23,9 +23,9 @@ def decide_state(job: StateJob) -> StatePlan:
     """The working state after the entries given; pure."""
     messages = opened(job.thread, job.entries)
     previous = value(WorkingState, job.previous) if job.previous else None
-    state = Extractive().working_state(messages, previous)
+    state = Extractive().working_state([each for each in messages if each.last_seq > job.since], previous)
     asked = (query_for(state, _last_said(messages)), job.project)
-    return StatePlan(state=record(state), query=" ".join(filter(None, asked)), seq=job.seq)
+    return StatePlan(state=record(state), query=" ".join(filter(None, asked)), seq=job.seq, version=job.version)
 
 
 def decide(job: ContextJob) -> dict[str, Any]:

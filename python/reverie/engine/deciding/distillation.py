@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens
@@ -10,11 +11,13 @@ from reverie.context import Limits, Parts, assemble, choose
 from reverie.distill import state as working_state
 from reverie.distill import summary as structured
 from reverie.distill.extractive import Extractive
+from reverie.engine import states
 from reverie.engine.deciding import consolidation
 from reverie.engine.distillation import DistillJob, DistillPlan
-from reverie.engine.records import distillation_of, distillation_record, entry_record, opened_entry, record
+from reverie.engine.records import distillation_of, distillation_record, entry_record, opened_entry, record, value
 from reverie.errors import Conflict, TokenBudgetExceeded
 from reverie.importers.reading import join
+from reverie.models import WorkingState
 from reverie.redact import Redactor
 
 if TYPE_CHECKING:
@@ -57,7 +60,17 @@ def decide(job: DistillJob) -> DistillPlan:
         tail_from_seq=tail_from,
         passage_tokens=PASSAGE_TOKENS,
     )
+    made = replace(made, state=_state(job, made, messages))
     return _planned(job, made, messages, cut=cut, entries=entries, used=used)
+
+
+def _state(job: DistillJob, made: Distillation, messages: Sequence[Message]) -> WorkingState:
+    """The working state at the end: on top of what was kept since the last distillation, where something was."""
+    since = states.read_from(job.kept, 0)
+    if since <= int(job.thread["throughSeq"]):
+        return made.state
+    newer = [message for message in messages if message.last_seq > since]
+    return Extractive().working_state(newer, value(WorkingState, job.kept["state"]))
 
 
 def _planned(
@@ -83,6 +96,8 @@ def _planned(
         through_seq=made.through_seq,
         distillation=distillation_record(made),
         state=record(made.state),
+        state_from=states.read_from(job.kept, made.through_seq),
+        state_version=job.kept_version,
         digest=made.digest,
         summary_text=text,
         archive=archive,

@@ -1,0 +1,129 @@
+"""The working state over the API: kept up to date, set by an agent, and each item with the message it came from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.client import Client
+from reverie.errors import NotFound, ValidationError
+from support.daemon import running_daemon
+from support.http_checks import check_refused
+from support.thread import logger_fix
+
+if TYPE_CHECKING:
+    from support.daemon import Daemon
+
+
+def said(*texts: str) -> list[dict[str, Any]]:
+    """Messages of the person and the agent in turn."""
+    return [{"role": ("user", "assistant")[number % 2], "content": text} for number, text in enumerate(texts)]
+
+
+def tell(client: Client, thread: str) -> None:
+    """A thread in which somebody mended a logger."""
+    client.create_thread(id=thread)
+    client.append(thread, [{"role": each.role, "content": each.content} for each in logger_fix().messages])
+
+
+def test_every_item_names_its_message(client: Client) -> None:
+    """`sources` runs beside the lists, and each number is a message of the thread."""
+    tell(client, "sourced")
+    state = client.working_state("sourced")
+    texts = {message.last_seq: str(message.content) for message in client.messages("sourced").items}
+
+    assert len(state.sources.completed_steps) == len(state.completed_steps) > 1
+    assert len(state.sources.open_files) == len(state.open_files) > 0
+    assert "lineTransport.ts" in texts[state.sources.open_files[-1]]
+    assert "public makeLogger signature" in str(texts)
+    assert state.sources.current_task in texts
+
+
+def test_what_an_agent_sets_stands_until_something_newer_is_said(client: Client) -> None:
+    """PATCH leaves the rest, PUT empties it; a yes changes nothing, a new request takes the task's place."""
+    tell(client, "set")
+    before = client.working_state("set")
+    patched = client.set_working_state("set", current_task="Release 2.1", next_steps=["tag it", "tell Ann"])
+
+    assert (patched.current_task, patched.next_steps) == ("Release 2.1", ["tag it", "tell Ann"])
+    assert patched.completed_steps == before.completed_steps
+    assert patched.sources.next_steps == [len(logger_fix().messages)] * 2
+    assert client.working_state("set") == patched
+
+    client.append("set", said("yes"))
+    assert client.working_state("set").current_task == "Release 2.1"
+    client.append("set", said("thanks", "I tag it now.", "Please write the announcement for the new release"))
+    after = client.working_state("set")
+    assert after.current_task == "Please write the announcement for the new release"
+    assert "tag it" in after.next_steps
+
+    whole = client.set_working_state("set", open_files=["NEWS.md"], whole=True)
+    assert (whole.current_task, whole.next_steps, whole.open_files) == ("", [], ["NEWS.md"])
+
+
+def test_a_set_state_reaches_the_context_and_outlives_distillation_and_restart() -> None:
+    """It is in front of the agent before and after a distillation, and in a new process."""
+    with running_daemon() as daemon:
+        with Client(daemon.socket) as client:
+            client.create_thread(id="kept")
+            for number in range(20):
+                client.append("kept", said(f"question {number} about the harbour", "Answered. " + "word " * 300))
+            client.set_working_state("kept", current_task="Count the boats", recent_decisions=["by hand, not by radar"])
+            assert "Current task: Count the boats" in str(client.context("kept").request)
+            client.distill("kept")
+            assert client.working_state("kept").current_task == "Count the boats"
+        daemon.stop()
+        daemon.start()
+        with Client(daemon.socket) as client:
+            state = client.working_state("kept")
+            assert (state.current_task, state.recent_decisions[-1]) == ("Count the boats", "by hand, not by radar")
+            assert "Current task: Count the boats" in str(client.context("kept").request)
+
+
+def test_setting_a_state_can_be_undone(client: Client) -> None:
+    """It is an operation like any other."""
+    tell(client, "undone")
+    before = client.working_state("undone")
+    client.set_working_state("undone", current_task="nonsense")
+    client.undo(client.operations(limit=1).items[0].id)
+    assert client.working_state("undone") == before
+
+
+def test_a_secret_in_a_set_state_is_not_kept(client: Client) -> None:
+    """What looks like a key is redacted on the way in, in the answer too."""
+    client.create_thread(id="hushed")
+    secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    state = client.set_working_state("hushed", blockers=[f"the token {secret} expired"])
+    assert secret not in str(state)
+    assert secret not in str(client.working_state("hushed"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"currentTask": 5},
+        {"nextSteps": "one"},
+        {"nextSteps": [""]},
+        {"nextSteps": ["x"] * 21},
+        {"openFiles": ["x" * 501]},
+        {"current_task": "x"},
+        {"updatedAt": "2026-11-21T09:30:00.000Z"},
+        [],
+    ],
+)
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_a_state_that_cannot_be_meant_is_refused(daemon: Daemon, client: Client, method: str, body: Any) -> None:
+    """Only the seven fields, short texts, and not many of them."""
+    client.create_thread(id="strict-state", key="strict-state")
+    check_refused(daemon.ask(method, "/v1/threads/strict-state/working-state", body), 400, "validation_error")
+
+
+def test_a_state_of_too_many_words_is_refused_whole(client: Client) -> None:
+    """More than 500 tokens is no state; nothing of it is kept. A thread that is not there has none."""
+    client.create_thread(id="wordy")
+    with pytest.raises(ValidationError, match="holds 500 tokens"):
+        client.set_working_state("wordy", next_steps=["many different words in one step " * 14] * 20)
+    assert client.working_state("wordy").next_steps == []
+    with pytest.raises(NotFound, match="no thread"):
+        client.set_working_state("nobody", current_task="x")
