@@ -1,10 +1,13 @@
 //! The sets of 16 bytes by vector instructions, and hints about memory: the one unsafe place of the token counter.
 
-#![expect(unsafe_code, reason = "the sets make seen text, which is most text, half as fast again; the hints unseen text by two fifths")]
+#![expect(
+    unsafe_code,
+    reason = "the sets make seen text, which is most text, half as fast again; the hints unseen text by two fifths"
+)]
 
 use std::arch::x86_64::{
-    __m128i, _MM_HINT_T0, _mm_add_epi8, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_prefetch, _mm_set_epi64x,
-    _mm_set1_epi8, _mm_slli_epi16,
+    __m128i, _MM_HINT_T0, _mm_add_epi8, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_prefetch,
+    _mm_set_epi64x, _mm_set1_epi8, _mm_slli_epi16,
 };
 
 use crate::tokens::ascii::Masks;
