@@ -51,7 +51,7 @@ def open_beneath(folder: int, path: str, flags: int) -> int:
     Raises OSError: ELOOP at a link, EXDEV at another mount, and what `os.open` raises.
     """
     if _has_openat2():
-        return _openat2(folder, path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
+        return _openat2(folder, path, flags | os.O_CLOEXEC)
     return _step_by_step(folder, path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
@@ -138,17 +138,17 @@ def _step_by_step(folder: int, path: str, flags: int) -> int:
     here = os.dup(folder)
     try:
         for step in steps:
-            deeper = _same_file_system(_step(here, step), home, path)
+            deeper = _same_file_system(_step(here, step, _STEP), home, path)
             os.close(here)
             here = deeper
-        return _same_file_system(os.open(last, flags, dir_fd=here), home, path)
+        return _same_file_system(_step(here, last, flags), home, path)
     finally:
         os.close(here)
 
 
-def _step(folder: int, name: str) -> int:
+def _step(folder: int, name: str, flags: int) -> int:
     try:
-        return os.open(name, _STEP, dir_fd=folder)
+        return os.open(name, flags, dir_fd=folder)
     except NotADirectoryError:
         if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from None

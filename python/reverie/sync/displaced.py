@@ -198,10 +198,7 @@ def _put_back(root: Root, swap: int, name: str, path: str) -> bool:
 
 @contextmanager
 def swap_folder(root: Root) -> Iterator[int]:
-    """An open handle of the root's swap folder, which is made where it is missing; the root must bear its mark.
-
-    Raises Conflict (`root_unmarked` and the like) when it does not, OSError.
-    """
+    """An open handle of the root's swap folder, which is made where it is missing. Raises Conflict, OSError."""
     try:
         handle = root.open_below(SWAP, _FOLDER)
     except FileNotFoundError:

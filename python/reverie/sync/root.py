@@ -22,7 +22,7 @@ __all__ = ["MARK", "Root", "Trouble"]
 MARK: Final = ".reverie/space.json"
 FORMAT: Final = 1
 _MARK_BYTES_MAX: Final = 4096
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC
 _NO_STEP: Final = frozenset({"", ".", ".."})
 
 Trouble: TypeAlias = Literal["root_missing", "root_swapped", "root_unmarked", "root_of_another_space", "root_empty"]
@@ -56,7 +56,7 @@ class Root:
         try:
             if fresh:
                 real.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle = os.open(real, _FOLDER)
+            handle = os.open(real, _FOLDER | os.O_NOFOLLOW)
         except (FileNotFoundError, NotADirectoryError, FileExistsError) as error:
             raise _stopped("root_missing", real, "is not there") from error
         except OSError as error:

@@ -90,9 +90,9 @@ def look(root: Root, path: str, *, known: Mapping[str, Stamp], limits: Limits | 
 def read(root: Root, path: str, *, limit: int) -> Read | Refusal | None:
     """The bytes of one file, at most `limit`; None where none is there.
 
-    A file that changes while it is read is read once more, and then refused as `growing`; so is an empty one that
-    somebody has open for writing: an editor that empties a file before it writes is about to go on.
-    Raises StorageFailed when the process has no room for another handle.
+    A file that changes while it is read is read once more, and then refused as `growing`. So is one that somebody has
+    open for writing, where the system can tell: an editor that emptied it is about to go on, and half a text is not
+    what anybody wrote. Raises OSError when the process has no room for another handle.
     """
     limits = Limits(file_bytes=limit)
     try:
@@ -117,7 +117,7 @@ def _read(handle: int, path: str, device: int, limits: Limits) -> Read | Refusal
             break
     else:
         return refused(path, "growing")
-    if not data and kernel.is_open_for_writing(handle):
+    if kernel.is_open_for_writing(handle):
         return refused(path, "growing")
     try:
         data.decode("utf-8")

@@ -95,7 +95,8 @@ def put(root: Root, path: str, data: bytes, *, expected: str | None, mode: int =
     A new file gets `mode`, and folders on its way are made; one that is replaced hands down its mode, owner, extended
     attributes and access list. The file is never written in place, so its other hard links keep their bytes.
     Raises Forbidden (a link, folder or device is there; no right to write; immutable), DiskFull, StorageFailed,
-    Conflict (the root lost its mark): the folder is then as it was or has the new file whole, and no save is lost.
+    Conflict (the root is not what it was, see `Root.verify`): the folder is then as it was or has the new file whole,
+    and no save is lost.
     """
     with _failing("write", root, path), _place(root, path, create=expected is None) as place:
         if place is None:
@@ -302,6 +303,7 @@ def _stamp(handle: int, data: bytes) -> Stamp | None:
 @contextmanager
 def _place(root: Root, path: str, *, create: bool) -> Iterator[_Place | None]:
     """None where the folder is missing. Names of ours that were not put anywhere are gone at the end."""
+    root.verify()
     with ExitStack() as stack:
         swap = stack.enter_context(swap_folder(root))
         try:
