@@ -1,0 +1,113 @@
+"""How long a folder of 10,000 documents takes: to look at, to read, to look at again, and to write one of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from reverie import files
+from reverie.sync.scan import Read, read, scan
+from reverie.sync.swap import Placed, put
+from support.spaces import opened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from reverie.sync.root import Root
+
+FILES = 10_000
+FILE_BYTES = 2000
+ROUNDS = 7
+WRITES = 200
+
+
+def main() -> None:
+    """Prints one line a measure: the best and the middle of several rounds, all taken in turns in one process."""
+    with tempfile.TemporaryDirectory() as name, opened(Path(name) / "space") as root:
+        fill(root.real)
+        measure(root)
+
+
+def fill(folder: Path) -> None:
+    for number in range(FILES):
+        path = folder / f"topic-{number % 20:02}" / f"note-{number:05}.md"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(f"# Note {number}\n".encode() + b"- A fact about the project\n" * (FILE_BYTES // 27))
+
+
+def measure(root: Root) -> None:
+    known = scan(root, known={}).stamps
+    assert len(known) == FILES
+    took: dict[str, list[float]] = {}
+    for _ in range(ROUNDS):
+        for what, work in (
+            ("plain os.scandir and stat", lambda: plain(root.real)),
+            ("first scan", lambda: scan(root, known={})),
+            ("unchanged rescan", lambda: scan(root, known=known)),
+            ("plain open, read, SHA-256", lambda: plainly_read(root.real, known)),
+            ("first scan, read, SHA-256", lambda: read_all(root)),
+        ):
+            took.setdefault(what, []).append(timed(work))
+    for what, times in took.items():
+        print(f"{FILES} files of {FILE_BYTES} bytes: {what:28} {min(times) * 1e3:7.1f} ms best, ", end="")
+        print(f"{statistics.median(times) * 1e3:7.1f} ms middle")
+    write(root, list(known))
+
+
+def timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def plain(folder: Path) -> int:
+    """The floor: what a walk without any rule costs."""
+    seen = 0
+    for entry in os.scandir(folder):
+        if entry.is_dir():
+            for file in os.scandir(entry.path):
+                seen += file.stat(follow_symlinks=False).st_size > 0
+    return seen
+
+
+def plainly_read(folder: Path, paths: Iterable[str]) -> int:
+    return sum(len(hashlib.sha256((folder / path).read_bytes()).hexdigest()) for path in paths)
+
+
+def read_all(root: Root) -> None:
+    for path in scan(root, known={}).stamps:
+        assert isinstance(read(root, path, limit=1 << 20), Read)
+
+
+def write(root: Root, paths: list[str]) -> None:
+    """One document after another, durably: exchanged, and beside it as an ordinary atomic write does it."""
+    exchanged, replaced, settled = [], [], []
+    for path in paths[:WRITES]:
+        found = read(root, path, limit=1 << 20)
+        assert isinstance(found, Read)
+        began = time.perf_counter()
+        done = put(root, path, found.data + b"- One more\n", expected=found.sha256)
+        exchanged.append(time.perf_counter() - began)
+        assert isinstance(done, Placed)
+        assert done.displaced
+        began = time.perf_counter()
+        done.displaced.settle()
+        settled.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        files.write_atomic(root.real / path, found.data)
+        replaced.append(time.perf_counter() - began)
+    for what, times in (("exchange", exchanged), ("atomic write", replaced), ("settle", settled)):
+        middle, worst = statistics.median(times) * 1e3, max(times) * 1e3
+        print(f"{WRITES} documents: {what:14} {middle:7.2f} ms middle, {worst:.2f} ms worst")
+
+
+if __name__ == "__main__":
+    main()
