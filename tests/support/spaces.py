@@ -12,14 +12,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reverie.errors import Conflict
 from reverie.sync.root import Root
+from reverie.sync.scan import Read, Refusal, Scan, read, scan
 from reverie.sync.swap import Placed, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["as_nobody", "digest", "mounted", "opened", "swapped", "system", "write", "written"]
+__all__ = [
+    "as_nobody",
+    "digest",
+    "looked",
+    "mounted",
+    "opened",
+    "stopped_by",
+    "swapped",
+    "system",
+    "whole",
+    "why",
+    "write",
+    "written",
+]
 
 NOBODY = 65534
 
@@ -45,6 +60,32 @@ def written(root: Root, path: str, data: bytes, before: bytes | None = None) -> 
     done = put(root, path, data, expected=None if before is None else digest(before))
     assert isinstance(done, Placed), done
     return done
+
+
+def why(found: object) -> str:
+    """The reason of a refusal, which has a hint."""
+    assert isinstance(found, Refusal), found
+    assert found.hint
+    return found.reason
+
+
+def whole(root: Root, path: str) -> bytes:
+    """What a reading gives."""
+    found = read(root, path, limit=1 << 20)
+    assert isinstance(found, Read), found
+    return found.data
+
+
+def looked(root: Root, before: Scan | None = None) -> Scan:
+    """A look at all, after an earlier one."""
+    return scan(root, known=before.stamps if before else {})
+
+
+def stopped_by(root: Root) -> str:
+    """Why the root is not what it was."""
+    with pytest.raises(Conflict) as stopped:
+        root.verify()
+    return str(stopped.value.details["reason"])
 
 
 def swapped(root: Root) -> list[str]:

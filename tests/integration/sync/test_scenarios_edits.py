@@ -1,0 +1,212 @@
+"""What people and their editors do to files between two looks, and what is kept of a file that is replaced."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+import time
+import unicodedata
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.sync.scan import look, read, scan
+from reverie.sync.swap import Overtaken, put, take
+from support.spaces import (
+    digest,
+    looked,
+    whole,
+    why,
+    write,
+    written,
+)
+
+if TYPE_CHECKING:
+    from reverie.sync.root import Root
+
+
+def test_case_collision(root: Root) -> None:
+    """The known name stays, the other is told; both files stay as they are."""
+    write(root, "user.md")
+    known = looked(root)
+    write(root, "User.md", b"- Other\n")
+    found = looked(root, known)
+    assert list(found.stamps) == ["user.md"]
+    assert why(found.refused["User.md"]) == why(look(root, "User.md", known=known.stamps)) == "collision"
+
+
+def test_nfc_nfd(root: Root) -> None:
+    """The composed name stays, the decomposed one is told."""
+    composed, decomposed = "Müsli.md", unicodedata.normalize("NFD", "Müsli.md")
+    write(root, composed)
+    write(root, decomposed)
+    found = looked(root)
+    assert list(found.stamps) == [composed]
+    assert why(found.refused[decomposed]) == "collision"
+
+
+@pytest.mark.timeout(60)
+def test_growing(root: Root) -> None:
+    """While somebody has it open for writing it is told and not read, however it looks; then it is read."""
+    path = write(root, "note.md", b"")
+    grow = "import os, sys\nfile = open(sys.argv[1], 'ab', 0)\nfor line in sys.stdin.buffer: file.write(line), print()"
+    with subprocess.Popen(
+        [sys.executable, "-uc", grow, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as writer:
+        assert writer.stdin
+        assert writer.stdout
+        for _ in range(200):
+            writer.stdin.write(b"- One of many lines\n")
+            writer.stdout.readline()
+            assert why(read(root, "note.md", limit=1 << 20)) == "growing"
+        writer.stdin.close()
+    assert whole(root, "note.md") == b"- One of many lines\n" * 200
+
+
+def test_truncated_to_0(root: Root) -> None:
+    """Between emptying and writing there is nothing to read; and nothing of ours is put there."""
+    path = write(root, "note.md")
+    held = digest(b"- A fact\n")
+    with path.open("wb") as editor:
+        assert why(read(root, "note.md", limit=100)) == "growing"
+        assert put(root, "note.md", b"ours\n", expected=held) == Overtaken(digest(b""))
+        assert take(root, "note.md", expected=held) == Overtaken(digest(b""))
+        editor.write(b"- A fact\n- More\n")
+    assert whole(root, "note.md") == b"- A fact\n- More\n"
+
+
+def test_mtime_same(root: Root) -> None:
+    """New bytes of the same length under the old time are seen by the next look, and by a deep one even so."""
+    path = write(root, "note.md", b"one\n")
+    before = looked(root)
+    time.sleep(0.02)  # a tick of the clock that file systems of older kernels stamp with
+    seen = path.stat()
+    path.write_bytes(b"two\n")
+    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    after = scan(root, known=before.stamps, deep=True)
+    assert after.stamps["note.md"].mtime_ns == before.stamps["note.md"].mtime_ns
+    assert after.stamps != before.stamps
+    assert after.sha256["note.md"] == digest(b"two\n")
+
+
+@pytest.mark.parametrize("seconds", [4_300_000_000, -2_100_000_000, 0])
+def test_mtime_future(root: Root, seconds: int) -> None:
+    """A time in 2106, 1901 or 1970 is a stamp like any other."""
+    path = write(root, "note.md")
+    os.utime(path, (seconds, seconds))
+    before = looked(root)
+    assert "note.md" in before.stamps
+    path.write_bytes(b"new\n")
+    os.utime(path, (seconds, seconds))
+    assert looked(root, before).stamps != before.stamps
+    written(root, "note.md", b"ours\n", b"new\n")
+
+
+def test_rename_over(root: Root) -> None:
+    """The temporary file is no document; the new one is the same path with another stamp."""
+    write(root, "note.md")
+    before = looked(root)
+    temporary = write(root, ".note.md.tmp-4711", b"- Edited\n")
+    assert looked(root).stamps == before.stamps
+    temporary.rename(root.real / "note.md")
+    after = looked(root, before)
+    assert list(after.stamps) == ["note.md"]
+    assert after.stamps != before.stamps
+    assert whole(root, "note.md") == b"- Edited\n"
+
+
+def test_backup_tilde(root: Root) -> None:
+    """At no step is there another document than the one; in the middle there is none."""
+    path = write(root, "note.md")
+    seen = [looked(root)]
+    for step in (
+        lambda: write(root, "4913", b""),
+        (root.real / "4913").unlink,
+        lambda: path.rename(root.real / "note.md~"),
+        lambda: write(root, "note.md", b"- Edited\n"),
+        (root.real / "note.md~").unlink,
+    ):
+        step()
+        seen.append(looked(root))
+    assert [list(found.stamps) for found in seen] == [["note.md"]] * 3 + [[]] + [["note.md"]] * 2
+    assert all(not found.refused for found in seen)
+    assert look(root, "note.md~", known={}) is None
+
+
+def test_dir_rename(root: Root) -> None:
+    """A thousand files under another name: the same inodes and sizes, none refused, none left."""
+    for number in range(1000):
+        write(root, f"facts/{number}.md", b"%d\n" % number)
+    before = looked(root)
+    (root.real / "facts").rename(root.real / "topics")
+    after = looked(root, before)
+    assert {path.replace("topics/", "facts/"): stamp for path, stamp in after.stamps.items()} == before.stamps
+    assert not after.refused
+    assert after.covering("facts/1.md") is None
+
+
+def test_rename_chain(root: Root) -> None:
+    """Three files in a circle between two looks: each is found where it is now."""
+    for name in "abc":
+        write(root, f"{name}.md", name.encode())
+    before = looked(root)
+    (root.real / "c.md").rename(root.real / "x")
+    (root.real / "b.md").rename(root.real / "c.md")
+    (root.real / "a.md").rename(root.real / "b.md")
+    (root.real / "x").rename(root.real / "a.md")
+    after = looked(root, before)
+    moved = {"a.md": "c.md", "b.md": "a.md", "c.md": "b.md"}
+    assert {path: stamp.ino for path, stamp in after.stamps.items()} == {
+        path: before.stamps[source].ino for path, source in moved.items()
+    }
+    assert [whole(root, f"{name}.md") for name in "abc"] == [b"c", b"a", b"b"]
+
+
+def test_delete_recreate(root: Root) -> None:
+    """The same bytes in a new file: another stamp, the same hash."""
+    path = write(root, "note.md")
+    before = scan(root, known={}, deep=True)
+    path.rename(root.real / "kept")
+    write(root, "note.md")
+    after = scan(root, known=before.stamps, deep=True)
+    assert after.stamps != before.stamps
+    assert after.sha256 == before.sha256
+
+
+def test_10k_files(root: Root) -> None:
+    """All are seen at one look, however they came."""
+    (root.real / "facts").mkdir()
+    for number in range(10_000):
+        os.close(os.open(f"facts/{number}.md", os.O_WRONLY | os.O_CREAT, 0o600, dir_fd=root.handle))
+    assert len(looked(root).stamps) == 10_000
+
+
+def test_xattr_acl(root: Root) -> None:
+    """Attributes, an access list and the mode come over to the file that replaces it."""
+    path = write(root, "note.md")
+    path.chmod(0o640)
+    entries = [(0x01, 6, -1), (0x02, 4, 1234), (0x04, 4, -1), (0x10, 6, -1), (0x20, 0, -1)]
+    access = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    try:
+        os.setxattr(path, "user.colour", b"blue")
+        os.setxattr(path, "system.posix_acl_access", access)
+    except OSError as error:
+        pytest.skip(f"needs a file system with attributes and access lists: {error.strerror}")
+    mode = path.stat().st_mode
+    written(root, "note.md", b"ours\n", b"- A fact\n")
+    assert os.getxattr(path, "user.colour") == b"blue"
+    assert os.getxattr(path, "system.posix_acl_access") == access
+    assert path.stat().st_mode == mode
+
+
+@pytest.mark.parametrize(
+    "data", [b"- One\r\n- Two\r\n", b"- One\n- Two", b"\xef\xbb\xbf- One\n"], ids=["crlf", "no_final_newline", "bom"]
+)
+def test_bytes(root: Root, data: bytes) -> None:
+    """Line endings, a missing last one and a byte order mark are bytes like any other: read and written as they are."""
+    write(root, "note.md", data)
+    assert whole(root, "note.md") == data
+    written(root, "note.md", data + b"- Three", data)
+    assert (root.real / "note.md").read_bytes() == data + b"- Three"

@@ -1,0 +1,213 @@
+"""Rights, mounts and the root itself: what may not be touched is told, and what is elsewhere is not entered."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.errors import Conflict, Forbidden, StorageFailed
+from reverie.sync.scan import look, read, scan
+from reverie.sync.swap import put, take
+from support.spaces import (
+    as_nobody,
+    digest,
+    looked,
+    mounted,
+    opened,
+    stopped_by,
+    swapped,
+    system,
+    whole,
+    why,
+    write,
+    written,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reverie.sync.root import Root
+
+SECRET = b"of somebody else\n"
+
+
+@pytest.fixture
+def public_root() -> Iterator[Root]:
+    """One that every user of the machine can reach."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o711)
+        with opened(Path(place) / "space") as made:
+            yield made
+
+
+def test_perm_000(public_root: Root) -> None:
+    """A file and a folder that may not be read are told; nothing in them is written, or taken for deleted."""
+    root = public_root
+    for path in ("note.md", "facts/user.md", "good.md"):
+        os.chown(write(root, path), 65534, 65534)
+    for path in (".", "facts", ".reverie", ".reverie/space.json"):
+        os.chown(root.real / path, 65534, 65534)
+    (root.real / "note.md").chmod(0)
+    (root.real / "facts").chmod(0)
+
+    def work() -> None:
+        found = scan(root, known={}, deep=True)
+        assert list(found.stamps) == ["good.md"]
+        assert why(found.refused["note.md"]) == why(read(root, "note.md", limit=100)) == "unreadable"
+        assert why(found.covering("facts/user.md")) == why(look(root, "facts/user.md", known={})) == "unreadable"
+        for path in ("note.md", "facts/user.md", "facts/new.md"):
+            for expected in (None, digest(b"- A fact\n")):
+                with pytest.raises(Forbidden):
+                    put(root, path, b"x", expected=expected)
+        written(root, "good.md", b"x", b"- A fact\n")
+
+    as_nobody(work)
+    assert (root.real / "note.md").read_bytes() == b"- A fact\n"
+
+
+def test_foreign_owner(public_root: Root) -> None:
+    """The owner is kept where the system lets us; where not, the file is replaced as any editor does it."""
+    root = public_root
+    path = write(root, "note.md")
+    os.chown(path, 1234, 4321)
+    path.chmod(0o664)
+    written(root, "note.md", b"one\n", b"- A fact\n")
+    found = path.stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (1234, 4321, 0o664)
+
+    for folder in (".", ".reverie", ".reverie/swap"):
+        (root.real / folder).chmod(0o777)
+    (root.real / ".reverie/space.json").chmod(0o644)
+    path.chmod(0o6666)
+    as_nobody(lambda: written(root, "note.md", b"two\n", b"one\n"))
+    found = path.stat()
+    assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (65534, 0o666)
+    assert path.read_bytes() == b"two\n"
+
+
+@pytest.mark.parametrize("what", ["note.md", "."])
+def test_immutable(root: Root, what: str) -> None:
+    """Neither a file nor a folder that may not change is changed; the error says where to look."""
+    write(root, "note.md")
+    written(root, "x/other.md", b"x")
+    system("chattr", "+i", root.real / what)
+    try:
+        with pytest.raises(Forbidden) as refused:
+            put(root, "note.md", b"ours\n", expected=digest(b"- A fact\n"))
+        assert "lsattr" in str(refused.value.hint)
+        with pytest.raises(Forbidden):
+            take(root, "note.md", expected=digest(b"- A fact\n"))
+        assert whole(root, "note.md") == b"- A fact\n"
+        assert swapped(root) == []
+    finally:
+        system("chattr", "-i", root.real / what)
+    written(root, "note.md", b"ours\n", b"- A fact\n")
+
+
+def test_ro_mount(tmp_path: Path) -> None:
+    """Remounted read-only while it is open: reading goes on, writing says what to do and works again later."""
+    (tmp_path / "disk").mkdir()
+    with mounted(tmp_path / "disk", "-t", "tmpfs", "tmpfs"), opened(tmp_path / "disk/space") as root:
+        written(root, "note.md", b"one\n")
+        system("mount", "-o", "remount,ro", tmp_path / "disk")
+        root.verify()
+        assert whole(root, "note.md") == b"one\n"
+        for act in (
+            lambda: put(root, "note.md", b"two\n", expected=digest(b"one\n")),
+            lambda: put(root, "new/x.md", b"x", expected=None),
+            lambda: take(root, "note.md", expected=digest(b"one\n")),
+        ):
+            with pytest.raises(StorageFailed) as refused:
+                act()
+            assert "remount" in str(refused.value.hint)
+        system("mount", "-o", "remount,rw", tmp_path / "disk")
+        assert swapped(root) == []
+        written(root, "note.md", b"two\n", b"one\n")
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_bind_mount(root: Root, tmp_path: Path, same: bool) -> None:  # noqa: FBT001
+    """Another mount below the root is not entered, be it of another file system or of the same."""
+    write(root, "good.md")
+    (root.real / "facts").mkdir()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "user.md").write_bytes(SECRET)
+    options = ("--bind", str(other)) if same else ("-t", "tmpfs", "tmpfs")
+    with mounted(root.real / "facts", *options):
+        if not same:
+            (root.real / "facts/user.md").write_bytes(SECRET)
+        found = looked(root)
+        assert list(found.stamps) == ["good.md"]
+        assert why(found.covering("facts/user.md")) == "other_file_system"
+        assert why(read(root, "facts/user.md", limit=100)) == "other_file_system"
+        for expected in (None, digest(SECRET)):
+            with pytest.raises(Forbidden):
+                put(root, "facts/user.md", b"x", expected=expected)
+        assert (root.real / "facts/user.md").read_bytes() == SECRET
+
+
+def test_bind_mount_of_a_file(root: Root, tmp_path: Path) -> None:
+    """The same for one file: what is mounted over it is neither read nor replaced."""
+    write(root, "note.md")
+    (tmp_path / "other.md").write_bytes(SECRET)
+    with mounted(root.real / "note.md", "--bind", str(tmp_path / "other.md")):
+        assert why(read(root, "note.md", limit=100)) == "other_file_system"
+        with pytest.raises(Forbidden):
+            put(root, "note.md", b"x", expected=digest(SECRET))
+    assert (tmp_path / "other.md").read_bytes() == SECRET
+    assert whole(root, "note.md") == b"- A fact\n"
+
+
+def test_root_is_symlink(tmp_path: Path) -> None:
+    """Resolved once: where the link leads later does not matter."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    with opened(tmp_path / "link") as root:
+        (tmp_path / "link").unlink()
+        (tmp_path / "link").symlink_to("other")
+        root.verify()
+        written(root, "note.md", b"one\n")
+    assert (tmp_path / "real/note.md").read_bytes() == b"one\n"
+    assert list((tmp_path / "other").iterdir()) == []
+
+
+def test_root_swapped(root: Root, tmp_path: Path) -> None:
+    """Told, and nothing is written into either; what is read is of the folder that was opened."""
+    write(root, "note.md")
+    root.real.rename(tmp_path / "aside")
+    root.real.mkdir()
+    (root.real / "theirs.md").write_bytes(b"x")
+    assert stopped_by(root) == "root_swapped"
+    with pytest.raises(Conflict):
+        put(root, "note.md", b"ours\n", expected=digest(b"- A fact\n"))
+    assert whole(root, "note.md") == b"- A fact\n"
+    assert [path.name for path in root.real.iterdir()] == ["theirs.md"]
+
+
+def test_root_removed(root: Root) -> None:
+    """Told before anything can be taken for deleted; nothing can be written."""
+    write(root, "note.md")
+    system("rm", "-rf", root.real)
+    assert stopped_by(root) == "root_missing"
+    with pytest.raises(Conflict):
+        put(root, "note.md", b"x", expected=None)
+    assert not root.real.exists()
+
+
+def test_root_empty_mount(root: Root) -> None:
+    """An empty file system over the root is no deletion of everything: told, whether it was open before or not."""
+    write(root, "note.md")
+    with mounted(root.real, "-t", "tmpfs", "tmpfs"):
+        assert stopped_by(root) == "root_empty"
+        with pytest.raises(Conflict) as refused:
+            opened(root.real, fresh=False)
+        assert refused.value.details["reason"] == "root_empty"
+        assert list(looked(root).stamps) == ["note.md"]
+    root.verify()

@@ -1,0 +1,188 @@
+"""What may lie where a document is looked for: each labelled scenario of a file system has its outcome."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import stat
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie import kernel
+from reverie.errors import Forbidden
+from reverie.sync.scan import Stamp, look, read, scan
+from reverie.sync.swap import put, take
+from support.shared import shared
+from support.spaces import (
+    digest,
+    looked,
+    swapped,
+    whole,
+    why,
+    write,
+    written,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reverie.sync.root import Root
+
+SECRET = b"of somebody else\n"
+
+
+@dataclass(frozen=True)
+class Node:
+    """Something that is no document: how it is made, at which path it is met, and why it is refused."""
+
+    make: Callable[[Root, Path], object]
+    reason: str
+    path: str = "note.md"
+    told_at: str = "note.md"
+
+
+def _chain(root: Root, outside: Path) -> None:
+    (root.real / "l0").symlink_to(outside)
+    for number in range(1, 40):
+        (root.real / f"l{number}").symlink_to(f"l{number - 1}")
+    (root.real / "note.md").symlink_to("l39")
+
+
+def _loop(root: Root, _: Path) -> None:
+    (root.real / "a.md").symlink_to("note.md")
+    (root.real / "note.md").symlink_to("a.md")
+
+
+def _listen(root: Root, _: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(root.real / "note.md"))
+
+
+def _device(major: int, minor: int) -> Callable[[Root, Path], None]:
+    def make(root: Root, _: Path) -> None:
+        try:
+            os.mknod(root.real / "note.md", stat.S_IFCHR | 0o666, os.makedev(major, minor))
+        except PermissionError:
+            pytest.skip(f"may not run here: `mknod note.md c {major} {minor}`")
+
+    return make
+
+
+def _link_to(target: str) -> Callable[[Root, Path], None]:
+    return lambda root, _: (root.real / "note.md").symlink_to(target)
+
+
+NODES = {
+    "final_symlink_out": Node(lambda root, outside: (root.real / "note.md").symlink_to(outside), "symlink"),
+    "final_symlink_in": Node(_link_to("good.md"), "symlink"),
+    "dir_symlink_out": Node(
+        lambda root, outside: (root.real / "facts").symlink_to(outside.parent), "symlink", "facts/outside.md", "facts"
+    ),
+    "dangling_symlink": Node(
+        lambda root, outside: (root.real / "note.md").symlink_to(outside.with_name("new.md")), "symlink"
+    ),
+    "symlink_loop": Node(_loop, "symlink"),
+    "chain_40": Node(_chain, "symlink"),
+    "proc_magic": Node(_link_to("/proc/self/root/etc/hostname"), "symlink"),
+    "proc_magic, a handle": Node(_link_to("/proc/self/fd/0"), "symlink"),
+    "fifo": Node(lambda root, _: os.mkfifo(root.real / "note.md"), "fifo"),
+    "socket_node": Node(_listen, "socket"),
+    "dev_node": Node(_device(1, 3), "device"),
+    "dev_node, zeros": Node(_device(1, 5), "device"),
+    "dev_node, terminal": Node(_device(5, 0), "device"),
+    "dir_as_file": Node(lambda root, _: (root.real / "note.md").mkdir(), "folder"),
+    "file_as_dir": Node(
+        lambda root, _: (root.real / "facts").write_bytes(b"x"), "not_a_folder", "facts/user.md", "facts"
+    ),
+}
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("name", NODES)
+def test_node(root: Root, tmp_path: Path, name: str) -> None:
+    """It is told, it is neither read nor written nor removed, nothing outside changes, and the rest goes on."""
+    node, outside = NODES[name], tmp_path / "outside.md"
+    outside.write_bytes(SECRET)
+    write(root, "good.md")
+    node.make(root, outside)
+
+    known = {node.path: Stamp(0, 0, 0, 0)}
+    found = scan(root, known=known, deep=True)
+    assert list(found.stamps) == ["good.md"]
+    assert why(found.refused[node.told_at]) == why(found.covering(node.path)) == node.reason
+    assert why(look(root, node.path, known=known)) == why(read(root, node.path, limit=1000)) == node.reason
+    for expected in (None, digest(SECRET)):
+        with pytest.raises(Forbidden) as refused:
+            put(root, node.path, b"ours\n", expected=expected)
+        assert refused.value.hint
+    with pytest.raises(Forbidden):
+        take(root, node.path, expected=digest(SECRET))
+
+    assert outside.read_bytes() == SECRET
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["outside.md", "space"]
+    written(root, "good.md", b"- Another\n", b"- A fact\n")
+    assert len(swapped(root)) == 1
+
+
+def test_hardlink_out(root: Root, tmp_path: Path) -> None:
+    """Refused when it is read; a write replaces the name, and never the bytes outside."""
+    outside = tmp_path / "outside.md"
+    outside.write_bytes(SECRET)
+    (root.real / "note.md").hardlink_to(outside)
+    assert why(looked(root).refused["note.md"]) == why(read(root, "note.md", limit=1000)) == "hard_link"
+    written(root, "note.md", b"ours\n", SECRET)
+    assert outside.read_bytes() == SECRET
+    assert whole(root, "note.md") == b"ours\n"
+
+
+def test_sparse_1tb(root: Root) -> None:
+    """Refused by its size, before a byte is read."""
+    os.truncate(write(root, "note.md"), 1 << 40)
+    assert why(looked(root).refused["note.md"]) == why(read(root, "note.md", limit=1 << 20)) == "too_large"
+
+
+@pytest.mark.timeout(120)
+def test_swap_race(root: Root, tmp_path: Path) -> None:
+    """While a folder and a link to the outside change places, all that is written is inside (at length: test_races)."""
+    inside, outside = root.real / "facts", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (root.real / "link").symlink_to(outside)
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            kernel.exchange("facts", root.handle, "link", root.handle)
+
+    racer = threading.Thread(target=swap)
+    racer.start()
+    outcomes = {"placed": 0, "refused": 0}
+    try:
+        for number in range(200):
+            try:
+                put(root, f"facts/{number}.md", b"x", expected=None)
+                outcomes["placed"] += 1
+            except Forbidden:
+                outcomes["refused"] += 1
+    finally:
+        stop.set()
+        racer.join()
+    assert list(outside.iterdir()) == []
+    assert all(outcomes.values()), outcomes
+
+
+def test_every_labelled_scenario_is_here() -> None:
+    """None of the list was forgotten, and none is new."""
+    lines = shared("data/cases/fs_scenarios.jsonl").read_text("utf-8").splitlines()
+    named = {json.loads(line)["name"] for line in lines}
+    files = sorted(Path(__file__).parent.glob("test_scenarios_*.py"))
+    here = {name.partition(",")[0] for name in NODES} | {"crlf", "no_final_newline", "bom"}
+    here |= {name for file in files for name in re.findall(r"^def test_(\w+)", file.read_text("utf-8"), re.MULTILINE)}
+    assert len(lines) == 40
+    assert named <= here, named - here
