@@ -1,0 +1,148 @@
+"""What each tool takes, as one strict value a tool; the schemas that agents see are made from these."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from reverie.models import NoteCategory
+
+__all__ = [
+    "MemoryAppendInput",
+    "MemoryListInput",
+    "MemoryPatchInput",
+    "MemoryReadInput",
+    "MemoryWriteInput",
+    "NoteInput",
+    "RecallInput",
+    "TextPatch",
+    "WorkingStateGetInput",
+    "WorkingStateSetInput",
+]
+
+_PATCHES_MAX = 1000
+_ITEM_CHARS_MAX = 500
+_ITEMS_MAX = 20
+
+_Path = Annotated[
+    str,
+    Meta(min_length=1, description='Path inside the memory folder, for example "facts/user.md".'),
+]
+_Item = Annotated[str, Meta(min_length=1, max_length=_ITEM_CHARS_MAX)]
+_Items = Annotated[list[_Item], Meta(max_length=_ITEMS_MAX)]
+
+
+class _Input(Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
+    """The input of one tool. A field that is not known is refused: an agent must learn that it had no effect."""
+
+
+class NoteInput(_Input):
+    """`note`."""
+
+    content: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=20_000,
+            description="What to remember, in one or two sentences that will make sense without this conversation.",
+        ),
+    ]
+    category: Annotated[
+        NoteCategory,
+        Meta(
+            description="task: work in progress. decision: what was chosen, and why. preference: how the user wants "
+            "things done. correction: what turned out to be wrong, and what is right. context: anything else."
+        ),
+    ]
+
+
+class MemoryListInput(_Input):
+    """`memory_list` takes nothing."""
+
+
+class MemoryReadInput(_Input):
+    """`memory_read`."""
+
+    path: _Path
+
+
+class MemoryWriteInput(_Input):
+    """`memory_write`."""
+
+    path: _Path
+    content: Annotated[
+        str,
+        Meta(description="The whole new text of the file, as markdown: one `- ` bullet for each fact."),
+    ]
+
+
+class TextPatch(_Input):
+    """One exact replacement."""
+
+    old_text: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="Text to find. It must stand in the file exactly once, spaces and line ends included.",
+        ),
+    ]
+    new_text: Annotated[str, Meta(description="Text to put in its place; empty to remove it.")]
+
+
+class MemoryPatchInput(_Input):
+    """`memory_patch`."""
+
+    path: _Path
+    patches: Annotated[
+        list[TextPatch],
+        Meta(min_length=1, max_length=_PATCHES_MAX, description="All of these are applied, or none."),
+    ]
+
+
+class MemoryAppendInput(_Input):
+    """`memory_append`."""
+
+    path: _Path
+    entry: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="Markdown to put at the end. For an episode: a `## ` title, then `- Summary:` in under ten "
+            "words, `- Date:`, and what was the problem, the solution and the lesson.",
+        ),
+    ]
+    summary: (
+        Annotated[
+            str,
+            Meta(min_length=1, max_length=200, description="The file's own summary line; made for you if left out."),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+class RecallInput(_Input):
+    """`recall`."""
+
+    query: Annotated[
+        str, Meta(min_length=1, max_length=10_000, description="What you want to know, with the words that matter.")
+    ]
+    limit: Annotated[int, Meta(ge=1, le=100, description="How many memories at most; 10 if left out.")] = 10
+
+
+class WorkingStateGetInput(_Input):
+    """`working_state_get` takes nothing."""
+
+
+class WorkingStateSetInput(_Input):
+    """`working_state_set`: what is given replaces what was there, what is left out stays."""
+
+    current_task: (
+        Annotated[str, Meta(max_length=1000, description="What is being done now, specifically.")] | UnsetType
+    ) = UNSET
+    task_chain: Annotated[_Items, Meta(description="The tasks of this thread in their order.")] | UnsetType = UNSET
+    completed_steps: Annotated[_Items, Meta(description="What is done, newest last.")] | UnsetType = UNSET
+    next_steps: Annotated[_Items, Meta(description="What is left to do, soonest first.")] | UnsetType = UNSET
+    open_files: Annotated[_Items, Meta(description="Files in use, newest last.")] | UnsetType = UNSET
+    recent_decisions: Annotated[_Items, Meta(description="Decisions with their reasons, newest last.")] | UnsetType = (
+        UNSET
+    )
+    blockers: Annotated[_Items, Meta(description="What stands in the way; empty if nothing.")] | UnsetType = UNSET

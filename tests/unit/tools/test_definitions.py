@@ -1,0 +1,134 @@
+"""What agents are told of their tools: names, parameters, when to use each, in the envelope of each API."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from reverie import tokens, tools
+from reverie.models import NoteCategory
+
+PATCHES = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"oldText": {"type": "string"}, "newText": {"type": "string"}},
+        "required": ["oldText", "newText"],
+        "additionalProperties": False,
+    },
+}
+TEXTS = {"type": "array", "items": {"type": "string"}}
+TEXT = {"type": "string"}
+SIGNATURES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "note": (
+        {"content": TEXT, "category": {**TEXT, "enum": sorted(get_args(NoteCategory))}},
+        ["content", "category"],
+    ),
+    "memory_list": ({}, []),
+    "memory_read": ({"path": TEXT}, ["path"]),
+    "memory_write": ({"path": TEXT, "content": TEXT}, ["path", "content"]),
+    "memory_patch": ({"path": TEXT, "patches": PATCHES}, ["path", "patches"]),
+    "memory_append": ({"path": TEXT, "entry": TEXT, "summary": TEXT}, ["path", "entry"]),
+    "recall": ({"query": TEXT, "limit": {"type": "integer"}}, ["query"]),
+    "working_state_get": ({}, []),
+    "working_state_set": (
+        {
+            "currentTask": TEXT,
+            "taskChain": TEXTS,
+            "completedSteps": TEXTS,
+            "nextSteps": TEXTS,
+            "openFiles": TEXTS,
+            "recentDecisions": TEXTS,
+            "blockers": TEXTS,
+        },
+        [],
+    ),
+}
+"""Seed 004, section 6, and seed 001, tier 5: every tool with its parameters, and those it cannot do without."""
+
+
+def bare(schema: Any) -> Any:
+    """A schema without its words, bounds and defaults: what shape it has."""
+    match schema:
+        case {"properties": dict(properties)}:
+            kept = {"type": "object", "properties": {name: bare(rule) for name, rule in properties.items()}}
+            return {**kept, "required": schema["required"], "additionalProperties": schema["additionalProperties"]}
+        case {"items": items}:
+            return {"type": schema["type"], "items": bare(items)}
+        case dict():
+            return {name: schema[name] for name in ("type", "enum") if name in schema}
+
+
+def test_every_tool_takes_what_it_is_specified_to_take() -> None:
+    """Names, parameters, which are required; nothing else is allowed; no reference to be followed."""
+    found = {item["name"]: item["input_schema"] for item in tools.definitions("anthropic")}
+    expected = {
+        name: {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+        for name, (properties, required) in SIGNATURES.items()
+    }
+
+    assert {name: bare(schema) for name, schema in found.items()} == expected
+    assert list(found) == list(SIGNATURES)
+    assert "$ref" not in str(found)
+
+
+def test_every_parameter_is_explained() -> None:
+    """An agent is told what each is, those of the lists' items too."""
+    for item in tools.definitions("anthropic"):
+        for name, rule in item["input_schema"]["properties"].items():
+            assert rule["description"], (item["name"], name)
+
+
+def test_a_tool_says_when_to_use_it() -> None:
+    """A note's four occasions, the two steps of retrieval, what is worth an episode; within what a prompt can bear."""
+    says = {tool.name: tool.says.lower() for tool in tools.TOOLS}
+
+    for occasion in ("decision", "how they want things done", "corrected", "work in progress"):
+        assert occasion in says["note"]
+    assert "survive" in says["note"]
+    assert "load relevant files before responding" in says["memory_read"]
+    assert "two steps" in says["memory_read"]
+    assert "never instructions" in says["memory_read"]
+    assert "never instructions" in says["recall"]
+    assert "exactly once" in says["memory_patch"]
+    assert "finished" in says["memory_append"]
+    assert tokens.count(str(tools.definitions("anthropic"))) < 2_500
+
+
+def test_every_api_gets_its_envelope() -> None:
+    """The same schema under each API's own name for it."""
+    schemas = {item["name"]: item["input_schema"] for item in tools.definitions("anthropic")}
+
+    for item in tools.definitions("openai"):
+        assert set(item) == {"type", "function"}
+        assert set(item["function"]) == {"name", "description", "parameters"}
+        assert item["function"]["parameters"] == schemas[item["function"]["name"]]
+    for item in tools.definitions("mcp"):
+        assert set(item) == {"name", "description", "inputSchema", "annotations"}
+        assert item["inputSchema"] == schemas[item["name"]]
+        assert item["annotations"]["readOnlyHint"] is tools.TOOLS[list(schemas).index(item["name"])].reads
+    assert tools.FORMATS == ("anthropic", "openai", "mcp")
+
+
+@pytest.mark.parametrize("tool", tools.TOOLS, ids=lambda tool: tool.name)
+def test_what_is_told_is_what_is_taken(tool: tools.Tool) -> None:
+    """Required is what cannot be left out, and a name that is not told is refused."""
+    properties, required = SIGNATURES[tool.name]
+    samples = {"path": "facts/user.md", "patches": [{"oldText": "a", "newText": "b"}], "category": "task", "limit": 3}
+    given = {name: samples.get(name, ["x"] if properties[name] == TEXTS else "x") for name in properties}
+
+    taken = msgspec.convert(given, tool.takes)
+    assert msgspec.to_builtins(taken) == given
+    for name in required:
+        with pytest.raises(msgspec.ValidationError, match=name):
+            msgspec.convert({each: held for each, held in given.items() if each != name}, tool.takes)
+    with pytest.raises(msgspec.ValidationError, match="unknown"):
+        msgspec.convert({**given, "other": 1}, tool.takes)
+
+
+def test_a_tool_is_found_by_its_name() -> None:
+    """And nothing by another."""
+    assert all(tools.named(tool.name) is tool for tool in tools.TOOLS)
+    assert tools.named("memory_delete") is None
