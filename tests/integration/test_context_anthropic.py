@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import http.server
-import json
-import socketserver
-import threading
-from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reverie.client import Client
 from reverie.context import Limits, Parts, RecallLine, assemble, choose
 from reverie.distill.extractive import Extractive
 from reverie.distill.state import render as state_text
 from reverie.distill.summary import render as summary_text
+from reverie.errors import TokenBudgetExceeded
 from reverie.importers.files import entries
 from reverie.importers.reading import join
 from reverie.models import Message, Note
-from support.api_rules import HEADER, TOP, problems
+from reveried.cli.import_file import import_file
+from support.daemon import running_daemon
+from support.messages_api import MODEL, MessagesApi, accepted, serving
 from support.shared import sessions
 from support.soak import count
 from support.talk import Talk
@@ -29,84 +29,21 @@ if TYPE_CHECKING:
 
     import anthropic
 
-MODEL = "claude-opus-5-5"
-ANSWER = {
-    "id": "msg_1",
-    "type": "message",
-    "role": "assistant",
-    "model": MODEL,
-    "content": [{"type": "text", "text": "accepted"}],
-    "stop_reason": "end_turn",
-    "stop_sequence": None,
-    "usage": {"input_tokens": 1, "output_tokens": 1},
-}
+    from reverie.wire import RequestFragment
 
-
-class _Server(socketserver.ThreadingUnixStreamServer):
-    daemon_threads = True
-
-
-class _Messages(http.server.BaseHTTPRequestHandler):
-    """`POST /v1/messages`, judged by the rules of the API; `signed` are the thinking blocks ever given out."""
-
-    signed: list[dict[str, Any]] | None = None
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        betas = self.headers.get("anthropic-beta", "").split(",")
-        found = problems({**{name: body[name] for name in TOP - {"betas"}}, "betas": betas}, self.signed)
-        found += [f"extra inputs: {name}" for name in set(body) - TOP - {"model", "max_tokens", "tools"}]
-        if HEADER not in betas:
-            found.append("no beta header")
-        answer = {"type": "error", "error": {"type": "invalid_request_error", "message": "; ".join(found)}}
-        self._reply(400 if found else 200, answer if found else ANSWER)
-
-    def _reply(self, status: int, answer: dict[str, Any]) -> None:
-        data = json.dumps(answer).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def address_string(self) -> str:
-        return "local"
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the name of the base class
-        """Says nothing."""
-
-
-@contextmanager
-def _serving(path: Path) -> Iterator[anthropic.Anthropic]:
-    """A client whose every request goes to our own server on the socket at `path`."""
-    import anthropic
-    import httpx2
-
-    server = _Server(str(path), _Messages)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    transport = httpx2.HTTPTransport(uds=str(path))
-    try:
-        with httpx2.Client(transport=transport) as http_client:
-            yield anthropic.Anthropic(api_key="k", base_url="http://fake", http_client=http_client, max_retries=0)
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+SAMPLE = 2  # cuts of every third session in the default run; the long campaign takes every cut of every one
+PLACEMENTS: tuple[Any, ...] = ("late", "system")
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[anthropic.Anthropic]:
-    with _serving(tmp_path_factory.mktemp("api") / "s") as made:
+def api() -> MessagesApi:
+    return MessagesApi()
+
+
+@pytest.fixture(scope="module")
+def client(api: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[anthropic.Anthropic]:
+    with serving(tmp_path_factory.mktemp("api") / "s", api) as made:
         yield made
-
-
-def accepted(client: anthropic.Anthropic, request: dict[str, Any]) -> None:
-    """The client sends the fragment unchanged and gets an answer."""
-    tools: Any = [{"name": "Bash", "input_schema": {"type": "object"}}]
-    answer = client.beta.messages.create(model=MODEL, max_tokens=64, tools=tools, **request)
-    assert answer.content[0].type == "text"
-    assert answer.content[0].text == "accepted"
 
 
 def parts_of(messages: list[Message], cut: int, placement: Any) -> Parts:
@@ -136,8 +73,8 @@ def blocks_of(messages: list[Message]) -> list[dict[str, Any]]:
     return [block for message in messages if isinstance(message.content, list) for block in message.content]
 
 
-@pytest.mark.parametrize("placement", ["late", "system"])
-def test_a_small_conversation_is_accepted(client: anthropic.Anthropic, placement: Any) -> None:
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_a_small_conversation_is_accepted(api: MessagesApi, client: anthropic.Anthropic, placement: Any) -> None:
     """Every tier, thinking, an image and an open call, in both placements."""
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
     talk = Talk().user([{"type": "text", "text": "what is this?"}, image]).reply("a picture").user("fix it")
@@ -152,29 +89,35 @@ def test_a_small_conversation_is_accepted(client: anthropic.Anthropic, placement
         placement=placement,
         index="Available memory:\n- facts/user.md (12B)",
     )
-    _Messages.signed = blocks_of(list(talk.done()))
+    api.signed = blocks_of(list(talk.done()))
     accepted(client, assemble(parts, Limits()).request)
 
 
-def test_the_server_refuses_what_the_api_refuses(client: anthropic.Anthropic) -> None:
+def test_the_server_refuses_what_the_api_refuses(api: MessagesApi, client: anthropic.Anthropic) -> None:
     """The judge is no pushover: each of these is answered with 400 naming the rule."""
     import anthropic
 
     good = assemble(Parts(messages=Talk().user("a").call("Bash", {}, "x", thinking="hm").done()), Limits()).request
     user, assistant, result = good["messages"]
     thought, call = assistant["content"]
-    _Messages.signed = [thought]
+    api.signed = [thought]
     accepted(client, good)
     altered = {**assistant, "content": [{**thought, "thinking": "ha"}, call]}
     marked = [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}] * 5
     for messages, rule in {
+        "nothing": ([], "first message"),
         "first": ([assistant, result], "first message"),
         "prefill": ([user, {"role": "assistant", "content": [{"type": "text", "text": "x"}]}], "prefill"),
         "empty": ([{"role": "user", "content": [{"type": "text", "text": " "}]}], "non-empty"),
+        "no block": ([{"role": "user", "content": []}], "non-empty"),
         "unanswered": ([user, assistant, user], "answer calls"),
+        "orphan": ([user, result], "answer calls|in a row"),
         "altered": ([user, altered, result], "altered"),
         "marks": ([{"role": "user", "content": marked}], "breakpoints"),
         "late": ([{"role": "user", "content": [call]}, assistant, {**result, "role": "system"}], "out of place"),
+        "type": ([{"role": "user", "content": [call]}], "type tool_use"),
+        "unknown type": ([{"role": "user", "content": [{"type": "poem", "text": "x"}]}], "type poem"),
+        "twice": ([user, assistant, result, assistant, result], "unique"),
     }.values():
         with pytest.raises(anthropic.BadRequestError, match=rule):
             client.beta.messages.create(model=MODEL, max_tokens=64, **{**good, "messages": messages})
@@ -183,24 +126,23 @@ def test_the_server_refuses_what_the_api_refuses(client: anthropic.Anthropic) ->
 
 
 def _sessions() -> list[Path]:
-    """The real sessions; none where they are absent, which skips the test that reads them."""
+    """Real sessions; none where they are absent, which skips the test that reads them."""
     try:
-        return sessions()
+        return sessions()[:: count(3, 1)]
     except pytest.skip.Exception:
         return []
 
 
 @pytest.mark.parametrize("path", _sessions(), ids=lambda path: path.name[:13])
-def test_real_sessions_are_accepted_at_many_cuts(client: anthropic.Anthropic, path: Path) -> None:
+def test_real_sessions_are_accepted_at_every_cut(api: MessagesApi, client: anthropic.Anthropic, path: Path) -> None:
     """Distilled and undistilled, in both placements, within 35,000 tokens right after a distillation."""
     messages = join(entries(path, tokens=False))
-    _Messages.signed = blocks_of(messages)
-    steps = count(2, 40)
+    api.signed = blocks_of(messages)
+    steps = count(SAMPLE, len(messages))
     for step in range(1, steps + 1):
-        cut = len(messages) * step // steps
-        for placement in ("late", "system"):
-            parts = parts_of(messages, cut, placement)
-            context = assemble(parts, Limits())
+        before = parts_of(messages, len(messages) * step // steps, None)
+        for placement in PLACEMENTS:
+            context = assemble(_placed(before, placement), Limits())
             assert context.tokens["total"] <= 35_000
             accepted(client, context.request)
     whole = assemble(Parts(messages=tuple(messages), model=MODEL), Limits(window=1_000_000))
@@ -211,10 +153,30 @@ def test_real_sessions_are_accepted_at_many_cuts(client: anthropic.Anthropic, pa
         accepted(client, small.request)
 
 
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_the_daemon_answers_what_is_accepted(api: MessagesApi, client: anthropic.Anthropic, placement: Any) -> None:
+    """A session imported, before and after a distillation, at any budget that is met: `request` goes out as it came."""
+    api.signed = None
+    with running_daemon() as daemon, Client(daemon.socket) as reverie:
+        for path in sessions()[:: count(13, 1)]:
+            thread = str(import_file(reverie, path).thread)
+            for budget in (None, 40_000):
+                accepted(client, _request(reverie, thread, placement, budget))
+            reverie.distill(thread)
+            for budget in (None, 30_000):
+                accepted(client, _request(reverie, thread, placement, budget))
+
+
+def _request(reverie: Client, thread: str, placement: Any, budget: int | None) -> RequestFragment:
+    return reverie.context(thread, placement=placement, max_tokens=budget).request
+
+
+def _placed(parts: Parts, placement: Any) -> Parts:
+    return replace(parts, placement=placement)
+
+
 def _least(messages: list[Message]) -> int:
     """What the last turn of a session needs, for those that end with a very long message."""
-    from reverie.errors import TokenBudgetExceeded
-
     try:
         assemble(Parts(messages=tuple(messages), model=MODEL), Limits(max_tokens=1))
     except TokenBudgetExceeded as refused:

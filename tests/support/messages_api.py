@@ -1,0 +1,161 @@
+"""A local stand-in for the messages API: refuses what it refuses, edits contexts as documented, answers in its form."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import socketserver
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from reverie import tokens
+from support.api_rules import HEADER, TOP, problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import anthropic
+
+__all__ = ["MODEL", "MessagesApi", "accepted", "serving"]
+
+MODEL = "claude-opus-5-5"
+
+
+@dataclass
+class MessagesApi:
+    """What the server knows and has seen: `signed` are the thinking blocks ever given out (None: any will do)."""
+
+    signed: list[dict[str, Any]] | None = None
+    cleared: list[list[str]] = field(default_factory=list)  # the ids cleared in each accepted request
+
+    def answer(self, body: dict[str, Any], betas: list[str]) -> tuple[int, dict[str, Any]]:
+        """Status and body of the answer to one request."""
+        found = problems({**{name: body.get(name) for name in TOP - {"betas"}}, "betas": betas}, self.signed)
+        found += [f"extra inputs: {name}" for name in set(body) - TOP - {"model", "max_tokens", "tools"}]
+        if HEADER not in betas:
+            found.append("no beta header")
+        if found:
+            error = {"type": "invalid_request_error", "message": "; ".join(found)}
+            return 400, {"type": "error", "error": error}
+        gone, freed = _edited(body)
+        self.cleared.append(gone)
+        return 200, _message(body, gone, freed)
+
+
+def accepted(client: anthropic.Anthropic, request: Any) -> Any:
+    """The client sends the fragment unchanged and gets an answer."""
+    tools: Any = [{"name": "Bash", "input_schema": {"type": "object"}}]
+    answer = client.beta.messages.create(model=MODEL, max_tokens=64, tools=tools, **request)
+    assert answer.content[0].type == "text"
+    assert answer.content[0].text == "accepted"
+    return answer
+
+
+@contextmanager
+def serving(path: Path, api: MessagesApi) -> Iterator[anthropic.Anthropic]:
+    """A real client whose every request goes to `api`, on the socket at `path`."""
+    import anthropic
+    import httpx2
+
+    server = _Server(str(path), _handler(api))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    transport = httpx2.HTTPTransport(uds=str(path))
+    try:
+        with httpx2.Client(transport=transport) as http_client:
+            yield anthropic.Anthropic(api_key="k", base_url="http://fake", http_client=http_client, max_retries=0)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _edited(body: dict[str, Any]) -> tuple[list[str], int]:
+    """The ids of tool uses whose results are cleared before the model reads, and the tokens that frees.
+
+    Beyond the trigger all but the last `keep` results go, if they free at least `clear_at_least`.
+    """
+    edit = next((each for each in _edits(body) if each["type"] == "clear_tool_uses_20250919"), None)
+    if edit is None or _weight(body) <= edit["trigger"]["value"]:
+        return [], 0
+    results = [
+        (block["tool_use_id"], _size(block))
+        for message in body["messages"]
+        for block in message["content"]
+        if block["type"] == "tool_result"
+    ]
+    old = results[: -edit["keep"]["value"]]
+    freed = sum(size for _, size in old)
+    return ([made for made, _ in old], freed) if freed >= edit["clear_at_least"]["value"] else ([], 0)
+
+
+def _edits(body: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (body.get("context_management") or {}).get("edits", [])
+    return found
+
+
+def _message(body: dict[str, Any], gone: list[str], freed: int) -> dict[str, Any]:
+    applied = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": len(gone), "cleared_input_tokens": freed}
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": MODEL,
+        "content": [{"type": "text", "text": "accepted"}],
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": _weight(body) - freed, "output_tokens": 1},
+        "context_management": {"applied_edits": [applied] if gone else []},
+    }
+
+
+def _weight(body: dict[str, Any]) -> int:
+    blocks = [block for message in body["messages"] for block in message["content"]]
+    return sum(_size(block) for block in [*body["system"], *blocks])
+
+
+def _size(block: dict[str, Any]) -> int:
+    """Tokens of the texts in a block, however deep."""
+    match block["type"]:
+        case "text":
+            return tokens.count(block["text"])
+        case "thinking":
+            return tokens.count(block["thinking"])
+        case "tool_use":
+            return tokens.count(json.dumps(block["input"]))
+        case "tool_result" if isinstance(block["content"], str):
+            return tokens.count(block["content"])
+        case "tool_result":
+            return sum(map(_size, block["content"]))
+        case _:
+            return 0
+
+
+class _Server(socketserver.ThreadingUnixStreamServer):
+    daemon_threads = True
+
+
+def _handler(api: MessagesApi) -> type[http.server.BaseHTTPRequestHandler]:
+    class Messages(http.server.BaseHTTPRequestHandler):
+        """`POST /v1/messages`."""
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            status, answer = api.answer(body, self.headers.get("anthropic-beta", "").split(","))
+            data = json.dumps(answer).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def address_string(self) -> str:
+            return "local"
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the name of the base class
+            """Says nothing."""
+
+    return Messages
