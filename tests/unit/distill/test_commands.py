@@ -119,6 +119,10 @@ def test_finished_entries_of_an_earlier_list_are_remembered() -> None:
         ("no, the other file", False),
         ("commit and push", False),
         ("ok", False),
+        ("let's use squash merge, not regular merge", False),
+        ("ok, let's keep the old name.", False),
+        ("let's use the new parser and then move the tests over", True),
+        ("let's write the importer", True),
     ],
 )
 def test_what_opens_a_task(text: str, opens: bool) -> None:  # noqa: FBT001

@@ -189,6 +189,13 @@ def test_leaving_an_item_out_leaves_its_source_out() -> None:
     assert all(f"step {seq - 1} " in text for text, seq in state.items(held, "completed_steps"))
 
 
+def test_the_task_goes_on_where_only_the_plan_moved() -> None:
+    """A stretch in which nobody spoke keeps the task of the stretch before, with what is being done now."""
+    before = WorkingState(current_task="Move the settings (now: Move them)", sources=StateSources(current_task=3))
+    held = Extractive().working_state(Thread().todos(Describe_them="in_progress").messages, before)
+    assert held.current_task == "Move the settings (now: Describe them)"
+
+
 def test_a_short_request_that_says_please_is_a_request() -> None:
     """Only the bare word is a yes."""
     assert signals.opens_task("Please write the announcement for the new release")

@@ -108,6 +108,11 @@ _HOUSEKEEPING = re.compile(
     re.IGNORECASE,
 )
 _FOLLOW_UP = re.compile(r"^(?:no|nope|wait|hmm+|actually|don'?t|do not|stop|why did|and|also|but)\b", re.IGNORECASE)
+_CHOICE = re.compile(
+    r"^(?:ok(?:ay)?,? |so,? |and )*let'?s (?:go with|use|keep|stick|not|skip|drop|stay)\b"
+    r"(?:(?!\b(?:and|then)\b)[^.!?\n])*[.!]?$",
+    re.IGNORECASE,
+)
 _ASKED_FOR = re.compile(r"^(?:ok(?:ay)?,? |so,? |now,? |and )*(?:can|could|would|will|please|let'?s)\b", re.IGNORECASE)
 _MIN_WORDS = 4
 
@@ -175,8 +180,11 @@ def is_acknowledgement(text: str) -> bool:
 def opens_task(text: str) -> bool:
     """Whether a message of a person asks for new work, rather than goes on about what is being done.
 
-    A yes, a correction, an addition, a plain question and housekeeping (commit, push, run the linter) do not.
+    A yes, a correction, an addition, a plain question, a choice between ways of doing it (let's use the other) and
+    housekeeping (commit, push, run the linter) do not.
     """
     if is_approval(text) or is_acknowledgement(text) or _FOLLOW_UP.match(text) or _HOUSEKEEPING.match(text):
+        return False
+    if _CHOICE.match(text.strip()):
         return False
     return not is_question(text) or _ASKED_FOR.match(text) is not None

@@ -103,11 +103,11 @@ def _current_task(story: Story, before: WorkingState) -> tuple[str, int]:
     """What is being done, and the entry that says so last."""
     request, since = _asked(story.requests, before)
     doing = [item for item in story.plan if item.status == "in_progress"]
-    if doing and request:
-        return f"{request} (now: {clip(doing[-1].subject, _ITEM)})", max(since, doing[-1].seq)
-    if doing:
-        return doing[-1].subject, doing[-1].seq
-    return (request, since) if request else (before.current_task, before.sources.current_task)
+    if not doing:
+        return (request, since) if request else (before.current_task, before.sources.current_task)
+    held = request or _known(before)
+    task = f"{held} (now: {clip(doing[-1].subject, _ITEM)})" if held else doing[-1].subject
+    return task, max(since, doing[-1].seq)
 
 
 def _asked(requests: Sequence[Said], before: WorkingState) -> tuple[str, int]:
@@ -116,11 +116,16 @@ def _asked(requests: Sequence[Said], before: WorkingState) -> tuple[str, int]:
     if not substantial:
         return "", 0
     since = substantial[-1].seq
-    known = before.current_task.partition(_THEN)[0].partition(" (now: ")[0]
+    known = _known(before)
     if known and not any(signals.opens_task(said.text) for said in substantial):
         last = _essence(substantial[-1].text, _TASK // 2)
         return f"{clip(known, _TASK - len(last))}{_THEN}{last}", since
     return current_request(requests), since
+
+
+def _known(before: WorkingState) -> str:
+    """The task of `before` as it was asked for, without what came after and what was being done."""
+    return before.current_task.partition(_THEN)[0].partition(" (now: ")[0]
 
 
 def _chain(requests: Iterable[Said]) -> list[Item]:
