@@ -1,0 +1,111 @@
+"""A tool-heavy session of 120,000 tokens and more: old results are cleared, the context drops, the work goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.context.clearing import PLACEHOLDER
+from support.messages_api import MODEL, MessagesApi, accepted, serving
+from support.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import anthropic
+
+    from reverie.client import Client
+
+OUTPUT = "2026-03-05 09:12:44 pump 7 opened its valve, pressure 4.1 bar, nothing unusual\n" * 110  # about 3,000 tokens
+TURNS = 60
+TRIGGER = 120_000
+DISTIL_AT = 140_000
+KEEP = 8
+
+
+@pytest.fixture
+def api() -> MessagesApi:
+    return MessagesApi()
+
+
+@pytest.fixture
+def model(api: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[anthropic.Anthropic]:
+    with serving(tmp_path_factory.mktemp("api") / "s", api) as made:
+        yield made
+
+
+def results_of(request: Any) -> list[dict[str, Any]]:
+    return [block for message in request.messages for block in message["content"] if block["type"] == "tool_result"]
+
+
+def test_the_server_clears_and_the_conversation_goes_on(
+    client: Client, api: MessagesApi, model: anthropic.Anthropic
+) -> None:
+    """Every request is accepted; beyond 120,000 tokens old results go on the server, and no distillation is needed."""
+    work = Worker(client, "edited", model=MODEL)
+    weights: list[int] = []
+    for turn in range(TURNS):
+        work.told(f"look at the log of pump {turn}").bash(f"cat pump_{turn}.log", OUTPUT)
+        answer = accepted(model, client.context("edited", placement="late").request)
+        weights.append(answer.usage.input_tokens)
+        work.says("accepted", usage={"input_tokens": answer.usage.input_tokens, "output_tokens": 1})
+    began = next(turn for turn, gone in enumerate(api.cleared) if gone)
+
+    assert max(weights) <= TRIGGER
+    assert weights[began] < weights[began - 1] - 20_000
+    assert api.cleared[-1] == [f"toolu_edited_{number}" for number in range(1, TURNS - KEEP + 1)]
+    assert client.thread("edited").tokens > DISTIL_AT
+    assert client.thread("edited").distillations == 0
+    assert client.thread("edited").context.tokens == weights[-1] + 1
+    assert "log of pump 59" in client.working_state("edited").current_task
+
+
+def test_the_same_results_are_cleared_for_models_without_it(client: Client, api: MessagesApi, tmp_path: Path) -> None:
+    """Where the server edits nothing, the request comes edited, by the same rules: the same ids, the same kept."""
+    ours = Worker(client, "ours", model="another-model-1")
+    theirs = Worker(client, "theirs", model=MODEL)
+    pairs = []
+    with serving(tmp_path / "s", api) as model:
+        for turn in range(46):
+            for work in (ours, theirs):
+                work.told(f"look at the log of pump {turn}").bash(f"cat pump_{turn}.log", OUTPUT)
+                work.says("It is fine.", usage={"input_tokens": 1_000, "output_tokens": 1})
+            if turn < 36:
+                continue
+            edited = client.context("ours").request
+            gone = [made["tool_use_id"] for made in results_of(edited) if made["content"] == PLACEHOLDER]
+            accepted(model, client.context("theirs").request)
+            assert edited.context_management == {"edits": []}
+            pairs.append((gone, api.cleared[-1]))
+    # The counters differ by the overhead of blocks, so one of the two may begin a turn earlier.
+    both = [(gone, cleared) for gone, cleared in pairs if gone and cleared]
+    assert len(both) >= 3
+    assert all([made.replace("ours", "theirs") for made in gone] == cleared for gone, cleared in both)
+    assert both[-1][0] == [f"toolu_ours_{number}" for number in range(1, 46 - KEEP + 1)]
+
+
+def test_a_cleared_context_is_smaller_and_loses_no_call(client: Client, api: MessagesApi, tmp_path: Path) -> None:
+    """The calls stay with what they were given; what is gone is told, and the next turn is accepted."""
+    work = Worker(client, "smaller", model="another-model-1")
+    before = after = None
+    turn = 0
+    while after is None:
+        work.told(f"look at the log of pump {turn}").bash(f"cat pump_{turn}.log", OUTPUT)
+        work.says("It is fine.", usage={"input_tokens": 1_000, "output_tokens": 1})
+        turn += 1
+        context = client.context("smaller")
+        if any(item.get("why") == "cleared" for item in context.dropped):
+            after = context
+        else:
+            before = context
+    assert before is not None
+    assert 100_000 < before.tokens.total <= TRIGGER
+    assert after.tokens.total < before.tokens.total - 20_000
+    calls = [block for message in after.request.messages for block in message["content"] if block["type"] == "tool_use"]
+    assert [block["input"]["command"] for block in calls] == [f"cat pump_{number}.log" for number in range(turn)]
+    assert sum(made["content"] != PLACEHOLDER for made in results_of(after.request)) == KEEP
+    with serving(tmp_path / "s", api) as model:
+        work.told("and now?")
+        accepted(model, client.context("smaller").request)

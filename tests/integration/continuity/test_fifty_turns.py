@@ -1,0 +1,102 @@
+"""Fifty turns of work that are distilled on the way: what was going on is answered from the context, specifically."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support.api_rules import problems
+from support.worker import Worker, texts_of
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+TURNS = 50
+WINDOW = 60_000
+OUTPUT = "   0.1s  collected and checked one more case of the feed, as before\n"
+
+
+def worked(client: Client, thread: str) -> Worker:
+    """Fifty turns on the parts of a feed reader: an agreement early on, a dead end, a correction, an open question."""
+    work = Worker(client, thread, context_window=WINDOW)
+    for turn in range(TURNS - 3):
+        name = f"feed_{turn}"
+        work.told(f"Please make src/{name}.py skip entries without a date, like the others.")
+        match turn:
+            case 6:
+                work.says(
+                    "We agreed: squash merge, not a regular merge, because the release notes list one per change."
+                )
+            case 15:
+                work.bash("pip install fastfeed", "ERROR: fastfeed needs libxml2 2.14", failed=True)
+                work.says("fastfeed doesn't work here because libxml2 is too old; going back to the standard parser.")
+            case 22:
+                work.told("no, don't rename parse_entry in src/feed_common.py, the mailer imports it")
+                work.says("You're right, parse_entry keeps its name.")
+        work.call("Read", f"def read_{name}(entry):\n" + OUTPUT * 40, file_path=f"/home/ann/reader/src/{name}.py")
+        work.edits(f"/home/ann/reader/src/{name}.py")
+        work.bash(f"pytest -q tests/test_{name}.py", OUTPUT * 30 + "4 passed in 0.12s")
+        work.says(f"src/{name}.py skips entries without a date now.")
+    work.told("Now move the retry settings of src/fetcher.py into config/retries.toml, then update the docs.")
+    work.plan(
+        Move_retry_settings_to_config_retries_toml="in_progress", Describe_retries_toml_in_docs_settings_md="pending"
+    )
+    work.edits("/home/ann/reader/config/retries.toml")
+    work.bash("pytest -q tests/test_fetcher.py", "9 passed in 0.31s")
+    work.bash("git commit -m 'fetcher: retries come from a file'", "[main 4f2d9ab] fetcher: retries come from a file")
+    work.plan(
+        Move_retry_settings_to_config_retries_toml="completed", Describe_retries_toml_in_docs_settings_md="in_progress"
+    )
+    work.says(
+        "The settings are in config/retries.toml, committed as 4f2d9ab. Next I describe them in docs/settings.md."
+    )
+    return work
+
+
+@pytest.fixture(scope="module")
+def distilled(client: Client) -> Worker:
+    """The work, distilled by its appends and once more at its very end."""
+    work = worked(client, "fifty")
+    assert any(answer.distilled for answer in work.answers)
+    client.distill("fifty")
+    return work
+
+
+@pytest.mark.parametrize("placement", ["late", "system"])
+def test_what_were_we_just_working_on(client: Client, distilled: Worker, placement: Any) -> None:
+    """The current task, the last step that was done and the next one are named, before anything is asked again."""
+    request = client.context(distilled.thread, placement=placement).request
+    told = texts_of(request)
+    state = dict(
+        line.split(": ", 1)
+        for line in (told["late"] or told["system"]).splitlines()
+        if line.startswith(("Current task: ", "Completed: ", "Next: ", "Open files: "))
+    )
+    assert "retry settings" in state["Current task"]
+    assert "src/fetcher.py" in state["Current task"]
+    assert "4f2d9ab" in state["Completed"]
+    assert "docs settings md" in state["Next"]
+    assert "config/retries.toml" in state["Open files"]
+    assert problems({name: request[name] for name in request.keys()}) == []  # noqa: SIM118 - a fragment, not a dict
+
+
+@pytest.mark.parametrize("placement", ["late", "system"])
+def test_what_was_agreed_tried_and_corrected_is_still_known(client: Client, distilled: Worker, placement: Any) -> None:
+    """A decision with its why, a dead end and a correction, none of them among the last messages any more."""
+    told = texts_of(client.context(distilled.thread, placement=placement).request)
+    for fact in ("squash merge", "one per change", "fastfeed", "libxml2", "don't rename parse_entry"):
+        assert fact not in told["tail"], fact
+        assert fact in told["opening"], fact
+
+
+def test_the_conversation_goes_on(client: Client, distilled: Worker) -> None:
+    """After the distillation the person asks, the agent answers, and the state says what is new."""
+    distilled.told("what were we just working on?")
+    context = client.context(distilled.thread)
+    assert "what were we just working on?" in texts_of(context.request)["tail"]
+    assert "config/retries.toml" in str(context.request.messages) + str(context.request.system)
+    assert context.tokens.total <= WINDOW * 35 // 200
+    distilled.says("We moved the retry settings into config/retries.toml (4f2d9ab); docs/settings.md is next.")
+    assert "retry settings" in client.working_state(distilled.thread).current_task
+    assert len(client.messages(distilled.thread, limit=1000).items) == client.thread(distilled.thread).message_count

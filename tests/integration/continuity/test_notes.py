@@ -1,0 +1,60 @@
+"""Three notes written during a session are in context after it was distilled, and after the daemon came back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.client import Client
+from support.daemon import running_daemon
+from support.worker import Worker, texts_of
+
+if TYPE_CHECKING:
+    from reverie.models import NoteCategory
+
+NOTES: tuple[tuple[str, NoteCategory], ...] = (
+    ("the release waits for the harbour office's answer", "task"),
+    ("prefers one commit per change", "preference"),
+    ("the tide table is in UTC, not in local time", "correction"),
+)
+
+
+@pytest.mark.parametrize("placement", ["late", "system"])
+def test_notes_survive_a_distillation(client: Client, placement: Any) -> None:
+    """All three stand in the next request, newest first, where the placement puts them."""
+    thread = f"noted-{placement}"
+    work = Worker(client, thread)
+    for turn in range(24):
+        work.told(f"Please look at pier {turn}.").says(f"Pier {turn} is as it was. " + "All is well. " * 60)
+        if turn in {3, 9, 15}:
+            content, category = NOTES[(turn - 3) // 6]
+            client.add_note(thread, content, category)
+    client.distill(thread)
+    work.told("and now?")
+
+    told = texts_of(client.context(thread, placement=placement).request)
+    where = told["system" if placement == "system" else "late"]
+
+    places = [where.index(f"[{category}] {content}") for content, category in NOTES]
+    assert places == sorted(places, reverse=True)
+    for content, _ in NOTES:
+        assert content not in told["tail"]
+
+
+def test_notes_survive_a_restart() -> None:
+    """The daemon is stopped hard after the notes were answered for; they are in the first context after it is back."""
+    with running_daemon() as daemon:
+        with Client(daemon.socket) as before:
+            work = Worker(before, "noted")
+            for turn in range(12):
+                work.told(f"pier {turn}?").says("As it was. " * 40)
+            for content, category in NOTES:
+                before.add_note("noted", content, category)
+            before.distill("noted")
+        daemon.kill()
+        daemon.start()
+        with Client(daemon.socket) as after:
+            told = str(after.context("noted", placement="system").request.system)
+            assert all(content in told for content, _ in NOTES)
+        assert daemon.stop() == 0

@@ -1,0 +1,56 @@
+"""After ten turns of task work the working state says what is done, what is going on, and what comes next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from support.worker import Worker
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+
+def test_ten_turns_of_review(client: Client) -> None:
+    """Three reviews and a merge: each step is where it belongs, and the decision is there."""
+    work = Worker(client, "review")
+    steps = ["Review_PR_30", "Review_PR_31", "Review_PR_32", "Merge_all_three"]
+    work.told("Please review PRs #30, #31 and #32, and merge them when they are clean.")
+    work.plan(**dict.fromkeys(steps, "pending"))
+    work.told("let's use squash merge, not regular merge")
+    work.says("Squash merge it is.")
+    for number, name in ((30, "signals"), (31, "budget")):
+        work.bash(f"gh pr diff {number}", f"diff --git a/src/{name}.py b/src/{name}.py\n+ fine")
+        done = steps[: number - 29]
+        work.plan(**{step: "completed" if step in done else "pending" for step in steps})
+        work.says(f"PR #{number} is clean.")
+        work.told("ok")
+        work.call("Read", "text " * 20, file_path=f"/home/ann/app/docs/{name}.md")
+        work.says(f"I have read docs/{name}.md beside it.")
+        work.told("go on")
+    work.plan(**{**dict.fromkeys(steps[:2], "completed"), steps[2]: "in_progress", steps[3]: "pending"})
+    work.bash("gh pr diff 32", "diff --git a/docs/specs/turns.md b/docs/specs/turns.md\n+ wip")
+    work.call("Read", "# Turns", file_path="/home/ann/app/docs/specs/turns.md")
+    work.says("I am reading the diff of PR #32 now.")
+
+    state = client.working_state("review")
+
+    assert "review PRs #30, #31 and #32" in state.current_task
+    assert "Review PR 32" in state.current_task
+    assert [step for step in state.completed_steps if step.startswith("Review")] == ["Review PR 30", "Review PR 31"]
+    assert state.next_steps[:2] == ["Review PR 32", "Merge all three"]
+    assert any("squash merge" in decision for decision in state.recent_decisions)
+    assert any(path.endswith("specs/turns.md") for path in state.open_files)
+    assert state.blockers == []
+    assert state.updated_at is not None
+
+
+def test_failing_tests_block_until_they_pass(client: Client) -> None:
+    """A failure is a blocker as long as it stands."""
+    work = Worker(client, "blocked")
+    work.told("Please make the tests of src/clock.py pass.")
+    work.bash("pytest -q tests/test_clock.py", "FAILED tests/test_clock.py::test_noon - assert 11 == 12", failed=True)
+    assert any("test_noon" in blocker for blocker in client.working_state("blocked").blockers)
+    work.edits("/home/ann/app/src/clock.py")
+    work.bash("pytest -q tests/test_clock.py", "3 passed in 0.02s")
+    work.says("They pass now.")
+    assert client.working_state("blocked").blockers == []
