@@ -8,7 +8,6 @@ from reverie import tokens
 from reverie.distill.extractive.lines import Line, Source
 from reverie.distill.extractive.names import names
 from reverie.distill.extractive.pick import Seen, pick
-from reverie.distill.extractive.prose import sentences
 from reverie.distill.extractive.worth import worths
 from reverie.models import Passage
 
@@ -46,13 +45,10 @@ def rank(
     named = [names(line.text) for line in found]
     pool: dict[str, Line] = {}
     oldest = words[-1].seq if words else tail_from_seq
-    summarised = "\n".join(stays)
     for line, mentioned in zip(found, named, strict=True):
         if line.seq >= tail_from_seq:
             seen.add(line.text, mentioned)
             pool.pop(line.text, None)
-        elif line.source is Source.AGENT and _is_in(line.text, summarised):
-            continue
         elif line.source is not Source.USER or line.seq < oldest:
             pool[line.text] = line
     kept = []
@@ -65,12 +61,6 @@ def rank(
         Passage(text=line.text, seq=line.seq, rank=rank, tokens=cost, origin=line.origin, place=line.order)
         for rank, (line, cost) in enumerate(kept)
     )
-
-
-def _is_in(text: str, summarised: str) -> bool:
-    """Whether everything that a line of talk says stands in the summary already."""
-    said = sentences(text)
-    return bool(said) and all(sentence in summarised for sentence in said)
 
 
 def _in_own_words(asked: Sequence[Said]) -> list[Line]:
