@@ -3,15 +3,42 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections import deque
+from typing import TYPE_CHECKING, Final
 
 from reverie import tokens
+from reverie.distill.novelty import by_novelty
 from reverie.models import Section, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["heading", "pack", "parse", "render"]
+__all__ = [
+    "ASKED",
+    "BEGAN",
+    "DOING",
+    "FAILING",
+    "FIRM",
+    "NOW",
+    "TO_DO",
+    "UNANSWERED",
+    "USER",
+    "heading",
+    "pack",
+    "parse",
+    "render",
+]
+
+NOW: Final = "Now: "
+BEGAN: Final = "The thread began with: "
+ASKED: Final = "Asked before that: "
+FAILING: Final = "Failing "
+USER: Final = "User: "
+TO_DO: Final = "To do: "
+DOING: Final = "In progress: "
+UNANSWERED: Final = "The user has not answered yet: "
+FIRM: Final = (BEGAN, USER, TO_DO, DOING, FAILING, UNANSWERED)
+"""How lines begin that stay before all others: what the person decided and corrected, and what is left to do."""
 
 _HEADING = re.compile(r"^# Conversation Summary \(Distillation #(\d+)\)\s*$", re.MULTILINE)
 _SECTION = re.compile(r"^## (.+?)\s*$")
@@ -52,19 +79,27 @@ def parse(text: str) -> Summary | None:
 def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int) -> Summary:
     """The most telling lines of every section that fit in `max_tokens` when rendered.
 
-    Lines are taken in rounds, one of each section at a time, so that no section starves another; within a section
-    the order given is the order of worth. The headings always stand, whatever the budget.
+    Lines are taken in rounds, one of each section at a time, so that no section starves another: its first line, then
+    what must not fade (`FIRM`), then what says most that is new. They stand in the order given. The headings always
+    stand, whatever the budget.
     """
     budget = max_tokens - tokens.count(render(Summary(number=number, sections={})))
-    kept: dict[Section, list[str]] = {section: [] for section in Section}
-    queues = {section: list(dict.fromkeys(lines.get(section, ()))) for section in Section}
+    given = {section: list(dict.fromkeys(lines.get(section, ()))) for section in Section}
+    queues = {section: deque(_by_worth(found)) for section, found in given.items()}
+    kept: dict[Section, list[int]] = {section: [] for section in Section}
     while any(queues.values()):
         for section, queue in queues.items():
             if not queue:
                 continue
-            line = queue.pop(0)
-            cost = tokens.count(f"- {line}\n") + 1
+            position = queue.popleft()
+            cost = tokens.count(f"- {given[section][position]}\n") + 1
             if cost <= budget:
-                kept[section].append(line)
+                kept[section].append(position)
                 budget -= cost
-    return Summary(number=number, sections={section: tuple(found) for section, found in kept.items()})
+    return Summary(number, {each: tuple(given[each][at] for at in sorted(found)) for each, found in kept.items()})
+
+
+def _by_worth(lines: list[str]) -> list[int]:
+    firm = [position for position, line in enumerate(lines) if position == 0 or line.startswith(FIRM)]
+    rest = [position for position in range(len(lines)) if position not in set(firm)]
+    return [*firm, *(rest[position] for position in by_novelty([lines[position] for position in rest]))]

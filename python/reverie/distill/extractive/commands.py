@@ -76,6 +76,7 @@ _COMMITTED = re.compile(r"^\[(?P<branch>[^\]\n]*?) (?P<sha>[0-9a-f]{7,40})\] (?P
 _PULL = re.compile(r"https?://[^\s)>\"']+/(?:pull|merge_requests)/\d+")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(?P<tag>\w+)['\"]?\n(?P<text>.*?)\n\s*(?P=tag)\b", re.DOTALL)
 _QUOTED = re.compile(r"(?:-m|--(?:message|body|title))[ =]\"(?P<text>(?:[^\"\\]|\\.)*)\"", re.DOTALL)
+_SIGNED = re.compile(r"^[ \t]*(?:[A-Z][\w-]*-[Bb]y: .*|\W*Generated with .*)$\n?", re.MULTILINE)
 _MANY = 4  # words; fewer are a label
 _EXIT = re.compile(r"^Exit code (\d+)", re.MULTILINE)
 _BAD = re.compile(
@@ -127,11 +128,16 @@ def commits(calls: Sequence[Call]) -> list[Commit]:
 
 
 def messages(command: str) -> list[str]:
-    """The texts that a command hands over: here-documents, and quoted texts of more than one line or many words."""
-    found = [match["text"] for match in _HEREDOC.finditer(command)]
+    """The texts that a command hands over: here-documents, and quoted texts of more than one line or many words.
+
+    Who signed a commit is no part of what it says.
+    """
+    found = [_SIGNED.sub("", match["text"]).rstrip() for match in _HEREDOC.finditer(command)]
     rest = _HEREDOC.sub("", command)
     found += [
-        match["text"].replace('\\"', '"') for match in _QUOTED.finditer(rest) if len(match["text"].split()) >= _MANY
+        _SIGNED.sub("", match["text"]).rstrip().replace('\\"', '"')
+        for match in _QUOTED.finditer(rest)
+        if len(match["text"].split()) >= _MANY
     ]
     return found
 

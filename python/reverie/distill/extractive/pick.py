@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from reverie import tokens
 from reverie.distill.extractive.lines import Line, Source
 from reverie.distill.extractive.names import names
+from reverie.distill.novelty import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,8 +31,6 @@ _DECLARED = 1.25  # worth of names on a line that declares something, by that on
 _BARE = 0.8  # and of those on a line that explains none of them
 
 _WORDS = re.compile(r"[a-z]{4,}")
-_CONTENT = re.compile(r"[a-z][a-z_]{4,}")
-_ENDING = re.compile(r"(?:ing|ed|es|s)$")
 _DECLARATION = re.compile(
     r"^(?:[-+] *)?(?:(?:export|public|private|protected|static|async|pub|default|abstract) )*"
     r"(?:func|def|class|type|interface|struct|enum|const|fn|impl|trait|function|module)\b"
@@ -168,7 +167,7 @@ def _candidate(line: Line, cost: int, recent: float) -> _Candidate:
     explained = _explained(line.text, mentioned)
     if line.source in {Source.AGENT, Source.USER}:
         by_word = _WORD * (_AGED + (1 - _AGED) * recent) * (_ANNOUNCED if _ANNOUNCEMENT.match(line.text) else 1)
-        return _Candidate(line, cost, mentioned, explained, _content(line.text), 1.0, by_word)
+        return _Candidate(line, cost, mentioned, explained, words_of(line.text), 1.0, by_word)
     kind = _DECLARED if _DECLARATION.match(line.text) else 1.0 if explained else _BARE
     return _Candidate(line, cost, mentioned, explained, (), kind, 0.0)
 
@@ -179,8 +178,3 @@ def _explained(text: str, mentioned: Sequence[str]) -> tuple[str, ...]:
         return ()
     line = text.lower()
     return tuple(name for name in mentioned if len(set(_WORDS.findall(line.replace(name.lower(), " ")))) >= _MIN_WORDS)
-
-
-def _content(text: str) -> tuple[str, ...]:
-    """The words of a line that carry its meaning, each once and without its ending."""
-    return tuple(dict.fromkeys(_ENDING.sub("", word) for word in _CONTENT.findall(text.lower())))

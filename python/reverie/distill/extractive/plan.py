@@ -6,13 +6,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from reverie.distill.extractive.prose import clip
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from reverie.distill.extractive.trace import Call
 
-__all__ = ["Item", "items"]
+__all__ = ["Item", "closed", "items"]
 
+_ENDED = ("completed", "deleted")
 _TASK_ID = re.compile(r"[Tt]ask #?(\d+)")
 
 
@@ -24,6 +27,11 @@ class Item:
     status: str
     seq: int  # where it last changed
     detail: str = ""
+    task: str = ""  # the number that later updates call it by
+
+    def label(self, length: int) -> str:
+        """The subject in `length` characters, and the number by which a later stretch of the thread may close it."""
+        return clip(self.subject, length) + (_mark(self.task) if self.task else "")
 
 
 def items(calls: Iterable[Call]) -> list[Item]:
@@ -40,9 +48,8 @@ def items(calls: Iterable[Call]) -> list[Item]:
                         finished.setdefault(item.subject, item)
                 current = _dated(fresh, current)
             case "TaskCreate":
-                tasks[_created_id(call, len(tasks) + 1)] = Item(
-                    call.word("subject"), "pending", call.seq, call.word("description")
-                )
+                number = _created_id(call, len(tasks) + 1)
+                tasks[number] = Item(call.word("subject"), "pending", call.seq, call.word("description"), number)
             case "TaskUpdate":
                 _update(tasks.get(str(call.input.get("taskId"))), call)
             case _:
@@ -51,6 +58,23 @@ def items(calls: Iterable[Call]) -> list[Item]:
     earlier = [item for item in finished.values() if item.subject not in listed]
     everything = [*earlier, *current, *tasks.values()]
     return [item for item in everything if item.subject and item.status != "deleted"]
+
+
+def closed(calls: Iterable[Call]) -> frozenset[str]:
+    """How the labels end of entries that an earlier stretch of the thread made and these calls finished or gave up."""
+    made: set[str] = set()
+    ended: set[str] = set()
+    for call in calls:
+        number = str(call.input.get("taskId"))
+        if call.tool == "TaskCreate":
+            made.add(_created_id(call, len(made) + 1))
+        elif call.tool == "TaskUpdate" and call.input.get("status") in _ENDED and number not in made:
+            ended.add(number)
+    return frozenset(map(_mark, ended))
+
+
+def _mark(number: str) -> str:
+    return f" (task #{number})"
 
 
 def _written(call: Call) -> list[Item]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["clip", "first_sentence", "one_line", "sentences"]
+__all__ = ["clip", "first_sentence", "one_line", "sentences", "unwrapped"]
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _MARKS = re.compile(r"^\s*(?:#{1,6}\s+|>\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+)+")
 _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 _END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=[\"'(\[`]?[A-Z0-9`\"'(])")
+_GOES_ON = re.compile(r"\s*(?![-#>|*+•~]|\d{1,3}[.)]\s|[\w-]+-[Bb]y:)\S")
+_WIDE = 48  # characters; a shorter line ended because its author ended it
 _SPACE = re.compile(r"\s+")
 _TABLE = re.compile(r"^\s*\|.*\|\s*$|^[\s|:\-=*_]+$")
 
@@ -27,6 +29,21 @@ def sentences(text: str) -> list[str]:
         plain = _EMPHASIS.sub(r"\2", _MARKS.sub("", line)).strip()
         found.extend(part for part in (piece.strip() for piece in _END.split(plain)) if part)
     return found
+
+
+def unwrapped(text: str) -> str:
+    """`text` with lines that were broken for width alone joined again, as in the message of a commit."""
+    joined: list[str] = []
+    for paragraph in text.split("\n\n"):
+        lines = [line.rstrip() for line in paragraph.split("\n")]
+        whole = lines[0]
+        before = lines[0]
+        for line in lines[1:]:
+            goes_on = len(before) >= _WIDE and before[-1] not in ".:;!?|" and _GOES_ON.match(line) is not None
+            whole += f" {line.strip()}" if goes_on else f"\n{line}"
+            before = line
+        joined.append(whole)
+    return "\n\n".join(joined)
 
 
 def first_sentence(text: str) -> str:

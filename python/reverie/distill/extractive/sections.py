@@ -6,9 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import signals
+from reverie.distill.extractive.carry import carried
+from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.names import names
 from reverie.distill.extractive.prose import clip, sentences
 from reverie.distill.extractive.working import current_request, last_question
+from reverie.distill.summary import ASKED, BEGAN, DOING, FAILING, NOW, TO_DO, UNANSWERED, USER
 from reverie.models import Section
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ __all__ = ["sections", "tone"]
 _LINE = 320
 _TOGETHER = 3
 _RECENT = 40  # entries from the end within which a failing check still describes the present
+_CHECKS = {purpose: purpose.value for purpose in (Purpose.TEST, Purpose.BUILD, Purpose.LINT)}
 _IMPATIENT = re.compile(r"!{2,}|\b(?:again|still|wtf|why did you|come on|seriously|ugh)\b", re.IGNORECASE)
 
 
@@ -41,7 +45,7 @@ def sections(story: Story, previous: Summary | None) -> dict[Section, tuple[str,
         Section.TONE: tone(story),
     }
     if previous is not None:
-        _carry_over(found, previous, story)
+        found = carried(found, previous, story)
     return {section: tuple(dict.fromkeys(lines)) for section, lines in found.items()}
 
 
@@ -49,12 +53,12 @@ def _task_context(story: Story) -> list[str]:
     asked = [said for said in story.requests if not signals.is_acknowledgement(said.text)]
     if not asked:
         return []
-    lines = [f"Now: {current_request(story.requests)}"]
+    lines = [f"{NOW}{current_request(story.requests)}"]
     if len(asked) > 1:
-        lines.append(f"The thread began with: {clip(asked[0].text, 240)}")
+        lines.append(f"{BEGAN}{clip(asked[0].text, 240)}")
     if story.trace.root:
         lines.append(f"Files are under {story.trace.root}")
-    lines += [f"Asked before that: {clip(said.text, 200)}" for said in reversed(asked[1:-1])]
+    lines += [f"{ASKED}{clip(said.text, 200)}" for said in reversed(asked[1:-1])]
     return lines
 
 
@@ -74,7 +78,7 @@ def _decisions(story: Story) -> list[str]:
     lines = [
         f"Asked “{clip(answer.question, 160)}”, the user chose: {answer.answer}" for answer in reversed(story.answers)
     ]
-    of_user = [f"User: {clip(mark.text, _LINE)}" for mark in reversed(story.decisions) if mark.by_user]
+    of_user = [f"{USER}{clip(mark.text, _LINE)}" for mark in reversed(story.decisions) if mark.by_user]
     made = [mark for mark in story.decisions if not mark.by_user]
     strong = {mark.seq for mark in (*made, *story.findings)}
     told = [*made, *story.findings, *(mark for mark in story.remarks if mark.seq in strong)]
@@ -84,10 +88,10 @@ def _decisions(story: Story) -> list[str]:
 
 
 def _current_state(story: Story) -> list[str]:
-    lines = [f"In progress: {clip(item.subject, 200)}" for item in story.plan if item.status == "in_progress"]
+    lines = [f"{DOING}{item.label(200)}" for item in story.plan if item.status == "in_progress"]
     end = story.trace.steps[-1].seq if story.trace.steps else 0
     lines += [
-        f"Failing: {clip(run.description or run.command, 80)} — {run.error}"
+        f"{FAILING}{_CHECKS.get(run.purpose, 'command')}: {clip(run.description or run.command, 80)} — {run.error}"
         for run in reversed(story.failing)
         if run.seq >= end - _RECENT
     ]
@@ -106,16 +110,16 @@ def _current_state(story: Story) -> list[str]:
 
 
 def _open_threads(story: Story) -> list[str]:
-    lines = [f"To do: {clip(item.subject, 200)}" for item in story.plan if item.status == "pending"]
+    lines = [f"{TO_DO}{item.label(200)}" for item in story.plan if item.status == "pending"]
     question = last_question(story)
     if question:
-        lines.insert(0, f"The user has not answered yet: {clip(question, 240)}")
+        lines.insert(0, f"{UNANSWERED}{clip(question, 240)}")
     lines += _told(story.nexts)
     return lines
 
 
 def _corrections(story: Story) -> list[str]:
-    by_user = [f"User: {clip(mark.text, _LINE)}" for mark in reversed(story.corrections)]
+    by_user = [f"{USER}{clip(mark.text, _LINE)}" for mark in reversed(story.corrections)]
     fixed = [
         f"{fix.failed.purpose.value.capitalize()} failed ({fix.failed.error}); "
         f"{'mended: ' + clip(fix.why, 200) if fix.why else 'mended in ' + ', '.join(fix.files[:3])}"
@@ -181,24 +185,3 @@ def _alternate(*lists: Sequence[str]) -> list[str]:
         for one in lists:
             found.extend(one[start : start + _TOGETHER])
     return found
-
-
-def _carry_over(found: dict[Section, list[str]], previous: Summary, story: Story) -> None:
-    done = {item.subject for item in story.plan if item.status == "completed"}
-    spoken = " ".join(mark.text for mark in story.outcomes)
-    for line in reversed(previous.sections.get(Section.OPEN_THREADS, ())):
-        subject = line.removeprefix("To do: ").rstrip("…")
-        if not any(item.startswith(subject) for item in done) and subject not in spoken:
-            found[Section.OPEN_THREADS].insert(0, line)
-    for section in (Section.CORRECTIONS, Section.DECISIONS, Section.COMPLETED_WORK):
-        found[section].extend(previous.sections.get(section, ()))
-    if not found[Section.TASK_CONTEXT]:
-        found[Section.TASK_CONTEXT].extend(previous.sections.get(Section.TASK_CONTEXT, ()))
-    else:
-        began = [
-            line for line in previous.sections.get(Section.TASK_CONTEXT, ()) if line.startswith("The thread began")
-        ]
-        found[Section.TASK_CONTEXT] = [
-            line for line in found[Section.TASK_CONTEXT] if not (began and line.startswith("The thread began"))
-        ]
-        found[Section.TASK_CONTEXT][1:1] = began

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import commands, plan, signals
-from reverie.distill.extractive.prose import clip, one_line, sentences
+from reverie.distill.extractive.prose import clip, one_line, sentences, unwrapped
 from reverie.distill.extractive.trace import Call, Interrupted, Said, Trace
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ class Story:
     trace: Trace
     requests: tuple[Said, ...]
     plan: tuple[Item, ...]
+    closed: frozenset[str]  # how the labels end of entries made before this stretch and finished in it
     runs: tuple[Run, ...]
     commits: tuple[Commit, ...]
     pulls: tuple[tuple[str, int], ...]
@@ -105,6 +106,7 @@ def tell(trace: Trace) -> Story:
         trace=trace,
         requests=tuple(step for step in trace.said("user") if not step.text.startswith(_OF_CLIENT)),
         plan=tuple(plan.items(trace.calls)),
+        closed=plan.closed(trace.calls),
         runs=tuple(runs),
         commits=tuple(commands.commits(trace.calls)),
         pulls=tuple(commands.pull_requests(trace.calls)),
@@ -155,7 +157,7 @@ def _writings(call: Call) -> Iterator[str]:
         case "ExitPlanMode":
             yield call.word("plan")
         case "Bash" if "git commit" in call.word("command") or "gh pr " in call.word("command"):
-            yield from commands.messages(call.word("command"))
+            yield from map(unwrapped, commands.messages(call.word("command")))
         case "TaskCreate":
             yield call.word("description")
         case "Task" | "Agent" | "TaskOutput" if not call.failed:

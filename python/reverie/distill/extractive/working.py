@@ -155,20 +155,21 @@ def _completed(story: Story) -> list[Item]:
 def _next_steps(story: Story, before: WorkingState) -> list[Item]:
     """What is being done, what is planned, what the agent waits for; else what was said to come next."""
     end = story.trace.steps[-1].seq
-    waiting = [(clip(item.subject, _ITEM), item.seq) for item in story.plan if item.status == "in_progress"]
-    waiting += [(clip(item.subject, _ITEM), item.seq) for item in story.plan if item.status == "pending"]
+    waiting = [(item.label(_ITEM), item.seq) for item in story.plan if item.status == "in_progress"]
+    waiting += [(item.label(_ITEM), item.seq) for item in story.plan if item.status == "pending"]
     question = last_question(story)
     if question:
         waiting.append((f"{_ASKS}{clip(question, _ITEM)}", end))
     if not waiting:
         recent = [mark for mark in story.nexts if mark.seq >= end - 60]
         waiting = [(clip(mark.text, _ITEM), mark.seq) for mark in recent[-2:]]
-    done = {clip(item.subject, _ITEM) for item in story.plan if item.status == "completed"}
+    done = {item.label(_ITEM) for item in story.plan if item.status == "completed"}
+    closed = tuple(story.closed)
     answered = bool(story.requests)
     waiting += [
         (step, seq)
         for step, seq in _lasting(items(before, "next_steps"), end - _NEXT_LASTS)
-        if step not in done and not (answered and step.startswith(_ASKS))
+        if step not in done and not step.endswith(closed) and not (answered and step.startswith(_ASKS))
     ]
     kept: dict[str, int] = {}
     for step, seq in waiting:

@@ -1,0 +1,51 @@
+"""Orders lines of talk so that each adds what those before it did not say."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from typing import TYPE_CHECKING
+
+from reverie import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["by_novelty", "words_of"]
+
+_AGAIN = 0.7  # worth of a word each time it was said before
+
+_WORD = re.compile(r"[a-z][a-z_]{4,}")
+_ENDING = re.compile(r"(?:ing|ed|es|s)$")
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a line that carry its meaning, each once and without its ending."""
+    return tuple(dict.fromkeys(_ENDING.sub("", word) for word in _WORD.findall(text.lower())))
+
+
+def by_novelty(lines: Sequence[str]) -> list[int]:
+    """The positions of `lines`, most new words for its tokens first; of equals, the one given first.
+
+    Greedy and lazy: the worth of a line only shrinks, so it is weighed again when it comes up.
+    """
+    said: dict[str, int] = {}
+    words = [words_of(line) for line in lines]
+    costs = tokens.count_many([f"- {line}\n" for line in lines])
+
+    def value(position: int) -> float:
+        return sum(_AGAIN ** said.get(word, 0) for word in words[position]) / costs[position]
+
+    heap = [(-value(position), position) for position in range(len(lines))]
+    heapq.heapify(heap)
+    ordered = []
+    while heap:
+        _, position = heapq.heappop(heap)
+        now = -value(position)
+        if heap and (now, position) > heap[0]:
+            heapq.heappush(heap, (now, position))
+            continue
+        ordered.append(position)
+        for word in words[position]:
+            said[word] = said.get(word, 0) + 1
+    return ordered

@@ -1,0 +1,125 @@
+"""Successive distillations: what is still open stays, what was settled does not come back, nothing is retold."""
+
+from __future__ import annotations
+
+from reverie import tokens
+from reverie.distill import summary
+from reverie.distill.extractive import Extractive
+from reverie.models import Distillation, Section
+from support.thread import Thread
+
+ENGINE = Extractive()
+
+FIRST_REQUEST = "Build an importer for chat exports that keeps every message with its time"
+CORRECTION = "no, never write into the export folder, people keep it under git"
+WHY = "because the archive index is read twice and a stream cannot be"
+DECISION = f"Let's go with unpacking into a temporary file, {WHY}"
+FAILED = "Reading the archive as a stream did not work: `read_entry` fails on the second pass over `index.bin`."
+FAILURE = "E AssertionError: expected 7 messages, got 6"
+
+
+def distilled(thread: Thread, number: int = 1, previous: Distillation | None = None) -> Distillation:
+    """Everything distilled, nothing preserved."""
+    return ENGINE.distill(
+        thread.messages, number=number, previous=previous, tail_from_seq=len(thread.messages) + 1, passage_tokens=0
+    )
+
+
+def beginning() -> Thread:
+    """A request, a plan, an approach that failed, a decision with its why, a correction and a failing test."""
+    thread = Thread().user(FIRST_REQUEST)
+    thread.call("TaskCreate", {"subject": "Support archives above four gigabytes"}, "Task #1 created successfully")
+    thread.call("TaskCreate", {"subject": "Describe the export format"}, "Task #2 created successfully")
+    thread.call("TaskUpdate", {"taskId": "2", "status": "in_progress"})
+    thread.agent(FAILED).user(DECISION).user(CORRECTION)
+    thread.edit("/w/app/importer.py", "", "def read_entry(path): return open(path)")
+    return thread.bash("pytest -q", FAILURE, failed=True, description="Run the importer's tests")
+
+
+def stretch(number: int) -> Thread:
+    """Other work: requests, findings and reports enough to fill a summary several times over."""
+    thread = Thread().user(f"Now make panel {number} of the dashboard show the weekly totals as bars")
+    for step in range(40):
+        thread.agent(
+            f"The widget_{number}_{step} draws its bars twice because `render_{number}_{step}` is called from "
+            f"`layout_{number}_{step}` as well. Removed the call in `panel_{step}.ts`, so that the chart is drawn once."
+        )
+        thread.edit(f"/w/app/panel_{step}.ts", "", f"export const panel = {number * step}")
+    return thread
+
+
+def after(stretches: int) -> Distillation:
+    """The beginning distilled, and then as many stretches of other work."""
+    current = distilled(beginning())
+    for number in range(2, 2 + stretches):
+        current = distilled(stretch(number), number, current)
+    return current
+
+
+def test_after_five_distillations_what_is_open_corrected_and_decided_is_still_there() -> None:
+    """Word for word, within the same ceiling, although every stretch alone could fill the summary."""
+    current = after(5)
+    sections = current.summary.sections
+    assert current.summary.number == 6
+    assert tokens.count(summary.render(current.summary)) <= 5_000
+    assert "To do: Support archives above four gigabytes (task #1)" in sections[Section.OPEN_THREADS]
+    assert "To do: Describe the export format (task #2)" in sections[Section.OPEN_THREADS]
+    assert f"User: {CORRECTION}" in sections[Section.CORRECTIONS]
+    assert any(FAILED in line for line in sections[Section.CORRECTIONS])
+    assert any(DECISION in line for line in sections[Section.DECISIONS])
+    assert any(FAILURE in line for line in sections[Section.CURRENT_STATE])
+    assert sections[Section.TASK_CONTEXT][1] == f"The thread began with: {FIRST_REQUEST}"
+    assert "panel 6" in sections[Section.TASK_CONTEXT][0]
+    assert any("panel 5" in line for line in sections[Section.TASK_CONTEXT])
+
+
+def test_a_line_that_is_carried_is_not_changed() -> None:
+    """The fifth copy reads as the first."""
+    first = set(distilled(beginning()).summary.sections[Section.CORRECTIONS])
+    assert first <= set(after(5).summary.sections[Section.CORRECTIONS])
+
+
+def test_a_task_finished_in_a_later_stretch_is_done_and_no_longer_open() -> None:
+    """Updates name it by its number alone."""
+    current = distilled(stretch(2).call("TaskUpdate", {"taskId": "1", "status": "completed"}), 2, after(0))
+    assert not any("four gigabytes" in line for line in current.summary.sections[Section.OPEN_THREADS])
+    assert any("four gigabytes" in line for line in current.summary.sections[Section.COMPLETED_WORK])
+    assert not any("four gigabytes" in step for step in current.state.next_steps)
+    assert any("export format" in step for step in current.state.next_steps)
+
+
+def test_a_new_task_of_the_same_number_closes_nothing_old() -> None:
+    """Numbers begin anew where the client does."""
+    thread = Thread().call("TaskCreate", {"subject": "Rename the panels"}, "Task #1 created successfully")
+    thread.call("TaskUpdate", {"taskId": "1", "status": "completed"})
+    current = distilled(thread.user("Thank you, that is all for the panels now"), 2, after(0))
+    assert any("four gigabytes" in line for line in current.summary.sections[Section.OPEN_THREADS])
+
+
+def test_a_question_is_open_until_the_person_speaks() -> None:
+    """Whatever they say, they have seen it."""
+    asked = distilled(Thread().user("Tidy the importer please").agent("Shall I also drop the old reader in `zip.py`?"))
+    silent = distilled(Thread().agent("Meanwhile the tests of `zip.py` were sorted by name."), 2, asked)
+    assert any("drop the old reader" in line for line in silent.summary.sections[Section.OPEN_THREADS])
+    answered = distilled(Thread().user("No, leave it, somebody uses that reader"), 3, silent)
+    assert not any("drop the old reader" in line for line in answered.summary.sections[Section.OPEN_THREADS])
+
+
+def test_a_failing_check_is_told_until_it_is_run_again() -> None:
+    """A passing run speaks for itself."""
+    later = distilled(Thread().user("Show me the format again").bash("ls", "importer.py"), 2, after(0))
+    assert any(line.startswith("Failing tests: ") for line in later.summary.sections[Section.CURRENT_STATE])
+    mended = distilled(Thread().user("Run the tests again").bash("pytest -q", "7 passed"), 3, later)
+    assert not any(line.startswith("Failing") for line in mended.summary.sections[Section.CURRENT_STATE])
+
+
+def test_the_message_of_a_commit_is_read_without_its_line_breaks_and_signatures() -> None:
+    """Lines broken for width are one sentence; who signed is not knowledge."""
+    message = (
+        "importer: keep the time of every message\n\nThe export stores local times, so the importer has to read the\n"
+        "zone from the account file before it converts anything.\n\nSigned-off-by: Ann <ann@example.org>"
+    )
+    thread = Thread().user("Commit this please, with a reason").bash(f'git commit -m "{message}"', "[main 1a2b3c4] x")
+    told = summary.render(distilled(thread).summary)
+    assert "so the importer has to read the zone from the account file" in told
+    assert "Signed-off-by" not in told
