@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from reverie.sync.root import Root
 
-__all__ = ["READ", "SWAP", "Displaced", "Left", "SwapName", "digest_at", "digest_of", "recover", "swap_folder"]
+__all__ = ["READ", "SWAP", "Displaced", "Left", "SwapName", "digest_at", "digest_of", "recover", "swap_folder", "whole"]
 
 SWAP: Final = ".reverie/swap"
 READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -104,7 +104,7 @@ class Displaced:
             if not _is_quiet(handle, self._stamp):
                 self._stamp = _stamp(handle)
                 return None
-            data = _whole(handle)
+            data = whole(handle)
         finally:
             os.close(handle)
         if data is None:
@@ -170,7 +170,7 @@ def _recovered(root: Root, folder: int, name: str, paths: dict[str, str]) -> Lef
     try:
         if kernel.is_open_for_writing(handle):
             return None
-        data = _whole(handle)
+        data = whole(handle)
     finally:
         os.close(handle)
     if data is not None and said is not None and _is_nothing_new(data, said):
@@ -248,7 +248,8 @@ def _stamp(handle: int) -> tuple[int, ...]:
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def _whole(handle: int) -> bytes | None:
+def whole(handle: int) -> bytes | None:
+    """All bytes of an open file; None where it is no regular file, or longer than 64 MiB. Raises OSError."""
     found = os.fstat(handle)
     if not stat.S_ISREG(found.st_mode) or found.st_size > LEFT_BYTES_MAX:
         return None

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import files, kernel
 from reverie.errors import Forbidden, StorageFailed
-from reverie.sync.displaced import READ, Displaced, Left, SwapName, digest_at, digest_of, recover, swap_folder
+from reverie.sync.displaced import READ, Displaced, Left, SwapName, digest_at, digest_of, recover, swap_folder, whole
 from reverie.sync.dress import dress
 from reverie.sync.node import Stamp
 
@@ -60,11 +60,15 @@ class Taken:
 class Overtaken:
     """Something else was there than expected, and is there now: its SHA-256, None for no file or none that can be read.
 
-    `displaced` are files that came out while it was put back, each to be settled as after a write.
+    `saves` are the whole texts that came out and were put back, oldest first: they are to be merged even if they are
+    not in the folder any more, since `shown` says that our bytes were there for a moment, and that somebody may have
+    opened those and saved them over. `displaced` came out last and is to be settled as after a write.
     """
 
     found: str | None
-    displaced: tuple[Displaced, ...] = ()
+    displaced: Displaced | None = None
+    saves: tuple[bytes, ...] = ()
+    shown: bool = False
 
 
 @dataclass(slots=True)
@@ -80,6 +84,10 @@ class _Place:
 
     def found(self) -> str | None:
         return digest_at(self.folder, self.name)
+
+    def came(self, name: str) -> int:
+        """The inode of what is in the swap folder now."""
+        return os.stat(name, dir_fd=self.swap, follow_symlinks=False).st_ino
 
     def displaced(self, name: str, expected: str | None) -> Displaced:
         return Displaced(self.root, self.path, name, expected)
@@ -194,7 +202,7 @@ def _remove(place: _Place, expected: str) -> Taken | Overtaken:
     except FileExistsError:
         # Saved twice while it was out: the newer is in its place, and the older is not lost.
         place.flush()
-        return Overtaken(place.found(), (place.displaced(name, None),))
+        return Overtaken(place.found(), place.displaced(name, None))
     place.flush()
     return Overtaken(came)
 
@@ -204,27 +212,38 @@ def _give_back(place: _Place, handle: int, name: str, data: bytes) -> Overtaken:
 
     Whatever else comes out was saved in between, and is newer than what went in.
     """
-    last = os.fstat(handle).st_ino
-    ours = last
+    ours = last = os.fstat(handle).st_ino
+    saves: list[bytes] = []
     for _ in range(_TURNS_MAX):
-        coming = os.stat(name, dir_fd=place.swap, follow_symlinks=False).st_ino
+        coming = place.came(name)
+        saves.extend(_saved(place, name))
         try:
             kernel.exchange(name, place.swap, place.name, place.folder)
         except FileNotFoundError:
             if _returned(place, name):
                 place.flush()
-                return Overtaken(place.found())
+                return Overtaken(place.found(), None, tuple(saves), shown=True)
             continue
-        came = os.stat(name, dir_fd=place.swap, follow_symlinks=False).st_ino
-        if came == last:
+        if place.came(name) == last:
             break
         last = coming
     place.flush()
     # Even our own bytes were in the folder for a moment, and somebody may have opened them.
-    expected = (
-        sha256(data).hexdigest() if os.stat(name, dir_fd=place.swap, follow_symlinks=False).st_ino == ours else None
-    )
-    return Overtaken(place.found(), (place.displaced(name, expected),))
+    expected = sha256(data).hexdigest() if place.came(name) == ours else None
+    return Overtaken(place.found(), place.displaced(name, expected), tuple(saves), shown=True)
+
+
+def _saved(place: _Place, name: str) -> list[bytes]:
+    """The text that came out, if it is one; what is still being written is read when it is in its place again."""
+    try:
+        handle = os.open(name, READ, dir_fd=place.swap)
+    except OSError:
+        return []  # a link, or a folder: it goes back as it is
+    try:
+        data = None if kernel.is_open_for_writing(handle) else whole(handle)
+    finally:
+        os.close(handle)
+    return [] if data is None else [data]
 
 
 def _returned(place: _Place, name: str) -> bool:
