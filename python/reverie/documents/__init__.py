@@ -1,7 +1,29 @@
 """Memory documents as pages of items: what a text says, and how changes of it become the smallest edits of the text."""
 
+from reverie.documents.changes import Add, Change, Changed, Delete, Update, Wording
 from reverie.documents.form import Form, form_of, is_conflict_copy
+from reverie.documents.listing import DocumentEntry, relisted
 from reverie.documents.page import Item, Page
 from reverie.documents.read import read
+from reverie.documents.refresh import refreshed
+from reverie.documents.write import changed, fresh
 
-__all__ = ["Form", "Item", "Page", "form_of", "is_conflict_copy", "read"]
+__all__ = [
+    "Add",
+    "Change",
+    "Changed",
+    "Delete",
+    "DocumentEntry",
+    "Form",
+    "Item",
+    "Page",
+    "Update",
+    "Wording",
+    "changed",
+    "form_of",
+    "fresh",
+    "is_conflict_copy",
+    "read",
+    "refreshed",
+    "relisted",
+]

@@ -11,7 +11,19 @@ from reverie.blocks import parse
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["bullet", "clean", "escaped", "escaped_heading", "one_line", "tag", "unescaped", "unescaped_heading"]
+__all__ = [
+    "bullet",
+    "clean",
+    "ending_of",
+    "escaped",
+    "escaped_heading",
+    "escaped_tag",
+    "one_line",
+    "tag",
+    "unescaped",
+    "unescaped_heading",
+    "unescaped_tag",
+]
 
 _TAG_BYTES_MAX: Final = 64  # the parser takes no longer word as a tag
 _NOT_TAG: Final = re.compile(r"[^\w\-/.]+")
@@ -54,6 +66,13 @@ def clean(content: str) -> str:
     return "\n".join("" if not line.strip() else line.rstrip() for line in text.split("\n")).strip()
 
 
+def ending_of(text: str) -> str:
+    """What ends most lines of a text."""
+    both = text.count("\r\n")
+    counts = {"\n": text.count("\n") - both, "\r\n": both, "\r": text.count("\r") - both}
+    return max(counts, key=lambda ending: counts[ending])
+
+
 def one_line(content: str) -> str:
     """The content with all white space as single spaces."""
     return " ".join(clean(content).split())
@@ -71,19 +90,29 @@ def tag(word: str) -> str:
 
 def escaped(text: str) -> str:
     """An item's text with a backslash where it would read as a line, as the day of its file, or as a tag."""
-    return _TAGS.sub(r"\\", _DATES.sub(r"Updated\\", _HEADS.sub(r"\\", text, count=1)))
+    return escaped_tag(_DATES.sub(r"Updated\\", _HEADS.sub(r"\\", text, count=1)))
 
 
 def unescaped(text: str) -> str:
     """A parsed item's text without the backslashes that `escaped` put there."""
-    return _ESCAPED_TAG.sub("", _ESCAPED_DATE.sub("Updated", _ESCAPED_HEAD.sub("", text, count=1)))
+    return unescaped_tag(_ESCAPED_DATE.sub("Updated", _ESCAPED_HEAD.sub("", text, count=1)))
+
+
+def escaped_tag(text: str) -> str:
+    """A text with a backslash before a last word that would read as a tag."""
+    return _TAGS.sub(r"\\", text)
+
+
+def unescaped_tag(text: str) -> str:
+    """A text without the backslash that `escaped_tag` put there."""
+    return _ESCAPED_TAG.sub("", text)
 
 
 def escaped_heading(text: str) -> str:
     """A section's title, one line, with a backslash before a last word that would read as a tag or a closing mark."""
-    return _CLOSES.sub(r"\\", _TAGS.sub(r"\\", text))
+    return _CLOSES.sub(r"\\", escaped_tag(text))
 
 
 def unescaped_heading(text: str) -> str:
     """A parsed section's title without the backslashes that `escaped_heading` put there."""
-    return _ESCAPED_CLOSE.sub("", _ESCAPED_TAG.sub("", text))
+    return _ESCAPED_CLOSE.sub("", unescaped_tag(text))

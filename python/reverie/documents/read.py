@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.blocks import Block, BlockKind, parse
 from reverie.documents.form import Form, form_with, type_by_name, type_of_whole
 from reverie.documents.front import front_of
-from reverie.documents.lines import unescaped, unescaped_heading
+from reverie.documents.lines import unescaped, unescaped_heading, unescaped_tag
 from reverie.documents.page import Item, Page
 from reverie.documents.topics import at_most, shortened, summary_line
 from reverie.models import MemoryType
@@ -59,7 +59,7 @@ def _bullets(blocks: Sequence[Block], data: bytes, kind: MemoryType) -> Iterator
     for block in blocks:
         if block.kind is BlockKind.BULLET and block.text and not is_updated_line(block):
             text = data[block.start : block.end].decode()
-            yield Item(block.start, block.end, text, kind, unescaped(block.text), block.tags)
+            yield Item(block.start, block.end, text, kind, unescaped(block.text).strip(), block.tags)
 
 
 def _sections(blocks: Sequence[Block], data: bytes) -> Iterator[Item]:
@@ -75,12 +75,12 @@ def _sections(blocks: Sequence[Block], data: bytes) -> Iterator[Item]:
 
 
 def _whole(data: bytes, front: Front) -> Item:
-    body, tags = _parted("\n".join(_flowing(data[front.end :].decode())).strip("\n"))
+    body, tags = _parted("\n".join(_flowing(data[front.end :].decode())).strip())
     kind = type_of_whole(front)
     assert kind is not None
     title = front.values["name"]
     fields = tuple((key, value) for key, value in front.values.items() if key != "name")
-    content = body or front.values.get("description") or title
+    content = unescaped_tag(body) or front.values.get("description") or title
     every = tuple(dict.fromkeys((*front.tags, *tags)))
     return Item(0, len(data), data.decode(), kind, content, every, title, fields)
 

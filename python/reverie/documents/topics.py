@@ -71,7 +71,8 @@ def at_most(text: str) -> str:
 def _topics(memory: Told) -> list[str]:
     """What one memory is about: an episode its title, a fact its subject, else its tags, else its first words."""
     if memory.type is MemoryType.EPISODE and memory.title:
-        return [" ".join(_plain(memory.title)[:_TITLE_WORDS])]
+        words = _plain(memory.title) or memory.title.replace(",", " ").lower().split()
+        return [" ".join(words[:_TITLE_WORDS])] if words else []
     subject = subject_of(memory.content)
     if subject is not None and len(subject[0].split()) <= _SUBJECT_WORDS_MAX:
         return [_named(memory.content.split(":", 1)[0])]

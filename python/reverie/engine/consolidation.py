@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reverie import projections
+from reverie import documents, projections
+from reverie.documents import DocumentEntry, Wording
 from reverie.engine.records import value
 from reverie.errors import Conflict
 from reverie.models import Memory
-from reverie.projections import ArchiveEntry, DocumentEntry
+from reverie.projections import ArchiveEntry
 from reverie.store import Kind
 
 if TYPE_CHECKING:
@@ -150,7 +152,7 @@ def put_document(writer: Writer, path: str, text: str, *, at: str) -> bool:
             "size": len(data),
             "version": version,
             "updatedAt": at,
-            "summary": projections.summary_of(text) if path.endswith(".md") else "",
+            "summary": documents.read(path, text).summary,
         },
     )
     writer.event("workspace.updated", {"path": path, "version": version})
@@ -178,25 +180,37 @@ def keep_archive(writer: Writer, address: str, body: bytes, *, kind: str, ref: s
 def refresh_index(writer: Writer, *, at: str) -> bool:
     """Writes MEMORY-INDEX.json anew from what the space holds now; False where it says the same already."""
     shelved = (writer.get(Kind.CURSOR, ARCHIVES) or {"archives": []})["archives"]
-    documents = [
+    listed = [
         DocumentEntry(held["path"], held["size"], held["summary"])
         for _, held in writer.scan(Kind.DOCUMENT)
         if held["path"].startswith(FOLDERS)
     ]
     archives = [ArchiveEntry(held["sha256"], held["at"], held["entries"]) for held in shelved]
-    text = projections.memory_index(documents, archives, updated_at=at).decode()
+    text = projections.memory_index(listed, archives, updated_at=at).decode()
     return put_document(writer, INDEX_PATH, text, at=at)
 
 
 def texts_of(memories: Sequence[Memory]) -> dict[str, str]:
     """Every document that memories are written to, and the two listings of them all."""
-    texts = {path: data.decode() for path, data in projections.documents(memories).items()}
-    entries = [DocumentEntry(path, len(text.encode()), projections.summary_of(text)) for path, text in texts.items()]
+    by_path: dict[str, list[Memory]] = defaultdict(list)
+    for memory in sorted(memories, key=lambda memory: (memory.order, memory.created_at, memory.id)):
+        if documents.form_of(memory.document, "") in {documents.Form.FACTS, documents.Form.EPISODES}:
+            by_path[memory.document].append(memory)
+    texts: dict[str, str] = {}
+    for path, held in sorted(by_path.items()):
+        day = max(memory.updated_at for memory in held)[:10]
+        texts[path] = documents.fresh(path, [(memory.id, _wording(memory)) for memory in held], day=day).text or ""
+    told = [(path, len(text.encode()), documents.read(path, text).summary) for path, text in texts.items()]
     return {
         **texts,
-        "MEMORY.md": projections.memory_md(entries),
+        "MEMORY.md": documents.relisted("", [DocumentEntry(*each) for each in told]),
         "memory/long-term-memory.json": projections.long_term_memory(memories).decode(),
     }
+
+
+def _wording(memory: Memory) -> Wording:
+    day = str(memory.provenance.get("at") or memory.created_at)[:10]
+    return Wording(memory.content, memory.tags, memory.title, memory.fields, day)
 
 
 def sha256(text: str) -> str:

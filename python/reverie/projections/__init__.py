@@ -1,14 +1,7 @@
-"""Writes what the store knows as files: documents, indexes and JSON, as pure functions from values to bytes."""
+"""Writes what the store knows as files: indexes and JSON, as pure functions from values to bytes."""
 
-from reverie.projections.documents import documents, is_projected, summary_of
-from reverie.projections.index import (
-    ArchiveEntry,
-    DocumentEntry,
-    index_text,
-    long_term_memory,
-    memory_index,
-    memory_md,
-)
+from reverie.documents import DocumentEntry
+from reverie.projections.index import ArchiveEntry, index_text, long_term_memory, memory_index
 from reverie.projections.publish import Leave, Nothing, Remove, Write, plan, published_after, watched
 
 __all__ = [
@@ -18,14 +11,10 @@ __all__ = [
     "Nothing",
     "Remove",
     "Write",
-    "documents",
     "index_text",
-    "is_projected",
     "long_term_memory",
     "memory_index",
-    "memory_md",
     "plan",
     "published_after",
-    "summary_of",
     "watched",
 ]

@@ -221,7 +221,8 @@ PROGRAM = """
 import sys
 from reverie.consolidate import apply, decide, plan_dream
 from reverie.models import Candidate, Memory, MemoryType, Tier
-from reverie.projections import documents, long_term_memory
+from reverie.documents import Wording, fresh
+from reverie.projections import long_term_memory
 kinds = list(MemoryType)
 texts = ["Use the " + w + " for " + v for w in "cache broker parser index".split() for v in "tests builds runs".split()]
 at = "2026-11-21T09:30:00.000Z"
@@ -231,8 +232,9 @@ for tier in Tier:
     seen = apply(decide(new, seen, tier).changes, seen, new, at=at, new_ids=[f"m{len(seen) + n}" for n in range(99)])
 plan = plan_dream(seen, budget=5000, redact=str)
 print(plan.sha256, hash("x") and len(seen))
-for path, data in documents(seen).items():
-    print(path, data)
+for path in sorted({memory.document for memory in seen}):
+    told = [(m.id, Wording(m.content, m.tags, m.title, m.fields)) for m in seen if m.document == path]
+    print(fresh(path, told, day=at[:10]))
 print(long_term_memory(seen))
 """
 

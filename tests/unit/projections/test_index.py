@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from reverie import tokens
-from reverie.projections import ArchiveEntry, DocumentEntry, index_text, memory_index, memory_md
-from reverie.projections.index import BYTES_MAX, LINES_MAX, size_text
+from reverie.documents import DocumentEntry
+from reverie.models import Memory, MemoryType
+from reverie.projections import ArchiveEntry, index_text, long_term_memory, memory_index
+from reverie.projections.index import size_text
 
 ENTRIES = [
     DocumentEntry("episodes/2026-01.md", 900, "queue age fix"),
@@ -34,33 +38,6 @@ def test_the_index_text() -> None:
         "\n"
         "Use memory_read to load relevant files before responding.\n"
     )
-
-
-def test_memory_md() -> None:
-    """A heading and a link for each document; a path with a space or a bracket is still one link."""
-    assert memory_md(ENTRIES) == (
-        "# Memory\n"
-        "\n"
-        "- [facts/user.md](facts/user.md) — name, role\n"
-        "- [facts/project.md](facts/project.md) — broker, release\n"
-        "- [facts/zebras.md](facts/zebras.md) — stripes\n"
-        "- [episodes/2026-02.md](episodes/2026-02.md) — settings file\n"
-        "- [episodes/2026-01.md](episodes/2026-01.md) — queue age fix\n"
-        "- [notes/a (b).md](<notes/a (b).md>)\n"
-    )
-    assert memory_md([]) == "# Memory\n\n"
-
-
-@pytest.mark.parametrize("entries", [MANY, [DocumentEntry(e.path, e.size, "x") for e in MANY]])
-def test_memory_md_stays_small(entries: list[DocumentEntry]) -> None:
-    """200 lines and 25,000 bytes at most; nothing is left out silently."""
-    text = memory_md(entries)
-    lines = text.splitlines()
-    assert len(lines) <= LINES_MAX
-    assert len(text.encode()) <= BYTES_MAX
-    shown = sum(line.startswith("- [") for line in lines)
-    assert lines[-1] == f"- … and {len(entries) - shown} more: memory_list names them all"
-    assert shown > 100
 
 
 def test_the_index_text_fits_a_budget() -> None:
@@ -100,3 +77,19 @@ def test_the_machine_index() -> None:
     }
     assert memory_index(ENTRIES[::-1], archives, updated_at=None) == memory_index(ENTRIES, archives, updated_at=None)
     assert json.loads(memory_index([], [], updated_at=None))["archiveChecksum"] is None
+
+
+GOLDEN = Path(__file__).parent / "golden"
+DAY = "2026-02-20T08:00:00.000Z"
+MEMORIES = [
+    Memory("mem_0", MemoryType.FACT, "Name: Ada Moreau", (), "facts/user.md", DAY, DAY),
+    Memory("mem_1", MemoryType.FACT, "Role: maintains the ingest service", ("work",), "facts/user.md", DAY, DAY),
+]
+
+
+def test_the_json_projection_is_as_the_golden_file_says() -> None:
+    """Sorted by id, without access counts: reading changes nothing in it."""
+    expected = (GOLDEN / "long-term-memory.json").read_bytes()
+    assert long_term_memory(MEMORIES) == expected
+    read_often = [replace(item, access_count=9, last_accessed_at=DAY) for item in MEMORIES[::-1]]
+    assert long_term_memory(read_often) == expected

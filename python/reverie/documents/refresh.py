@@ -1,0 +1,92 @@
+"""Keeps what a document says about itself: its `> Summary:` line and its `- Updated:` value."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from reverie.blocks import BlockKind
+from reverie.documents.form import Form
+from reverie.documents.lines import ending_of
+from reverie.documents.read import blocks_of, is_updated_line, read
+from reverie.documents.splice import inserted, top_of
+from reverie.documents.topics import at_most, summary_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.blocks import Block
+    from reverie.documents.page import Page
+
+__all__ = ["refreshed", "restated"]
+
+_SUMMARY: Final = re.compile(r"(?P<head>[^:]*Summary:)(?P<space>[ \t]*)(?P<value>.*?)(?P<tail>[ \t]*[\r\n]*)\Z")
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def refreshed(path: str, text: str, *, day: str, summary: str | None = None) -> str:
+    """A document after an agent or an engine wrote it: its summary line says its topics, its Updated line the day.
+
+    `summary` replaces the topics, at most ten words of it. A summary line that is missing is put under the title. All
+    other bytes stay, and nothing changes the second time. `day` is `YYYY-MM-DD`.
+    """
+    after = restated(path, text, day=day, summary=summary)
+    page = read(path, after)
+    wanted = _wanted(page, summary)
+    data = after.encode()
+    blocks = blocks_of(page.form, data)
+    told = any(block.kind is BlockKind.SUMMARY for block in blocks)
+    if wanted is None or told or not path.endswith(".md") or not (page.items or summary):
+        return after
+    said = [(item.content, item.tags) for item in page.items]
+
+    def holds(candidate: str) -> bool:
+        now = read(path, candidate)
+        return [(item.content, item.tags) for item in now.items] == said and now.summary == wanted
+
+    top = top_of(blocks, data)
+    title = next((block.end for block in blocks if block.kind is BlockKind.TITLE), top)
+    line = f"> Summary: {wanted}\n"
+    found = (inserted(data, place, line, ending_of(after), holds) for place in (title, top))
+    return next((candidate for candidate in found if candidate is not None), after)
+
+
+def restated(path: str, text: str, *, day: str, summary: str | None = None) -> str:
+    """A document whose summary line and Updated line, where it has them, say what is so now; nothing is added."""
+    page = read(path, text)
+    wanted = _wanted(page, summary)
+    data = text.encode()
+    edits: list[tuple[int, int, str]] = []
+    if path.endswith(".md"):
+        blocks = blocks_of(page.form, data)
+        if wanted is not None:
+            edits += _summary_edit(blocks, data, wanted)
+        if page.form in {Form.FACTS, Form.EPISODES}:
+            edits += _day_edit(blocks, data, day)
+    for start, end, new in sorted(edits, reverse=True):
+        data = data[:start] + new.encode() + data[end:]
+    return data.decode()
+
+
+def _wanted(page: Page, summary: str | None) -> str | None:
+    """What the summary line is to say; None where nobody but a person says what the document is about."""
+    if summary is not None and at_most(summary):
+        return at_most(summary)
+    return summary_line(page.items) if page.form in {Form.FACTS, Form.EPISODES} else None
+
+
+def _summary_edit(blocks: Sequence[Block], data: bytes, wanted: str) -> list[tuple[int, int, str]]:
+    block = next((block for block in blocks if block.kind is BlockKind.SUMMARY), None)
+    if block is None or block.text == wanted:
+        return []
+    found = _SUMMARY.match(data[block.start : block.end].decode())
+    assert found is not None
+    return [(block.start, block.end, f"{found['head']}{found['space'] or ' '}{wanted}{found['tail']}")]
+
+
+def _day_edit(blocks: Sequence[Block], data: bytes, day: str) -> list[tuple[int, int, str]]:
+    block = next((block for block in reversed(blocks) if is_updated_line(block)), None)
+    if block is None:
+        return []
+    line = data[block.start : block.end].decode()
+    return [(block.start, block.end, _DATE.sub(day, line, count=1))]

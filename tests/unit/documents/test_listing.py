@@ -1,0 +1,145 @@
+"""`MEMORY.md` with two writers: our lines follow the documents, everybody else's stay as they are."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reverie.documents import DocumentEntry, relisted
+from reverie.documents.listing import BYTES_MAX, LINES_MAX
+from support.soak import count
+
+ENTRIES = [
+    DocumentEntry("episodes/2026-01.md", 900, "queue age fix"),
+    DocumentEntry("facts/project.md", 210, "broker, release"),
+    DocumentEntry("notes/a (b).md", 5, ""),
+    DocumentEntry("facts/user.md", 320, "name,\nrole"),
+]
+OURS = """\
+- [facts/user.md](facts/user.md) — name, role
+- [facts/project.md](facts/project.md) — broker, release
+- [episodes/2026-01.md](episodes/2026-01.md) — queue age fix
+- [notes/a (b).md](<notes/a (b).md>)
+"""
+MANY = [DocumentEntry(f"facts/topic-{n:03}.md", n, "word " * 30) for n in range(400)]
+
+
+def test_a_new_listing() -> None:
+    """A heading and a link for each document; a path with a space or a bracket is still one link."""
+    assert relisted("", ENTRIES) == f"# Memory\n\n{OURS}"
+    assert relisted("", []) == ""
+    assert relisted(f"# Memory\n\n{OURS}", ENTRIES) == f"# Memory\n\n{OURS}"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_everybody_elses_lines_stay(ending: str, mark: str) -> None:
+    """Those of people, those of Claude Code, and the order in which somebody put ours."""
+    text = """\
+---
+tags: x
+---
+#   My memory
+
+* [facts/user.md](./facts/user.md) — of long ago
+- [Deploy order](deploys.md) — tag first
+-   [an old name](facts/gone.md) — nothing
+- [kept](elsewhere/gone.md) — theirs
+
+<!-- mine -->
+See also [facts/user.md](facts/user.md).
+1. [facts/user.md](facts/user.md)
+- My list:
+  - [facts/project.md](facts/project.md)
+
+```
+- [facts/user.md](facts/user.md)
+```
+
+the end"""
+    expected = (
+        text.replace(
+            "* [facts/user.md](./facts/user.md) — of long ago", "* [facts/user.md](facts/user.md) — name, role"
+        )
+        .replace("name, role\n", "name, role\n" + OURS.split("\n", 1)[1])
+        .replace("-   [an old name](facts/gone.md) — nothing\n", "")
+    )
+    found = relisted(mark + text.replace("\n", ending), ENTRIES, {"facts/gone.md"})
+    assert found == mark + expected.replace("\n", ending)
+    assert relisted(found, ENTRIES, {"facts/gone.md"}) == found
+
+
+def test_a_list_of_somebody_else_is_gone_on_with() -> None:
+    """Behind an item ours follow at once, behind a paragraph after an empty line; the end stays without newline."""
+    one = ENTRIES[1:2]
+    line = "- [facts/project.md](facts/project.md) — broker, release"
+    assert relisted("- [a](a.md)\n\n", one) == f"- [a](a.md)\n{line}\n\n"
+    assert relisted("# Mine\n\nwords", one) == f"# Mine\n\nwords\n\n{line}"
+    assert relisted("\ufeff", one) == f"\ufeff# Memory\n\n{line}\n"
+    assert relisted(f"# Mine\n{line}", [], {"facts/project.md"}) == "# Mine\n"
+
+
+def test_ours_go_before_what_is_open_to_the_end() -> None:
+    """In a fence that nobody closed they would be code."""
+    line = "- [facts/project.md](facts/project.md) — broker, release\n"
+    assert relisted("```\ncode\n", ENTRIES[1:2]) == f"{line}\n```\ncode\n"
+    assert relisted("---\na: b\n---\n```\n", ENTRIES[1:2]) == f"---\na: b\n---\n{line}\n```\n"
+
+
+def test_an_item_with_further_lines_is_its_writers() -> None:
+    """It lists its document already, and is not touched."""
+    text = "- [facts/project.md](facts/project.md) — mine\n  with a word more\n"
+    assert relisted(text, ENTRIES[1:2]) == text
+
+
+def test_ours_are_listed_once() -> None:
+    """A copy of one of our lines goes."""
+    assert relisted(OURS + OURS, ENTRIES) == OURS
+
+
+@pytest.mark.parametrize("entries", [MANY, [DocumentEntry(e.path, e.size, "x") for e in MANY]])
+@pytest.mark.parametrize("text", ["", "# Mine\n\n" + "a line\n" * 50])
+def test_the_listing_stays_small(entries: list[DocumentEntry], text: str) -> None:
+    """200 lines and 25,000 bytes at most; nothing is left out silently, and nobody else's line gives way."""
+    found = relisted(text, entries)
+    lines = found.splitlines()
+    assert len(lines) <= LINES_MAX
+    assert len(found.encode()) <= BYTES_MAX
+    shown = sum(line.startswith("- [") for line in lines)
+    assert lines[-1] == f"- … and {len(entries) - shown} more: memory_list names them all"
+    assert shown > 90
+    assert found.startswith(text)
+    assert relisted(found, entries) == found
+    assert "more: memory_list" not in relisted(found, entries[:3], [entry.path for entry in entries])
+
+
+def test_a_text_that_is_too_large_already_is_left_alone() -> None:
+    """What others wrote is never cut; there is no room for a line of ours."""
+    text = "a line\n" * 300
+    assert relisted(text, ENTRIES) == text
+    assert relisted(text + OURS, ENTRIES) == text
+
+
+LINES = st.sampled_from(
+    ["- [a](a.md)", OURS.splitlines()[0], "- [x](facts/user.md) y", "  more", "", "text", "```", "<!--", "-->", "# T",
+     "---", "- … and 3 more: memory_list names them all", "- [g](facts/gone.md)", "* [](<notes/a (b).md>)", "> q"]
+)  # fmt: skip
+
+
+@settings(max_examples=count(300, 20_000), deadline=None)
+@given(st.lists(LINES, max_size=12), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\n"]), st.integers(0, 4))
+def test_only_our_lines_ever_change(lines: list[str], ending: str, end: str, size: int) -> None:
+    """Every document is listed or counted, the second time changes nothing, and other lines stay in their order."""
+    text = ending.join(lines) + end
+    entries = ENTRIES[:size]
+    found = relisted(text, entries, {"facts/gone.md"})
+    assert relisted(found, entries, {"facts/gone.md"}) == found
+    for entry in entries:
+        assert entry.path in found
+    ours = re.compile(r"[-*] (\[.*\]\(<?(facts/(user|gone|project)|episodes/2026-01|notes/)|… and)")
+    theirs = [line for line in re.split(r"\r?\n", text) if not ours.match(line) and line]
+    rest = iter(re.split(r"\r?\n", found))
+    assert all(line in rest for line in theirs)

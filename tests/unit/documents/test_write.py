@@ -1,0 +1,234 @@
+"""Memories written as documents: the exact formats, and the smallest edits of documents that are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reverie.documents import Add, Change, Changed, Delete, Update, Wording, changed, fresh, read, refreshed
+from reverie.errors import ValidationError
+
+GOLDEN = Path(__file__).parent / "golden"
+DAY = "2026-11-21"
+TOLD = {
+    "facts/user.md": [
+        Wording("Name: Ada Moreau"),
+        Wording("Role: maintains the ingest service", ("work",)),
+        Wording("Time zone: Europe/Lisbon"),
+    ],
+    "facts/project.md": [
+        Wording("Integration tests need a running broker", ("tests", "broker")),
+        Wording("Releases are cut from `stable`, never from main", ("release",)),
+    ],
+    "facts/mistakes.md": [Wording("Do not rebase stable: the mirror rejects it", ("git", "release"))],
+    "facts/procedures.md": [Wording("To cut a release:\n1. tag it\n\n```sh\nmake release\n```", ("release",))],
+    "facts/preferences.md": [Wording("- answers as lists, #short"), Wording("---\nas a line")],
+    "facts/skills.md": [Wording("# headings in heredocs need quoting"), Wording("Updated: 2026-02-03")],
+    "facts/team-habits.md": [Wording("Reviews arrive on Tuesdays")],
+    "episodes/2026-02.md": [
+        Wording(
+            "Retried jobs kept their first timestamp",
+            ("queue",),
+            "Queue age fix",
+            (
+                ("Lesson", "Age belongs to the attempt,\nnot to the job"),
+                ("Summary", "retry kept old timestamp → stamp per attempt"),
+                ("Date", "2026-02-24"),
+                ("Problem", "The age alarm fired for retried jobs"),
+                ("Solution", "Store enqueued_at for each attempt"),
+                ("Pull request", "none"),
+            ),
+        ),
+        Wording(
+            "Moved the ingest settings from environment variables to one file that is checked at start",
+            title="Settings file #3",
+            day="2026-02-11",
+        ),
+    ],
+}
+
+
+@pytest.mark.parametrize("path", TOLD)
+def test_a_new_document_is_as_the_golden_file_says(path: str) -> None:
+    """Every kind of document, byte for byte; episodes by their day, and no word of theirs left out."""
+    items = [(f"mem_{number}", words) for number, words in enumerate(TOLD[path])]
+    made = fresh(path, items, day="2026-02-20")
+    assert made.text == (GOLDEN / path).read_text("utf-8")
+    assert sorted(made.ids) == [name for name, _ in items]
+
+
+MARKED = "\ufeff" + (
+    "---\nmine: 1\n---\n#  About   me\n\n\n>  Summary:\told  \n\nA word before.\n\n<!-- mine -->\n"
+    "*  Name:   Ada #Me\n*  Role: engineer\n\n   - with a list\n\n## More\n+ Likes tea\n"
+    "- Updated:  2020-01-01\n\n\n```\n- no item\n```\nThe end"
+).replace("\n", "\r\n")
+
+
+def test_an_update_changes_its_block_the_summary_and_the_day() -> None:
+    """In a file with a byte order mark, CRLF, front matter, comments, odd spacing and no newline at its end."""
+    after = changed(
+        "facts/user.md", MARKED, ["a", "b", "c"], [Update("c", Wording("Likes: coffee", ("Cup",)))], day=DAY
+    )
+    assert after.ids == ("a", "b", "c")
+    assert after.text == MARKED.replace("+ Likes tea", "+ Likes: coffee #cup").replace(
+        "\told", "\tname, role, likes"
+    ).replace("2020-01-01", DAY)
+
+
+def test_a_new_fact_stands_behind_the_last_one() -> None:
+    """Before the Updated line, under the heading of the last fact, with its mark."""
+    after = changed("facts/user.md", MARKED, ["a", "b", "c"], [Add("d", Wording("Cat: Ulla"))], day=DAY)
+    assert after.ids == ("a", "b", "c", "d")
+    assert after.text is not None
+    assert "+ Likes tea\r\n+ Cat: Ulla\r\n- Updated:  2026-11-21\r\n" in after.text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# A\n\n- Updated: 2020-01-01\n", "# A\n\n- x\n- Updated: 2026-11-21\n"),
+        ("- Updated: 2020-01-01\n", "- Updated: 2026-11-21\n- x\n"),
+        ("words", "words\n\n- x"),
+        ("- a\n- Updated: 2020-01-01\n- b\n", "- a\n- x\n- Updated: 2026-11-21\n- b\n"),
+        ("- Updated: 2020-01-01\n- b\n", "- Updated: 2026-11-21\n- b\n- x\n"),
+        ("```\nopen", "- x\n\n```\nopen"),
+        ("- a\n  ```\n", "- a\n  ```\n- x\n"),
+    ],
+)
+def test_where_a_new_fact_goes(text: str, expected: str) -> None:
+    """Also where there is no fact yet, or something is open to the end of the file."""
+    ids = [f"id{number}" for number, _ in enumerate(read("facts/a.md", text).items)]
+    assert changed("facts/a.md", text, ids, [Add("new", Wording("x"))], day=DAY).text == expected
+
+
+def test_nothing_is_put_into_a_file_that_never_had_it() -> None:
+    """No summary, no Updated line, no heading: those are for files that agents write."""
+    assert changed("facts/a.md", "- a\n", ["a"], [Add("b", Wording("b"))], day=DAY).text == "- a\n- b\n"
+    assert refreshed("facts/a.md", "- Tea: green\n", day=DAY) == "> Summary: tea\n\n- Tea: green\n"
+
+
+def test_an_empty_file_is_written_like_a_new_one() -> None:
+    """Whoever emptied it left nothing to keep."""
+    new = [("b", Wording("b"))]
+    for text in ("", "\n\n", "\ufeff"):
+        assert changed("facts/a.md", text, [], [Add("b", Wording("b"))], day=DAY) == fresh("facts/a.md", new, day=DAY)
+
+
+@pytest.mark.parametrize(
+    ("text", "goes"),
+    [
+        ("# User Facts\n\n> Summary: a\n\n- a\n- Updated: 2020-01-01\n", True),
+        ("- a\n", True),
+        ("# About me\n\n- a\n", False),
+        ("# User Facts\n\n- a\n\nwords\n", False),
+        ("# User Facts\n\n- a\n## More\n", False),
+        ("<!-- mine -->\n- a\n", False),
+    ],
+)
+def test_a_document_goes_with_its_last_item(text: str, goes: bool) -> None:  # noqa: FBT001  # one column of the table
+    """But only if nobody wrote anything else into it."""
+    after = changed("facts/user.md", text, ["a"], [Delete("a")], day=DAY)
+    assert after.ids == ()
+    assert (after.text is None) is goes
+
+
+EPISODES = "# 2026-11 Episodes\n\n> Summary: x\n\n## One\n- Summary: 1\n- Date: 2026-11-03\n\n## Two\n- Summary: 2\n"
+
+
+@pytest.mark.parametrize(
+    ("day", "order"), [("2026-11-02", "new a b"), ("2026-11-03", "a b new"), ("2026-11-30", "a b new")]
+)
+def test_a_new_episode_stands_behind_those_of_its_day(day: str, order: str) -> None:
+    """An episode without a day is of the day of the one before it."""
+    words = Wording("Walked far", title="A walk", day=day)
+    after = changed("episodes/2026-11.md", EPISODES, ["a", "b"], [Add("new", words)], day=DAY)
+    assert " ".join(after.ids) == order
+    assert after.text is not None
+    section = f"## A walk\n- Summary: Walked far\n- Date: {day}\n"
+    without = after.text.replace(f"{section}\n", "").replace(f"\n{section}", "")
+    assert without == EPISODES.replace("> Summary: x", "> Summary: " + read("episodes/x.md", after.text).summary)
+
+
+def test_an_episode_keeps_what_stands_below_its_fields() -> None:
+    """Words that are one section already are written as they are, others as fields."""
+    body = "- Summary: told again\n- Date: 2026-11-03\n\n### Later\n\nMore words."
+    after = changed("episodes/2026-11.md", EPISODES, ["a", "b"], [Update("a", Wording(body, title="One"))], day=DAY)
+    assert after.text == EPISODES.replace("- Summary: 1\n- Date: 2026-11-03", body).replace(": x", ": one, two")
+    open_ = Wording("- Summary: told\n```\nopen", title="One")
+    after = changed("episodes/2026-11.md", EPISODES, ["a", "b"], [Update("a", open_)], day=DAY)
+    assert after.text is not None
+    assert [item.title for item in read("episodes/2026-11.md", after.text).items] == ["One", "Two"]
+    assert "- Summary: told\n" in after.text
+    assert "- Note: ```\n  open\n" in after.text
+
+
+def test_a_file_that_is_one_memory() -> None:
+    """Its text is replaced below its front matter; it goes as a whole, and cannot hold a second memory."""
+    text = "---\r\nname: x\r\ntype: user\r\ntags: [a]\r\n---\r\n\r\n\r\nold\r\nwords\r\n\r\n"
+    update = Update("id", Wording("new\n\nwords", ("a", "b")))
+    after = changed("x.md", text, ["id"], [update], day=DAY)
+    assert after == Changed(text.replace("old\r\nwords", "new\r\n\r\nwords\r\n\r\n#b"), ("id",))
+    assert changed("x.md", text, ["id"], [Delete("id")], day=DAY) == Changed(None, ())
+    bare = "---\nname: x\ntype: user\n---"
+    assert changed("x.md", bare, ["id"], [Update("id", Wording("w"))], day=DAY).text == f"{bare}\n\nw\n"
+    assert refreshed("x.md", text, day=DAY) == text
+
+
+@pytest.mark.parametrize(
+    ("path", "ids", "plan", "reason"),
+    [
+        ("facts/a.md", ["a"], [Delete("a")], "stale"),
+        ("facts/a.md", ["a", "b"], [Delete("c")], "unknown_id"),
+        ("facts/a.md", ["a", "b"], [Delete("a"), Update("a", Wording("x"))], "changed_twice"),
+        ("facts/a.md", ["a", "b"], [Add("a", Wording("x"))], "duplicate_id"),
+        ("facts/a.md", ["a", "b"], [Add("c", Wording("x")), Add("c", Wording("y"))], "duplicate_id"),
+        ("facts/a.md", ["a", "b"], [Update("a", Wording(" \n\x00"))], "no_words"),
+        ("notes.md", [], [Add("a", Wording("x"))], "no_memories"),
+        ("episodes/x.md", [], [Add("a", Wording("x"))], "breaks_out"),
+    ],
+)
+def test_changes_that_cannot_be_meant_are_refused(path: str, ids: list[str], plan: list[Change], reason: str) -> None:
+    """With a reason and a hint, and nothing is changed."""
+    text = "- a\n- b\n" if path.startswith("facts") else "```\n"
+    with pytest.raises(ValidationError) as refused:
+        changed(path, text, ids, plan, day=DAY)
+    assert refused.value.details["reason"] == reason
+    assert refused.value.details["hint"]
+
+
+def test_a_new_document_has_to_be_one_of_memories() -> None:
+    """Other files are written by others."""
+    with pytest.raises(ValidationError, match=r"notes\.md holds no memories"):
+        fresh("notes.md", [("a", Wording("x"))], day=DAY)
+    whole = "---\nname: x\ntype: user\n---\nold\n"
+    with pytest.raises(ValidationError, match="is one memory"):
+        changed("x.md", whole, ["a"], [Add("b", Wording("x"))], day=DAY)
+
+
+@pytest.mark.parametrize(
+    ("text", "summary", "expected"),
+    [
+        ("# A\n- x: y\n", None, "# A\n\n> Summary: x\n\n- x: y\n"),
+        ("# A\n\n- x: y\n", None, "# A\n\n> Summary: x\n\n- x: y\n"),
+        ("# A", None, "# A"),
+        ("# A\r\n\r\n>Summary:\r\n- x: y", None, "# A\r\n\r\n>Summary: x\r\n- x: y"),
+        ("- x: y\n# A", None, "- x: y\n# A\n\n> Summary: x\n"),
+        ("> Summary: x\n- x: y\n- Updated: 2026-01-01", "1,\n2", "> Summary: 1, 2\n- x: y\n- Updated: 2026-11-21"),
+        ("> Summary: x\n- x: y\n", "a " * 12, "> Summary: a a a a a a a a a a\n- x: y\n"),
+        ("> Summary: x\n- x: y\n", " ", "> Summary: x\n- x: y\n"),
+        ("# A\nwords\n", "told", "# A\n\n> Summary: told\n\nwords\n"),
+        ("```\n", "told", "> Summary: told\n\n```\n"),
+    ],
+)  # fmt: skip
+def test_a_refreshed_document(text: str, summary: str | None, expected: str) -> None:
+    """Topics or the words that were given, at most ten, under the title where there was no summary."""
+    assert refreshed("facts/a.md", text, day=DAY, summary=summary) == expected
+    assert refreshed("facts/a.md", expected, day=DAY, summary=summary) == expected
+
+
+def test_other_files_are_refreshed_only_when_asked() -> None:
+    """Nobody but a person says what a plain file is about, and only markdown has a summary line."""
+    assert refreshed("notes.md", "> Summary: x\n- a: b\n- Updated: 2020-01-01\n", day=DAY).startswith("> Summary: x\n")
+    assert refreshed("notes.md", "# A\n", day=DAY, summary="y") == "# A\n\n> Summary: y\n"
+    assert refreshed("notes.txt", "> Summary: x\n", day=DAY, summary="y") == "> Summary: x\n"
