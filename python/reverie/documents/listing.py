@@ -19,6 +19,7 @@ __all__ = ["BYTES_MAX", "LINES_MAX", "DocumentEntry", "flat", "ordered", "relist
 LINES_MAX: Final = 200
 BYTES_MAX: Final = 25_000
 _FIRST: Final = ("user", "preferences", "project", "mistakes", "procedures", "skills", "observations")
+_PASSES_MAX: Final = 4
 _PLAIN_LINK: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./")
 _LINK: Final = re.compile(
     r"(?P<mark> {0,3}[-*+][ \t]+)\[(?:\\.|[^\]\\])*\]\((?:<(?P<angled>[^>]*)>|(?P<plain>[^)\s]*))\)"
@@ -49,6 +50,15 @@ def relisted(text: str, entries: Sequence[DocumentEntry], owned_before: Collecti
     never cut. A text that says this already stays as it is.
     """
     owned = {entry.path for entry in entries} | set(owned_before)
+    for _ in range(_PASSES_MAX):
+        before, text = text, _once(text, entries, owned)
+        if text == before:
+            break
+    return text
+
+
+def _once(text: str, entries: Sequence[DocumentEntry], owned: Collection[str]) -> str:
+    """One pass; a line that goes may change what those around it are, as when `---` comes to stand first."""
     taken = {row.path for row in _rows(text.removeprefix(_BOM), owned) if not row.ours}
     wanted = [(entry.path, _link(entry)) for entry in ordered(entries) if entry.path not in taken]
 
