@@ -132,7 +132,11 @@ def check_rest(path: str, text: str, plan: list[Change], after: Changed) -> None
 def check(path: str, text: str, plan: list[Change]) -> None:
     size = len(read(path, text).items)
     ids = [f"id{at}" for at in range(size)]
-    is_open = path == EPISODES and not size and not read(path, f"{text}\n\n## Probe\n").items
+    is_open = (
+        path == EPISODES
+        and not size
+        and not all(read(path, f"{text}\n\n## {probe}\n").items for probe in ("Probe", "-->", "</pre>"))
+    )
     try:
         after = changed(path, text, ids, plan, day=DAY)
     except ValidationError as refused:
