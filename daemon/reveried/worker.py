@@ -173,8 +173,8 @@ class Worker:
         try:
             outcomes = self._store.commit([waiting.write for waiting in batch], at=self._clock())
         except Exception as error:  # noqa: BLE001 - a writer that ends would leave every caller waiting
+            self._give_up(error)  # first: who is answered may ask again at once
             self._answer_all(batch, _as_storage_failure(error))
-            self._give_up(error)
             return
         self._count(len(batch), time.perf_counter() - began)
         for waiting, outcome in zip(batch, outcomes, strict=True):
