@@ -28,8 +28,8 @@ from reveried.clock import clock_of, text_of
 from reveried.compute import Compute
 from reveried.config import Config, load
 from reveried.events import Events
-from reveried.flows.publication import publish_all
 from reveried.flows.retention import keep_rules
+from reveried.folders import Folders
 from reveried.http.application import Application
 from reveried.http.description import openapi
 from reveried.http.gate import Gate
@@ -45,7 +45,7 @@ from reveried.scheduled import offer_jobs
 from reveried.scheduler import Scheduler
 from reveried.server import Front, Server, bind_tcp, bind_unix
 from reveried.services import Services
-from reveried.tables import StoredCallers, StoredSchedules
+from reveried.tables import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.worker import Worker
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ async def serve(env: Mapping[str, str]) -> int:
         # What the start made stays for good: the collector need not look at it again.
         gc.freeze()
         gc.enable()
-        closing.callback(asyncio.create_task(publish_all(services)).cancel)
+        services.folders.attend(spaces_of(store))
         closing.callback(asyncio.create_task(keep_rules(services)).cancel)
         logger("reveried").info(
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
@@ -151,6 +151,17 @@ async def _assemble(
     closing.push_async_callback(jobs.close, daemon.drain_seconds)
     scheduler = Scheduler(StoredSchedules(store, worker.submit), clock=clock)
     closing.push_async_callback(scheduler.stop)
+    folders = Folders(
+        store,
+        worker.submit,
+        redactor,
+        config,
+        store_id=await store_id(store, worker.submit, secrets.token_bytes),
+        clock=at,
+        now_ms=now_ms,
+        random=secrets.token_bytes,
+    )
+    closing.push_async_callback(folders.close)
     services = Services(
         config=config,
         layout=layout,
@@ -167,6 +178,7 @@ async def _assemble(
         metrics=Metrics(),
         description=lambda: openapi(routes()),
         recall=Recall(store),
+        folders=folders,
         clock=at,
         now_ms=now_ms,
         random=secrets.token_bytes,

@@ -34,6 +34,19 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class Sync:
+    """`[sync]`."""
+
+    debounce_ms: int
+    rescan_seconds: float
+    delete_quiet_seconds: float
+    grace_seconds: float
+    file_bytes: int
+    files: int
+    mass_fraction: float
+
+
+@dataclass(frozen=True, slots=True)
 class Daemon:
     """`[daemon]`."""
 
@@ -118,6 +131,7 @@ class Config:
     """Every setting, checked. `set_by` says where each that is not a default came from."""
 
     memory: Memory
+    sync: Sync
     daemon: Daemon
     context: Context
     compaction: Compaction
@@ -142,6 +156,7 @@ class Config:
 
 _SECTIONS: dict[str, type[Any]] = {
     "memory": Memory,
+    "sync": Sync,
     "daemon": Daemon,
     "context": Context,
     "compaction": Compaction,

@@ -135,6 +135,13 @@ def _is_text(value: Any) -> bool:
 
 KEYS: tuple[Key, ...] = (
     Key("memory.dataDir", "path", "", "The folder that holds one folder of markdown per space; empty: ~/Reverie."),
+    Key("sync.debounceMs", "integer", 100, "Quiet time after a change of a file before it is read.", 1, 60_000),
+    Key("sync.rescanSeconds", "number", 120.0, "How often the whole folder is looked at.", 0.1, 86_400),
+    Key("sync.deleteQuietSeconds", "number", 2.0, "How long a file must be gone to count as deleted.", 0, 86_400),
+    Key("sync.graceSeconds", "number", 3.0, "How long a replaced file is watched for a late save.", 0, 600),
+    Key("sync.fileBytes", "integer", 1_048_576, "Largest file that is read.", 1024, 67_108_864),
+    Key("sync.files", "integer", 100_000, "Most files that a folder may hold.", 1, 10_000_000),
+    Key("sync.massFraction", "fraction", 0.5, "Share of the files that may vanish at once before sync stops to ask."),
     Key("daemon.socket", "path", "", "Where the daemon listens; empty: the runtime directory of the user."),
     Key("daemon.tcp", "tcp", "", "A second, loopback listener on which every request needs a token; empty: off."),
     Key("daemon.queueLength", "integer", 1024, "Writes that may wait in each lane before `busy`.", 1, 100_000),

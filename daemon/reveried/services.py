@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from reveried.compute import Compute
     from reveried.config import Config
     from reveried.events import Events
+    from reveried.folders import Folders
     from reveried.http.auth import Caller
     from reveried.http.gate import Gate
     from reveried.http.metrics import Metrics
@@ -61,6 +62,7 @@ class Services:
     metrics: Metrics
     description: Callable[[], dict[str, Any]]  # openapi.json
     recall: Recall
+    folders: Folders
     clock: Callable[[], str]
     now_ms: Callable[[], int]  # the same clock, as milliseconds since 1970
     random: Callable[[int], bytes]

@@ -9,15 +9,17 @@ from reverie.store.schema import SYSTEM_SPACE
 from reveried.http.auth import DEFAULT_SPACE, Caller
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from reverie.models import Json
     from reverie.store import Store, Writer
     from reveried.services import Submit
 
-__all__ = ["StoredCallers", "StoredSchedules", "spaces_of"]
+__all__ = ["StoredCallers", "StoredSchedules", "spaces_of", "store_id"]
 
 WHO = "reveried"
+IDENTITY = ("identity",)
+IDENTITY_BYTES = 16
 
 
 class StoredCallers:
@@ -38,6 +40,21 @@ def spaces_of(store: Store) -> list[str]:
     with store.reader(SYSTEM_SPACE) as reader:
         made = [str(key[0]) for key, _ in reader.scan(Kind.SPACE)]
     return list(dict.fromkeys((DEFAULT_SPACE, *made)))
+
+
+async def store_id(store: Store, submit: Submit, random: Callable[[int], bytes]) -> str:
+    """What tells this store from every other one, given at its first start; a backup that is restored keeps it."""
+    with store.reader(SYSTEM_SPACE) as reader:
+        held = reader.get(Kind.CURSOR, IDENTITY)
+    if held is not None:
+        return str(held["id"])
+    drawn = random(IDENTITY_BYTES).hex()
+
+    def body(writer: Writer) -> None:
+        writer.put(Kind.CURSOR, IDENTITY, {"id": drawn})
+
+    await submit(Write(SYSTEM_SPACE, WHO, "store.identity", body))
+    return drawn
 
 
 class StoredSchedules:

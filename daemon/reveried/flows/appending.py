@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import documents, threads
+from reverie.engine import listing, threads
 from reverie.errors import Conflict, ReverieError
 from reveried.flows import distillation
 from reveried.log import logger
@@ -53,10 +53,9 @@ async def _distilled(services: Services, space: str, thread_id: str, who: str) -
     return {"archive": made["archive"], "number": made["number"]}
 
 
-def index_text(services: Services, space: str) -> str | None:
+async def index_text(services: Services, space: str) -> str | None:
     """The memory index as a new thread opens with it; None where nothing is remembered yet."""
-    with services.store.reader(space) as reader:
-        return documents.index_text(reader)
+    return listing.index_text(await services.folders.index(space))
 
 
 def _thread(services: Services, space: str, thread_id: str) -> dict[str, Any]:

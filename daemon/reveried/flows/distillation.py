@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import distillation
-from reveried.flows import publication
 from reveried.flows.deciding import decided, until_fresh
 from reveried.flows.replaying import replayed
 from reveried.flows.turns import turn
@@ -48,7 +47,7 @@ async def distil(
         return answer
 
     answer = await until_fresh(attempt, turn("memories", space))
-    await publication.publish(services, space)
+    await services.folders.show(space)
     return answer
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.engine import dreaming
 from reverie.ids import new_id
-from reveried.flows import publication
 from reveried.flows.deciding import decided, until_fresh
 from reveried.flows.replaying import once, replayed
 from reveried.flows.turns import turn
@@ -56,7 +55,7 @@ async def dream(
     # A dream that writes nothing has no commit of its own to keep its answer in.
     answer = await once(services, space, idempotency, lambda: until_fresh(attempt, turn("memories", space)))
     if answer["archive"] is not None and not dry_run:
-        await publication.publish(services, space)
+        await services.folders.show(space)
     return answer
 
 

@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import learning
-from reveried.flows import publication
 from reveried.flows.deciding import decided, until_fresh
 from reveried.flows.turns import turn
 
@@ -33,7 +32,7 @@ async def learn(services: Services, space: str, thread: str, *, who: str) -> dic
 
     answer = await until_fresh(attempt, turn("memories", space))
     if answer["operation"] is not None:
-        await publication.publish(services, space)
+        await services.folders.show(space)
     return answer
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from reveried.http.table import Table, table
 from reveried.routes import (
     backups,
+    conflicts,
     contexts,
     description,
     documents,
@@ -32,6 +33,7 @@ def routes() -> Table:
         contexts.ROUTES,
         memories.ROUTES,
         documents.ROUTES,
+        conflicts.ROUTES,
         history.ROUTES,
         dreams.ROUTES,
         imports.ROUTES,

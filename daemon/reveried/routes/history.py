@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING, Any
 
 from reverie import wire
-from reverie.engine import history
+from reverie.engine import documents, history
+from reverie.engine.reverting import texts_at
 from reverie.errors import NotFound, ValidationError
 from reverie.store import Kind
-from reveried.flows import publication
+from reveried.flows import reverting
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes.listing import page
 
 if TYPE_CHECKING:
+    from reverie.engine.writing import Given
     from reveried.http.call import Call
 
 __all__ = ["ROUTES"]
@@ -58,9 +61,64 @@ async def get_operation(call: Call) -> Reply:
 async def undo(call: Call) -> Reply:
     """Takes an operation back, as a new one."""
     seq = _seq(call)
-    done = await call.services.submit(history.undo(call.space, seq, who=call.who, idempotency=call.idempotency))
-    await publication.publish(call.services, call.space)
-    return Reply(done.value)
+    return Reply(await reverting.undo(call.services, call.space, seq, who=call.who, idempotency=call.idempotency))
+
+
+async def rollback(call: Call) -> Reply:
+    """Brings documents, memories and notes back to what they were, as a new operation."""
+    seq = int(call.into(wire.Rollback).operation)
+    return Reply(await reverting.rollback(call.services, call.space, seq, who=call.who, idempotency=call.idempotency))
+
+
+async def versions(call: Call) -> Reply:
+    """Every version of a document, oldest first, each with the operation that made it."""
+    path = documents.readable(call.params["path"])
+    return Reply({"items": await asyncio.to_thread(_versions, call, path), "next": None})
+
+
+def _versions(call: Call, path: str) -> list[dict[str, Any]]:
+    with call.services.store.reader(call.space) as reader:
+        found = reader.history(Kind.DOCUMENT, (path,))
+        if not found:
+            raise NotFound(f"there is no document {path!r}", hint="reverie log lists what was written")
+        items = []
+        for version in found:
+            operation = reader.get(Kind.OPERATION, (version.operation,)) or {"who": "", "why": ""}
+            value = version.value or {}
+            items.append(
+                {
+                    "operation": str(version.operation),
+                    "at": version.at,
+                    "who": operation["who"],
+                    "why": operation["why"],
+                    "etag": value.get("sha256"),
+                    "size": value.get("size"),
+                    "summary": value.get("summary"),
+                }
+            )
+        return items
+
+
+async def difference(call: Call) -> Reply:
+    """What changed in documents between two operations."""
+    asked = wire.parse_query(wire.DifferenceQuery, call.query)
+    return Reply(await asyncio.to_thread(_difference, call, asked))
+
+
+def _difference(call: Call, asked: wire.DifferenceQuery) -> dict[str, Any]:
+    with call.services.store.reader(call.space) as reader:
+        to = reader.operation() if asked.to is None else int(asked.to)
+        paths = None if asked.path is None else [documents.readable(asked.path)]
+        begin = min(int(asked.from_), to)
+        before = texts_at(reader, int(asked.from_), paths=paths, since=begin)
+        after = texts_at(reader, to, paths=paths, since=begin)
+        texts = {path: (_text(given), _text(after[path])) for path, given in before.items()}
+        items = [{"path": path, "before": old, "after": new} for path, (old, new) in texts.items() if old != new]
+        return {"items": items, "from": asked.from_, "to": str(to)}
+
+
+def _text(given: Given | None) -> str | None:
+    return None if given is None else given.text
 
 
 async def list_archives(call: Call) -> Reply:
@@ -93,6 +151,29 @@ ROUTES = (
     ),
     Route("GET", "/v1/operations/{id}", get_operation, "One operation.", gives=wire.Operation),
     Route("POST", "/v1/operations/{id}/undo", undo, "Takes an operation back.", gives=wire.UndoAnswer),
+    Route(
+        "POST",
+        "/v1/rollback",
+        rollback,
+        "Returns to any point of the history.",
+        takes=wire.Rollback,
+        gives=wire.RollbackAnswer,
+    ),
+    Route(
+        "GET",
+        "/v1/history/{path:path}",
+        versions,
+        "Every version of a document.",
+        gives=wire.Page[wire.DocumentVersion],
+    ),
+    Route(
+        "GET",
+        "/v1/diff",
+        difference,
+        "What changed in documents between two operations.",
+        gives=wire.DifferenceAnswer,
+        query=("from", "to", "path"),
+    ),
     Route(
         "GET",
         "/v1/archives",

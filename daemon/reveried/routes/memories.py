@@ -6,10 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
+from reverie.engine import memories
 from reverie.engine.recollection import accessed, with_access
 from reverie.errors import NotFound
-from reverie.models import MemoryType
+from reverie.models import Candidate, MemoryType
 from reverie.store import Kind
+from reveried.flows import writing
 from reveried.flows.replaying import once
 from reveried.http.call import Reply
 from reveried.http.table import Route
@@ -58,11 +60,52 @@ async def list_memories(call: Call) -> Reply:
 
 async def get_memory(call: Call) -> Reply:
     """One memory."""
-    with call.services.store.reader(call.space) as reader:
-        found = reader.get(Kind.MEMORY, (call.params["id"],))
-        if found is None:
-            raise _absent(call.params["id"])
-        return Reply(shown(with_access(reader, found)))
+    return Reply(_one(call, call.params["id"]))
+
+
+async def create(call: Call) -> Reply:
+    """Remembers something: a new block of the document that its type belongs to."""
+    asked = call.into(wire.CreateMemory)
+    told, _ = call.services.redactor.value({"content": asked.content, "title": asked.title, "fields": asked.fields})
+    candidate = Candidate(
+        type=MemoryType(asked.type),
+        content=told["content"],
+        tags=tuple(asked.tags),
+        subject="user" if asked.document == "facts/user.md" else "project",
+        title=told["title"],
+        fields=tuple(told["fields"].items()),
+    )
+    made = await writing.remember(
+        call.services,
+        call.space,
+        candidate,
+        who=call.who,
+        author=asked.author,
+        document=asked.document,
+        idempotency=call.idempotency,
+    )
+    return Reply(_one(call, made["id"]), status=201, headers={"location": f"/v1/memories/{made['id']}"})
+
+
+async def change(call: Call) -> Reply:
+    """Other words or tags for a memory; nothing else of its document changes but summary and day."""
+    asked = call.into(wire.ChangeMemory)
+    memory_id = call.params["id"]
+    await writing.change(
+        call.services,
+        call.space,
+        memory_id,
+        content=asked.content,
+        tags=asked.tags,
+        who=call.who,
+        author=asked.author,
+    )
+    return Reply(_one(call, memory_id))
+
+
+async def forget(call: Call) -> Reply:
+    """Takes a memory out of its document; undo brings it back."""
+    return Reply(await writing.forget(call.services, call.space, call.params["id"], who=call.who, author="agent"))
 
 
 async def history(call: Call) -> Reply:
@@ -122,6 +165,11 @@ def _why(hit: Hit) -> str:
     return ", ".join(f"{term} {added:.2f}" for term, added in hit.why)
 
 
+def _one(call: Call, memory_id: str) -> dict[str, Any]:
+    with call.services.store.reader(call.space) as reader:
+        return shown(with_access(reader, memories.get(reader, memory_id)))
+
+
 def _absent(memory_id: str) -> NotFound:
     return NotFound(f"no memory is called {memory_id!r}", hint="reverie memories lists them")
 
@@ -135,7 +183,18 @@ ROUTES = (
         gives=wire.Page[wire.Memory],
         query=("type", "tag", "limit", "after"),
     ),
+    Route(
+        "POST",
+        "/v1/memories",
+        create,
+        "Remembers something.",
+        takes=wire.CreateMemory,
+        gives=wire.Memory,
+        status=201,
+    ),
     Route("GET", "/v1/memories/{id}", get_memory, "One memory.", gives=wire.Memory),
+    Route("PATCH", "/v1/memories/{id}", change, "Changes a memory.", takes=wire.ChangeMemory, gives=wire.Memory),
+    Route("DELETE", "/v1/memories/{id}", forget, "Forgets a memory.", gives=wire.MemoryDeleted),
     Route(
         "GET", "/v1/memories/{id}/history", history, "Every version of a memory.", gives=wire.Page[wire.MemoryVersion]
     ),

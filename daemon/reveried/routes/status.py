@@ -6,9 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
-from reverie.engine import ledger, publication
+from reverie.engine import ledger
 from reverie.store import Kind
-from reveried.flows.publication import root_of
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes.dreams import dream_shown
@@ -42,7 +41,7 @@ def _read(call: Call) -> dict[str, Any]:
         last = reader.last(Kind.DREAM)
         return {
             "space": call.space,
-            "root": str(root_of(services, call.space)),
+            "root": str(services.folders.root_of(call.space)),
             "counts": {name: reader.count(kind) for name, kind in COUNTED.items()},
             "distillation": {
                 "supported": True,
@@ -56,15 +55,19 @@ def _read(call: Call) -> dict[str, Any]:
             "spend": {**ledger.spend(reader, services.clock()), "tokenizer": tokens.TOKENIZER},
             "schedules": schedules,
             "lastDream": dream_shown(last[1]) if last else None,
-            "openConflicts": 0,
-            "leftAlone": publication.left_alone(reader),
+            "openConflicts": reader.count(Kind.CONFLICT),
+            "sync": {
+                **services.folders.of(call.space).told(),
+                "documents": reader.count(Kind.DOCUMENT),
+                "conflicts": reader.count(Kind.CONFLICT),
+            },
             "operation": str(reader.operation()) if reader.operation() else None,
         }
 
 
 async def spaces(call: Call) -> Reply:
     """The spaces that the caller may see: its own."""
-    return Reply({"items": [{"id": call.space, "root": str(root_of(call.services, call.space))}], "next": None})
+    return Reply({"items": [{"id": call.space, "root": str(call.services.folders.root_of(call.space))}], "next": None})
 
 
 ROUTES = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
@@ -55,7 +54,7 @@ async def create(call: Call) -> Reply:
         title=asked.title,
         model=asked.model,
         context_window=asked.context_window,
-        index=await asyncio.to_thread(appending.index_text, services, call.space),
+        index=await appending.index_text(services, call.space),
     )
     made = (await services.submit(threads.create(call.space, call.who, record, call.idempotency))).value
     return Reply(shown(call, made), status=201, headers={"location": f"/v1/threads/{made['id']}"})

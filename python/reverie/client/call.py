@@ -83,9 +83,10 @@ def send(
     *,
     key: str | None = None,
     long: bool = False,
+    headers: Mapping[str, str] | None = None,
 ) -> Call[T]:
     """A call with a JSON body. `key` is its idempotency key: the same key and body are carried out once."""
-    headers = {"Idempotency-Key": key} if key is not None else {}
+    headers = {**(headers or {}), **({"Idempotency-Key": key} if key is not None else {})}
     encoded = msgspec.json.encode(body) if body is not None else None
     if encoded is not None:
         headers["Content-Type"] = "application/json"

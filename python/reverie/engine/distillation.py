@@ -156,7 +156,6 @@ def commit(
             entries=plan.source_count,
             at=at,
         )
-        consolidation.refresh_index(writer, at=at)
         spent(writer, kind="thread", ref=plan.thread, tokens=plan.tokens_used, at=at)
         since = thread["tokens"] - plan.tokens_before if thread["lastSeq"] > plan.last_seq else 0
         writer.put(

@@ -83,7 +83,7 @@ def commit(
         if (str(last[0][0]) if last else None) != plan.last:
             raise Conflict("another dream was faster", hint="try again", stale=True)
         consolidation.apply(writer, plan.memories, at=at)
-        consolidation.keep_archive(
+        indexed = consolidation.keep_archive(
             writer,
             plan.sha256,
             plan.archive,
@@ -92,7 +92,6 @@ def commit(
             entries=len(plan.sources),
             at=at,
         )
-        indexed = consolidation.refresh_index(writer, at=at)
         spent(writer, kind="dream", ref=dream_id, tokens=plan.tokens_used, at=at)
         writer.put(Kind.DREAM, (dream_id,), _record(plan, dream_id, trigger, at, writer.number))
         _announce(writer, plan, indexed=indexed)

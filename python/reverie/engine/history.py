@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import consolidation
+from reverie.engine import reverting
 from reverie.engine.distillation import last_own
 from reverie.errors import NotFound
 from reverie.models import EntryKind
@@ -12,11 +12,15 @@ from reverie.store import RULES, Kind, Write
 from reverie.store.undo import restore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reverie.engine.writing import Author
     from reverie.store import Reader, Writer
 
-__all__ = ["get", "undo", "undoable"]
+__all__ = ["get", "rollback", "undo", "undoable"]
 
-_DRAWN = (Kind.DOCUMENT,)  # made anew from the memories that are put back
+_TEXTS = (Kind.DOCUMENT, Kind.MEMORY)  # documents are merged, and memories follow them
+_RETURNED = (Kind.STATE, Kind.NOTE, Kind.DIGEST)
 
 
 def get(reader: Reader, seq: int) -> dict[str, Any]:
@@ -34,27 +38,81 @@ def get(reader: Reader, seq: int) -> dict[str, Any]:
 def undoable(operation: dict[str, Any]) -> bool:
     """Whether an operation holds something to put back, and nothing that forbids it."""
     changes = operation["changes"]
-    ways = {RULES[kind].undo for change in changes if (kind := Kind(change["kind"])) not in _DRAWN}
+    ways = {RULES[kind].undo for change in changes if (kind := Kind(change["kind"])) is not Kind.MEMORY}
     return "restore" in ways and "refuse" not in ways and not any("purged" in change for change in changes)
 
 
-def undo(space: str, seq: int, *, who: str, idempotency: tuple[str, str] | None = None) -> Write[dict[str, Any]]:
-    """Puts back what operation `seq` changed, as a new operation.
+def undo(
+    space: str,
+    seq: int,
+    *,
+    who: str,
+    author: Author,
+    new_id: Callable[[], str],
+    idempotency: tuple[str, str] | None = None,
+) -> Write[dict[str, Any]]:
+    """Takes back what operation `seq` did, as a new operation; what others did since stays where it goes together.
 
-    The body raises Conflict naming what a later operation changed, ValidationError for what cannot be undone.
+    The body raises Conflict naming what a later operation changed in the same place, or that cannot be undone.
     """
 
     def body(writer: Writer) -> dict[str, Any]:
         undone = get(writer, seq)
-        changes = restore(writer, seq, leave=_DRAWN)
-        if any(change["kind"] == Kind.MEMORY.value for change in changes):
-            consolidation.redraw(writer, at=writer.at)
+        texts = [change for change in undone["changes"] if change["kind"] == Kind.DOCUMENT.value]
+        others = [change for change in undone["changes"] if Kind(change["kind"]) not in _TEXTS]
+        if any(RULES[Kind(change["kind"])].undo != "leave" for change in others) or not texts:
+            restore(writer, seq, leave=_TEXTS)
+        reverting.undo_documents(writer, undone, author=author, new_id=new_id)
         for change in undone["changes"]:
             if change["kind"] == Kind.DISTILLATION.value:
                 _rewind(writer, str(change["key"][0]))
-        return {"operation": str(writer.number), "undone": str(seq), "changes": changes}
+        return {"operation": str(writer.number), "undone": str(seq), "changes": undone["changes"]}
 
     return Write(space=space, who=who, why=f"undo {seq}", body=body, idempotency=idempotency)
+
+
+def rollback(
+    space: str,
+    seq: int,
+    *,
+    who: str,
+    author: Author,
+    new_id: Callable[[], str],
+    idempotency: tuple[str, str] | None = None,
+) -> Write[dict[str, Any]]:
+    """Brings documents, memories, notes and working states back to what they were when operation `seq` was committed.
+
+    Messages, archives, purges and the ledger stay; so does the history, and an undo takes the rollback back.
+    The body raises NotFound where there is no such operation, or what it left is no longer kept.
+    """
+
+    def body(writer: Writer) -> dict[str, Any]:
+        if seq:
+            get(writer, seq)
+        paths = reverting.return_documents(writer, seq, author=author, new_id=new_id)
+        returned = _return_records(writer, seq)
+        return {"operation": str(writer.number), "to": str(seq), "documents": paths, "records": returned}
+
+    return Write(space=space, who=who, why=f"rollback to {seq}", body=body, idempotency=idempotency)
+
+
+def _return_records(writer: Writer, seq: int) -> int:
+    """Puts back notes, states and digests that changed since; those of threads that are gone stay away."""
+    changed = {
+        (Kind(change["kind"]), tuple(change["key"]))
+        for _, later in writer.scan(Kind.OPERATION, after=(seq,))
+        for change in later["changes"]
+        if Kind(change["kind"]) in _RETURNED and "purged" not in change
+    }
+    for kind, key in sorted(changed):
+        if writer.get(Kind.THREAD, (key[0],)) is None:
+            continue
+        past = [version for version in writer.history(kind, key) if version.operation <= seq]
+        if past and past[-1].value is not None:
+            writer.put(kind, key, past[-1].value)
+        else:
+            writer.delete(kind, key)
+    return len(changed)
 
 
 def _rewind(writer: Writer, thread_id: str) -> None:

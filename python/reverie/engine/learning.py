@@ -71,8 +71,6 @@ def commit(plan: LearnPlan, *, space: str, who: str, at: str) -> Write[dict[str,
         if thread["extractedSeq"] != plan.since:
             raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
         changes = consolidation.apply(writer, plan.memories, at=at)
-        if plan.memories.documents:
-            consolidation.refresh_index(writer, at=at)
         writer.put(Kind.THREAD, (plan.thread,), {**thread, "extractedSeq": plan.last_seq})
         return changes
 

@@ -6,6 +6,7 @@ from msgspec import Meta, field
 
 from reverie.models import Json
 from reverie.wire.base import Reply, Request
+from reverie.wire.documents import SyncStatus
 from reverie.wire.dreams import DreamRecord, Schedule
 
 __all__ = [
@@ -16,7 +17,6 @@ __all__ = [
     "Job",
     "JobAccepted",
     "JobState",
-    "LeftAlone",
     "ModelInUse",
     "Space",
     "Status",
@@ -62,13 +62,6 @@ class TokenSpend(Reply):
     tokenizer: str = "o200k_base"
 
 
-class LeftAlone(Reply):
-    """A file whose bytes are not those last written: it stays as it is, the new text stands in `beside`."""
-
-    path: str
-    beside: str | None = None
-
-
 class Status(Reply):
     """`GET /v1/status`. `root` is the folder with the documents; `counts` is per kind."""
 
@@ -81,7 +74,7 @@ class Status(Reply):
     schedules: list[Schedule] = field(default_factory=list)
     last_dream: DreamRecord | None = None
     open_conflicts: int = 0
-    left_alone: list[LeftAlone] = field(default_factory=list)
+    sync: SyncStatus | None = None
     operation: str | None = None
 
 

@@ -7,7 +7,20 @@ from msgspec import Meta, field
 from reverie.models import Json
 from reverie.wire.base import Count, Reply, Request
 
-__all__ = ["Archive", "Event", "EventsQuery", "Operation", "OperationChange", "UndoAnswer"]
+__all__ = [
+    "Archive",
+    "Difference",
+    "DifferenceAnswer",
+    "DifferenceQuery",
+    "DocumentVersion",
+    "Event",
+    "EventsQuery",
+    "Operation",
+    "OperationChange",
+    "Rollback",
+    "RollbackAnswer",
+    "UndoAnswer",
+]
 
 
 class OperationChange(Reply):
@@ -45,6 +58,57 @@ class UndoAnswer(Reply):
     operation: str
     undone: str
     changes: list[OperationChange] = field(default_factory=list)
+
+
+class Rollback(Request):
+    """`POST /v1/rollback`: the last operation whose work is to stay; "0" is the very beginning."""
+
+    operation: Annotated[str, Meta(pattern=r"^[0-9]{1,18}(?!\n)$")]
+
+
+class RollbackAnswer(Reply):
+    """The new operation that brought everything back to what it was after `to`."""
+
+    operation: str
+    to: str
+    documents: list[str] = field(default_factory=list)
+    records: Count = 0
+
+
+class DocumentVersion(Reply):
+    """A document as one operation left it; `etag` and `size` are None where that operation deleted it."""
+
+    operation: str
+    at: str
+    who: str
+    why: str
+    etag: str | None = None
+    size: int | None = None
+    summary: str | None = None
+
+
+class DifferenceQuery(Request):
+    """The query of `GET /v1/diff`: from one operation to another (the newest), of one document or of all."""
+
+    from_: Annotated[str, Meta(pattern=r"^[0-9]{1,18}(?!\n)$")] = field(name="from")
+    to: Annotated[str, Meta(pattern=r"^[0-9]{1,18}(?!\n)$")] | None = None
+    path: Annotated[str, Meta(min_length=1, max_length=1024)] | None = None
+
+
+class Difference(Reply):
+    """One document at both ends; None where it was not there."""
+
+    path: str
+    before: str | None = None
+    after: str | None = None
+
+
+class DifferenceAnswer(Reply):
+    """What changed in documents between two operations."""
+
+    items: list[Difference]
+    from_: str = field(name="from")
+    to: str
 
 
 class Archive(Reply):

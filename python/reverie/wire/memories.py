@@ -12,10 +12,13 @@ __all__ = [
     "RECALL_LIMIT_MAX",
     "AddChange",
     "Change",
+    "ChangeMemory",
+    "CreateMemory",
     "DeleteChange",
     "KeepChange",
     "Memory",
     "MemoryChanges",
+    "MemoryDeleted",
     "MemoryKind",
     "MemoryQuery",
     "MemoryVersion",
@@ -58,6 +61,38 @@ class Memory(Reply):
     provenance: dict[str, Json] = field(default_factory=dict)
     title: str | None = None
     fields: dict[str, str] = field(default_factory=dict)
+
+
+class CreateMemory(Request):
+    """`POST /v1/memories`: something to remember.
+
+    Without a `document` it goes where its type belongs. `title` and `fields` are those of an episode. `author` says
+    whose words they are: engines never change a person's by themselves.
+    """
+
+    content: Annotated[str, Meta(min_length=1, max_length=100_000)]
+    type: MemoryKind = "fact"
+    tags: Annotated[list[Tag], Meta(max_length=_TAGS_MAX)] = field(default_factory=list)
+    document: Annotated[str, Meta(min_length=1, max_length=1024)] | None = None
+    title: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+    fields: dict[str, str] = field(default_factory=dict)
+    author: Literal["person", "agent"] = "agent"
+
+
+class ChangeMemory(Request):
+    """`PATCH /v1/memories/{id}`: other words, other tags, or both."""
+
+    content: Annotated[str, Meta(min_length=1, max_length=100_000)] | None = None
+    tags: Annotated[list[Tag], Meta(max_length=_TAGS_MAX)] | None = None
+    author: Literal["person", "agent"] = "agent"
+
+
+class MemoryDeleted(Reply):
+    """A memory that is gone; undo of `operation` brings it back."""
+
+    id: str
+    document: str
+    operation: str
 
 
 class MemoryVersion(Reply):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -46,9 +47,11 @@ class Space:
             if path.is_file() and not path.relative_to(self.root).parts[0].startswith((".", "archives"))
         }
 
-    def left_alone(self) -> list[tuple[str, str | None]]:
-        """What status says of other people's edits."""
-        return [(left.path, left.beside) for left in self.client.status().left_alone]
+    def agree(self) -> Any:
+        """One look at the whole folder; store and files say the same after it."""
+        outcome = self.client.sync_now()
+        assert self.files().items() >= self.documents().items()
+        return outcome
 
 
 @pytest.fixture
@@ -60,82 +63,73 @@ def space(tmp_path: Path) -> Iterator[Space]:
         yield made
 
 
+PROJECTED = {"MEMORY-INDEX.json", "memory/long-term-memory.json"}
+
+
 def test_the_folder_is_what_the_store_has(space: Space) -> None:
-    """Every document, every archive under its address, and the mark; nothing else, and again after more was learnt."""
+    """Every document, the projections, every archive under its address, and the mark; again after more was learnt."""
     first = space.files()
-    assert first == space.documents()
+    assert {path: text for path, text in first.items() if path not in PROJECTED} == space.documents()
     second = space.learn()
 
-    assert space.files() == space.documents() != first
+    assert space.files() != first
+    assert {path: text for path, text in space.files().items() if path not in PROJECTED} == space.documents()
+    memories = orjson.loads(space.files()["memory/long-term-memory.json"])
+    assert {item["id"] for item in memories} == {item.id for item in space.client.memories(limit=1000).items}
     for archive in space.client.archives().items:
         assert (space.root / "archives" / f"{archive.sha256}.json").read_bytes() == space.client.archive(archive.sha256)
     assert second.archive in {path.stem for path in (space.root / "archives").iterdir()}
     assert orjson.loads((space.root / ".reverie" / "space.json").read_bytes())["space"] == "default"
-    assert space.left_alone() == []
     assert space.client.status().root == str(space.root)
     [listed] = space.daemon.ask("GET", "/v1/spaces").json()["items"]
     assert listed == {"id": "default", "root": str(space.root)}
 
 
-def test_a_file_that_a_person_changed_is_left_alone(space: Space) -> None:
-    """Its bytes stay; the new text goes beside it and status says so; once it is put right, all is as before."""
+def test_a_file_that_a_person_changed_is_taken_in(space: Space) -> None:
+    """Its new line is a memory of a person, which engines leave as it is; what is learnt later stands beside it."""
     mine = space.root / "facts" / "mistakes.md"
-    was = mine.read_text("utf-8")
-    edited = was + "- My own line, with two spaces at its end  \n"
+    edited = mine.read_text("utf-8") + "- My own line, with two spaces at its end  \n"
     mine.write_text(edited, "utf-8")
-    space.learn()
-    beside = space.root / "facts" / "mistakes.reverie-new.md"
-    new = space.client.document("facts/mistakes.md").content
+    assert space.agree().adopted == 1
 
     assert mine.read_text("utf-8") == edited
-    assert beside.read_text("utf-8") == new != was
-    assert space.left_alone() == [("facts/mistakes.md", "facts/mistakes.reverie-new.md")]
+    [own] = [item for item in space.client.memories(limit=1000).items if item.content.startswith("My own line")]
+    assert (own.trust, own.document, own.type) == ("person", "facts/mistakes.md", "mistake")
 
     space.learn()
-    assert mine.read_text("utf-8") == edited
-    assert beside.read_text("utf-8") == space.client.document("facts/mistakes.md").content
-
-    beside.replace(mine)
-    space.learn()
-    assert space.left_alone() == []
-    assert space.files() == space.documents()
+    assert "- My own line, with two spaces at its end  \n" in mine.read_text("utf-8")
+    assert space.client.memory(own.id).content == own.content
+    assert mine.read_text("utf-8") == space.client.document("facts/mistakes.md").content
 
 
-def test_an_edit_that_nothing_follows_is_left_without_company(space: Space) -> None:
-    """A file of which there is nothing new to say gets no file beside it."""
-    mine = space.root / "facts" / "preferences.md"
-    mine.write_text("all my own\n", "utf-8")
-    before = space.client.document("facts/preferences.md").content
-    space.client.undo(space.client.operations(limit=1).items[0].id)
-    space.learn()
-
-    assert mine.read_text("utf-8") == "all my own\n"
-    new = space.client.document("facts/preferences.md").content
-    assert (space.root / "facts" / "preferences.reverie-new.md").exists() == (new != before)
-
-
-def test_a_file_that_a_person_removed_stays_away(space: Space) -> None:
-    """Removing is an edit too; the new text goes beside where it stood."""
+def test_a_file_that_a_person_removed_is_gone(space: Space) -> None:
+    """After the quiet time its memories are deleted, and undo brings them and the file back."""
+    before = space.client.document("facts/mistakes.md").content
     (space.root / "facts" / "mistakes.md").unlink()
-    space.learn()
-    assert not (space.root / "facts" / "mistakes.md").exists()
-    assert [path for path, _ in space.left_alone()] == ["facts/mistakes.md"]
+    while "facts/mistakes.md" in space.documents():  # the quiet time ends by itself
+        time.sleep(0.05)
+    assert not [item for item in space.client.memories(limit=1000).items if item.document == "facts/mistakes.md"]
+
+    space.client.undo(space.client.operations(limit=1).items[0].id)
+    assert (space.root / "facts" / "mistakes.md").read_text("utf-8") == before
 
 
-def test_somebody_elses_files_are_not_touched(space: Space) -> None:
-    """A file that the store knows nothing of stays as it is, as does a link in a file's place."""
+def test_a_new_file_is_a_new_category(space: Space) -> None:
+    """Its bullets are memories; a link is no file, and what it leads to is not touched."""
     own = space.root / "facts" / "garden.md"
-    own.write_text("# Garden\n", "utf-8")
+    own.write_text("# Garden\n\n- Roses want sun #plants\n", "utf-8")
     elsewhere = space.daemon.home / "elsewhere.md"
-    elsewhere.write_text("mine\n", "utf-8")
-    link = space.root / "facts" / "mistakes.md"
-    link.unlink()
+    elsewhere.write_text("- mine\n", "utf-8")
+    link = space.root / "facts" / "link.md"
     link.symlink_to(elsewhere)
-    space.learn()
+    outcome = space.agree()
 
-    assert own.read_text("utf-8") == "# Garden\n"
-    assert link.is_symlink()
-    assert elsewhere.read_text("utf-8") == "mine\n"
+    assert own.read_text("utf-8") == "# Garden\n\n- Roses want sun #plants\n"
+    [roses] = [item for item in space.client.memories(limit=1000).items if item.document == "facts/garden.md"]
+    assert (roses.content, roses.tags, roses.type, roses.trust) == ("Roses want sun", ["plants"], "fact", "person")
+    assert [(each.path, each.reason) for each in outcome.status.refused] == [("facts/link.md", "symlink")]
+    assert elsewhere.read_text("utf-8") == "- mine\n"
+    assert "facts/garden.md" in (space.client.index().text)
 
 
 def test_a_vanished_root_is_not_written_into(space: Space) -> None:
@@ -153,8 +147,7 @@ def test_a_vanished_root_is_not_written_into(space: Space) -> None:
     space.root.rmdir()
     away.rename(space.root)
     space.learn()
-    assert space.files() == space.documents()
-    assert space.left_alone() == []
+    space.agree()
 
 
 @pytest.mark.parametrize("mark", [b'{"space":"other","format":1}', b"not json", b'["default"]', b"x" * 5_000])
@@ -177,10 +170,7 @@ def test_a_start_writes_what_was_left_unwritten(space: Space) -> None:
     space.daemon.start()
     with Client(space.daemon.socket) as client:
         again = Space(space.daemon, client, space.root)
-        for _ in range(200):
-            if again.files() == again.documents():
-                break
-        assert again.files() == again.documents()
+        again.agree()
         assert (space.root / "archives" / f"{made.archive}.json").exists()
 
 

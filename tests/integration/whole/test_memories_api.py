@@ -158,7 +158,10 @@ def test_documents_hold_the_memories(client: Client, daemon: Daemon) -> None:
     whole = client.documents(limit=1000).items
     paths = [document.path for document in whole]
     assert paths == sorted(paths)
-    assert {"MEMORY.md", "MEMORY-INDEX.json", "memory/long-term-memory.json", "facts/mistakes.md"} <= set(paths)
+    assert {"MEMORY.md", "facts/mistakes.md"} <= set(paths)
+    for projected in ("MEMORY-INDEX.json", "memory/long-term-memory.json"):
+        assert projected not in paths
+        assert client.document(projected).content == (daemon.home / "root" / "default" / projected).read_text("utf-8")
     assert turned(client.documents, 2) == whole
     for document in whole:
         text = client.document(document.path)

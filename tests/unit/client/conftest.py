@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 Ask = Callable[..., Any]
 
 
-def _blocking(path: Path, name: str, *args: Any, **kwargs: Any) -> Any:
+def _blocking(socket: Path, name: str, /, *args: Any, **kwargs: Any) -> Any:
     options = kwargs.pop("options", {})
-    with Client(path, **options) as client:
+    with Client(socket, **options) as client:
         return getattr(client, name)(*args, **kwargs)
 
 
-def _awaited(path: Path, name: str, *args: Any, **kwargs: Any) -> Any:
+def _awaited(socket: Path, name: str, /, *args: Any, **kwargs: Any) -> Any:
     options = kwargs.pop("options", {})
 
     async def run() -> Any:
-        async with AsyncClient(path, **options) as client:
+        async with AsyncClient(socket, **options) as client:
             return await getattr(client, name)(*args, **kwargs)
 
     return asyncio.run(run())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie import errors
+from reverie import errors, wire
 from reverie.client import AsyncClient, Client, calls
 from support.fake_daemon import always, envelope, fake_daemon
 
@@ -95,6 +95,43 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
         ),
         ("documents", (), {}, "GET /v1/documents", {"limit": "100"}, None),
         ("document", ("facts/us er.md",), {}, "GET /v1/documents/facts/us%20er.md", {}, None),
+        (
+            "put_document",
+            ("facts/a.md", "text"),
+            {"summary": "s", "etag": "e" * 64},
+            "PUT /v1/documents/facts/a.md",
+            {},
+            {"content": "text", "summary": "s"},
+        ),
+        (
+            "patch_document",
+            ("facts/a.md", [("old", "new")]),
+            {},
+            "POST /v1/documents/facts/a.md/patch",
+            {},
+            {"patches": [{"oldText": "old", "newText": "new"}]},
+        ),
+        ("append_entry", ("e.md", "## x"), {}, "POST /v1/documents/e.md/append", {}, {"entry": "## x"}),
+        ("delete_document", ("facts/a.md",), {}, "DELETE /v1/documents/facts/a.md", {}, None),
+        ("index", (), {}, "GET /v1/index", {}, None),
+        (
+            "remember",
+            (wire.CreateMemory("c", tags=["t"], author="person"),),
+            {},
+            "POST /v1/memories",
+            {},
+            {"content": "c", "tags": ["t"], "author": "person"},
+        ),
+        ("change_memory", ("m", wire.ChangeMemory("c")), {}, "PATCH /v1/memories/m", {}, {"content": "c"}),
+        ("forget", ("m",), {}, "DELETE /v1/memories/m", {}, None),
+        ("conflicts", (), {}, "GET /v1/conflicts", {"limit": "100"}, None),
+        ("conflict", ("c",), {}, "GET /v1/conflicts/c", {}, None),
+        ("resolve", ("c", wire.Resolve(keep="file")), {}, "POST /v1/conflicts/c/resolve", {}, {"keep": "file"}),
+        ("sync_status", (), {}, "GET /v1/sync", {}, None),
+        ("sync_now", (), {"deep": True}, "POST /v1/sync", {}, {"deep": True}),
+        ("rollback", ("3",), {}, "POST /v1/rollback", {}, {"operation": "3"}),
+        ("document_history", ("facts/a.md",), {}, "GET /v1/history/facts/a.md", {}, None),
+        ("difference", ("3",), {"path": "a.md"}, "GET /v1/diff", {"from": "3", "path": "a.md"}, None),
         ("operations", (), {}, "GET /v1/operations", {"limit": "100"}, None),
         ("operation", ("o",), {}, "GET /v1/operations/o", {}, None),
         ("undo", ("o",), {}, "POST /v1/operations/o/undo", {}, None),

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from reverie import wire
-from reverie.client.call import Call, get, nothing, send, target
+from reverie.client.call import Call, get, nothing, reading, send, target
 
 __all__ = [
     "add_schedule",
     "archive",
     "archives",
+    "difference",
+    "document_history",
     "dream",
     "dream_record",
     "dreams",
     "operation",
     "operations",
     "remove_schedule",
+    "rollback",
     "schedules",
     "start_dream",
     "undo",
@@ -34,6 +37,21 @@ def operation(operation_id: str) -> Call[wire.Operation]:
 def undo(operation_id: str, *, key: str | None = None) -> Call[wire.UndoAnswer]:
     """Take one operation back by a new one. Conflict when something later stands on it."""
     return send("POST", target("operations", operation_id, "undo"), wire.UndoAnswer, key=key)
+
+
+def rollback(operation_id: str, *, key: str | None = None) -> Call[wire.RollbackAnswer]:
+    """Bring documents, memories and notes back to what they were after an operation ("0": to nothing)."""
+    return send("POST", target("rollback"), wire.RollbackAnswer, wire.Rollback(operation_id), key=key, long=True)
+
+
+def document_history(path: str) -> Call[wire.Page[wire.DocumentVersion]]:
+    """Every version of a document with the operation that made it."""
+    return get(wire.Page[wire.DocumentVersion], "history", path)
+
+
+def difference(from_: str, to: str | None = None, *, path: str | None = None) -> Call[wire.DifferenceAnswer]:
+    """What changed in documents between two operations; to the newest without `to`."""
+    return Call("GET", target("diff", **{"from": from_, "to": to, "path": path}), reading(wire.DifferenceAnswer))
 
 
 def archives(*, limit: int = wire.LIMIT_DEFAULT, after: str | None = None) -> Call[wire.Page[wire.Archive]]:

@@ -1,4 +1,4 @@
-"""Memories and the documents that hold them."""
+"""What is known, how it came about, and what of it answers a question."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reverie.client.call import Call, get, send, target
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["document", "documents", "memories", "memory", "memory_history", "recall"]
+__all__ = ["memories", "memory", "memory_history", "recall"]
 
 
 def memories(
@@ -47,13 +47,3 @@ def recall(
         query, limit, token_budget, None if types is None else list(types), None if tags is None else list(tags)
     )
     return send("POST", target("recall"), wire.RecallAnswer, body)
-
-
-def documents(*, limit: int = wire.LIMIT_DEFAULT, after: str | None = None) -> Call[wire.Page[wire.Document]]:
-    """One page of the documents, without their text."""
-    return get(wire.Page[wire.Document], "documents", limit=limit, after=after)
-
-
-def document(path: str) -> Call[wire.DocumentText]:
-    """A document with its text."""
-    return get(wire.DocumentText, "documents", path)

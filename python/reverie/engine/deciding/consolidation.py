@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from reverie import consolidate, ids, projections, tokens
 from reverie.consolidate import Decision
-from reverie.engine.consolidation import INDEX_PATH, MemoryPlan, Shelf, sha256, texts_of
+from reverie.documents import Add as AddItem
+from reverie.documents import Delete as DeleteItem
+from reverie.documents import Update as UpdateItem
+from reverie.documents import Wording, changed, fresh
+from reverie.engine.consolidation import MemoryPlan, Shelf, Text
 from reverie.engine.records import record, value
 from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Update
 from reverie.store.moments import to_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reverie.models import Change
     from reverie.redact import Redactor
@@ -43,14 +47,14 @@ def decide(
     tier = consolidate.tier(tokens.count(projections.long_term_memory(existing).decode()), given.window)
     decision = consolidate.decide(clean, existing, tier)
     after = consolidate.apply(decision.changes, existing, clean, at=at, new_ids=_ids(at, random))
-    return _plan(given, existing, after, decision, candidates=len(clean), tier=tier.value)
+    return _plan(given, existing, after, decision, candidates=len(clean), tier=tier.value, day=at[:10])
 
 
 def carry_out(given: Shelf, changes: Sequence[Change], *, at: str) -> MemoryPlan:
     """Changes that were decided elsewhere, as records and texts ready to be written; pure."""
     existing = [value(Memory, held) for held in given.memories]
     after = consolidate.apply(changes, existing, at=at, new_ids=())
-    return _plan(given, existing, after, Decision(tuple(changes)), candidates=0, tier="")
+    return _plan(given, existing, after, Decision(tuple(changes)), candidates=0, tier="", day=at[:10])
 
 
 def _plan(
@@ -61,13 +65,11 @@ def _plan(
     *,
     candidates: int,
     tier: str,
+    day: str,
 ) -> MemoryPlan:
     before = {memory.id: memory for memory in existing}
     put = [memory for memory in after if before.get(memory.id) != memory]
     deleted = sorted(set(before) - {memory.id for memory in after})
-    changed = bool(put or deleted)
-    texts = texts_of(after) if changed else {}
-    fresh = {path: text for path, text in texts.items() if given.documents.get(path) != sha256(text)}
     added = iter([memory.id for memory in after if memory.id not in before])
     return MemoryPlan(
         operation=given.operation,
@@ -75,13 +77,40 @@ def _plan(
         tier=tier,
         put=[record(memory) for memory in put],
         deleted=deleted,
-        documents=fresh,
-        gone=sorted({*given.documents} - {*texts, INDEX_PATH}) if changed else [],
+        documents=_texts(given, before, put, deleted, day=day),
         changes=[_worded(change, added) for change in decision.changes],
         proposals=[{"change": _worded(item.change, added), "why": item.why} for item in decision.proposals],
         counts=dict(Counter(change.action for change in decision.changes)),
         archived=[{"type": memory.type.value, "content": memory.content, "tags": list(memory.tags)} for memory in put],
     )
+
+
+def _texts(
+    given: Shelf, before: Mapping[str, Memory], put: Sequence[Memory], deleted: Sequence[str], *, day: str
+) -> dict[str, Text]:
+    """The documents after the changes: edits of their texts as they are, so that all else in them stays."""
+    changes: dict[str, list[AddItem | UpdateItem | DeleteItem]] = defaultdict(list)
+    for memory in put:
+        words = _wording(memory)
+        changes[memory.document].append(
+            UpdateItem(memory.id, words) if memory.id in before else AddItem(memory.id, words)
+        )
+    for memory_id in deleted:
+        changes[before[memory_id].document].append(DeleteItem(memory_id))
+    texts: dict[str, Text] = {}
+    for path, wanted in sorted(changes.items()):
+        held = given.documents.get(path)
+        if held is None or held.text is None:
+            made = fresh(path, [(each.id, each.words) for each in wanted if not isinstance(each, DeleteItem)], day=day)
+        else:
+            made = changed(path, held.text, held.ids, wanted, day=day)
+        texts[path] = Text(made.text, list(made.ids))
+    return texts
+
+
+def _wording(memory: Memory) -> Wording:
+    day = str(memory.provenance.get("at") or memory.created_at)[:10]
+    return Wording(memory.content, memory.tags, memory.title, memory.fields, day)
 
 
 def _clean(candidate: Candidate, redactor: Redactor, thread: dict[str, Any] | None) -> Candidate:

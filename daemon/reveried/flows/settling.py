@@ -1,0 +1,79 @@
+"""What people ask of sync: how it stands, to look now, and to settle a conflict."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from reverie.engine import conflicts
+from reverie.ids import new_id
+from reverie.store import Kind
+
+if TYPE_CHECKING:
+    from reverie.engine.conflicts import Keep
+    from reveried.services import Services
+
+__all__ = ["resolve", "status", "sync"]
+
+ID_RANDOM_BYTES = 10
+
+
+async def resolve(
+    services: Services,
+    space: str,
+    conflict_id: str,
+    *,
+    keep: Keep | None,
+    content: str | None,
+    who: str,
+    idempotency: tuple[str, str] | None,
+) -> dict[str, Any]:
+    """Settles a conflict, and puts on disk what follows from it."""
+    with services.store.reader(space) as reader:
+        held = reader.get(Kind.CONFLICT, (conflict_id,))
+    paths = {held["path"], held["copy"]} if held is not None else set()
+    await services.folders.take_in(space, paths)
+    write = conflicts.resolve(
+        space,
+        conflict_id,
+        keep=keep,
+        content=None if content is None else services.redactor.text(content),
+        who=who,
+        author="person",
+        new_id=lambda: new_id("mem", services.now_ms(), services.random(ID_RANDOM_BYTES)),
+        idempotency=idempotency,
+    )
+    done = (await services.submit(write)).value
+    await services.folders.publish(space, paths)
+    return dict(done)
+
+
+async def sync(services: Services, space: str, *, accept_deletions: bool, deep: bool) -> dict[str, Any]:
+    """One look at the whole folder, now, and what it led to."""
+    if accept_deletions:
+        services.folders.of(space).accept()
+    outcome = await services.folders.sync(space, None, whole=True, deep=deep)
+    await services.folders.project(space)
+    return {
+        "read": outcome.read,
+        "adopted": outcome.adopted,
+        "written": outcome.written,
+        "deleted": outcome.deleted,
+        "conflicts": outcome.conflicts,
+        "status": await status(services, space),
+    }
+
+
+async def status(services: Services, space: str) -> dict[str, Any]:
+    """How folder and store stand to each other."""
+    return await asyncio.to_thread(_status, services, space)
+
+
+def _status(services: Services, space: str) -> dict[str, Any]:
+    told = services.folders.of(space).told()
+    with services.store.reader(space) as reader:
+        return {
+            **told,
+            "documents": reader.count(Kind.DOCUMENT),
+            "conflicts": reader.count(Kind.CONFLICT),
+        }

@@ -1,0 +1,164 @@
+"""A caller's change of a document or a memory: what the file says first, then one commit, then the file on disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reverie.engine import documents, memories
+from reverie.ids import new_id
+from reverie.store import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from reverie.engine.writing import Author
+    from reverie.models import Candidate
+    from reverie.store import Write
+    from reveried.services import Services
+
+__all__ = ["append", "change", "delete", "forget", "patch", "put", "remember"]
+
+ID_RANDOM_BYTES = 10
+
+
+async def put(
+    services: Services, space: str, path: str, text: str, *, who: str, summary: str | None, if_match: str | None
+) -> dict[str, Any]:
+    """What `PUT /v1/documents/{path}` answers from: the record as stored."""
+    write = documents.put(
+        space,
+        path,
+        services.redactor.text(text),
+        who=who,
+        author="agent",
+        new_id=_ids(services),
+        if_match=if_match,
+        summary=_clean(services, summary),
+    )
+    return await _written(services, space, path, write)
+
+
+async def patch(
+    services: Services,
+    space: str,
+    path: str,
+    patches: Sequence[tuple[str, str]],
+    *,
+    who: str,
+    if_match: str | None,
+    idempotency: tuple[str, str] | None,
+) -> dict[str, Any]:
+    """The record as stored, and `appliedCount`. An old text is looked for as the document shows it: redacted."""
+    clean = services.redactor.text
+    write = documents.patched(
+        space,
+        path,
+        [(clean(old), clean(new)) for old, new in patches],
+        who=who,
+        author="agent",
+        new_id=_ids(services),
+        if_match=if_match,
+        idempotency=idempotency,
+    )
+    return await _written(services, space, path, write)
+
+
+async def append(
+    services: Services,
+    space: str,
+    path: str,
+    entry: str,
+    *,
+    who: str,
+    summary: str | None,
+    if_match: str | None,
+    idempotency: tuple[str, str] | None,
+) -> dict[str, Any]:
+    """The record as stored."""
+    write = documents.append(
+        space,
+        path,
+        services.redactor.text(entry),
+        who=who,
+        author="agent",
+        new_id=_ids(services),
+        summary=_clean(services, summary),
+        if_match=if_match,
+        idempotency=idempotency,
+    )
+    return await _written(services, space, path, write)
+
+
+async def delete(services: Services, space: str, path: str, *, who: str, if_match: str | None) -> dict[str, Any]:
+    """What `DELETE /v1/documents/{path}` answers."""
+    return await _written(
+        services, space, path, documents.delete(space, path, who=who, author="agent", if_match=if_match)
+    )
+
+
+async def remember(
+    services: Services,
+    space: str,
+    candidate: Candidate,
+    *,
+    who: str,
+    author: Author,
+    document: str | None,
+    idempotency: tuple[str, str] | None,
+) -> dict[str, Any]:
+    """The record of a new memory."""
+    write = memories.remember(
+        space,
+        candidate,
+        who=who,
+        author=author,
+        new_id=_ids(services, "mem"),
+        document=document,
+        idempotency=idempotency,
+    )
+    done = (await services.submit(write)).value
+    await services.folders.publish(space, {done["document"]})
+    return dict(done)
+
+
+async def change(
+    services: Services,
+    space: str,
+    memory_id: str,
+    *,
+    content: str | None,
+    tags: Sequence[str] | None,
+    who: str,
+    author: Author,
+) -> dict[str, Any]:
+    """The record of a memory as it reads now."""
+    write = memories.change(space, memory_id, content=_clean(services, content), tags=tags, who=who, author=author)
+    return await _written(services, space, _document_of(services, space, memory_id), write)
+
+
+async def forget(services: Services, space: str, memory_id: str, *, who: str, author: Author) -> dict[str, Any]:
+    """What `DELETE /v1/memories/{id}` answers."""
+    write = memories.forget(space, memory_id, who=who, author=author)
+    return await _written(services, space, _document_of(services, space, memory_id), write)
+
+
+async def _written(services: Services, space: str, path: str, write: Write[dict[str, Any]]) -> dict[str, Any]:
+    """Takes in what a person saved there, commits, and puts the document on disk before anyone is told."""
+    await services.folders.take_in(space, {path})
+    done = (await services.submit(write)).value
+    await services.folders.publish(space, {path})
+    return dict(done)
+
+
+def _document_of(services: Services, space: str, memory_id: str) -> str:
+    with services.store.reader(space) as reader:
+        found = reader.get(Kind.MEMORY, (memory_id,))
+    return "" if found is None else str(found["document"])
+
+
+def _ids(services: Services, kind: str = "mem") -> Callable[[], str]:
+    return lambda: new_id(kind, services.now_ms(), services.random(ID_RANDOM_BYTES))
+
+
+def _clean(services: Services, text: str | None) -> str | None:
+    return None if text is None else services.redactor.text(text)

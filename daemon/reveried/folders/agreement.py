@@ -1,0 +1,63 @@
+"""What one folder and its store last agreed on, path by path, and what of it is not kept in the store yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reverie.sync.node import Stamp
+    from reverie.sync.values import Known
+
+__all__ = ["Agreement"]
+
+
+class Agreement:
+    """`known` are the records, `stamps` the files whose words the store has, as they were when it took them."""
+
+    def __init__(self, known: Mapping[str, Known]) -> None:
+        self.known: dict[str, Known] = dict(known)
+        self.stamps: dict[str, Stamp] = {}
+        self._fresh: dict[str, Known] = {}
+        self._gone: set[str] = set()
+
+    def agree(self, records: Iterable[Known], stamps: Mapping[str, Stamp | None]) -> None:
+        """Takes records over; a file without a stamp is read again at the next look."""
+        for record in records:
+            if self.known.get(record.path) != record:
+                self._fresh[record.path] = record
+                self._gone.discard(record.path)
+            self.known[record.path] = record
+            stamp = stamps.get(record.path)
+            if stamp is not None and record.missing_since is None:
+                self.stamps[record.path] = stamp
+            else:
+                self.stamps.pop(record.path, None)
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """These are no longer anybody's."""
+        for path in paths:
+            self.stamps.pop(path, None)
+            if self.known.pop(path, None) is not None:
+                self._fresh.pop(path, None)
+                self._gone.add(path)
+
+    def unrecorded(self) -> tuple[list[Known], set[str]]:
+        """Records and paths that the store has not been told of, once: the caller tells it."""
+        fresh, gone = list(self._fresh.values()), self._gone
+        self._fresh, self._gone = {}, set()
+        return fresh, gone
+
+    def expected(self) -> set[str]:
+        """The paths at which a file should be, or was seen to be gone."""
+        return {path for path, known in self.known.items() if known.sha256 or known.missing_since is not None}
+
+    def missing(self) -> dict[str, int]:
+        """The files that are gone, and since when (ms)."""
+        return {path: known.missing_since for path, known in self.known.items() if known.missing_since is not None}
+
+    @property
+    def files(self) -> int:
+        """How many files there are, as far as is known."""
+        return sum(1 for known in self.known.values() if known.sha256)

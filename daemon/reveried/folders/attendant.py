@@ -1,0 +1,154 @@
+"""Keeps one space's folder and its store in agreement: after hints, at times that are due, and every now and then."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from reverie.errors import ReverieError
+from reveried.log import logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reveried.config import Sync
+    from reveried.folders.folders import Folders
+    from reveried.watcher import Watcher
+
+__all__ = ["Attendant"]
+
+DEBOUNCE_MOST = 10  # times the quiet period, while changes go on and on
+SETTLED_S = 1.0  # after the last change, records are kept and projections are brought up to date
+UNWATCHED_S = 2.0  # between two looks where the system tells of no changes
+NEVER_S = 3600.0
+
+
+class Attendant:
+    """One space's loop. `hint` may be called from any thread."""
+
+    def __init__(
+        self, folders: Folders, space: str, config: Sync, *, now_ms: Callable[[], int], polling: bool = False
+    ) -> None:
+        self._folders = folders
+        self._space = space
+        self._config = config
+        self._now_ms = now_ms
+        self._loop = asyncio.get_running_loop()
+        self._news = asyncio.Event()
+        self._paths: set[str] = set()
+        self._whole = True  # the first look is at everything
+        self._watcher: Watcher | None = None
+        self._watched = False
+        self._polling = polling
+        self._touched_at = 0.0
+        self._scanned_at = 0.0
+        self._unsettled: float | None = None
+
+    def hint(self, path: str | None) -> None:
+        """Something may have changed at `path`, or anywhere."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.hear, path)
+
+    def hear(self, path: str | None) -> None:
+        """As `hint`, within the loop."""
+        if path is None:
+            self._whole = True
+        else:
+            self._paths.add(path)
+        self._touched_at = self._loop.time()
+        self._news.set()
+
+    def written(self) -> None:
+        """Something was written: records and projections are due."""
+        self._unsettled = self._loop.time() + SETTLED_S
+        self._news.set()
+
+    @property
+    def watching(self) -> str:
+        """How changes are noticed: by events, or by looking again and again."""
+        return "events" if self._watched else "polling"
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        self._news.set()
+        try:
+            while True:
+                await self._wait()
+                await self._attend()
+        finally:
+            await self.stop()
+
+    async def stop(self) -> None:
+        """No more hints."""
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None:
+            await asyncio.to_thread(watcher.stop)
+
+    async def _wait(self) -> None:
+        """Until there is news that has become quiet, or something is due."""
+        try:
+            await asyncio.wait_for(self._news.wait(), self._rest())
+        except TimeoutError:
+            return
+        self._news.clear()
+        quiet = self._config.debounce_ms / 1000
+        most = self._loop.time() + DEBOUNCE_MOST * quiet
+        while self._paths or self._whole:
+            rest = min(self._touched_at + quiet, most) - self._loop.time()
+            if rest <= 0:
+                return
+            await asyncio.sleep(rest)
+
+    def _rest(self) -> float:
+        """Seconds until the next thing is due."""
+        now, now_ms = self._loop.time(), self._now_ms()
+        folder = self._folders.of(self._space)
+        dues = [self._scanned_at + (self._config.rescan_seconds if self._watched else UNWATCHED_S) - now]
+        dues += [(due - now_ms) / 1000 for due in (folder.due, folder.late.due) if due is not None]
+        if self._unsettled is not None:
+            dues.append(self._unsettled - now)
+        return max(0.0, min(dues, default=NEVER_S))
+
+    async def _attend(self) -> None:
+        try:
+            await self._look()
+            if self._unsettled is not None and self._loop.time() >= self._unsettled:
+                self._unsettled = None
+                await self._folders.record(self._space)
+                await self._folders.project(self._space)
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong, the next look may find it mended
+            code = error.code if isinstance(error, ReverieError) else type(error).__name__
+            logger("reveried.folders").error("a folder cannot be kept", space=self._space, code=code, why=str(error))
+
+    async def _look(self) -> None:
+        """Looks at what was hinted at, at what is due, or at everything where that is long ago."""
+        folder = self._folders.of(self._space)
+        now_ms = self._now_ms()
+        paths, self._paths = self._paths, set()
+        if folder.late.due is not None and folder.late.due <= now_ms:
+            paths |= await asyncio.to_thread(folder.late.settle, now_ms)
+        due = folder.due is not None and folder.due <= now_ms
+        every = self._config.rescan_seconds if self._watched else UNWATCHED_S
+        whole = self._whole or due or self._unwatched() or self._loop.time() >= self._scanned_at + every
+        self._whole = False
+        if not whole and not paths:
+            return
+        if whole:
+            self._scanned_at = self._loop.time()
+            await self._watch()
+        outcome = await self._folders.sync(self._space, paths, whole=whole)
+        if outcome.adopted or outcome.written or outcome.deleted:
+            self.written()
+
+    def _unwatched(self) -> bool:
+        """Whether the folder is there and nobody has begun to watch it."""
+        return self._watcher is None and not self._polling and self._folders.root_of(self._space).is_dir()
+
+    async def _watch(self) -> None:
+        """Begins to watch once the folder is there, and again when it is another one."""
+        if self._unwatched():
+            from reveried.watcher import Watcher  # noqa: PLC0415 - a start without a folder does without it
+
+            watcher = Watcher(self._folders.root_of(self._space).resolve(), self.hint)
+            self._watched = await asyncio.to_thread(watcher.start)
+            self._watcher = watcher

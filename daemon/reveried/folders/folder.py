@@ -1,0 +1,374 @@
+"""One space's folder: looking at it and writing to it. Everything here blocks, and runs in a thread, one at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from reverie.engine import projecting, syncing
+from reverie.engine.listing import Listing
+from reverie.errors import ReverieError
+from reverie.ids import new_id
+from reverie.paths import is_ours
+from reverie.store.moments import from_ms
+from reverie.sync.displaced import recover
+from reverie.sync.node import Refusal, refused
+from reverie.sync.reconcile import reconcile
+from reverie.sync.root import Root
+from reverie.sync.scan import Limits, look, read, scan
+from reverie.sync.swap import Overtaken, put, take
+from reverie.sync.values import Plan, Remove, Rules
+from reverie.sync.veil import Veil
+from reveried.folders.agreement import Agreement
+from reveried.folders.late import LateSaves
+from reveried.folders.projection import Projection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reverie.engine.listing import Listed
+    from reverie.projections import DocumentEntry
+    from reverie.redact import Redactor
+    from reverie.store import Reader, Store
+    from reverie.sync.displaced import Left
+    from reverie.sync.node import Stamp
+    from reverie.sync.values import Case, Write
+    from reveried.config import Sync
+
+__all__ = ["Folder", "Looked", "Wrote"]
+
+ID_RANDOM_BYTES = 10
+AGAIN_MS = 500  # before a file that was being written is looked at again
+
+
+@dataclass(slots=True)
+class Looked:
+    """One look: what is to be done, the paths that it is about, how many files were read, and what they were."""
+
+    plan: Plan = field(default_factory=Plan)
+    paths: set[str] = field(default_factory=set)
+    read: int = 0
+    stamps: dict[str, Stamp] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Wrote:
+    """How many files were written or removed, and the paths that are to be looked at again."""
+
+    written: int = 0
+    again: set[str] = field(default_factory=set)
+
+
+class Folder:
+    """What is known of one folder."""
+
+    def __init__(
+        self,
+        space: str,
+        path: Path,
+        store: Store,
+        redactor: Redactor,
+        config: Sync,
+        *,
+        store_id: str,
+        now_ms: Callable[[], int],
+        random: Callable[[int], bytes],
+    ) -> None:
+        self.space = space
+        self.path = path
+        self.listing = Listing()
+        self.late = LateSaves(int(config.grace_seconds * 1000))
+        self.scanned_at: int | None = None
+        self.problem: ReverieError | None = None
+        self._agreement: Agreement | None = None
+        self._store = store
+        self._store_id = store_id
+        self._redactor = redactor
+        self._config = config
+        self._now_ms = now_ms
+        self._random = random
+        self._root: Root | None = None
+        self._projection = Projection(path)
+        self._refused: dict[str, Refusal] = {}
+        self._failed: dict[str, ReverieError] = {}
+        self._stopped: tuple[str, ...] = ()
+        self._accepting = False
+        self._dirty: set[str] = set()  # documents that changed in the store and are not on disk yet
+
+    @property
+    def agreement(self) -> Agreement:
+        """What was agreed on; read from the store on first use."""
+        if self._agreement is None:
+            with self._store.reader(self.space) as reader:
+                self._agreement = Agreement(syncing.known(reader))
+        return self._agreement
+
+    @property
+    def due(self) -> int | None:
+        """When to look again without being told (ms): a file is gone and may stay so, or was being written."""
+        quiet = int(self._config.delete_quiet_seconds * 1000)
+        missing = [] if self._stopped else [since + quiet for since in self.agreement.missing().values()]
+        growing = any(each.reason == "growing" for each in self._refused.values())
+        return min([*missing, *([(self.scanned_at or 0) + AGAIN_MS] if growing else [])], default=None)
+
+    def accept(self) -> None:
+        """The next whole look takes every file that is gone as deleted on purpose."""
+        self._accepting = True
+
+    def look(self, paths: set[str] | None, *, deep: bool = False) -> Looked:
+        """What folder and store say of `paths` (None: of all), and of the documents that changed since the last look.
+
+        Raises:
+            Conflict: the folder is not there, or not the one that it was; nothing may be done.
+        """
+        try:
+            looked = self._look(paths, deep=deep)
+        except ReverieError as error:
+            self.problem = error
+            raise
+        self.problem = None
+        return looked
+
+    def _look(self, paths: set[str] | None, *, deep: bool) -> Looked:
+        agreement = self.agreement
+        with self._store.reader(self.space) as reader:
+            self._catch_up(reader)
+            root = self._opened()
+            if root is None:
+                return Looked()
+            root.verify()
+            wanted = None if paths is None else {*paths, *self._dirty, *self.late.paths}
+            stamps = self._stat(root, wanted)
+            here = {path for path, stamp in stamps.items() if deep or agreement.stamps.get(path) != stamp}
+            there = agreement.expected() if wanted is None else agreement.expected() & wanted
+            gone = {path for path in there if path not in stamps and self._covering(path) is None}
+            suspects = (here | gone | self._dirty | self.late.paths) - self._refused.keys()
+            return self._decided(reader, root, suspects, stamps, whole=wanted is None)
+
+    def _catch_up(self, reader: Reader) -> None:
+        self._dirty |= {path for path in self.listing.catch_up(reader) if not _is_projected(path)}
+
+    def _opened(self) -> Root | None:
+        """The folder, made where there is something to write and it never was there; None where there is nothing."""
+        if self._root is None:
+            fresh = not self.agreement.known
+            if fresh and not self.path.is_dir() and not self.listing.documents:
+                return None
+            self._root = Root.open(self.path, space=self.space, store_id=self._store_id, fresh=fresh)
+            for left in recover(self._root, {*self.agreement.known, *self.listing.documents}):
+                self._recover(self._root, left)
+        return self._root
+
+    def _recover(self, root: Root, left: Left) -> None:
+        """A save that a crash left behind: merged where its document is known, else put where a person finds it."""
+        if left.data is None:
+            self._refused[left.name] = refused(f".reverie/swap/{left.name}", "unreadable")
+        elif left.path is not None:
+            self.late.add(left.path, left.data, left)
+        else:
+            path = f"recovered.sync-conflict-{self._stamp()}-{left.name[-6:]}.md"
+            if not isinstance(put(root, path, left.data, expected=None), Overtaken):
+                left.discard()
+
+    def _stat(self, root: Root, paths: set[str] | None) -> dict[str, Stamp]:
+        """The files at `paths`, or all of them; what is refused is remembered."""
+        limits = Limits(file_bytes=self._config.file_bytes, files=self._config.files)
+        known = self.agreement.stamps
+        if paths is None:
+            found = scan(root, known=known, limits=limits)
+            self._refused = dict(found.refused)
+            self.scanned_at = self._now_ms()
+            return {**found.stamps, **found.copies}
+        stamps: dict[str, Stamp] = {}
+        for path in paths:
+            at = look(root, path, known=known, limits=limits)
+            self._refused.pop(path, None)
+            if isinstance(at, Refusal):
+                self._refused[path] = at
+            elif at is not None:
+                stamps[path] = at
+        return stamps
+
+    def _covering(self, path: str) -> Refusal | None:
+        """The refusal of a path or of a folder above it: it cannot be said whether its file is there."""
+        while path:
+            if path in self._refused:
+                return self._refused[path]
+            path = path.rpartition("/")[0]
+        return self._refused.get("")
+
+    def _decided(
+        self, reader: Reader, root: Root, wanted: set[str], stamps: dict[str, Stamp], *, whole: bool
+    ) -> Looked:
+        """The plan for the paths that are not as they were."""
+        looked = Looked()
+        found = [self._case(reader, root, path, stamps, looked) for path in sorted(wanted)]
+        cases = [case for case in found if case is not None]
+        looked.paths = {case.path for case in cases}
+        looked.plan = reconcile(
+            cases,
+            veil=lambda raw: Veil.of(raw, self._redactor),
+            now_ms=self._now_ms(),
+            stamp=self._stamp(),
+            new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
+            rules=self._rules(),
+            files=self.agreement.files,
+        )
+        if whole:
+            self._stopped = tuple(path for stop in looked.plan.stops for path in stop.paths)
+            self._accepting = False
+        return looked
+
+    def _rules(self) -> Rules:
+        config = self._config
+        if self._accepting:  # a person has said that the deletions are meant
+            return Rules(delete_quiet_ms=0, mass_fraction=1.0)
+        return Rules(delete_quiet_ms=int(config.delete_quiet_seconds * 1000), mass_fraction=config.mass_fraction)
+
+    def _case(self, reader: Reader, root: Root, path: str, stamps: dict[str, Stamp], looked: Looked) -> Case | None:
+        """What is known of one path; None for a file that cannot be read now."""
+        agreed, saved = self.agreement.known.get(path), self.late.next(path)
+        found = read(root, path, limit=self._config.file_bytes) if path in stamps else None
+        if isinstance(found, Refusal):
+            self._refused[path] = found
+            return None
+        seen, disk = (None, None) if found is None else (found.data, found.sha256)
+        if found is not None:
+            looked.read += 1
+            looked.stamps[path] = found.stamp
+        while saved is not None and found is not None and saved == found.data:
+            self.late.merged(path)  # it is in its place again
+            saved = self.late.next(path)
+        if saved is not None:
+            return syncing.case(reader, path, agreed, saved, versions_max=Rules().versions_max, disk=disk)
+        return syncing.case(reader, path, agreed, seen, versions_max=Rules().versions_max)
+
+    def write(self, looked: Looked, became: dict[str, int]) -> Wrote:
+        """Carries out the folder's side of a plan whose store side is committed; `became` are the new operations.
+
+        A file that somebody changed since the look is left as it is, and named in `again`. One that cannot be written
+        is told by the status; the others are.
+        """
+        wrote = Wrote()
+        root, plan = self._root, looked.plan
+        if root is None:
+            return wrote
+        self.agreement.agree([each.at(became.get(each.path, 0)) for each in plan.records], looked.stamps)
+        self.agreement.forget(plan.forgotten)
+        done = set(looked.paths)
+        changes: list[Write | Remove] = [*plan.writes, *plan.removals]
+        for change in changes:
+            try:
+                settled = self._changed(root, change, became)
+            except ReverieError as error:
+                self._failed[change.path] = error
+                self._dirty.add(change.path)
+                done.discard(change.path)
+                continue
+            self._failed.pop(change.path, None)
+            wrote.written += settled
+            if not settled:
+                wrote.again.add(change.path)
+        self._dirty -= done - wrote.again
+        wrote.again |= {path for path in done - wrote.again if self.late.merged(path)}
+        return wrote
+
+    def _changed(self, root: Root, change: Write | Remove, became: dict[str, int]) -> bool:
+        """Writes or removes one file; whether that was all, and nobody was faster."""
+        now = self._now_ms()
+        if isinstance(change, Remove):
+            taken = take(root, change.path, expected=change.expected)
+            if isinstance(taken, Overtaken):
+                self._overtaken(change.path, taken)
+                return False
+            self.agreement.forget([change.path])
+            self.late.watch(change.path, [taken.displaced], now)
+            return True
+        placed = put(root, change.path, change.data, expected=change.expected)
+        if isinstance(placed, Overtaken):
+            self._overtaken(change.path, placed)
+            return False
+        self.agreement.agree([change.then.at(became.get(change.path, 0))], {change.path: placed.stamp})
+        self.late.watch(change.path, [placed.displaced], now)
+        return placed.stamp is not None
+
+    def _overtaken(self, path: str, found: Overtaken) -> None:
+        """Somebody saved meanwhile: what came out on the way is merged, whether or not it is in its place again."""
+        self.late.watch(path, [found.displaced], self._now_ms())
+        for data in found.saves:
+            self.late.add(path, data, None)
+
+    def project(self) -> int:
+        """Brings what only Reverie writes up to date; how many files were written."""
+        if self._root is None:
+            return 0
+        self._root.verify()
+        with self._store.reader(self.space) as reader:
+            self._catch_up(reader)
+            return self._projection.bring_up(reader, self._root, self.listing, now_ms=self._now_ms())
+
+    def to_list(self) -> list[DocumentEntry] | None:
+        """What MEMORY.md should name; None where it does already."""
+        with self._store.reader(self.space) as reader:
+            self._catch_up(reader)
+            entries = self.listing.memories()
+            return entries if projecting.is_listed_anew(reader, entries) else None
+
+    def listed(self) -> list[Listed]:
+        """Every document that the store has now."""
+        with self._store.reader(self.space) as reader:
+            self._catch_up(reader)
+            return list(self.listing.documents.values())
+
+    def projected(self, path: str) -> dict[str, Any] | None:
+        """What only Reverie writes, as a document's record; None where there is no such file."""
+        with self._store.reader(self.space) as reader:
+            self._catch_up(reader)
+            return projecting.record(reader, path, self.listing)
+
+    def told(self) -> dict[str, Any]:
+        """How the folder stands, as the wire tells it."""
+        problem, stopped = self.problem, self._stopped
+        reason = problem.message if problem is not None else None
+        hint = problem.hint if problem is not None else None
+        if stopped and problem is None:
+            reason = f"{len(stopped)} files are gone at once"
+            hint = "bring them back, or say that it was meant: reverie sync now --accept-deletions"
+        scanned = self.scanned_at
+        return {
+            "state": "stopped" if reason is not None else "ok" if scanned is not None else "starting",
+            "root": str(self.path),
+            "pending": len(self._dirty | self.late.paths),
+            "missing": sorted(stopped or self.agreement.missing()),
+            "refused": [
+                *({"path": each.path, "reason": each.reason, "hint": each.hint} for each in self._refused.values()),
+                *(
+                    {"path": path, "reason": error.code, "hint": error.hint or error.message}
+                    for path, error in sorted(self._failed.items())
+                ),
+                *(
+                    {"path": path, "reason": "projection", "hint": f"it is made by Reverie; your text is at {aside}"}
+                    for path, aside in self._projection.set_aside
+                ),
+            ],
+            "reason": reason,
+            "hint": hint,
+            "lastScanAt": None if scanned is None else from_ms(scanned),
+        }
+
+    def close(self) -> None:
+        """Gives back what is open."""
+        if self._root is not None:
+            self._root.close()
+            self._root = None
+
+    def _stamp(self) -> str:
+        return datetime.fromtimestamp(self._now_ms() / 1000, UTC).strftime("%Y%m%d-%H%M%S")
+
+
+def _is_projected(path: str) -> bool:
+    """Whether only Reverie itself writes this file."""
+    return is_ours(PurePosixPath(path))

@@ -1,0 +1,236 @@
+"""Every space's folder: what callers wait for, and the loops that keep folders and store in agreement."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reverie.engine import projecting, syncing
+from reverie.errors import Conflict, ReverieError
+from reverie.ids import new_id
+from reveried.flows.turns import turn
+from reveried.folders.attendant import Attendant
+from reveried.folders.folder import Folder
+from reveried.log import logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from reverie.engine.listing import Listed
+    from reverie.projections import DocumentEntry
+    from reverie.redact import Redactor
+    from reverie.store import Store
+    from reveried.config import Config
+    from reveried.services import Submit
+
+__all__ = ["Folders", "Outcome"]
+
+PASSES_MAX = 8  # while a person saves again and again, or the store changes; the next hint tries anew
+ID_RANDOM_BYTES = 10
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one call of `sync` led to: files read, documents taken in, files written, documents deleted, conflicts."""
+
+    read: int = 0
+    adopted: int = 0
+    written: int = 0
+    deleted: int = 0
+    conflicts: int = 0
+
+
+class Folders:
+    """The folders of all spaces of this process. Coroutines only; what blocks is done in threads."""
+
+    def __init__(
+        self,
+        store: Store,
+        submit: Submit,
+        redactor: Redactor,
+        config: Config,
+        *,
+        store_id: str,
+        clock: Callable[[], str],
+        now_ms: Callable[[], int],
+        random: Callable[[int], bytes],
+    ) -> None:
+        self._store = store
+        self._store_id = store_id
+        self._submit = submit
+        self._redactor = redactor
+        self._config = config
+        self._clock = clock
+        self._now_ms = now_ms
+        self._random = random
+        self._folders: dict[str, Folder] = {}
+        self._attendants: dict[str, tuple[Attendant, asyncio.Task[None]]] = {}
+        self._attending = False
+
+    def of(self, space: str) -> Folder:
+        """The folder of a space, known from its first use on."""
+        folder = self._folders.get(space)
+        if folder is None:
+            folder = self._folders[space] = Folder(
+                space,
+                self.root_of(space),
+                self._store,
+                self._redactor,
+                self._config.sync,
+                store_id=self._store_id,
+                now_ms=self._now_ms,
+                random=self._random,
+            )
+            if self._attending:
+                self._attend(space)
+        return folder
+
+    def attend(self, spaces: Iterable[str]) -> None:
+        """Begins to keep these folders, and those of spaces that come into use, in agreement with the store."""
+        self._attending = True
+        for space in spaces:
+            if space in self._folders:
+                self._attend(space)
+            self.of(space)
+
+    def _attend(self, space: str) -> None:
+        attendant = Attendant(self, space, self._config.sync, now_ms=self._now_ms)
+        self._attendants[space] = attendant, asyncio.create_task(attendant.run())
+
+    def watching(self, space: str) -> str:
+        """How changes of a folder are noticed."""
+        found = self._attendants.get(space)
+        return "nothing" if found is None else found[0].watching
+
+    def root_of(self, space: str) -> Path:
+        """Where a space's folder is."""
+        return self._config.memory.data_dir / space
+
+    async def listed(self, space: str) -> list[Listed]:
+        """Every document of a space, as the store has them now."""
+        return await asyncio.to_thread(self.of(space).listed)
+
+    async def index(self, space: str) -> list[DocumentEntry]:
+        """The documents that agents are told of, by path."""
+        await self.listed(space)
+        return self.of(space).listing.memories()
+
+    async def take_in(self, space: str, paths: Iterable[str]) -> None:
+        """What people saved at these paths, before somebody else changes them; a stopped folder is passed by."""
+        await self._quietly(space, set(paths))
+
+    async def publish(self, space: str, paths: Iterable[str] | None = None) -> None:
+        """Puts on disk what the store says of these paths, or of all that changed; what fails is logged and told.
+
+        The store has it, and the next look tries again.
+        """
+        await self._quietly(space, None if paths is None else set(paths))
+
+    async def show(self, space: str) -> None:
+        """As `publish` of everything that changed, the indexes and archives too: for what people wait for."""
+        await self._quietly(space, None)
+        try:
+            await self.project(space)
+        except (ReverieError, OSError) as error:
+            _said(space, error)
+
+    async def sync(self, space: str, paths: set[str] | None, *, whole: bool = False, deep: bool = False) -> Outcome:
+        """Looks at `paths`, or at all (`whole`), takes in and writes until folder and store agree.
+
+        Without `whole`, paths whose documents have changed since the last call belong to it. `deep` reads every file.
+
+        Raises:
+            Conflict: the folder is gone or not the one that it was; nothing was done.
+            ReverieError: the folder cannot be read or written.
+        """
+        outcome = Outcome()
+        folder = self.of(space)
+        async with turn("files", space):
+            wanted: set[str] | None = None if whole else set(paths or ())
+            for _ in range(PASSES_MAX):
+                again = await self._pass(folder, wanted, outcome, deep=deep)
+                if not again:
+                    break
+                wanted, deep = again, False
+        return outcome
+
+    async def _pass(self, folder: Folder, wanted: set[str] | None, outcome: Outcome, *, deep: bool) -> set[str]:
+        """One look and what follows from it; the paths that are to be looked at again."""
+        looked = await asyncio.to_thread(folder.look, wanted, deep=deep)
+        outcome.read += looked.read
+        try:
+            became = await self._commit(folder.space, looked.plan, outcome)
+        except Conflict as conflict:
+            if not conflict.details.get("stale"):
+                raise
+            return set(looked.paths)
+        wrote = await asyncio.to_thread(folder.write, looked, became)
+        outcome.written += wrote.written
+        if looked.paths:
+            self._written(folder.space)
+        return wrote.again
+
+    async def _commit(self, space: str, plan: Any, outcome: Outcome) -> dict[str, int]:
+        """The store's side of a plan, part by part; the operation of each document that was put."""
+        became: dict[str, int] = {}
+        for paths, writes in syncing.parts(plan):
+            if not writes:
+                continue  # records alone are kept with the next ones
+            write = syncing.commit(plan, paths, space=space, at=self._clock(), new_id=self._id)
+            became |= (await self._submit(write, bulk=len(plan.puts) > syncing.PART_PATHS)).value
+        outcome.adopted += len(plan.puts)
+        outcome.deleted += len(plan.deletes)
+        outcome.conflicts += len(plan.copies)
+        return became
+
+    async def record(self, space: str) -> None:
+        """Keeps what is agreed on in the store. Without it, after a crash, the folder is compared anew."""
+        records, gone = self.of(space).agreement.unrecorded()
+        if records or gone:
+            await self._submit(syncing.recorded(space, records, gone, at=self._clock()), bulk=True)
+
+    async def project(self, space: str) -> None:
+        """Brings MEMORY.md, the indexes and the archives up to date with the store."""
+        folder = self.of(space)
+        entries = await asyncio.to_thread(folder.to_list)
+        if entries is not None:
+            await self._submit(projecting.relist(space, entries))
+            await self.sync(space, set())
+        async with turn("files", space):
+            await asyncio.to_thread(folder.project)
+
+    async def _quietly(self, space: str, paths: set[str] | None) -> None:
+        try:
+            await self.sync(space, paths)
+        except (ReverieError, OSError) as error:
+            _said(space, error)
+
+    def _written(self, space: str) -> None:
+        found = self._attendants.get(space)
+        if found is not None:
+            found[0].written()
+
+    async def close(self) -> None:
+        """Ends the loops, settles what was replaced a moment ago, and keeps what is agreed on."""
+        for attendant, task in self._attendants.values():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await attendant.stop()
+        for space, folder in self._folders.items():
+            with suppress(ReverieError):
+                left = await asyncio.to_thread(folder.late.settle, None)
+                if left:
+                    await self.sync(space, left)
+                await self.record(space)
+            await asyncio.to_thread(folder.close)
+
+    def _id(self, kind: str) -> str:
+        return new_id(kind, self._now_ms(), self._random(ID_RANDOM_BYTES))
+
+
+def _said(space: str, error: ReverieError | OSError) -> None:
+    code = error.code if isinstance(error, ReverieError) else type(error).__name__
+    logger("reveried.folders").error("files were not written", space=space, code=code, why=str(error))

@@ -1,0 +1,112 @@
+"""Puts what only Reverie writes into a folder: the machine index, the memories as JSON, the archives.
+
+A person's edit of such a file is not taken in: it goes beside the file, and the status says so.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import orjson
+
+from reverie import files
+from reverie.engine import projecting
+from reverie.sync.scan import Refusal, read
+from reverie.sync.swap import Overtaken, put
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from reverie.engine.listing import Listing
+    from reverie.store import Reader
+    from reverie.sync.root import Root
+
+__all__ = ["Projection"]
+
+NOTE = PurePosixPath(".reverie/written.json")
+NOTE_BYTES_MAX = 16 * 1024 * 1024
+FILE_BYTES_MAX = 1024 * 1024 * 1024
+TRIES = 3
+
+
+class Projection:
+    """The projected files of one folder. Blocks; one caller at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._made_from: int | None = None  # the operation
+        self._archives: set[str] | None = None  # those that are there
+        self.set_aside: list[tuple[str, str]] = []  # files that people edited, and where their text is now
+
+    def bring_up(self, reader: Reader, root: Root, listing: Listing, *, now_ms: int) -> int:
+        """Writes what is not as the store says; how many files were written.
+
+        Raises what `put` raises.
+        """
+        operation = reader.operation()
+        if operation == self._made_from:
+            return 0
+        entries = listing.memories()
+        noted = _noted(self._path)
+        written = self._all(root, projecting.texts(reader, entries, at=listing.updated_at).items(), noted, now_ms)
+        if self._archives is None:
+            self._archives = _present(self._path / "archives")
+        missing = [path for path in projecting.archive_paths(reader) if path not in self._archives]
+        written += self._all(root, projecting.archives(reader, missing), {}, now_ms)
+        self._archives |= set(missing)
+        self._made_from = operation
+        return written
+
+    def _all(self, root: Root, texts: Iterable[tuple[str, bytes]], noted: dict[str, str], now_ms: int) -> int:
+        written = 0
+        before = dict(noted)
+        for path, data in texts:
+            written += self._one(root, path, data, noted, now_ms)
+        if noted != before:
+            files.write_beneath(self._path, NOTE, orjson.dumps(noted, option=orjson.OPT_INDENT_2) + b"\n")
+        return written
+
+    def _one(self, root: Root, path: str, data: bytes, noted: dict[str, str], now_ms: int) -> bool:
+        """One file; whether it was written. What a person made of it is set aside first."""
+        for _ in range(TRIES):
+            found = read(root, path, limit=FILE_BYTES_MAX)
+            there = None if found is None or isinstance(found, Refusal) else found.sha256
+            if there == sha256(data).hexdigest():
+                return False
+            if found is not None and not isinstance(found, Refusal) and there != noted.get(path):
+                self._set_aside(root, path, found.data, now_ms)
+            if not isinstance(put(root, path, data, expected=there), Overtaken):
+                if not path.startswith("archives/"):
+                    noted[path] = sha256(data).hexdigest()
+                return True
+        return False
+
+    def _set_aside(self, root: Root, path: str, data: bytes, now_ms: int) -> None:
+        name = PurePosixPath(path)
+        stamp = datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y%m%d-%H%M%S")
+        aside = str(name.with_name(f"{name.stem}.sync-conflict-{stamp}-{sha256(data).hexdigest()[:6]}{name.suffix}"))
+        put(root, aside, data, expected=None)
+        self.set_aside.append((path, aside))
+
+
+def _present(folder: Path) -> set[str]:
+    """The archives that are there, by path."""
+    if not folder.is_dir():
+        return set()
+    return {f"archives/{entry.name}" for entry in folder.iterdir()}
+
+
+def _noted(root: Path) -> dict[str, str]:
+    """What the folder itself says was last written of them; nothing where it says nothing that makes sense."""
+    data = files.read_beneath(root, NOTE, NOTE_BYTES_MAX)
+    try:
+        held = orjson.loads(data or b"{}")
+    except orjson.JSONDecodeError:
+        return {}
+    if not isinstance(held, dict):
+        return {}
+    return {path: digest for path, digest in held.items() if isinstance(path, str) and isinstance(digest, str)}

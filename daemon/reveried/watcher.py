@@ -1,0 +1,73 @@
+"""Hears of changes in a folder, as hints: what is really there is always looked at again.
+
+The only importer of watchdog. Events may be lost (the kernel's queue overflows silently) or not come at all (network
+and foreign file systems), so nothing may rely on them but the time until a change is noticed.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from watchdog.events import EVENT_TYPE_CLOSED_NO_WRITE, EVENT_TYPE_OPENED, FileSystemEvent, FileSystemEventHandler
+from watchdog.observers import Observer
+
+from reveried.log import logger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+__all__ = ["Watcher"]
+
+_IDLE_EVENTS = frozenset({EVENT_TYPE_OPENED, EVENT_TYPE_CLOSED_NO_WRITE})  # of readers, ourselves among them
+_OURS = ".reverie"
+
+
+class Watcher:
+    """Watches one folder with everything below it, in threads of its own.
+
+    `touched` is called from such a thread with a path relative to the folder, or None for "look at all of it".
+    """
+
+    def __init__(self, root: Path, touched: Callable[[str | None], None]) -> None:
+        self._root = root
+        self._touched = touched
+        self._observer: object | None = None
+
+    def start(self) -> bool:
+        """Begins to watch; False where the system cannot (too many watches, a file system without events)."""
+        observer = Observer()
+        try:
+            observer.schedule(_Handler(os.fspath(self._root), self._touched), os.fspath(self._root), recursive=True)
+            observer.start()
+        except OSError as error:
+            logger("reveried.watcher").warning("changes are found by looking again and again", why=str(error))
+            return False
+        self._observer = observer
+        return True
+
+    def stop(self) -> None:
+        """Ends watching; twice is once."""
+        observer, self._observer = self._observer, None
+        if observer is not None:
+            observer.stop()  # type: ignore[attr-defined]
+            observer.join(5.0)  # type: ignore[attr-defined]
+
+
+class _Handler(FileSystemEventHandler):
+    """Turns an event into the paths that it may be about."""
+
+    def __init__(self, root: str, touched: Callable[[str | None], None]) -> None:
+        self._prefix = root + os.sep
+        self._touched = touched
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        """Any event but those of readers is a hint."""
+        if event.event_type in _IDLE_EVENTS:
+            return
+        for path in (os.fsdecode(event.src_path), os.fsdecode(event.dest_path)):
+            relative = path.removeprefix(self._prefix)
+            if not path or relative == path or relative.split(os.sep, 1)[0] == _OURS:
+                continue
+            self._touched(None if event.is_directory else relative)

@@ -1,0 +1,155 @@
+"""Conflicts between a person's file and the store: told with both texts, and settled by whoever has seen them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from reverie.engine.documents import held_by
+from reverie.engine.writing import Author, Given, put_texts
+from reverie.errors import Conflict, NotFound, ValidationError
+from reverie.merge import merge3
+from reverie.store import Kind, Write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from reverie.store import Reader, Writer
+    from reverie.sync.values import Copy
+
+__all__ = ["Keep", "both_texts", "close_gone", "get", "open_", "opened", "resolve"]
+
+Keep: TypeAlias = Literal["file", "store", "both"]
+
+
+def open_(writer: Writer, copy: Copy, conflict_id: str, at: str) -> None:
+    """Notes that two changed one document: the person's text stands, the other one is at the copy's path."""
+    writer.put(
+        Kind.CONFLICT,
+        (conflict_id,),
+        {
+            "id": conflict_id,
+            "path": copy.path,
+            "copy": copy.copy_path,
+            "text": copy.text,
+            "regions": [{"file": region.person, "store": region.store} for region in copy.regions],
+            "openedAt": at,
+            "operation": writer.number,
+        },
+    )
+    writer.event("conflict.opened", {"conflictId": conflict_id, "path": copy.path})
+
+
+def close_gone(writer: Writer, paths: Iterable[str]) -> None:
+    """Closes the conflicts whose copies a person has deleted: that says that it is settled."""
+    gone = set(paths)
+    for held in opened(writer) if gone else ():
+        if held["copy"] in gone:
+            _close(writer, held)
+
+
+def opened(reader: Reader) -> list[dict[str, Any]]:
+    """The open conflicts, oldest first."""
+    return [held for _, held in reader.scan(Kind.CONFLICT)]
+
+
+def get(reader: Reader, conflict_id: str) -> dict[str, Any]:
+    """One open conflict.
+
+    Raises:
+        NotFound: there is none, or it is settled.
+    """
+    found = reader.get(Kind.CONFLICT, (conflict_id,))
+    if found is None:
+        raise NotFound(f"no open conflict is called {conflict_id!r}", hint="reverie sync conflicts lists them")
+    return found
+
+
+def both_texts(reader: Reader, held: dict[str, Any]) -> tuple[str, str]:
+    """The document as it is now, and what the store had when the person's file came in."""
+    document = reader.get(Kind.DOCUMENT, (held["path"],))
+    return "" if document is None else str(document["content"]), str(held["text"])
+
+
+def resolve(
+    space: str,
+    conflict_id: str,
+    *,
+    keep: Keep | None,
+    content: str | None,
+    who: str,
+    author: Author,
+    new_id: Callable[[], str],
+    idempotency: tuple[str, str] | None = None,
+) -> Write[dict[str, Any]]:
+    """Settles a conflict: the file's text stays, the store's comes back in its places, both stand, or `content` does.
+
+    The body answers `{"id", "path", "copy", "etag", "operation"}`; what changed in the document meanwhile stays. It
+    raises Conflict where the choice and a later change do not go together.
+    """
+    if (keep is None) == (content is None):
+        raise ValidationError(
+            "say either which side to keep or the text", hint='give {"keep": "file"|"store"|"both"} or {"content": …}'
+        )
+
+    def body(writer: Writer) -> dict[str, Any]:
+        held = get(writer, conflict_id)
+        texts: dict[str, Given | None] = {}
+        if content is not None:
+            texts[held["path"]] = Given(content)
+        elif keep != "file":
+            texts[held["path"]] = Given(_chosen(writer, held, keep == "both"))
+        if writer.get(Kind.DOCUMENT, (held["copy"],)) is not None:
+            texts[held["copy"]] = None
+        put_texts(writer, texts, author=author, at=writer.at, new_id=new_id, provenance={"by": who})
+        _close(writer, held)
+        document = writer.get(Kind.DOCUMENT, (held["path"],))
+        return {
+            "id": conflict_id,
+            "path": held["path"],
+            "copy": held["copy"],
+            "etag": None if document is None else document["sha256"],
+            "operation": str(writer.number),
+        }
+
+    return Write(space=space, who=who, why="conflict.resolve", body=body, idempotency=idempotency)
+
+
+def _chosen(writer: Writer, held: dict[str, Any], both: bool) -> str:  # noqa: FBT001 - one of two ways
+    """The document with the store's words in the places of the conflict, or behind the person's."""
+    now = str(held_by(writer, held["path"])["content"])
+    then = _text_at(writer, held)
+    wanted = _joined(then, held["regions"], str(held["text"])) if both else str(held["text"])
+    merged = merge3(then, now, wanted)
+    if not merged.clean:
+        raise Conflict(
+            f"{held['path']} was changed in the same places since",
+            hint="say the text yourself: reverie sync resolve ID --content FILE",
+            conflicts=len(merged.conflicts),
+        )
+    return merged.text
+
+
+def _text_at(reader: Reader, held: dict[str, Any]) -> str:
+    """The document as the conflict left it: with the person's words in place."""
+    for version in reversed(reader.history(Kind.DOCUMENT, (held["path"],))):
+        if version.operation <= held["operation"] and version.value is not None:
+            return str(version.value["content"])
+    raise Conflict(f"the version of {held['path']} that this is about is no longer kept", hint="give `content`")
+
+
+def _joined(text: str, regions: Sequence[dict[str, str]], whole: str) -> str:
+    """The text with the store's words behind the person's in each place; the whole text behind it where no place is."""
+    at = 0
+    for region in regions:
+        found = text.find(region["file"], at)
+        if found < 0:
+            continue
+        end = found + len(region["file"])
+        text = text[:end] + region["store"] + text[end:]
+        at = end + len(region["store"])
+    return text if regions else text + ("" if text.endswith("\n") else "\n") + "\n" + whole
+
+
+def _close(writer: Writer, held: dict[str, Any]) -> None:
+    writer.delete(Kind.CONFLICT, (held["id"],))
+    writer.event("conflict.closed", {"conflictId": held["id"], "path": held["path"]})

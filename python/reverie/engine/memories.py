@@ -1,0 +1,146 @@
+"""Single memories as callers make, change and forget them: each is an edit of the block that holds it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reverie.consolidate.placement import document_of
+from reverie.documents.changes import Add, Change, Delete, Update, Wording
+from reverie.documents.form import Form, form_of
+from reverie.documents.write import changed, fresh
+from reverie.engine.documents import checked, held_by
+from reverie.engine.records import value
+from reverie.engine.writing import Author, Given, put_texts
+from reverie.errors import Conflict, NotFound, ValidationError
+from reverie.models import Candidate, Memory
+from reverie.store import Kind, Write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from reverie.store import Reader, Writer
+
+__all__ = ["change", "forget", "get", "remember"]
+
+
+def get(reader: Reader, memory_id: str) -> dict[str, Any]:
+    """A memory's record.
+
+    Raises:
+        NotFound: no memory of that id.
+    """
+    found = reader.get(Kind.MEMORY, (memory_id,))
+    if found is None:
+        raise NotFound(f"no memory is called {memory_id!r}", hint="reverie memories lists them")
+    return found
+
+
+def remember(
+    space: str,
+    candidate: Candidate,
+    *,
+    who: str,
+    author: Author,
+    new_id: Callable[[], str],
+    document: str | None = None,
+    idempotency: tuple[str, str] | None = None,
+) -> Write[dict[str, Any]]:
+    """Adds a memory as a block of a document, which is made where there is none; the body answers with its record.
+
+    The words have passed the redactor. Without a `document` it is the one that its type belongs to. Raises
+    ValidationError for a document that holds no memories of this form.
+    """
+    path = None if document is None else checked(document)
+
+    def body(writer: Writer) -> dict[str, Any]:
+        at = writer.at
+        place = path or document_of(candidate, at=at)
+        _takes_blocks(place)
+        words = Wording(candidate.content, candidate.tags, candidate.title, candidate.fields, at[:10])
+        name = new_id()
+        _edit(writer, place, Add(name, words), author=author, who=who)
+        return get(writer, name)
+
+    return Write(space=space, who=who, why="memory.add", body=body, idempotency=idempotency)
+
+
+def change(
+    space: str,
+    memory_id: str,
+    *,
+    content: str | None,
+    tags: Sequence[str] | None,
+    who: str,
+    author: Author,
+    idempotency: tuple[str, str] | None = None,
+) -> Write[dict[str, Any]]:
+    """Other words or other tags for a memory; only its block is edited. The body answers with its record."""
+    if content is None and tags is None:
+        raise ValidationError("nothing is to be changed", hint="give `content`, `tags` or both")
+
+    def body(writer: Writer) -> dict[str, Any]:
+        memory = value(Memory, get(writer, memory_id))
+        words = Wording(
+            memory.content if content is None else content,
+            memory.tags if tags is None else tuple(tags),
+            memory.title,
+            memory.fields,
+        )
+        _document_of(writer, memory)
+        _edit(writer, memory.document, Update(memory_id, words), author=author, who=who)
+        return get(writer, memory_id)
+
+    return Write(space=space, who=who, why="memory.change", body=body, idempotency=idempotency)
+
+
+def forget(
+    space: str, memory_id: str, *, who: str, author: Author, idempotency: tuple[str, str] | None = None
+) -> Write[dict[str, Any]]:
+    """Takes a memory's block out of its document; `undo` brings it back."""
+
+    def body(writer: Writer) -> dict[str, Any]:
+        memory = value(Memory, get(writer, memory_id))
+        held = _document_of(writer, memory)
+        if form_of(memory.document, held["content"]) is Form.WHOLE:
+            put_texts(writer, {memory.document: None}, author=author, at=writer.at, new_id=_none_new)
+        else:
+            _edit(writer, memory.document, Delete(memory_id), author=author, who=who)
+        return {"id": memory_id, "document": memory.document, "operation": str(writer.number)}
+
+    return Write(space=space, who=who, why="memory.forget", body=body, idempotency=idempotency)
+
+
+def _edit(writer: Writer, path: str, change: Change, *, author: Author, who: str) -> None:
+    """Edits one block of a document, made where there is none, and brings its summary and day up to date."""
+    held = writer.get(Kind.DOCUMENT, (path,))
+    day = writer.at[:10]
+    if held is not None:
+        made = changed(path, held["content"], held["ids"], [change], day=day)
+    else:
+        made = fresh(path, [(change.id, change.words)] if isinstance(change, Add) else [], day=day)
+    put_texts(
+        writer,
+        {path: None if made.text is None else Given(made.text, made.ids)},
+        author=author,
+        at=writer.at,
+        new_id=_none_new,
+        provenance={"by": who},
+    )
+
+
+def _document_of(reader: Reader, memory: Memory) -> dict[str, Any]:
+    held = held_by(reader, memory.document)
+    if memory.id not in held["ids"]:
+        raise Conflict(f"memory {memory.id} is not in {memory.document}", hint="reverie check")
+    return held
+
+
+def _takes_blocks(path: str) -> None:
+    if form_of(path, "") not in {Form.FACTS, Form.EPISODES}:
+        raise ValidationError(
+            f"{path} does not hold memories", hint="name a document under facts/ or episodes/", field="document"
+        )
+
+
+def _none_new() -> str:
+    raise AssertionError("every block of this write has its id")

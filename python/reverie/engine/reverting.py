@@ -1,0 +1,164 @@
+"""Takes documents back: one operation's edits by a three-way merge, or all of them to what they were at some point."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reverie.engine.writing import Author, Given, put_texts
+from reverie.errors import Conflict, NotFound
+from reverie.merge import merge3
+from reverie.store import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from reverie.store import Reader, Writer
+
+__all__ = ["return_documents", "text_at", "texts_at", "undo_documents"]
+
+
+def undo_documents(
+    writer: Writer, operation: Mapping[str, Any], *, author: Author, new_id: Callable[[], str]
+) -> list[str]:
+    """Takes back what `operation` did to documents; what others wrote since stays. The paths that changed.
+
+    Each text is merged: its base is what the operation wrote, the two sides are what stands there now and what stood
+    there before. Raises Conflict naming the documents where the same words were changed since; nothing is written then.
+    """
+    texts: dict[str, Given | None] = {}
+    torn: list[str] = []
+    for change in operation["changes"]:
+        if change["kind"] != Kind.DOCUMENT.value:
+            continue
+        path = str(change["key"][0])
+        before, after = _record(writer, path, change["before"]), _record(writer, path, change["after"])
+        now = writer.get(Kind.DOCUMENT, (path,))
+        merged = _merged(before, after, now)
+        if merged is _TORN:
+            torn.append(path)
+        elif merged is not _SAME:
+            texts[path] = merged  # type: ignore[assignment]
+    if torn:
+        raise Conflict(
+            f"operation {operation['seq']} cannot be undone: {', '.join(sorted(torn))} changed in its places",
+            hint="undo the later operations first, or edit the document; reverie diff shows both",
+            paths=sorted(torn),
+        )
+    return put_texts(
+        writer,
+        texts,
+        author=author,
+        at=writer.at,
+        new_id=new_id,
+        known=_memories_at(writer, texts, operation["seq"] - 1),
+        provenance={"undoes": operation["seq"]},
+    )
+
+
+def return_documents(writer: Writer, operation: int, *, author: Author, new_id: Callable[[], str]) -> list[str]:
+    """Brings every document back to what it was when `operation` was committed; the paths that changed.
+
+    Raises NotFound where a version of that time is no longer kept.
+    """
+    texts = texts_at(writer, operation)
+    return put_texts(
+        writer,
+        texts,
+        author=author,
+        at=writer.at,
+        new_id=new_id,
+        known=_memories_at(writer, texts, operation),
+        provenance={"returnsTo": operation},
+    )
+
+
+def texts_at(
+    reader: Reader, operation: int, *, paths: Iterable[str] | None = None, since: int | None = None
+) -> dict[str, Given | None]:
+    """The documents at `paths` as they were when `operation` was committed; None for one that was not there.
+
+    Without `paths` those that changed after `since` (without it: after `operation`).
+    """
+    if paths is None:
+        paths = _touched_since(reader, operation if since is None else since)
+    return {path: text_at(reader, path, operation) for path in paths}
+
+
+def text_at(reader: Reader, path: str, operation: int) -> Given | None:
+    """A document as it was when `operation` was committed, with the ids of its blocks; None: it was not there.
+
+    Raises:
+        NotFound: its versions of that time are no longer kept.
+    """
+    versions = reader.history(Kind.DOCUMENT, (path,))
+    past = [version for version in versions if version.operation <= operation]
+    if not past:
+        first = versions[0].value if versions else None
+        if first is not None and first["version"] > 1:
+            raise NotFound(
+                f"the version of {path} at operation {operation} is no longer kept",
+                hint="superseded versions are pruned after retention.versionDays",
+            )
+        return None
+    value = past[-1].value
+    return None if value is None else Given(value["content"], value["ids"])
+
+
+def _touched_since(reader: Reader, operation: int) -> list[str]:
+    touched = {
+        str(change["key"][0])
+        for _, later in reader.scan(Kind.OPERATION, after=(operation,))
+        for change in later["changes"]
+        if change["kind"] == Kind.DOCUMENT.value
+    }
+    return sorted(touched)
+
+
+class _Answer:
+    """What a merge may say besides a text."""
+
+
+_SAME = _Answer()
+_TORN = _Answer()
+
+
+def _merged(
+    before: dict[str, Any] | None, after: dict[str, Any] | None, now: dict[str, Any] | None
+) -> Given | _Answer | None:
+    """What becomes of a document: its text, None to delete it, or that it stays, or that it cannot be decided."""
+    if _text(now) == _text(before):
+        return _SAME
+    if _text(now) == _text(after):
+        return None if before is None else Given(before["content"], before["ids"])
+    if before is None or after is None or now is None:
+        return _TORN
+    merged = merge3(after["content"], now["content"], before["content"])
+    return Given(merged.text) if merged.clean else _TORN
+
+
+def _text(record: dict[str, Any] | None) -> str | None:
+    return None if record is None else str(record["content"])
+
+
+def _record(reader: Reader, path: str, operation: int | None) -> dict[str, Any] | None:
+    """A document as one operation wrote it."""
+    if operation is None:
+        return None
+    for version in reversed(reader.history(Kind.DOCUMENT, (path,))):
+        if version.operation == operation:
+            return version.value
+    raise NotFound(
+        f"the version of {path} of operation {operation} is no longer kept",
+        hint="superseded versions are pruned after retention.versionDays",
+    )
+
+
+def _memories_at(reader: Reader, texts: Mapping[str, Given | None], operation: int) -> dict[str, dict[str, Any]]:
+    """The memories of texts that come back as they were, as they were then: their authors come back with them."""
+    found = {}
+    for given in texts.values():
+        for name in given.ids if given is not None and given.ids is not None else ():
+            past = [each for each in reader.history(Kind.MEMORY, (name,)) if each.operation <= operation]
+            if past and past[-1].value is not None:
+                found[name] = past[-1].value
+    return found
