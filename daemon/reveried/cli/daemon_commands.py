@@ -1,7 +1,6 @@
 """The commands about the daemon itself: serve, up, down, status, logs, version."""
 
 import os
-import shlex
 import subprocess
 import sys
 import time
@@ -136,17 +135,12 @@ def _print_status(health: "wire.Health", found: "wire.Status") -> None:
         pairs.append(("Last dream", f"{when(found.last_dream.at)} UTC ({found.last_dream.id})"))
     pairs.extend(("Dreams", f"{row.cron} {row.timezone}, next {when(row.next_run)} UTC") for row in found.schedules)
     if found.open_conflicts:
-        pairs.append(("Conflicts", counted(found.open_conflicts, "conflict")))
+        pairs.append(("Conflicts", f"{counted(found.open_conflicts, 'conflict')}; reverie sync conflicts"))
+    if found.sync is not None and found.sync.state == "stopped":
+        pairs.append(("Sync", f"stopped: {found.sync.reason}; reverie sync status"))
+    elif found.sync is not None and found.sync.refused:
+        pairs.append(("Sync", f"{counted(len(found.sync.refused), 'file')} not read; reverie sync status"))
     fields(pairs)
-    if found.left_alone:
-        say()
-        say("Edited by hand and left as they are; what Reverie would have written stands beside them:")
-        for left in found.left_alone:
-            say(f"  {left.path}")
-            if left.beside:
-                beside, path = (shlex.quote(f"{found.root}/{name}") for name in (left.beside, left.path))
-                say(f"      to take the new text: mv {beside} {path}")
-        say("To keep yours there is nothing to do.")
 
 
 def _age(seconds: float) -> str:

@@ -1,16 +1,20 @@
-"""The commands about memories: recall, memories."""
+"""The commands about memories: recall, memories, remember, forget."""
 
-from typing import Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from reverie import wire
-from reverie.errors import ValidationError
+from reverie.errors import NotFound, ValidationError
 from reveried.cli import place
 from reveried.cli.options import Json, Limit
-from reveried.cli.output import as_json, clip, is_terminal, say, table, when
+from reveried.cli.output import as_json, clip, counted, is_terminal, say, table, when
+from reveried.cli.pages import every
 
-__all__ = ["memories", "recall"]
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+__all__ = ["forget", "memories", "recall", "remember"]
 
 _ID_CHARS, _ID_END = 16, 8
 MemoryType = Annotated[
@@ -68,6 +72,64 @@ def memories(kind: MemoryType = None, tag: Tag = None, limit: Limit = 50, json: 
         _rows(page.items)
     if page.next:
         say(f"There are more: reverie memories --limit {min(limit * 5, 1000)}")
+
+
+def remember(
+    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="What to remember, in your own words.")],
+    kind: Annotated[
+        str, typer.Option("--type", "-t", help="fact, preference, mistake, procedure, skill, observation or episode.")
+    ] = "fact",
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given again.")] = None,
+    document: Annotated[
+        str | None, typer.Option("--document", "-d", metavar="PATH", help="The file, such as facts/user.md.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Remember something: one more line of your markdown files, which engines never change by themselves.
+
+    Example: reverie remember we deploy on Thursdays --type procedure
+    """
+    given = {
+        "content": " ".join(text),
+        "type": _kind(kind),
+        "tags": tags or [],
+        "document": document,
+        "author": "person",
+    }
+    body = wire.parse(wire.CreateMemory, {name: value for name, value in given.items() if value is not None})
+    with place.client() as client:
+        made = client.remember(body)
+    if json:
+        as_json(made)
+        return
+    say(f"Remembered in {made.document}. To take it back: reverie forget {made.id[-_ID_END:]}")
+
+
+def forget(
+    memory: Annotated[str, typer.Argument(metavar="ID", help="A memory's id, or its last characters.")],
+    json: Json = False,
+) -> None:
+    """Forget one memory: its lines leave your files; undo brings them back.
+
+    Example: reverie forget ID
+    """
+    with place.client() as client:
+        found = _named(client, memory)
+        done = client.forget(found.id)
+    if json:
+        as_json(done)
+        return
+    say(f"Forgotten: {clip(_spoken(found), 70)} ({done.document}). To have it again: reverie undo {done.operation}")
+
+
+def _named(client: "Client", given: str) -> wire.Memory:
+    """The memory whose id ends like this."""
+    ending = given.removeprefix("mem_…").removeprefix("…")
+    found = [item for item in every(lambda after: client.memories(after=after, limit=1000)) if item.id.endswith(ending)]
+    if len(found) == 1:
+        return found[0]
+    why = f"{counted(len(found), 'memory', 'memories')} end" if found else "no memory ends"
+    raise NotFound(f"{why} with {clip(given, 40)}", hint="reverie memories --json shows whole ids")
 
 
 def _kind(text: str) -> str:

@@ -10,6 +10,7 @@ import typer
 from reveried.cli import (
     config_commands,
     daemon_commands,
+    difference_commands,
     doctor_command,
     dream_commands,
     eval_commands,
@@ -18,6 +19,7 @@ from reveried.cli import (
     memory_commands,
     service_commands,
     store_commands,
+    sync_commands,
     thread_commands,
 )
 from reveried.cli.demo_command import demo
@@ -49,9 +51,13 @@ _WORK: Commands = {
     "dream": dream_commands.dream,
     "recall": memory_commands.recall,
     "memories": memory_commands.memories,
+    "remember": memory_commands.remember,
+    "forget": memory_commands.forget,
     "log": history_commands.log,
     "show": history_commands.show,
+    "diff": difference_commands.diff,
     "undo": history_commands.undo,
+    "rollback": difference_commands.rollback,
     "backup": store_commands.backup,
     "restore": store_commands.restore,
     "check": store_commands.check,
@@ -61,6 +67,15 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
     "import": (
         "Bring sessions of other programs in.\n\nExample: reverie import claude-code ~/.claude/projects",
         {"claude-code": import_commands.import_claude_code},
+    ),
+    "sync": (
+        "Your folder of markdown and the store.\n\nExample: reverie sync status",
+        {
+            "status": sync_commands.status,
+            "now": sync_commands.now,
+            "conflicts": sync_commands.conflicts,
+            "resolve": sync_commands.resolve,
+        },
     ),
     "archives": (
         "What distillations and dreams left.\n\nExample: reverie archives list",

@@ -114,7 +114,14 @@ STATUS = {
     "schedules": [SCHEDULE],
     "lastDream": {"id": "drm_1", "at": AT, "archive": None, "tokensUsed": 1, "tokenBudget": 2},
     "openConflicts": 1,
-    "leftAlone": [{"path": "facts/user.md", "beside": "facts/user.new.md"}],
+    "sync": {
+        "state": "stopped",
+        "root": "/r/root/default",
+        "documents": 3,
+        "pending": 0,
+        "conflicts": 1,
+        "reason": "40 files are gone at once",
+    },
 }
 RECALLED = {"hits": [{"memory": MEMORY, "score": 2.5, "why": "says renaming"}], "tokens": 9}
 
@@ -147,8 +154,7 @@ SAID = {
         "1,000 so far",
         "0 3 * * *",
         "1 conflict",
-        "mv /r/root/default/facts/user.new.md /r/root/default/facts/user.md",
-        "To keep yours",
+        "stopped: 40 files are gone at once; reverie sync status",
     ),
     "threads": ("thr_1", "34,567", "Summaries", "700 (0%)", "2026-11-21 09:30", "more: reverie threads --limit 100"),
     "context thr_1": (

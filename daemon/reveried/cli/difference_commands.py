@@ -1,0 +1,64 @@
+"""The commands that look back over documents: diff between two points, and a return to one of them."""
+
+import difflib
+from typing import Annotated
+
+import typer
+
+from reveried.cli import place
+from reveried.cli.options import Json
+from reveried.cli.output import as_json, counted, say
+
+__all__ = ["diff", "rollback"]
+
+
+def diff(
+    start: Annotated[str, typer.Argument(metavar="A", help="An operation's id; what came after it is shown.")],
+    end: Annotated[str | None, typer.Argument(metavar="[B]", help="The last operation; the newest without it.")] = None,
+    path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="Only this document.")] = None,
+    json: Json = False,
+) -> None:
+    """Show what changed in documents between two operations.
+
+    Example: reverie diff OP
+    """
+    with place.client() as client:
+        found = client.difference(start, end, path=path)
+    if json:
+        as_json(found)
+        return
+    if not found.items:
+        say(f"No document changed between operations {found.from_} and {found.to}.")
+    for item in found.items:
+        before, after = (text.splitlines() if text is not None else [] for text in (item.before, item.after))
+        old = item.path if item.before is not None else "(not there)"
+        new = item.path if item.after is not None else "(deleted)"
+        for line in difflib.unified_diff(before, after, old, new, f"op {found.from_}", f"op {found.to}", lineterm=""):
+            say(line)
+
+
+def rollback(
+    operation: Annotated[
+        str, typer.Argument(metavar="OP", help="The last operation whose work stays, as `reverie log` shows it.")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: Json = False,
+) -> None:
+    """Return documents, memories and notes to what they were after an operation; undo takes that back.
+
+    Example: reverie rollback OP --yes
+    """
+    with place.client() as client:
+        if not yes and not json:
+            client.operation(operation)
+            changed = client.difference(operation).items
+            say(f"{counted(len(changed), 'document')} would go back: {', '.join(item.path for item in changed[:10])}")
+            typer.confirm("Go back?", abort=True)
+        done = client.rollback(operation)
+    if json:
+        as_json(done)
+        return
+    say(
+        f"Back at operation {done.to}: {counted(len(done.documents), 'document')} changed. "
+        f"To take that back: reverie undo {done.operation}"
+    )

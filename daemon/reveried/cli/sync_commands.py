@@ -1,0 +1,179 @@
+"""The commands about the folder: how it stands with the store, a look at it now, and conflicts."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reverie import wire
+from reverie.errors import NotFound, ValidationError
+from reveried.cli import place
+from reveried.cli.options import Json, Limit
+from reveried.cli.output import as_json, counted, fields, say, table, when
+from reveried.cli.pages import every
+from reveried.cli.side_by_side import side_by_side
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+__all__ = ["conflicts", "now", "resolve", "status"]
+
+_SHORT = 8  # last characters of an id that tell conflicts apart for people
+Conflict = Annotated[str, typer.Argument(metavar="ID", help="A conflict's id, or its last characters.")]
+
+
+def status(json: Json = False) -> None:
+    """Show how the folder and the store stand to each other.
+
+    Example: reverie sync status
+    """
+    with place.client() as client:
+        found = client.sync_status()
+    if json:
+        as_json(found)
+    else:
+        _print(found)
+    if found.state == "stopped":
+        raise typer.Exit(4)
+
+
+def now(
+    accept_deletions: Annotated[
+        bool, typer.Option("--accept-deletions", help="What is gone from the folder was meant to go.")
+    ] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Read every file, whatever its time and size say.")] = False,
+    json: Json = False,
+) -> None:
+    """Look at the whole folder now, and wait until it and the store agree.
+
+    Example: reverie sync now
+    """
+    with place.client() as client:
+        done = client.sync_now(accept_deletions=accept_deletions, deep=deep)
+    if json:
+        as_json(done)
+    else:
+        say(_told(done))
+        if done.status.state != "ok" or done.status.refused:
+            _print(done.status)
+    if done.status.state == "stopped":
+        raise typer.Exit(4)
+
+
+def conflicts(
+    conflict: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="Show this one, both texts side by side.")
+    ] = None,
+    limit: Limit = 50,
+    json: Json = False,
+) -> None:
+    """List where a person and the store changed the same words; with an id, show both side by side.
+
+    Example: reverie sync conflicts
+    """
+    with place.client() as client:
+        if conflict is not None:
+            _show(client.conflict(_whole(client, conflict)), json=json)
+            return
+        page = client.conflicts(limit=limit)
+    if json:
+        as_json(page)
+        return
+    if not page.items:
+        say("No conflicts: folder and store agree.")
+        return
+    table(
+        ["Conflict", "File", "The other text", "Since (UTC)", "Places"],
+        [(item.id, item.path, item.copy or "-", when(item.opened_at), item.regions) for item in page.items],
+        right=(4,),
+        wraps=(1, 2),
+        drop=(4, 3),
+    )
+    say("To see one: reverie sync conflicts ID   To settle it: reverie sync resolve ID --keep file|store|both")
+
+
+def resolve(
+    conflict: Conflict,
+    keep: Annotated[
+        str | None, typer.Option("--keep", metavar="SIDE", help="file (as it is), store (the other text) or both.")
+    ] = None,
+    content: Annotated[
+        Path | None, typer.Option("--content", metavar="FILE", help="The text that shall stand, from this file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Settle a conflict; undo takes that back.
+
+    Example: reverie sync resolve ID --keep file
+    """
+    if (keep is None) == (content is None):
+        raise ValidationError("say either --keep or --content", hint="reverie sync resolve ID --keep file|store|both")
+    body = wire.parse(wire.Resolve, {"keep": keep, "content": None if content is None else _text_of(content)})
+    with place.client() as client:
+        done = client.resolve(_whole(client, conflict), body)
+    if json:
+        as_json(done)
+        return
+    say(f"Settled: {done.path}. To take that back: reverie undo {done.operation}")
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValidationError(f"{path} cannot be read: {error}", hint="name a text file in UTF-8") from error
+
+
+def _whole(client: "Client", given: str) -> str:
+    """The conflict's id from its last characters."""
+    found = [item.id for item in every(lambda after: client.conflicts(after=after)) if item.id.endswith(given)]
+    if len(found) == 1:
+        return found[0]
+    why = f"{counted(len(found), 'conflict')} end" if found else "no open conflict ends"
+    raise NotFound(f"{why} with {given}", hint="reverie sync conflicts lists them")
+
+
+def _show(found: wire.ConflictText, *, json: bool) -> None:
+    if json:
+        as_json(found)
+        return
+    fields([("Conflict", found.id), ("File", found.path), ("The other text", found.copy), ("Since", found.opened_at)])
+    say()
+    side_by_side("The file", found.file_text, "The store", found.store_text)
+    say()
+    say(f"To settle it: reverie sync resolve {found.id[-_SHORT:]} --keep file|store|both")
+
+
+def _told(done: wire.SyncOutcome) -> str:
+    parts = [
+        (done.adopted, "taken in"),
+        (done.written, "written"),
+        (done.deleted, "deleted"),
+        (done.conflicts, "in conflict"),
+    ]
+    said = ", ".join(f"{number:,} {verb}" for number, verb in parts if number)
+    return f"{counted(done.read, 'file')} read: {said}." if said else "Folder and store agree."
+
+
+def _print(found: wire.SyncStatus) -> None:
+    fields(
+        [
+            ("Folder", found.root),
+            ("Sync", f"{found.state}: {found.reason}" if found.reason else found.state),
+            ("Next", found.hint),
+            ("Documents", f"{found.documents:,}"),
+            ("Waiting", found.pending or None),
+            ("Conflicts", f"{found.conflicts:,}; reverie sync conflicts" if found.conflicts else None),
+            ("Looked at", when(found.last_scan_at)),
+            ("Changes are", "told by the system" if found.watching == "events" else "looked for again and again"),
+        ]
+    )
+    if found.missing:
+        say(f"Gone from the folder: {', '.join(found.missing[:10])}{' …' if len(found.missing) > 10 else ''}")
+    if found.refused:
+        say()
+        table(
+            ["Not read", "Why", "What to do"],
+            [(each.path, each.reason.replace("_", " "), each.hint) for each in found.refused],
+            wraps=(0, 2),
+        )
