@@ -105,7 +105,17 @@ impl<const WINDOW: usize> Tokens<WINDOW> {
             }
             last = next;
         }
-        let mut at = usize::from(self.before[place]);
+        let first = usize::from(self.before[place]);
+        // All are announced before the first is asked for, so that the waits overlap.
+        let mut at = first;
+        while at <= last {
+            let next = self.after(at);
+            if let Some(right) = self.ranks.get(next).filter(|_| next < self.count) {
+                merges.announce(self.ranks[at], *right);
+            }
+            at = next;
+        }
+        at = first;
         while at <= last {
             let next = self.after(at);
             self.pairs[at] = match self.ranks.get(next).filter(|_| next < self.count) {
