@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use reverie_core::Error;
 use reverie_core::error::{JsonReason, Position};
 use reverie_core::redact::{self as rules, Object, Reach, Span};
@@ -136,11 +136,19 @@ impl Walk<'_> {
             return self.nested(|walk| Ok(walk.map(map)?.map(Bound::into_any)));
         }
         if let Ok(list) = value.cast::<PyList>() {
-            // The items of a list are what its key announces.
-            let reach = reach.filter(|reach| matches!(reach, Reach::Announced(_))).unwrap_or(Reach::Content);
-            return self.nested(|walk| Ok(walk.list(list, reach)?.map(Bound::into_any)));
+            return self.items(list, reach);
+        }
+        // JSON has no tuples, but what writes JSON takes them for lists.
+        if let Ok(tuple) = value.cast::<PyTuple>() {
+            return self.items(&tuple.to_list(), reach);
         }
         Ok(None)
+    }
+
+    /// A list that replaces this one; its items are what its key announces.
+    fn items<'py>(&mut self, list: &Bound<'py, PyList>, reach: Option<Reach>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let reach = reach.filter(|reach| matches!(reach, Reach::Announced(_))).unwrap_or(Reach::Content);
+        self.nested(|walk| Ok(walk.list(list, reach)?.map(Bound::into_any)))
     }
 
     fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> PyResult<T>) -> PyResult<T> {

@@ -168,6 +168,18 @@ def test_values_are_walked() -> None:
     assert REDACTOR.value(7) == (7, 0)
 
 
+def test_a_tuple_is_walked_like_a_list() -> None:
+    """What writes JSON takes one for the other; without a secret it stays the same object."""
+    value = secret("stripe-key")
+    clean = ("a", ("b",))
+
+    assert REDACTOR.value({"x": ("a", (value,), {"password": ("hunter-22-x",)})}) == (
+        {"x": ["a", ["[REDACTED:stripe-key]"], {"password": ["[REDACTED:password]"]}]},
+        2,
+    )
+    assert REDACTOR.value(clean)[0] is clean
+
+
 def test_identifiers_signatures_and_images_are_left_alone() -> None:
     """Names of things keep their spelling, unless it is a published token format or a known value."""
     value = secret("aws-key-id")
