@@ -23,6 +23,7 @@ from reverie.paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
 from reveried import __version__, log
+from reveried.afterwards import Afterwards
 from reveried.checking import check_store
 from reveried.clock import clock_of, text_of
 from reveried.compute import Compute
@@ -45,6 +46,7 @@ from reveried.scheduled import offer_jobs
 from reveried.scheduler import Scheduler
 from reveried.server import Front, Server, bind_tcp, bind_unix
 from reveried.services import Services
+from reveried.states import States
 from reveried.tables import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.worker import Worker
 
@@ -162,6 +164,8 @@ async def _assemble(
         random=secrets.token_bytes,
     )
     closing.push_async_callback(folders.close)
+    afterwards = Afterwards()
+    closing.push_async_callback(afterwards.close)
     services = Services(
         config=config,
         layout=layout,
@@ -179,6 +183,8 @@ async def _assemble(
         description=lambda: openapi(routes()),
         recall=Recall(store),
         folders=folders,
+        states=States(),
+        afterwards=afterwards,
         clock=at,
         now_ms=now_ms,
         random=secrets.token_bytes,

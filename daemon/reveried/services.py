@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from reverie.paths import Layout
     from reverie.redact import Redactor
     from reverie.store import Done, Store, Write
+    from reveried.afterwards import Afterwards
     from reveried.compute import Compute
     from reveried.config import Config
     from reveried.events import Events
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from reveried.jobs import Jobs
     from reveried.recall import Recall
     from reveried.scheduler import Scheduler
+    from reveried.states import States
     from reveried.worker import Worker
 
 __all__ = ["Services", "Submit"]
@@ -63,6 +65,8 @@ class Services:
     description: Callable[[], dict[str, Any]]  # openapi.json
     recall: Recall
     folders: Folders
+    states: States
+    afterwards: Afterwards
     clock: Callable[[], str]
     now_ms: Callable[[], int]  # the same clock, as milliseconds since 1970
     random: Callable[[int], bytes]

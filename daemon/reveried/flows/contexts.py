@@ -16,10 +16,15 @@ __all__ = ["context", "messages", "state"]
 RECALL_LINES = 10
 
 
-async def state(services: Services, space: str, thread: str) -> contexts.StatePlan:
+async def state(services: Services, space: str, thread: str, *, bulk: bool = False) -> contexts.StatePlan:
     """The thread's working state as of its last message. Raises NotFound."""
+    mark, known = await asyncio.to_thread(_known, services, space, thread)
+    if known is not None:
+        return known
     job = await asyncio.to_thread(_state_job, services, space, thread)
-    return await decided(services, "state", job, contexts.StatePlan)
+    plan = await decided(services, "state", job, contexts.StatePlan, bulk=bulk)
+    services.states.put((space, thread), mark, plan)
+    return plan
 
 
 async def messages(services: Services, space: str, thread: str, *, after: int, limit: int) -> dict[str, Any]:
@@ -61,6 +66,13 @@ def _room(services: Services) -> contexts.Room:
         preserve_tokens=config.compaction.preserve_recent_max_tokens,
         clear_at=config.context.clear_at,
     )
+
+
+def _known(services: Services, space: str, thread: str) -> tuple[tuple[Any, ...], contexts.StatePlan | None]:
+    """What the thread's state is made from, as a mark, and the state where it was made from just that before."""
+    with services.store.reader(space) as reader:
+        mark = contexts.state_mark(reader, thread)
+    return mark, services.states.get((space, thread), mark)
 
 
 def _state_job(services: Services, space: str, thread: str) -> contexts.StateJob:

@@ -110,6 +110,7 @@ async def append(call: Call) -> Reply:
     done = await services.submit(write)
     answer = {**done.value, "applied": [], "distilled": None}
     if not done.replayed:
+        services.afterwards.turned(services, call.space, call.params["id"])
         answer |= await appending.followed(services, call.space, call.params["id"], who=call.who)
     return Reply(answer)
 

@@ -25,6 +25,7 @@ __all__ = [
     "snapshot",
     "snapshot_messages",
     "snapshot_state",
+    "state_mark",
 ]
 
 Placement: TypeAlias = Literal["system", "late"]
@@ -86,6 +87,11 @@ class ContextJob(msgspec.Struct):
     room: Room
     max_tokens: int | None
     placement: Placement | None
+
+
+def state_mark(reader: Reader, thread_id: str) -> tuple[int | None, int | None]:
+    """What changes whenever the working state may: the operations that last wrote the thread and its kept state."""
+    return reader.version(Kind.THREAD, (thread_id,)), reader.version(Kind.STATE, (thread_id,))
 
 
 def snapshot_state(reader: Reader, thread_id: str) -> StateJob:

@@ -14,7 +14,7 @@ from reverie.distill import state as working
 from reverie.engine import threads
 from reverie.engine.records import record, value
 from reverie.errors import Conflict, ValidationError
-from reverie.models import WorkingState
+from reverie.models import StateSources, WorkingState
 from reverie.store import Kind, Write
 
 if TYPE_CHECKING:
@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["changed", "kept", "put", "read_from"]
+__all__ = ["changed", "kept", "put", "read_from", "refined", "state_of"]
+
+TASK_CHARS_MAX = 1_000
+ITEM_CHARS_MAX = 500
+ITEMS_MAX = 20
+
+
+def state_of(stored: Mapping[str, Any]) -> WorkingState:
+    """The value of a stored state."""
+    return value(WorkingState, stored)
 
 
 def kept(reader: Reader, thread_id: str) -> dict[str, Any]:
@@ -56,6 +65,36 @@ def changed(
         )
     before = WorkingState() if whole else value(WorkingState, state)
     return record(replace(_fitting(_own(before, given, seq), given), updated_at=at))
+
+
+def refined(state: Mapping[str, Any], said: object, *, seq: int) -> dict[str, Any] | None:
+    """A stored state as a distiller said it at entry `seq`; None where it said nothing that can be used.
+
+    What a model says is not trusted: texts and lists are bounded, and a source is only ever one that structure knew,
+    or `seq`. An empty task is the task there was.
+    """
+    if not isinstance(said, WorkingState):
+        return None
+    before = state_of(state)
+    lists = {name: _trusted(getattr(said, name), working.items(before, name), seq) for name in working.LISTS}
+    task = _text(said.current_task, TASK_CHARS_MAX)
+    since = before.sources.current_task if task in ("", before.current_task) else seq
+    made = replace(before, current_task=task or before.current_task, sources=StateSources(current_task=since))
+    return record(working.bounded(working.with_items(made, **lists)))
+
+
+def _trusted(texts: object, known: list[working.Item], seq: int) -> list[working.Item]:
+    """What of a list can be kept, each with its source."""
+    if not isinstance(texts, tuple | list):
+        return []
+    sources = dict(known)
+    kept = [_text(text, ITEM_CHARS_MAX) for text in texts]
+    return [(text, sources.get(text, seq)) for text in kept if text][:ITEMS_MAX]
+
+
+def _text(said: object, chars_max: int) -> str:
+    """Text on one line, of a length that can be kept; empty for what is none."""
+    return " ".join(said.split())[:chars_max].rstrip() if isinstance(said, str) else ""
 
 
 def put(
