@@ -100,11 +100,10 @@ class IndexAnswer(Reply):
 
 
 class ConflictRegion(Reply):
-    """Lines that both sides changed: what stood there, what the store has, what the file has."""
+    """Lines that both sides changed: what the file has, and what the store had."""
 
-    base: str
-    store: str
     file: str
+    store: str
 
 
 class Conflict(Reply):

@@ -1,0 +1,303 @@
+"""People and agents write to one folder, through a real daemon: both always agree, and nobody's words are lost."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie import wire
+from reverie.client import Client
+from reverie.errors import Conflict
+from support.folder import SAVES, Tree, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+USER = "facts/user.md"
+TEXT = "# User Facts\n\n> Summary: name, role\n\n- Name: Zhang San\n- Role: engineer #job\n- Updated: 2026-02-24\n"
+ODD = (
+    "\ufeff---\r\ntitle: mine\r\n---\r\n#  My   facts \r\n\r\n<!-- keep this -->\r\n> Summary:   old words  \r\n\r\n"
+    "*  First   thing \r\n\r\n\r\n*  Second thing #tag\r\n   goes on here\r\n- Updated: 2026-01-01\r\n\r\nlast words"
+)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Tree]:
+    """A folder for tests that use files of their own."""
+    with tree() as made:
+        yield made
+
+
+@pytest.mark.parametrize("save", SAVES)
+def test_a_stale_buffer_loses_nothing(shared: Tree, save: Callable[[Path, str], None]) -> None:
+    """Open at 10:00, an agent adds at 10:05, the old buffer is saved with an edit at 10:10: both are there."""
+    name = f"facts/{save.__name__}.md"
+    shared.client.put_document(name, TEXT)
+    buffer = shared.read(name)
+    shared.client.append_entry(name, "- Agent: added this")
+    shared.save(name, buffer.replace("engineer", "engineer and pilot"), save)
+    shared.agree()
+
+    text = shared.read(name)
+    assert "- Agent: added this" in text
+    assert "engineer and pilot" in text
+    assert shared.stored(name) == text
+    assert shared.client.conflicts().items == []
+
+
+def test_what_both_changed_stands_as_the_person_wrote_it(shared: Tree) -> None:
+    """The other text is beside it, the conflict is told with both, and settled either way; undo takes that back."""
+    name = "facts/both.md"
+    shared.client.put_document(name, TEXT)
+    buffer = shared.read(name)
+    shared.client.patch_document(name, [("Role: engineer", "Role: cook")])
+    shared.save(name, buffer.replace("Role: engineer", "Role: pilot"))
+    shared.agree()
+
+    [found] = [item for item in shared.client.conflicts().items if item.path == name]
+    assert "Role: pilot" in shared.read(name)
+    assert found.copy is not None
+    assert "Role: cook" in shared.read(found.copy)
+    told = shared.client.conflict(found.id)
+    assert "Role: pilot" in told.file_text
+    assert "Role: cook" in told.store_text
+    assert "sync-conflict" not in shared.client.index().text
+
+    done = shared.client.resolve(found.id, wire.Resolve(keep="store"))
+    assert "Role: cook" in shared.read(name)
+    assert not shared.path(found.copy).exists()
+    assert shared.client.conflicts().items == []
+    shared.client.undo(str(done.operation))
+    assert "Role: pilot" in shared.read(name)
+
+
+def test_deleting_the_copy_settles_a_conflict(shared: Tree) -> None:
+    """It says that the file is right as it is."""
+    name = "facts/settled.md"
+    shared.client.put_document(name, TEXT)
+    buffer = shared.read(name)
+    shared.client.patch_document(name, [("Zhang San", "Li Si")])
+    shared.save(name, buffer.replace("Zhang San", "Wang Wu"))
+    shared.agree()
+    [found] = [item for item in shared.client.conflicts().items if item.path == name]
+    shared.path(str(found.copy)).unlink()
+    shared.agree()
+
+    assert [item for item in shared.client.conflicts().items if item.path == name] == []
+    assert "Wang Wu" in shared.read(name)
+
+
+def test_an_untouched_file_is_never_rewritten(shared: Tree) -> None:
+    """Neither by a second look, nor by a deep one, nor by a restart: same inode, same time, same bytes."""
+    shared.save("facts/odd.md", ODD)
+    shared.save("plain/notes.md", "just text\n")
+    shared.agree()
+    before = shared.stamps()
+    assert before["facts/odd.md"][2] == ODD.encode()
+    operation = shared.client.operations(limit=1).items[0].id
+    shared.client.sync_now()
+    shared.client.sync_now(deep=True)
+
+    assert shared.stamps() == before
+    assert shared.client.operations(limit=1).items[0].id == operation
+
+
+def test_an_agent_changes_one_block_and_nothing_else(shared: Tree) -> None:
+    """In a file with CRLF, BOM, odd spacing, comments and front matter: the block, its summary line and its day."""
+    name = "facts/careful.md"
+    shared.save(name, ODD)
+    shared.agree()
+    first = next(item for item in shared.memories().values() if item.document == name and "First" in item.content)
+    shared.client.change_memory(first.id, wire.ChangeMemory("Another thing"))
+
+    old, new = ODD.split("\r\n"), shared.read(name).split("\r\n")
+    assert len(old) == len(new)
+    changed = [index for index, (one, other) in enumerate(zip(old, new, strict=True)) if one != other]
+    assert [new[index].strip() for index in changed if "Another" in new[index]] == ["* Another thing"]
+    for index in changed:
+        assert new[index].startswith(("> Summary:", "- Updated:", "* Another thing")), new[index]
+    assert shared.client.memory(first.id).content == "Another thing"
+
+
+def test_a_secret_stays_in_the_file_and_goes_nowhere_else() -> None:
+    """The other blocks of the file go on syncing both ways, and no byte that the daemon keeps holds it."""
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    with tree() as own:
+        own.save(USER, TEXT + f"- Token: {secret}\n")
+        own.agree()
+        stored = own.stored(USER)
+        assert stored is not None
+        assert secret not in stored
+        assert "[REDACTED:" in stored
+
+        own.client.patch_document(USER, [("engineer", "pilot")])
+        assert (
+            own.read(USER)
+            == TEXT.replace("engineer", "pilot")
+            .replace(
+                "2026-02-24",
+                own.stored(USER).split("Updated: ")[1][:10],  # type: ignore[union-attr]
+            )
+            .replace("> Summary: name, role", own.read(USER).splitlines()[2])
+            + f"- Token: {secret}\n"
+        )
+        own.save(USER, own.read(USER).replace("Zhang San", "Li Si"))
+        own.agree()
+        assert "Li Si" in str(own.stored(USER))
+        assert secret in own.read(USER)
+        own.client.delete_document(USER)
+        assert own.daemon.stop() == 0
+        for path in own.daemon.home.rglob("*"):
+            if path.is_file() and not path.is_relative_to(own.root / "facts"):
+                assert secret.encode() not in path.read_bytes(), path
+        own.daemon.start()
+
+
+def test_mass_deletion_stops_and_asks() -> None:
+    """More than half of the files gone at once: nothing is deleted until a person says that it is meant."""
+    with tree() as own:
+        for number in range(12):
+            own.save(f"facts/n{number}.md", f"- Fact number {number}\n")
+        own.agree()
+        for number in range(10):
+            own.path(f"facts/n{number}.md").unlink()
+        status = own.client.sync_now().status
+        assert (status.state, len(status.missing)) == ("stopped", 10)
+        assert "accept-deletions" in str(status.hint)
+        assert len(own.memories()) == 12
+
+        own.save("facts/n11.md", "- Fact number eleven\n")
+        own.client.sync_now()
+        assert "Fact number eleven" in own.memories()  # the rest goes on
+        own.agree(accept_deletions=True)
+        assert len(own.memories()) == 2
+
+
+@pytest.mark.parametrize("how", ["gone", "empty", "swapped"])
+def test_a_root_that_is_not_the_one_it_was_stops_everything(how: str) -> None:
+    """Nothing is read as deleted, nothing is written; when it is back all goes on."""
+    with tree() as own:
+        own.save(USER, TEXT)
+        own.agree()
+        away = own.daemon.home / "away"
+        own.root.rename(away)
+        if how != "gone":
+            own.root.mkdir()
+        if how == "swapped":
+            (own.root / "other.md").write_text("- another's\n")
+        with pytest.raises(Conflict):
+            own.client.sync_now()
+        assert own.client.sync_status().state == "stopped"
+        own.client.remember(wire.CreateMemory("kept meanwhile"))
+        assert "Name: Zhang San" in own.memories()
+
+        if how == "swapped":
+            (own.root / "other.md").unlink()
+        if how != "gone":
+            own.root.rmdir()
+        away.rename(own.root)
+        own.agree()
+        assert "kept meanwhile" in own.read("facts/project.md")
+
+
+def test_engines_only_propose_what_would_change_a_persons_words(shared: Tree) -> None:
+    """A person's line is theirs; an agent that has read it may change it, and undo brings it back with its author."""
+    shared.save("facts/theirs.md", "- Tea: green\n")
+    shared.agree()
+    [mine] = [item for item in shared.memories().values() if item.document == "facts/theirs.md"]
+    assert mine.trust == "person"
+    changed = shared.client.change_memory(mine.id, wire.ChangeMemory("Tea: black"))
+    assert changed.trust == "agent"
+    operation = next(item for item in shared.client.operations().items if item.why == "memory.change")
+    shared.client.undo(operation.id)
+    assert shared.read("facts/theirs.md").startswith("- Tea: green")
+    assert shared.client.memory(mine.id).trust == "person"
+
+
+def git(root: Path, *words: str) -> None:
+    """One git command in the folder."""
+    subprocess.run(
+        ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words],
+        cwd=root,
+        check=True,
+        capture_output=True,
+    )
+
+
+def test_git_in_the_folder_keeps_every_identity() -> None:
+    """A branch switch there and back, and a rebase: files and store agree, and ids survive."""
+    with tree() as own:
+        own.save(USER, TEXT)
+        own.save("facts/tools.md", "- Editor: vim\n- Shell: zsh\n")
+        own.agree()
+        (own.root / ".gitignore").write_text(".reverie/\nmemory/\nMEMORY-INDEX.json\nMEMORY.md\n")
+        git(own.root, "init", "-q", "-b", "main")
+        git(own.root, "add", "-A")
+        git(own.root, "commit", "-qm", "one")
+        ids = {content: memory.id for content, memory in own.memories().items()}
+        git(own.root, "checkout", "-qb", "side")
+        own.save(USER, own.read(USER).replace("engineer", "captain"))
+        own.save("facts/tools.md", "- Editor: emacs\n")
+        own.save("facts/new.md", "- New: thing\n")
+        own.agree()
+        git(own.root, "add", "-A")
+        git(own.root, "commit", "-qm", "two")
+        side = {content: memory.id for content, memory in own.memories().items()}
+
+        git(own.root, "checkout", "-q", "main")
+        own.agree()
+        assert {content: memory.id for content, memory in own.memories().items()} == ids
+        git(own.root, "checkout", "-q", "side")
+        own.agree()
+        assert {content: memory.id for content, memory in own.memories().items()} == side
+
+        git(own.root, "checkout", "-q", "main")
+        own.save("facts/other.md", "- Other: fact\n")
+        own.agree()
+        git(own.root, "add", "-A")
+        git(own.root, "commit", "-qm", "three")
+        git(own.root, "checkout", "-q", "side")
+        own.agree()
+        git(own.root, "rebase", "-q", "main")
+        own.agree()
+        after = {content: memory.id for content, memory in own.memories().items()}
+        assert {content: after[content] for content in side} == side
+        assert "Other: fact" in after
+        assert own.client.conflicts().items == []
+
+
+def test_what_was_said_is_known_after_a_restart() -> None:
+    """Seed 004, section 10: user and work are remembered, and what a person edits counts."""
+    with tree() as own:
+        own.client.put_document(USER, "# User Facts\n\n- Name: Zhang San\n")
+        own.client.append_entry(
+            "episodes/2026-02.md",
+            "## Logger stdout leak fix\n- Summary: pino pipeline stdout leak → custom JS transport\n- Date: 2026-02-24",
+        )
+        assert own.daemon.stop() == 0
+        own.save(USER, own.read(USER).replace("Zhang San", "Zhang Wei"))
+        own.daemon.start()
+        with Client(own.daemon.socket) as client:
+            client.sync_now()
+            assert "Zhang Wei" in client.recall("what is my name?").hits[0].memory.content
+            assert client.recall("what bug did we fix last time: the logger leak").hits[0].memory.title == (
+                "Logger stdout leak fix"
+            )
+            text = client.index().text
+        assert text.splitlines()[0] == "Available memory:"
+        assert text.rstrip().endswith("Use memory_read to load relevant files before responding.")
+        assert any(line.startswith("- facts/user.md (") for line in text.splitlines())
+
+
+def test_a_file_moves_with_its_memories(shared: Tree) -> None:
+    """Renamed, and with its folder renamed: the same memories, no deletion in between."""
+    shared.save("facts/deep/one.md", "- Unique thing: alpha\n- Another: beta\n")
+    shared.agree()
+    ids = {item.id for item in shared.memories().values() if item.document == "facts/deep/one.md"}
+    shared.path("facts/deep").rename(shared.path("facts/other"))
+    shared.agree()
+    moved = {item.id: item.document for item in shared.memories().values() if item.id in ids}
+    assert moved == dict.fromkeys(ids, "facts/other/one.md")

@@ -1,0 +1,120 @@
+"""A daemon with its folder, and the ways in which people save files in it."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from reverie.client import Client
+from reverie.errors import NotFound
+from support.daemon import running_daemon
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from reverie import wire
+    from support.daemon import Daemon
+
+__all__ = ["SAVES", "Tree", "in_place", "rename_over", "tree", "truncate_then_write", "vim"]
+
+AGREE_S = 60.0
+
+
+def in_place(path: Path, text: str) -> None:
+    """Opened without truncation, written, cut to length."""
+    with path.open("r+b" if path.exists() else "wb") as file:
+        file.write(text.encode())
+        file.truncate()
+
+
+def truncate_then_write(path: Path, text: str) -> None:
+    """Emptied first, as `open(path, "w")` does."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.flush()
+        file.write(text)
+
+
+def rename_over(path: Path, text: str) -> None:
+    """A new file beside it, renamed over it: VS Code's atomic save, Obsidian's."""
+    beside = path.with_name(f".{path.name}.tmp-save")
+    beside.write_bytes(text.encode())
+    beside.replace(path)
+
+
+def vim(path: Path, text: str) -> None:
+    """The old file becomes a backup, a new one takes its place, the backup goes."""
+    backup = path.with_name(f"{path.name}~")
+    if path.exists():
+        path.rename(backup)
+    path.write_bytes(text.encode())
+    backup.unlink(missing_ok=True)
+
+
+SAVES: tuple[Callable[[Path, str], None], ...] = (in_place, truncate_then_write, rename_over, vim)
+
+
+class Tree:
+    """A daemon's folder, its client, and the moment at which both agree."""
+
+    def __init__(self, daemon: Daemon, client: Client) -> None:
+        self.daemon = daemon
+        self.client = client
+        self.root = daemon.home / "root" / "default"
+
+    def path(self, name: str) -> Path:
+        """A file of the folder."""
+        return self.root / name
+
+    def read(self, name: str) -> str:
+        """Its text, line endings and all."""
+        return self.path(name).read_bytes().decode()
+
+    def save(self, name: str, text: str, how: Callable[[Path, str], None] = rename_over) -> None:
+        """What an editor does."""
+        path = self.path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        how(path, text)
+
+    def stored(self, name: str) -> str | None:
+        """The document as the store has it."""
+        try:
+            return self.client.document(name).content
+        except NotFound:
+            return None
+
+    def agree(self, *, accept_deletions: bool = False) -> wire.SyncOutcome:
+        """Looks until nothing is left to do; fails when that does not end."""
+        deadline = time.monotonic() + AGREE_S
+        while True:
+            outcome = self.client.sync_now(accept_deletions=accept_deletions)
+            waits = outcome.status.missing or outcome.status.pending
+            if not (outcome.adopted or outcome.written or outcome.deleted or waits):
+                return outcome
+            assert time.monotonic() < deadline, outcome
+
+    def memories(self) -> dict[str, wire.Memory]:
+        """Every memory by what it says."""
+        return {memory.content: memory for memory in self.client.memories(limit=1000).items}
+
+    def stamps(self) -> dict[str, tuple[int, int, bytes]]:
+        """Inode, time and bytes of every file that people may edit."""
+        found = {}
+        for path in sorted(self.root.rglob("*")):
+            name = path.relative_to(self.root).as_posix()
+            if path.is_file() and not name.startswith((".reverie", "archives/", "memory/", "MEMORY-INDEX")):
+                status = path.stat()
+                found[name] = (status.st_ino, status.st_mtime_ns, path.read_bytes())
+        return found
+
+
+@contextmanager
+def tree(**settings: str) -> Iterator[Tree]:
+    """A daemon of its own; deletions are believed soon, so that tests need not wait."""
+    quick = {"REVERIE_SYNC_DELETE_QUIET_SECONDS": "0.2", "REVERIE_SYNC_GRACE_SECONDS": "0.2"}
+    with running_daemon(**(quick | settings)) as daemon, Client(daemon.socket) as client:
+        made = Tree(daemon, client)
+        os.makedirs(made.root, exist_ok=True)  # noqa: PTH103 - as a person's file manager does
+        yield made
