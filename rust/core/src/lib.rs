@@ -18,11 +18,13 @@ pub mod blocks;
 pub mod canonical;
 pub mod diff;
 pub mod error;
+mod hash;
 mod lines;
 pub mod merge;
 pub mod patch;
 pub mod rank;
 pub mod redact;
+mod table;
 pub mod tokens;
 
 pub use error::Error;

@@ -1,10 +1,11 @@
 //! Pairs blocks that say the same.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::align::known::Known;
 use crate::align::nearby::Expected;
-use crate::align::pairing::Pairing;
+use crate::align::pairing::{Indices, Pairing};
 
 /// How often a text stands among the open blocks of each side, and where first.
 struct Same {
@@ -16,8 +17,8 @@ struct Same {
 
 /// Open blocks by the number of their text.
 struct Texts {
-    of_old: Vec<Option<usize>>,
-    of_new: Vec<Option<usize>>,
+    of_old: Indices,
+    of_new: Indices,
     same: Vec<Same>,
 }
 
@@ -45,32 +46,28 @@ impl Texts {
         old: impl Fn(usize) -> Cow<'t, [u8]>,
         new: impl Fn(usize) -> Cow<'t, [u8]>,
     ) -> Self {
-        let mut numbers: HashMap<Cow<'t, [u8]>, usize> = HashMap::with_capacity(pairing.olds());
-        let mut same: Vec<Same> = Vec::with_capacity(pairing.olds());
-        let mut of_old = vec![None; pairing.olds()];
-        let mut of_new = vec![None; pairing.news()];
+        let (mut same, mut known) = (Vec::new(), Known::with_capacity(pairing.olds()));
+        let (mut of_old, mut of_new) = (Indices::none(pairing.olds()), Indices::none(pairing.news()));
         for index in pairing.open_olds() {
-            let number = *numbers.entry(old(index)).or_insert(same.len());
+            let number = known.number(old(index));
             if number == same.len() {
                 same.push(Same { olds: 0, news: 0, old: index, new: 0 });
             }
             same[number].olds += 1;
-            of_old[index] = Some(number);
+            of_old.set(index, number);
         }
-        for index in pairing.open_news() {
-            // A text that no old block has pairs with nothing.
-            if let Some(number) = numbers.get(&new(index)) {
-                let same = &mut same[*number];
-                same.new = if same.news == 0 { index } else { same.new };
-                same.news += 1;
-                of_new[index] = Some(*number);
-            }
+        // A text that no old block has pairs with nothing.
+        for (index, number) in known.find_all(pairing.open_news().map(|index| (index, new(index)))) {
+            let same = &mut same[number];
+            same.new = if same.news == 0 { index } else { same.new };
+            same.news += 1;
+            of_new.set(index, number);
         }
         Self { of_old, of_new, same }
     }
 
     fn joins(&self, pairing: &mut Pairing, old: usize, new: usize) {
-        if self.of_new[new].is_some() && self.of_old[old] == self.of_new[new] {
+        if self.of_new.get(new).is_some() && self.of_old.get(old) == self.of_new.get(new) {
             pairing.join(old, new);
         }
     }
@@ -115,10 +112,10 @@ impl Texts {
     /// The copies that are left: the one nearest to where the old block would stand takes its place.
     fn nearest(&self, pairing: &mut Pairing) {
         let mut left: BTreeMap<usize, (Vec<usize>, BTreeSet<usize>)> = BTreeMap::new();
-        for (new, number) in pairing.open_news().filter_map(|new| Some((new, self.of_new[new]?))) {
+        for (new, number) in pairing.open_news().filter_map(|new| Some((new, self.of_new.get(new)?))) {
             left.entry(number).or_default().1.insert(new);
         }
-        for (old, number) in pairing.open_olds().filter_map(|old| Some((old, self.of_old[old]?))) {
+        for (old, number) in pairing.open_olds().filter_map(|old| Some((old, self.of_old.get(old)?))) {
             if let Some((olds, _)) = left.get_mut(&number) {
                 olds.push(old);
             }

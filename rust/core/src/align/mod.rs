@@ -8,15 +8,16 @@
 
 mod exact;
 mod index;
+mod known;
 mod nearby;
 mod pairing;
 mod similar;
 mod words;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use crate::error::{ChangeReason, Error};
+use known::Known;
 use pairing::Pairing;
 
 /// A block as it was, under the id that it has.
@@ -65,8 +66,9 @@ pub fn align(old: &[OldBlock<'_>], new: &[&[u8]]) -> Alignment {
 /// # Errors
 /// Two old blocks have the same id: all such ids are named.
 pub fn align_checked(old: &[OldBlock<'_>], new: &[&[u8]]) -> Result<Alignment, Error> {
-    let mut seen = HashSet::with_capacity(old.len());
+    let mut seen = Known::with_capacity(old.len());
+    let ids = old.iter().map(|block| block.id);
     let twice: Vec<String> =
-        old.iter().filter(|block| !seen.insert(block.id)).map(|block| block.id.to_owned()).collect();
+        ids.filter(|id| !seen.insert(Cow::Borrowed(id.as_bytes()))).map(ToOwned::to_owned).collect();
     if twice.is_empty() { Ok(align(old, new)) } else { Err(Error::change(ChangeReason::DuplicateId, twice)) }
 }

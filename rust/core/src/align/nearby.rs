@@ -2,35 +2,34 @@
 
 use std::collections::BTreeSet;
 
-use crate::align::pairing::Pairing;
+use crate::align::pairing::{Indices, Pairing};
 
 /// For each side the nearest paired block before and after each place, as indices of that side.
 struct Neighbours {
-    before: Vec<Option<usize>>,
-    after: Vec<Option<usize>>,
+    before: Indices,
+    after: Indices,
 }
 
 impl Neighbours {
     fn of(length: usize, is_paired: impl Fn(usize) -> bool) -> Self {
-        let mut before = vec![None; length];
-        let mut after = vec![None; length];
-        let mut last = None;
-        for (index, place) in before.iter_mut().enumerate() {
-            *place = last;
-            last = if is_paired(index) { Some(index) } else { last };
-        }
-        last = None;
-        for (index, place) in after.iter_mut().enumerate().rev() {
-            *place = last;
-            last = if is_paired(index) { Some(index) } else { last };
-        }
-        Self { before, after }
+        let near = |indices: &mut dyn Iterator<Item = usize>| {
+            let mut near = Indices::none(length);
+            let mut last = None;
+            for index in indices {
+                if let Some(last) = last {
+                    near.set(index, last);
+                }
+                last = if is_paired(index) { Some(index) } else { last };
+            }
+            near
+        };
+        Self { before: near(&mut (0..length)), after: near(&mut (0..length).rev()) }
     }
 
     /// How many blocks stand between the pairs around an open one.
     fn gap_of(&self, index: usize) -> usize {
-        let start = self.before[index].map_or(0, |before| before + 1);
-        self.after[index].unwrap_or(self.before.len()) - start
+        let start = self.before.get(index).map_or(0, |before| before + 1);
+        self.after.get(index).unwrap_or(self.before.len()) - start
     }
 }
 
@@ -38,7 +37,7 @@ impl Neighbours {
 pub(super) struct Expected {
     olds: Neighbours,
     news: Neighbours,
-    new_of: Vec<Option<usize>>,
+    new_of: Indices,
     new_count: usize,
 }
 
@@ -47,15 +46,15 @@ impl Expected {
         Self {
             olds: Neighbours::of(pairing.olds(), |old| pairing.new_of(old).is_some()),
             news: Neighbours::of(pairing.news(), |new| pairing.old_of(new).is_some()),
-            new_of: (0..pairing.olds()).map(|old| pairing.new_of(old)).collect(),
+            new_of: pairing.news_of_olds().clone(),
             new_count: pairing.news(),
         }
     }
 
     /// Where the old block would stand to judge by the pair before it, and by the pair after it.
     fn places(&self, old: usize) -> [usize; 2] {
-        let before = self.olds.before[old].and_then(|near| Some(self.new_of[near]? + (old - near)));
-        let after = self.olds.after[old].and_then(|near| Some(self.new_of[near]?.saturating_sub(near - old)));
+        let before = self.olds.before.get(old).and_then(|near| Some(self.new_of.get(near)? + (old - near)));
+        let after = self.olds.after.get(old).and_then(|near| Some(self.new_of.get(near)?.saturating_sub(near - old)));
         let from_end = || self.new_count.saturating_sub(self.new_of.len() - old);
         [before.unwrap_or(old), after.unwrap_or_else(from_end)]
     }
@@ -77,9 +76,10 @@ impl Expected {
 
     /// Where two open blocks stand between pairs.
     pub(super) fn setting(&self, old: usize, new: usize) -> Setting {
-        let same = |there: Option<usize>, here: Option<usize>| there.map(|near| self.new_of[near]) == here.map(Some);
-        let before = same(self.olds.before[old], self.news.before[new]);
-        let after = same(self.olds.after[old], self.news.after[new]);
+        let same =
+            |there: Option<usize>, here: Option<usize>| there.map(|near| self.new_of.get(near)) == here.map(Some);
+        let before = same(self.olds.before.get(old), self.news.before.get(new));
+        let after = same(self.olds.after.get(old), self.news.after.get(new));
         let alone = self.olds.gap_of(old) == 1 && self.news.gap_of(new) == 1;
         let sides = usize::from(before) + usize::from(after);
         Setting { sides, alone: sides == 2 && alone, in_step: self.distance(old, new) == 0 }
@@ -88,9 +88,9 @@ impl Expected {
     /// The first of `length` open old blocks that stand between the same pairs as as many new ones from `new` on.
     pub(super) fn old_in_step(&self, new: usize, length: usize, pairing: &Pairing) -> Option<usize> {
         let old_of = |near: Option<usize>| near.map(|near| pairing.old_of(near));
-        let first = old_of(self.news.before[new]).map_or(Some(0), |old| Some(old? + 1))?;
-        let end = old_of(self.news.after[new]).unwrap_or(Some(self.new_of.len()))?;
-        let is_open = |old: usize| self.new_of.get(old) == Some(&None);
+        let first = old_of(self.news.before.get(new)).map_or(Some(0), |old| Some(old? + 1))?;
+        let end = old_of(self.news.after.get(new)).unwrap_or(Some(self.new_of.len()))?;
+        let is_open = |old: usize| old < self.new_of.len() && self.new_of.get(old).is_none();
         (end == first + length && (first..end).all(is_open)).then_some(first)
     }
 

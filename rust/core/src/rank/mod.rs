@@ -15,7 +15,6 @@ mod names;
 mod postings;
 mod query;
 mod stem;
-mod table;
 mod terms;
 mod vocabulary;
 mod weight;

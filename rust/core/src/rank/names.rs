@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use super::table::Table;
+use crate::table::Table;
 
 /// Strings numbered from 0 in the order of their arrival.
 #[derive(Default)]

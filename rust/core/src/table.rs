@@ -13,19 +13,24 @@ const EMPTY: Place = Place { hash: 0, number: NONE };
 
 /// An open-addressed table, at most three quarters full, probed place by place.
 #[derive(Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     places: Vec<Place>,
     len: usize,
 }
 
 impl Table {
+    /// One that need not grow for so many numbers.
+    pub(crate) fn with_capacity(numbers: usize) -> Self {
+        Self { places: vec![EMPTY; (numbers / 3 * 4 + 4).next_power_of_two()], len: 0 }
+    }
+
     /// How many numbers it holds.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// The number under this hash for which `same` holds.
-    pub(super) fn find(&self, hash: u32, same: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(crate) fn find(&self, hash: u32, same: impl Fn(u32) -> bool) -> Option<u32> {
         let mask = self.places.len().checked_sub(1)?;
         let mut at = hash as usize & mask;
         loop {
@@ -41,7 +46,7 @@ impl Table {
     }
 
     /// Adds a number that is not in it.
-    pub(super) fn insert(&mut self, hash: u32, number: u32) {
+    pub(crate) fn insert(&mut self, hash: u32, number: u32) {
         if self.len >= self.places.len() / 4 * 3 {
             self.grow();
         }
@@ -50,7 +55,7 @@ impl Table {
     }
 
     /// Removes a number; one that is not there is no error.
-    pub(super) fn remove(&mut self, hash: u32, number: u32) {
+    pub(crate) fn remove(&mut self, hash: u32, number: u32) {
         let Some(mask) = self.places.len().checked_sub(1) else { return };
         let mut gap = hash as usize & mask;
         while self.places[gap].number != number {
