@@ -1,13 +1,12 @@
 //! Strings as consecutive numbers, their text in one piece of memory.
 
-use std::hash::{BuildHasher, RandomState};
-
+use crate::hash::Key;
 use crate::table::Table;
 
 /// Strings numbered from 0 in the order of their arrival.
 #[derive(Default)]
 pub(super) struct Names {
-    hasher: RandomState,
+    key: Key,
     table: Table,
     text: String,
     ends: Vec<usize>,
@@ -33,12 +32,12 @@ impl Names {
 
     /// The number of a string.
     pub(super) fn find(&self, name: &str) -> Option<u32> {
-        self.table.find(self.hash(name), |number| self.get(number) == name)
+        self.table.find(self.key.of(name.as_bytes()), |number| self.get(number) == name)
     }
 
     /// The number of a string, a new one if it has none yet.
     pub(super) fn number(&mut self, name: &str) -> u32 {
-        let hash = self.hash(name);
+        let hash = self.key.of(name.as_bytes());
         if let Some(number) = self.table.find(hash, |number| self.get(number) == name) {
             return number;
         }
@@ -47,12 +46,12 @@ impl Names {
 
     /// A new number for a string that cannot be found.
     pub(super) fn push(&mut self, name: &str) -> u32 {
-        self.add(self.hash(name), name)
+        self.add(self.key.of(name.as_bytes()), name)
     }
 
     /// Makes a string unfindable; its number is not given again.
     pub(super) fn forget(&mut self, number: u32) {
-        let hash = self.hash(self.get(number));
+        let hash = self.key.of(self.get(number).as_bytes());
         self.table.remove(hash, number);
     }
 
@@ -62,10 +61,5 @@ impl Names {
         self.ends.push(self.text.len());
         self.table.insert(hash, number);
         number
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
-    fn hash(&self, name: &str) -> u32 {
-        self.hasher.hash_one(name) as u32
     }
 }
