@@ -123,6 +123,9 @@ def test_finished_entries_of_an_earlier_list_are_remembered() -> None:
         ("ok, let's keep the old name.", False),
         ("let's use the new parser and then move the tests over", True),
         ("let's write the importer", True),
+        ("fix it up", False),
+        ("...two more remarks", False),
+        ("fix the importer", True),
     ],
 )
 def test_what_opens_a_task(text: str, opens: bool) -> None:  # noqa: FBT001

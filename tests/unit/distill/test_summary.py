@@ -82,6 +82,45 @@ def test_a_yes_is_kept_with_what_it_agreed_to() -> None:
     assert any("refuses unknown keys" in line and "yes, do it" in line for line in decisions)
 
 
+def test_a_yes_to_nothing_decides_nothing() -> None:
+    """What merely came before a nod was not put to the person."""
+    thread = Thread().user("Sort the imports of `zip.py`").agent("The imports of `zip.py` are sorted by length now.")
+    decisions = distilled(thread.user("ok, now the next file")).summary.sections[Section.DECISIONS]
+    assert not any(line.startswith("User:") for line in decisions)
+
+
+def test_what_a_subagent_reports_is_found_out_rather_than_done_or_left_to_do() -> None:
+    """Its advice is no promise of this agent, its outcome no work of this agent."""
+    report = (
+        "The reader has been updated twice since spring in `zip_reader.py`.\n"
+        "Next, add a bound to `entry_count` before reading."
+    )
+    thread = Thread().user("Review the zip reader").call("Task", {"description": "Review", "prompt": "Read it"}, report)
+    sections = distilled(thread).summary.sections
+    assert any("updated twice since spring" in line for line in sections[Section.DECISIONS])
+    assert not any("entry_count" in line for line in sections[Section.OPEN_THREADS])
+    assert not any("updated twice" in line for line in sections[Section.COMPLETED_WORK])
+
+
+def test_what_is_left_to_do_is_told_apart_from_what_is_left_over() -> None:
+    """A word such as remains, later or then does not make a thread open; an announcement tells nothing."""
+    thread = Thread().user("How does the ledger grow?")
+    thread.agent("The ledger remains compatible with `old_reader`. Then the pages are merged by `merge_pages`.")
+    thread.agent("Now let me check why `merge_pages` failed. The index of `pages.db` still has to be rebuilt.")
+    sections = distilled(thread).summary.sections
+    assert sections[Section.OPEN_THREADS] == ("The index of `pages.db` still has to be rebuilt.",)
+    assert not any("let me check" in line for lines in sections.values() for line in lines if "last said" not in line)
+
+
+def test_a_task_that_only_points_back_is_shown_with_what_it_points_to() -> None:
+    """`fix it up` alone would not tell an agent what to do."""
+    thread = Thread().user("Merge the parent branch into `importer`, there is a conflict in `zip.py`").agent("Merged.")
+    thread.user("fix it up")
+    task = distilled(thread).summary.sections[Section.TASK_CONTEXT][0]
+    assert "conflict in `zip.py`" in task
+    assert task.endswith("→ fix it up")
+
+
 def test_answers_to_questions_are_decisions() -> None:
     """AskUserQuestion keeps the question with the answer."""
     question = "Which database should the cache use?"

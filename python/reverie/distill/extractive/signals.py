@@ -11,7 +11,9 @@ __all__ = [
     "is_decision",
     "is_failure",
     "is_finding",
+    "is_intent",
     "is_lasting",
+    "is_offer",
     "is_outcome",
     "is_preference",
     "is_question",
@@ -85,10 +87,12 @@ _OUTCOME = _phrases(
     r"\bsuccessfully\b",
 )
 _NEXT = _phrases(
-    r"^(?:next|remaining|still (?:to do|need)|then|after that|todo)\b",
-    r"\bnext step",
-    r"\bstill (?:need|have|has|left|open|missing|to)\b",
-    r"\b(?:later|follow[- ]?up|separate (?:pr|issue|change)|out of scope|for now|deferred?|not yet|remains?)\b",
+    r"^(?:next(?: up| steps?)?(?:[,:]| (?:is|are|i|we|add|fix|write|update)\b)|remaining(?: \w+)?:|still to do|todo\b)",
+    r"^(?:then|after that),? (?:i|we)(?:'ll| will| can| should| need)\b",
+    r"\bnext step|\bnext in (?:the )?(?:stack|line|queue|list)\b",
+    r"\bstill (?:need|left|open|missing|to (?:be|do)|ha(?:ve|s) to)\b|\bremains? (?:to|open|undone|unsolved|unfixed)\b",
+    r"\b(?:do|fix|add|handle|address|for|until|this|it|that) later\b|\b(?:is|are|was|be) deferred\b",
+    r"\b(?:follow[- ]?up|separate (?:pr|issue|change)|out of scope|for now|not (?:done |been done )?yet)\b",
 )
 _APPROVAL = re.compile(
     r"^(?:y|yes|yep|yeah|yup|ok|okay|k|sure|right|great|good|nice|perfect|cool|thanks?|thank you|awesome|lgtm|done"
@@ -114,6 +118,17 @@ _CHOICE = re.compile(
     re.IGNORECASE,
 )
 _ASKED_FOR = re.compile(r"^(?:ok(?:ay)?,? |so,? |now,? |and )*(?:can|could|would|will|please|let'?s)\b", re.IGNORECASE)
+_INTENT = re.compile(
+    r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|now|next|first|then|so|but)\b[!,.:]? *)*let me\b", re.IGNORECASE
+)
+_OFFER = re.compile(
+    r"\b(?:i(?:'d| would)|i (?:suggest|propose|recommend|could|can)|we (?:could|should|can)|let me know|my suggestion"
+    r"|the plan)\b",
+    re.IGNORECASE,
+)
+_POINTS_BACK = re.compile(
+    r"^(?:\.{2,}|…)|\b(?:it|this|that|them|these|those|both|all|more|again|same|everything)\b", re.IGNORECASE
+)
 _MIN_WORDS = 4
 
 
@@ -162,6 +177,16 @@ def is_statement(sentence: str) -> bool:
     return _ANNOUNCEMENT.match(sentence) is None and len(sentence.split()) > _MIN_WORDS and not is_question(sentence)
 
 
+def is_intent(sentence: str) -> bool:
+    """Whether an agent only says what it is about to look at."""
+    return _INTENT.match(sentence) is not None
+
+
+def is_offer(sentence: str) -> bool:
+    """Whether something is put to a person that they can say yes to."""
+    return is_question(sentence) or _OFFER.search(sentence) is not None
+
+
 def is_question(sentence: str) -> bool:
     """Whether an answer is asked for."""
     return sentence.rstrip("\"')`* ").endswith("?")
@@ -180,11 +205,11 @@ def is_acknowledgement(text: str) -> bool:
 def opens_task(text: str) -> bool:
     """Whether a message of a person asks for new work, rather than goes on about what is being done.
 
-    A yes, a correction, an addition, a plain question, a choice between ways of doing it (let's use the other) and
-    housekeeping (commit, push, run the linter) do not.
+    A yes, a correction, an addition, a plain question, a choice between ways of doing it (let's use the other),
+    housekeeping (commit, push, run the linter) and a few words that only point back (fix it up) do not.
     """
     if is_approval(text) or is_acknowledgement(text) or _FOLLOW_UP.match(text) or _HOUSEKEEPING.match(text):
         return False
-    if _CHOICE.match(text.strip()):
+    if _CHOICE.match(text.strip()) or (len(text.split()) <= _MIN_WORDS and _POINTS_BACK.search(text)):
         return False
     return not is_question(text) or _ASKED_FOR.match(text) is not None

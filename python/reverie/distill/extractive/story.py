@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import commands, plan, signals
@@ -10,7 +11,7 @@ from reverie.distill.extractive.prose import clip, one_line, sentences, unwrappe
 from reverie.distill.extractive.trace import Call, Interrupted, Said, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reverie.distill.extractive.commands import Commit, Purpose, Run
     from reverie.distill.extractive.plan import Item
@@ -26,6 +27,7 @@ _PASTED = 40  # sentences; more are a pasted document, not the person talking
 _OF_CLIENT = ("<", "Operation stopped by hook:")
 """How texts begin that stand in the person's place and are the client's."""
 
+_AS_IT_IS: Mapping[str, str] = MappingProxyType({})
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 
 
@@ -38,6 +40,10 @@ _TESTS = (
     ("remarks", signals.is_statement),
 )
 """What a sentence of the agent tells: the first of these that fits."""
+
+_REPORTS = {"Task", "Agent", "TaskOutput"}
+_OF_REPORTS = {"outcomes": "findings", "failures": "findings", "nexts": "remarks"}
+"""What a subagent reports was found by it: it is not this agent's work, nor its list of what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +150,9 @@ def _marks(trace: Trace) -> dict[str, list[Mark]]:
                 _mark_agent(step, kinds)
                 proposed = _proposal(step.text)
             case Call():
+                told = _OF_REPORTS if step.tool in _REPORTS else _AS_IT_IS
                 for text in _writings(step):
-                    _mark_agent(Said("assistant", text, step.seq, step.at), kinds)
+                    _mark_agent(Said("assistant", text, step.seq, step.at), kinds, told)
             case Interrupted():
                 continue
     return kinds
@@ -160,15 +167,20 @@ def _writings(call: Call) -> Iterator[str]:
             yield from map(unwrapped, commands.messages(call.word("command")))
         case "TaskCreate":
             yield call.word("description")
-        case "Task" | "Agent" | "TaskOutput" if not call.failed:
+        case tool if tool in _REPORTS and not call.failed:
             yield call.result
         case _:
             return
 
 
 def _proposal(text: str) -> str:
-    """What a yes to `text` agrees to: its last sentence, and the one before where the last only asks for the yes."""
+    """What a yes to `text` agrees to: its last sentence, and the one before where the last only asks for the yes.
+
+    Empty where nothing is asked or offered.
+    """
     last = sentences(text)[-2:]
+    if last and not signals.is_offer(last[-1]):
+        return ""
     if last and (not signals.is_question(last[-1]) or len(last[-1].split()) >= _LONG_QUESTION):
         return one_line(last[-1])
     return one_line(" ".join(last))
@@ -194,18 +206,18 @@ def _mark_user(said: Said, kinds: dict[str, list[Mark]], proposed: str) -> None:
             kinds["decisions"].append(mark)
 
 
-def _mark_agent(said: Said, kinds: dict[str, list[Mark]]) -> None:
-    """Every telling sentence under what it tells."""
+def _mark_agent(said: Said, kinds: dict[str, list[Mark]], told: Mapping[str, str] = _AS_IT_IS) -> None:
+    """Every telling sentence under what it tells, or under what `told` has for that."""
     place = 1 + max((found[-1].place for found in kinds.values() if found), default=0)
     for sentence in sentences(said.text):
         place += 1
         kind = _kind(sentence)
         if kind:
-            kinds[kind].append(Mark(one_line(sentence), said.seq, said.at, place=place))
+            kinds[told.get(kind, kind)].append(Mark(one_line(sentence), said.seq, said.at, place=place))
 
 
 def _kind(sentence: str) -> str:
-    if not _MIN_SENTENCE <= len(sentence) <= MAX_SENTENCE or sentence.endswith(":"):
+    if not _MIN_SENTENCE <= len(sentence) <= MAX_SENTENCE or sentence.endswith(":") or signals.is_intent(sentence):
         return ""
     return next((name for name, test in _TESTS if test(sentence)), "")
 
