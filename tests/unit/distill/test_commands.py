@@ -126,6 +126,12 @@ def test_finished_entries_of_an_earlier_list_are_remembered() -> None:
         ("fix it up", False),
         ("...two more remarks", False),
         ("fix the importer", True),
+        ("let's try 2", False),
+        ("skip the second and do the rest", False),
+        ("sorry, my fault, can you do it again", False),
+        ("please write a parser that reads all dates", True),
+        ("yeah it makes no sense to commit what does not compile", False),
+        ("yes and please describe the format in the readme as well", True),
     ],
 )
 def test_what_opens_a_task(text: str, opens: bool) -> None:  # noqa: FBT001

@@ -202,3 +202,23 @@ def test_a_short_request_that_says_please_is_a_request() -> None:
     assert signals.is_approval("yes please!")
     assert signals.is_approval("Please.")
     assert not signals.is_approval("Please write the tests")
+
+
+def test_what_the_agent_was_about_to_do_comes_next_until_somebody_speaks() -> None:
+    """Without a list of its own the agent still says what it is going to do."""
+    thread = Thread().user("Why does the importer skip the last message of `export.zip`?")
+    thread.agent("The index has one entry too few. Now let me compare `index.bin` with the messages.")
+    found = ENGINE.working_state(thread.messages)
+    assert found.next_steps == ("compare `index.bin` with the messages",)
+    spoken = ENGINE.working_state(thread.user("Leave the index alone please").messages)
+    assert not spoken.next_steps
+
+
+def test_only_choices_made_for_good_are_decisions_of_the_agent() -> None:
+    """Neither a nod, nor a description of two ways, nor a pasted plan decides anything."""
+    plan = "# Plan\n## Steps\nLet's use a table instead of a list.\n- We decided to keep the names."
+    thread = Thread().user(f"Implement the following plan:\n{plan}")
+    thread.agent("The handlers call `find_agent`, which guesses, rather than the name they know.")
+    thread.agent("The simplest solution is to hand the name down in `call_handler`.").user("ok, let's do this")
+    made = ENGINE.working_state(thread.messages).recent_decisions
+    assert made == ("The simplest solution is to hand the name down in `call_handler`.",)

@@ -25,6 +25,7 @@ __all__ = ["sections", "tone"]
 _LINE = 320
 _TOGETHER = 3
 _RECENT = 40  # entries from the end within which a failing check still describes the present
+_JUST_NOW = 12  # and another command
 _CHECKS = {purpose: purpose.value for purpose in (Purpose.TEST, Purpose.BUILD, Purpose.LINT)}
 _IMPATIENT = re.compile(r"!{2,}|\b(?:again|still|wtf|why did you|come on|seriously|ugh)\b", re.IGNORECASE)
 
@@ -93,7 +94,7 @@ def _current_state(story: Story) -> list[str]:
     lines += [
         f"{FAILING}{_CHECKS.get(run.purpose, 'command')}: {clip(run.description or run.command, 80)} — {run.error}"
         for run in reversed(story.failing)
-        if run.seq >= end - _RECENT
+        if run.seq >= end - (_RECENT if run.purpose in _CHECKS else _JUST_NOW)
     ]
     spoken = story.trace.said("assistant")
     if spoken:
@@ -114,7 +115,8 @@ def _open_threads(story: Story) -> list[str]:
     question = last_question(story)
     if question:
         lines.insert(0, f"{UNANSWERED}{clip(question, 240)}")
-    lines += _told(story.nexts)
+    spoken = max((said.seq for said in story.requests), default=0)
+    lines += _told(mark for mark in story.nexts if mark.seq > spoken or not signals.is_imminent(mark.text))
     return lines
 
 

@@ -5,20 +5,24 @@ from __future__ import annotations
 import re
 
 __all__ = [
+    "about_to",
     "is_acknowledgement",
     "is_approval",
     "is_correction",
     "is_decision",
     "is_failure",
     "is_finding",
+    "is_imminent",
     "is_intent",
     "is_lasting",
     "is_offer",
     "is_outcome",
     "is_preference",
     "is_question",
+    "is_settled",
     "is_statement",
     "opens_task",
+    "says_little",
     "says_next",
 ]
 
@@ -129,6 +133,24 @@ _OFFER = re.compile(
 _POINTS_BACK = re.compile(
     r"^(?:\.{2,}|…)|\b(?:it|this|that|them|these|those|both|all|more|again|same|everything)\b", re.IGNORECASE
 )
+_LEANS = re.compile(r"\bthe (?:rest|others)\b|\b(?:it|them|these|those) (?:all|again|both)\b", re.IGNORECASE)
+_TELLING = re.compile(r"[^\W\d_]{5,}")
+_AGREEMENT = re.compile(
+    r"^(?:yes|yep|yeah|yup|ok(?:ay)?|sure|right|agreed|exactly|true)\b[\s,.!]*"
+    r"(?:it|that|this|there|those|they|i (?:think|agree|guess|see)|you|we)\b",
+    re.IGNORECASE,
+)
+_SETTLED = _phrases(
+    r"\b(?:we|i)(?:'ll|'ve| will| have)? (?:agreed|decided|settled|chose|chosen|opted|go with|keep|stick|skip)\b",
+    r"\b(?:let'?s|decision|going with)\b",
+    r"\b(?:best|better|right|simplest|cleanest|safest) (?:approach|fix|option|solution|way)\b",
+)
+_IMMINENT = re.compile(r"^(?:next|then|after that)\b|\bnext (?:step|in|up)\b", re.IGNORECASE)
+_ABOUT_TO = re.compile(
+    r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|now|next|first|then|so|but|wait)\b[!,.:]?[\s-]*)*"
+    r"(?:let me|let's|i'?ll|i will|i(?: still)? need to|i'?m going to|i have to|i should|need to)\s+(?P<what>.{8,})$",
+    re.IGNORECASE,
+)
 _MIN_WORDS = 4
 
 
@@ -187,6 +209,22 @@ def is_offer(sentence: str) -> bool:
     return is_question(sentence) or _OFFER.search(sentence) is not None
 
 
+def is_settled(sentence: str) -> bool:
+    """Whether a choice is made here for good, in so many words."""
+    return _SETTLED.search(sentence) is not None and not is_question(sentence)
+
+
+def is_imminent(sentence: str) -> bool:
+    """Whether something is said to come next, rather than to be left for some time."""
+    return _IMMINENT.search(sentence) is not None or is_question(sentence)
+
+
+def about_to(sentence: str) -> str:
+    """What an agent says it is going to do at once; empty where it says no such thing."""
+    found = _ABOUT_TO.match(sentence)
+    return found["what"].rstrip(" :.…") if found else ""
+
+
 def is_question(sentence: str) -> bool:
     """Whether an answer is asked for."""
     return sentence.rstrip("\"')`* ").endswith("?")
@@ -202,14 +240,23 @@ def is_acknowledgement(text: str) -> bool:
     return len(text.split()) < _MIN_WORDS and (_APPROVAL.match(text) is not None or len(text.split()) == 1)
 
 
+def says_little(text: str) -> bool:
+    """Whether words of a person mean nothing by themselves: housekeeping, or a few that only point back."""
+    words = len(text.split())
+    if words <= _MIN_WORDS and (_POINTS_BACK.search(text) or not _TELLING.search(text)):
+        return True
+    leans = words <= 3 * _MIN_WORDS and _LEANS.search(text) is not None
+    return leans or _HOUSEKEEPING.match(text) is not None
+
+
 def opens_task(text: str) -> bool:
     """Whether a message of a person asks for new work, rather than goes on about what is being done.
 
     A yes, a correction, an addition, a plain question, a choice between ways of doing it (let's use the other),
     housekeeping (commit, push, run the linter) and a few words that only point back (fix it up) do not.
     """
-    if is_approval(text) or is_acknowledgement(text) or _FOLLOW_UP.match(text) or _HOUSEKEEPING.match(text):
+    if is_approval(text) or is_acknowledgement(text) or says_little(text):
         return False
-    if _CHOICE.match(text.strip()) or (len(text.split()) <= _MIN_WORDS and _POINTS_BACK.search(text)):
+    if _FOLLOW_UP.match(text) or _CHOICE.match(text.strip()) or _AGREEMENT.match(text):
         return False
     return not is_question(text) or _ASKED_FOR.match(text) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ MAX_SENTENCE = 320
 _MIN_SENTENCE = 20
 _LONG_QUESTION = 8  # words; a shorter one, such as "Shall I go on?", does not say what about
 _PASTED = 40  # sentences; more are a pasted document, not the person talking
+_HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)  # more than one make a document too
 _OF_CLIENT = ("<", "Operation stopped by hook:")
 """How texts begin that stand in the person's place and are the client's."""
 
@@ -188,7 +190,7 @@ def _proposal(text: str) -> str:
 
 def _mark_user(said: Said, kinds: dict[str, list[Mark]], proposed: str) -> None:
     found = sentences(said.text)
-    if len(found) > _PASTED:
+    if len(found) > _PASTED or len(_HEADING.findall(said.text)) > 1:
         return
     if signals.is_approval(said.text) and 0 < len(proposed) <= MAX_SENTENCE:
         agreed = f"“{one_line(said.text)}” to: {proposed}"
@@ -202,7 +204,8 @@ def _mark_user(said: Said, kinds: dict[str, list[Mark]], proposed: str) -> None:
             kinds["corrections"].append(mark)
         if signals.is_preference(sentence):
             kinds["preferences"].append(mark)
-        if signals.is_decision(sentence) or sentence.lower().startswith(("let's", "lets ")):
+        chosen = signals.is_decision(sentence) or sentence.lower().startswith(("let's", "lets "))
+        if chosen and not signals.says_little(sentence):
             kinds["decisions"].append(mark)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import signals
 from reverie.distill.extractive.prose import clip, first_sentence, sentences
+from reverie.distill.extractive.trace import Said
 from reverie.distill.state import bounded, items, with_items
 from reverie.models import StateSources, WorkingState
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reverie.distill.extractive.story import Story
-    from reverie.distill.extractive.trace import Said
     from reverie.distill.state import Item
 
 __all__ = ["current_request", "last_question", "working_state"]
@@ -22,7 +22,8 @@ _MAX_STEPS = 6
 _MAX_FILES = 6
 _MAX_CHAIN = 8
 _ITEM = 110
-_TASK = 280
+_TASK = 320
+_LATEST = 210  # of it, for what was said last
 _THEN = " → "
 _ASKS = "waiting for an answer: "
 _FAILS = " failing: "
@@ -32,6 +33,7 @@ _STEP_LASTS = 1_000
 _FILE_LASTS = 600
 _NEXT_LASTS = 300
 _BLOCKER_LASTS = 80
+_STILL_DOING = 12
 
 
 def working_state(story: Story, previous: WorkingState | None = None) -> WorkingState:
@@ -74,7 +76,7 @@ def current_request(requests: Sequence[Said]) -> str:
     opener = next((said for said in reversed(substantial) if signals.opens_task(said.text)), substantial[0])
     if opener is substantial[-1]:
         return _essence(opener.text, _TASK)
-    last = _essence(substantial[-1].text, _TASK // 2)
+    last = _essence(substantial[-1].text, _LATEST)
     return f"{_essence(opener.text, _TASK - len(last))}{_THEN}{last}"
 
 
@@ -118,7 +120,7 @@ def _asked(requests: Sequence[Said], before: WorkingState) -> tuple[str, int]:
     since = substantial[-1].seq
     known = _known(before)
     if known and not any(signals.opens_task(said.text) for said in substantial):
-        last = _essence(substantial[-1].text, _TASK // 2)
+        last = _essence(substantial[-1].text, _LATEST)
         return f"{clip(known, _TASK - len(last))}{_THEN}{last}", since
     return current_request(requests), since
 
@@ -160,6 +162,9 @@ def _next_steps(story: Story, before: WorkingState) -> list[Item]:
     question = last_question(story)
     if question:
         waiting.append((f"{_ASKS}{clip(question, _ITEM)}", end))
+    doing = _about_to(story)
+    if doing and not any(item.status == "in_progress" for item in story.plan):
+        waiting.insert(0, (doing, end))
     if not waiting:
         recent = [mark for mark in story.nexts if mark.seq >= end - 60]
         waiting = [(clip(mark.text, _ITEM), mark.seq) for mark in recent[-2:]]
@@ -177,6 +182,15 @@ def _next_steps(story: Story, before: WorkingState) -> list[Item]:
     return list(kept.items())
 
 
+def _about_to(story: Story) -> str:
+    """What the agent last said it was going to do, where nobody spoke since and it did not get far."""
+    last = next((step for step in reversed(story.trace.steps) if isinstance(step, Said)), None)
+    if last is None or last.role != "assistant" or last.seq < story.trace.steps[-1].seq - _STILL_DOING:
+        return ""
+    said = sentences(last.text)
+    return clip(signals.about_to(said[-1]), _ITEM) if said else ""
+
+
 def _open_files(story: Story) -> list[Item]:
     """Files read lately, then files edited lately: what was edited is the last to age out."""
     used = {story.trace.relative(call.path): call.seq for call in story.trace.calls if call.path and not call.failed}
@@ -188,7 +202,8 @@ def _decisions(story: Story) -> list[Item]:
     made = [(clip(mark.text, _ITEM + 40), mark.seq) for mark in story.decisions[-12:] if mark.by_user]
     made += [(clip(f"{answer.question} → {answer.answer}", _ITEM + 40), answer.seq) for answer in story.answers[-6:]]
     if len(made) < 3:
-        made += [(clip(mark.text, _ITEM + 40), mark.seq) for mark in story.decisions[-3:] if not mark.by_user]
+        own = [mark for mark in story.decisions if not mark.by_user and signals.is_settled(mark.text)]
+        made += [(clip(mark.text, _ITEM + 40), mark.seq) for mark in own[-3:]]
     return _in_order(made)
 
 
