@@ -20,6 +20,7 @@ __all__ = [
     "make_private",
     "read_beneath",
     "read_bounded",
+    "release",
     "remove_beneath",
     "replace",
     "write_all",
@@ -137,6 +138,12 @@ def replace(folder: int, name: str, data: bytes, mode: int) -> None:
             os.unlink(temporary, dir_fd=folder)
         raise
     os.fsync(folder)
+
+
+def release(handle: int) -> None:
+    """Closes a handle whose bytes were read, or are flushed: that closing fails then says nothing about them."""
+    with contextlib.suppress(OSError):
+        os.close(handle)
 
 
 def write_all(handle: int, data: bytes) -> None:

@@ -39,6 +39,7 @@ _TEMPORARY = re.compile(r".*(?:~|\.tmp(?:[\d._-].*)?|\.swp|\.swo|\.bak)|#.*#", r
 # Letters, digits, `_` and `-`, and one ending: nothing can be wrong with it but a reserved word.
 _ORDINARY = re.compile(r"[A-Za-z0-9_-]+(?:\.(?!tmp|swp|swo|bak)[A-Za-z]+)?", re.ASCII | re.IGNORECASE)
 _FORBIDDEN = frozenset('\\:<>"|?*')  # what a synced tree could not hold on other systems
+_SHELL = frozenset("~$")  # what a shell reads as a home or a variable
 _STRUCTURAL = frozenset("./\\:%~")
 # Read as `/`, `\` or `.` by people; not all of them are folded by NFKC.
 _LOOK_ALIKES = frozenset("\u2215\u2044\u29f8\u29f9\u2216\u2571\u2572\u27cb\u27cd\ufe68\u2024\u2025\u2026")
@@ -108,7 +109,7 @@ def safe_relative(path: str, *, suffixes: Collection[str] | None = DOCUMENT_SUFF
     segments = path.split("/")
     if len(segments) > DEPTH_MAX:
         raise _refused(path, "too_deep")
-    if segments[0] == "" or path[0] in "~$":
+    if path[0] == "/" or path[0] in _SHELL:
         raise _refused(path, "absolute")
     if _ENCODED.search(path):
         raise _refused(path, "encoded")
@@ -126,8 +127,13 @@ def safe_relative(path: str, *, suffixes: Collection[str] | None = DOCUMENT_SUFF
     return relative
 
 
-def fault(segment: str) -> str | None:
-    """Why one segment of a path may not be, as a reason of `safe_relative` (such as `hidden`, `temporary`), or None."""
+def fault(segment: str, *, first: bool = False) -> str | None:
+    """Why one segment of a path may not be, as a reason of `safe_relative` (such as `hidden`, `temporary`), or None.
+
+    `first`: it is the first of the path, which a shell must not take for a home or a variable.
+    """
+    if first and segment[:1] in _SHELL:
+        return "absolute"
     if _ORDINARY.fullmatch(segment) and len(segment) <= SEGMENT_BYTES_MAX and not _RESERVED.fullmatch(segment):
         return None
     if segment == "":

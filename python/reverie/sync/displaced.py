@@ -106,7 +106,7 @@ class Displaced:
                 return None
             data = whole(handle)
         finally:
-            os.close(handle)
+            files.release(handle)
         if data is None:
             self._let_go()
         elif sha256(data).hexdigest() == self.expected:
@@ -172,7 +172,7 @@ def _recovered(root: Root, folder: int, name: str, paths: dict[str, str]) -> Lef
             return None
         data = whole(handle)
     finally:
-        os.close(handle)
+        files.release(handle)
     if data is not None and said is not None and _is_nothing_new(data, said):
         os.unlink(name, dir_fd=folder)
         return None
@@ -208,7 +208,7 @@ def swap_folder(root: Root) -> Iterator[int]:
     try:
         yield handle
     finally:
-        os.close(handle)
+        files.release(handle)
 
 
 def digest_of(handle: int) -> str | None:
@@ -231,7 +231,7 @@ def digest_at(folder: int, name: str) -> str | None:
     try:
         return digest_of(handle)
     finally:
-        os.close(handle)
+        files.release(handle)
 
 
 def _told(path: str) -> str:

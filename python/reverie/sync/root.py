@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ FORMAT: Final = 1
 _MARK_BYTES_MAX: Final = 4096
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC
 _NO_STEP: Final = frozenset({"", ".", ".."})
+_HALF: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # half a character, that no file name can hold
 
 Trouble: TypeAlias = Literal["root_missing", "root_swapped", "root_unmarked", "root_of_another_space", "root_empty"]
 
@@ -72,7 +74,7 @@ class Root:
     def close(self) -> None:
         """Lets the folder go. Closing twice does nothing."""
         if self.handle >= 0:
-            os.close(self.handle)
+            files.release(self.handle)
             self.handle = -1
 
     def __enter__(self) -> Self:
@@ -117,7 +119,7 @@ class Root:
         try:
             yield handle, name
         finally:
-            os.close(handle)
+            files.release(handle)
 
     def _opened(self, folder: str) -> int:
         return kernel.open_beneath(self.handle, folder, _FOLDER) if folder else os.dup(self.handle)
@@ -134,7 +136,7 @@ class Root:
         except FileExistsError:
             return self._opened(folder)  # made by somebody meanwhile, and perhaps no folder
         finally:
-            os.close(handle)
+            files.release(handle)
         return self._opened(folder)
 
     def _claim(self, *, fresh: bool) -> None:
@@ -170,7 +172,7 @@ class Root:
         except (orjson.JSONDecodeError, IsADirectoryError, BlockingIOError):
             return {}
         finally:
-            os.close(handle)
+            files.release(handle)
         return held if isinstance(held, dict) else {}
 
     def _check(self, mark: dict[str, object] | None) -> None:
@@ -184,7 +186,7 @@ class Root:
 
 def _checked(path: str) -> str:
     """A name without steps that lead elsewhere; which names may be is `paths.safe_relative`'s to say."""
-    if "\0" in path or not _NO_STEP.isdisjoint(path.split("/")):
+    if "\0" in path or not _NO_STEP.isdisjoint(path.split("/")) or _HALF.search(path):
         raise ValidationError(f"{path!a} is not a name inside a folder", hint="use a name such as facts/user.md")
     return path
 

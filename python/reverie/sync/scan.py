@@ -104,7 +104,7 @@ def read(root: Root, path: str, *, limit: int) -> Read | Refusal | None:
     except OSError as error:
         return unreachable(path, error)
     finally:
-        os.close(handle)
+        files.release(handle)
 
 
 def _read(handle: int, path: str, device: int, limits: Limits) -> Read | Refusal:
@@ -157,8 +157,8 @@ def _name_refused(path: str, limits: Limits) -> Refusal | str | None:
         return "no document"
     if len(steps) > limits.depth:
         return refused(path, "too_deep")
-    for step in steps:
-        reason = fault(step)
+    for number, step in enumerate(steps):
+        reason = fault(step, first=number == 0)
         if reason is not None:
             return reason if reason in {"hidden", "temporary"} else refused(path, "name", reason)
     if len(path.encode()) > PATH_BYTES_MAX:

@@ -117,7 +117,7 @@ def put(root: Root, path: str, data: bytes, *, expected: str | None, mode: int =
             return _insert(place, data, old, expected, mode)
         finally:
             if old is not None:
-                os.close(old)
+                files.release(old)
 
 
 def take(root: Root, path: str, *, expected: str) -> Taken | Overtaken:
@@ -134,7 +134,7 @@ def take(root: Root, path: str, *, expected: str) -> Taken | Overtaken:
         try:
             found = digest_of(old)
         finally:
-            os.close(old)
+            files.release(old)
         return Overtaken(found) if found != expected else _remove(place, expected)
 
 
@@ -155,7 +155,7 @@ def _insert(place: _Place, data: bytes, old: int | None, expected: str | None, m
         place.flush()
         return Placed(_stamp(handle, data), place.displaced(name, expected))
     finally:
-        os.close(handle)
+        files.release(handle)
 
 
 def _prepared(place: _Place, data: bytes, old: int | None, expected: str | None, mode: int) -> tuple[int, str]:
@@ -173,7 +173,7 @@ def _prepared(place: _Place, data: bytes, old: int | None, expected: str | None,
         os.fsync(handle)
         os.rename(draft, name, src_dir_fd=place.swap, dst_dir_fd=place.swap)
     except BaseException:
-        os.close(handle)
+        files.release(handle)
         raise
     return handle, name
 
@@ -242,7 +242,7 @@ def _saved(place: _Place, name: str) -> list[bytes]:
     try:
         data = None if kernel.is_open_for_writing(handle) else whole(handle)
     finally:
-        os.close(handle)
+        files.release(handle)
     return [] if data is None else [data]
 
 

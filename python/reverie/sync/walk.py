@@ -7,6 +7,7 @@ import unicodedata
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from reverie import files
 from reverie.documents import is_conflict_copy
 from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fault
 from reverie.sync.node import Limits, Refusal, Stamp, judged, refused, unreachable
@@ -71,7 +72,7 @@ class Walk:
                 elif not name.startswith("."):
                     self._take_other(prefix + name, entry)
         finally:
-            os.close(handle)
+            files.release(handle)
         self._pending.extend(prefix + name for name in folders.values())
 
     def _take_folder(self, prefix: str, name: str, names: set[str], folders: dict[str, str]) -> None:
@@ -114,7 +115,7 @@ class Walk:
     def _may_be(self, prefix: str, name: str, names: set[str]) -> bool:
         """Whether the name may be a document's or a folder's; if not, that is told unless it is passed over."""
         path = prefix + name
-        reason = fault(name)
+        reason = fault(name, first=not prefix)
         if reason is None and len(path) > _SHORT_BYTES and len(path.encode()) > PATH_BYTES_MAX:
             reason = "too_long"
         if reason is None:

@@ -173,11 +173,12 @@ def test_composed_and_decomposed_names(root: Root) -> None:
 
 def test_names_that_cannot_be_are_told(root: Root) -> None:
     """By the reason of safe_relative, in letters that can be shown."""
-    for name in (b"con.md", b"a\xffb.md", b"a:b.md", b" x.md"):
+    for name in (b"con.md", b"a\xffb.md", b"a:b.md", b" x.md", b"$x.md"):
         (root.real / os.fsdecode(name)).write_bytes(b"x")
     found = scan(root, known={})
     assert found.stamps == {}
     assert sorted(refusal.detail or "" for refusal in found.refused.values()) == [
+        "absolute",
         "control",
         "not_portable",
         "not_portable",

@@ -137,7 +137,9 @@ def test_another_hard_link_keeps_its_bytes(root: Root, tmp_path: Path) -> None:
     assert (root.real / NOTE).read_bytes() == b"two\n"
 
 
-@pytest.mark.parametrize("path", ["../x.md", "a/../../x.md", "/etc/x.md", "a//x.md", "./x.md", "", "a\0b.md"])
+@pytest.mark.parametrize(
+    "path", ["../x.md", "a/../../x.md", "/etc/x.md", "a//x.md", "./x.md", "", "a\0b.md", "\ud800.md"]
+)
 def test_names_that_lead_elsewhere_are_refused(root: Root, path: str) -> None:
     with pytest.raises(ValidationError):
         put(root, path, b"x", expected=None)

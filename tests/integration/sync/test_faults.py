@@ -1,0 +1,220 @@
+"""Whatever call fails, and wherever the process ends: each file is old or new, whole, and nobody's words are gone."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie import kernel
+from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed
+from reverie.sync.swap import Placed, put, recover
+from support.soak import count
+from support.spaces import opened, swapped
+from support.tree_session import AFTER, NOTE, OTHER, SAVED, Stopped, saves, session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reverie.sync.root import Root
+
+TESTS = Path(__file__).resolve().parents[2]
+OF_OS = "open close write pread fsync fchmod fchown fstat stat lstat mkdir rename replace link unlink dup scandir"
+OF_KERNEL = "exchange rename_new open_beneath"
+
+
+def held(root: Root, path: str) -> bytes | None:
+    file = root.real / path
+    return file.read_bytes() if file.exists() else None
+
+
+def check(root: Root, step: int) -> None:
+    """What a restart finds after `step` was done, and the next one perhaps: no half file, and no save that is gone."""
+    found = held(root, NOTE), held(root, OTHER)
+    root.held.clear()
+    left = {each.path: each for each in recover(root, [NOTE, OTHER])}
+    after = held(root, NOTE), held(root, OTHER)
+    near = AFTER[step : step + 2]
+    saved = any(SAVED in (data or b"") for data in (after[0], *(each.data for each in left.values())))
+    assert after[1] in {state[1] for state in near}
+    assert found[1] == after[1]
+    if step == 3:  # the step in which somebody saves: theirs is there, or is handed over, or was not made yet
+        assert after[0] in {AFTER[3][0], SAVED} or left[NOTE].data == SAVED
+    else:
+        assert after[0] in {state[0] for state in near}
+        assert not left
+        assert saved == (step > 3)
+    for each in left.values():
+        assert each.path == NOTE
+        each.discard()
+    assert recover(root, [NOTE, OTHER]) == []
+    assert swapped(root) == []
+    assert isinstance(put(root, "later.md", b"x", expected=None), Placed)
+
+
+def handles() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+class Faults:
+    """Calls are counted; the one of number `fails` raises."""
+
+    def __init__(self, fails: int, number: int) -> None:
+        self.fails = fails
+        self.number = number
+        self.calls = 0
+        self.name = ""
+        self.asleep = True
+
+    def wrapped(self, name: str, real: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not self.asleep:
+                self.calls += 1
+                if self.calls == self.fails:
+                    self.name = name
+                    if name == "close":  # the system lets the handle go, whatever it says
+                        real(*args, **kwargs)
+                    raise OSError(self.number, os.strerror(self.number))
+            return real(*args, **kwargs)
+
+        return call
+
+    @contextmanager
+    def around(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        with monkeypatch.context() as patch:
+            for module, names in ((os, OF_OS), (kernel, OF_KERNEL)):
+                for name in names.split():
+                    patch.setattr(module, name, self.wrapped(name, getattr(module, name)))
+            self.asleep = False
+            try:
+                yield
+            finally:
+                self.asleep = True
+
+    def person(self, path: Path) -> None:
+        """Somebody else's calls are not ours to fail."""
+        self.asleep = True
+        saves(path)
+        self.asleep = False
+
+
+def life(root: Root, faults: Faults, monkeypatch: pytest.MonkeyPatch) -> tuple[int, ReverieError | None]:
+    """The last step that was done, and what ended the session."""
+    done = [0]
+    try:
+        with faults.around(monkeypatch):
+            session(root, done.append, person=faults.person)
+    except Stopped:
+        return done[-1], None
+    except ReverieError as error:
+        return done[-1], error
+    return done[-1], None
+
+
+KINDS = {
+    errno.EIO: (StorageFailed,),
+    errno.ENOSPC: (DiskFull,),
+    errno.EACCES: (Forbidden,),
+    errno.EROFS: (StorageFailed,),
+    errno.EPERM: (Forbidden, StorageFailed),
+}
+
+
+@pytest.mark.timeout(count(240, 3600))
+@pytest.mark.parametrize("number", KINDS, ids=[errno.errorcode[number] for number in KINDS])
+def test_any_call_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """One after another, each call of the whole session: an error with a hint, or none; and the folder is sound."""
+    counted = Faults(0, number)
+    with opened(tmp_path / "counted") as root:
+        assert life(root, counted, monkeypatch) == (8, None)
+    points = list(range(1, counted.calls + 1))
+    default = 70 if number == errno.EIO else 12
+    points = random.Random(number).sample(points, count(default, len(points)))
+    failed: dict[str, int] = {}
+    for point in points:
+        with opened(tmp_path / f"space{point}") as root:
+            before = handles()
+            faults = Faults(point, number)
+            step, error = life(root, faults, monkeypatch)
+            assert handles() == before, faults.name
+            if error is not None:
+                failed[faults.name] = failed.get(faults.name, 0) + 1
+                assert isinstance(error, (*KINDS[number], Conflict)), faults.name
+                assert error.hint
+            check(root, step)
+        shutil.rmtree(tmp_path / f"space{point}")
+    print(f"{errno.errorcode[number]}: {len(points)} points, {sum(failed.values())} errors: {failed}")
+    assert failed
+
+
+def _tracer() -> str:
+    strace = shutil.which("strace")
+    if strace is None:
+        pytest.skip("needs strace to inject faults: `apt-get install strace`")
+    probe = subprocess.run([strace, "-o", os.devnull, "true"], capture_output=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip("strace may not trace here (ptrace is not permitted)")
+    return strace
+
+
+def _run(space: Path, log: Path, *what: str) -> int:
+    """The session in a process of its own, under a tracer; the last step that it said it did."""
+    env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}", "PYTHONDONTWRITEBYTECODE": "1"}
+    env.pop("COVERAGE_PROCESS_START", None)
+    command = [_tracer(), "-f", "-qq", "--seccomp-bpf", "-o", str(log), "-e", *what]
+    command += [sys.executable, "-m", "support.tree_session", str(space)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
+    said = [line.split()[1] for line in done.stdout.splitlines()]
+    return int(said[-1]) if said else -1
+
+
+CALLS = ("renameat2", "rename", "renameat", "fsync", "unlink", "unlinkat", "fchmod")
+
+
+@pytest.mark.timeout(count(240, 3600))
+def test_killed_at_any_call(tmp_path: Path) -> None:
+    """Not at a random moment but just as the N-th rename, flush or removal begins."""
+    log = tmp_path / "log"
+    assert _run(tmp_path / "counted", log, f"trace={','.join(CALLS)}") == 8
+    made = Counter(re.findall(r"^\d+ +(\w+)\(", log.read_text(), re.MULTILINE))
+    points = [(call, number) for call, times in made.items() for number in range(1, times + 1)]
+    assert len(points) > 30
+    for call, number in random.Random(4).sample(points, count(6, len(points))):
+        space = tmp_path / f"{call}{number}"
+        step = _run(space, log, f"inject={call}:signal=KILL:when={number}")
+        assert "SIGKILL" in log.read_text()
+        with opened(space, fresh=step < 0) as root:  # below 0: killed before the root was marked
+            check(root, max(step, 0))
+
+
+@pytest.mark.parametrize("error", ["ENOSYS", "EINVAL"])
+def test_a_kernel_without_these_calls(tmp_path: Path, error: str) -> None:
+    """The whole session with links and single steps instead: what differs is only what a race may cost."""
+    space = tmp_path / "space"
+    env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}"}
+    code = (
+        "import sys; from pathlib import Path; from support.spaces import *; from reverie.sync.swap import *\n"
+        "with opened(Path(sys.argv[1])) as root:\n"
+        "    written(root, 'facts/x.md', b'one'); done = written(root, 'facts/x.md', b'two', b'one')\n"
+        "    assert done.displaced.settle() is None and done.displaced.settled\n"
+        "    assert take(root, 'facts/x.md', expected=digest(b'two')).displaced.settle() is None\n"
+        "    written(root, 'facts/x.md', b'three'); assert swapped(root) == []\n"
+    )
+    command = [_tracer(), "-f", "-qq", "-o", str(tmp_path / "log"), "-e", f"inject=renameat2,openat2:error={error}"]
+    done = subprocess.run(
+        [*command, sys.executable, "-c", code, space], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (space / "facts/x.md").read_bytes() == b"three"
+    assert "(INJECTED)" in (tmp_path / "log").read_text()

@@ -1,0 +1,127 @@
+"""Names that try to lead outside: none of them reads, writes or removes anything but what is in the folder."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING
+
+from reverie.errors import ReverieError, ValidationError
+from reverie.paths import safe_relative
+from reverie.sync.node import Stamp
+from reverie.sync.scan import Read, look, read, scan
+from reverie.sync.swap import Overtaken, Placed, Taken, put, take
+from support.shared import shared
+from support.soak import count
+from support.spaces import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reverie.sync.root import Root
+
+DATA = b"- ours\n"
+
+
+def payloads() -> list[str]:
+    """Every line of two public lists, once."""
+    lines: dict[bytes, None] = {}
+    for path in sorted(shared("data/paths").rglob("*")):
+        if path.is_file():
+            lines.update(dict.fromkeys(path.read_bytes().splitlines()))
+    return [line.decode("utf-8", "surrogateescape") for line in lines]
+
+
+def forms(payload: str) -> Iterator[str]:
+    """As it is, and as somebody would build it into the name of a document."""
+    yield payload
+    for form in ("{}/user.md", "facts/{}", "facts/{}.md", "{}.md"):
+        yield form.format(payload)
+
+
+def accepted(name: str) -> bool:
+    try:
+        safe_relative(name)
+    except ValidationError:
+        return False
+    return True
+
+
+def everything(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+
+
+def test_no_payload_reads_outside(root: Root, tmp_path: Path) -> None:
+    """Whatever the name, judged before or not: what is read is what lies in the folder under that very name."""
+    (tmp_path / "outside.md").write_bytes(b"of somebody else\n")
+    named = payloads()
+    assert len(named) > 20_000
+    tried = 0
+    for payload in (*named, "../outside.md", "facts/../../outside.md", str(tmp_path / "outside.md")):
+        for name in forms(payload):
+            try:
+                found = read(root, name, limit=1 << 20)
+                seen = look(root, name, known={})
+            except ValidationError:
+                found = seen = None
+            assert not isinstance(found, Read), name
+            assert not isinstance(seen, Stamp), name
+            tried += 1
+    print(f"{tried} names of {len(named)} payloads: 0 outside")
+
+
+def test_no_payload_writes_outside(root: Root, tmp_path: Path) -> None:
+    """Accepted names are written, read, seen by a scan and removed as they are; the others change nothing outside."""
+    (tmp_path / "outside.md").write_bytes(b"of somebody else\n")
+    names = [name for payload in payloads() for name in forms(payload)]
+    good = [name for name in names if accepted(name)]
+    bad = [name for name in names if not accepted(name)]
+    chance = random.Random(8)
+    for name in chance.sample(good, min(len(good), count(150, len(good)))):
+        check_accepted(root, name)
+    for name in chance.sample(bad, count(300, 20_000)):
+        attempt(root, name)
+    assert everything(tmp_path) - {f"space/{name}" for name in everything(root.real)} == {"outside.md", "space"}
+    assert (tmp_path / "outside.md").read_bytes() == b"of somebody else\n"
+
+
+def check_accepted(root: Root, name: str) -> None:
+    done = put(root, name, DATA, expected=None)
+    assert isinstance(done, Placed), name
+    found = read(root, name, limit=100)
+    assert isinstance(found, Read)
+    assert found.data == DATA
+    assert scan(root, known={}).stamps == {name: found.stamp}
+    assert (root.real / name).read_bytes() == DATA
+    taken = take(root, name, expected=digest(DATA))
+    assert isinstance(taken, Taken)
+    assert taken.displaced.settle() is None
+
+
+def attempt(root: Root, name: str) -> None:
+    """Without the judgement that comes before: an error of the family, or a file in the folder."""
+    for act in (lambda: put(root, name, DATA, expected=None), lambda: take(root, name, expected=digest(b"x"))):
+        try:
+            done = act()
+        except ReverieError:
+            continue
+        assert isinstance(done, Placed | Overtaken)
+
+
+def test_the_labelled_names(root: Root) -> None:
+    """148 names: the good ones are documents like any other; a scan tells or passes over what of the rest can exist."""
+    lines = shared("data/cases/paths.jsonl").read_text("utf-8").splitlines()
+    cases = [json.loads(line) for line in lines]
+    for case in cases:
+        if case["expect"] == "accept":
+            check_accepted(root, case["path"])
+        elif case["expect"] == "reject":
+            assert not accepted(case["path"])
+            attempt(root, case["path"])
+            assert not isinstance(look(root, case["path"], known={}) if stepless(case["path"]) else None, Stamp)
+    assert scan(root, known={}).stamps == {}
+
+
+def stepless(name: str) -> bool:
+    return bool(name) and "\0" not in name and not {"", ".", ".."} & set(name.split("/"))

@@ -1,0 +1,116 @@
+"""A scripted life of two documents: written, replaced, saved by a person in the very moment of a write, taken away.
+
+Run as a program with a folder, it says `did N` after each step; a test ends it, or makes its calls fail, at will.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from reverie import kernel
+from reverie.sync.swap import Displaced, Overtaken, Placed, Taken, put, take
+from support.spaces import digest, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reverie.sync.root import Root
+
+__all__ = ["AFTER", "NOTE", "OTHER", "SAVED", "Step", "Stopped", "saves", "session"]
+
+NOTE, OTHER = "facts/deep/user.md", "notes.txt"
+ONE, TWO, THREE, FOUR = (f"- Version {number}\n".encode() * 50 for number in ("one", "two", "three", "four"))
+SAVED = b"- Somebody's own words\n"
+
+# What the two files hold after each step; step 0 is the beginning.
+AFTER: list[tuple[bytes | None, bytes | None]] = [
+    (None, None),
+    (ONE, None),
+    (ONE, ONE),
+    (TWO, ONE),
+    (SAVED, ONE),
+    (SAVED + FOUR, ONE),
+    (SAVED + FOUR, ONE),
+    (SAVED + FOUR, None),
+    (SAVED + FOUR, None),
+]
+
+Step: TypeAlias = Callable[[int], None]
+
+
+class Stopped(Exception):
+    """A file could not be looked at, so it was left as it was: an answer, and no error."""
+
+
+def session(root: Root, did: Step, *, person: Callable[[Path], None]) -> None:
+    """All steps; `person` saves SAVED over the file, in the moment before our bytes are exchanged with theirs."""
+    out: list[Displaced] = []
+    keep(out, put(root, NOTE, ONE, expected=None))
+    did(1)
+    keep(out, put(root, OTHER, ONE, expected=None))
+    did(2)
+    keep(out, put(root, NOTE, TWO, expected=digest(ONE)))
+    did(3)
+    with just_before_exchange(lambda: person(root.real / NOTE)):
+        overtaken = put(root, NOTE, THREE, expected=digest(TWO))
+    if not isinstance(overtaken, Overtaken) or overtaken.saves != (SAVED,) or overtaken.found != digest(SAVED):
+        raise Stopped
+    assert overtaken.shown
+    assert overtaken.displaced is not None
+    out.append(overtaken.displaced)
+    did(4)
+    keep(out, put(root, NOTE, SAVED + FOUR, expected=digest(SAVED)))
+    did(5)
+    settle(out)
+    did(6)
+    keep(out, take(root, OTHER, expected=digest(ONE)))
+    did(7)
+    settle(out)
+    did(8)
+
+
+def keep(out: list[Displaced], done: Placed | Taken | Overtaken) -> None:
+    if isinstance(done, Overtaken):
+        raise Stopped
+    if done.displaced is not None:
+        out.append(done.displaced)
+
+
+def settle(out: list[Displaced]) -> None:
+    for displaced in out:
+        if displaced.settle() is not None or not displaced.settled:
+            raise Stopped
+    out.clear()
+
+
+def saves(path: Path) -> None:
+    """As most editors do."""
+    path.with_name(".draft").write_bytes(SAVED)
+    path.with_name(".draft").replace(path)
+
+
+@contextmanager
+def just_before_exchange(act: Callable[[], None]) -> Iterator[None]:
+    """Lets somebody act between our look at the file and the exchange, once."""
+    real, waiting = kernel.exchange, [act]
+
+    def exchange(first: str, first_folder: int, second: str, second_folder: int) -> None:
+        while waiting:
+            waiting.pop()()
+        real(first, first_folder, second, second_folder)
+
+    kernel.exchange = exchange
+    try:
+        yield
+    finally:
+        kernel.exchange = real
+
+
+if __name__ == "__main__":
+    with opened(Path(sys.argv[1])) as space:
+        print("did 0", flush=True)
+        session(space, lambda step: print(f"did {step}", flush=True), person=saves)
