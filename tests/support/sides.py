@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from reverie.align import align
 from reverie.redact import Redactor
-from reverie.sync.decide import sha256
+from reverie.sync.look import sha256
 from reverie.sync.reconcile import reconcile
 from reverie.sync.values import Case, Held, Known, Plan, Remove, Rules, Version, Write
 from reverie.sync.veil import Veil
@@ -31,8 +32,11 @@ class Sides:
     gone: set[str] = field(default_factory=set)  # documents that were deleted
     records: dict[str, Known] = field(default_factory=dict)
     operation: int = 0
+    saved_at: dict[str, int] = field(default_factory=dict)
     now_ms: int = DAY
     names: int = 0
+    blocks: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # each line of a document, and its id
+    ids: int = 0
     rules: Rules = field(default_factory=Rules)
 
     def put(self, path: str, text: str) -> int:
@@ -40,16 +44,19 @@ class Sides:
         self.operation += 1
         self.versions.setdefault(path, []).insert(0, Version(self.operation, text))
         self.gone.discard(path)
+        self._align(path, text)
         return self.operation
 
     def delete(self, path: str) -> None:
         """The document goes."""
         self.operation += 1
         self.gone.add(path)
+        self.blocks.pop(path, None)
 
     def save(self, path: str, text: str) -> None:
         """A person saves a file."""
         self.files[path] = text.encode()
+        self.saved_at[path] = self.now_ms
 
     def text(self, path: str) -> str | None:
         """What the store says."""
@@ -71,6 +78,7 @@ class Sides:
             known=self.records.get(path),
             seen=self.files.get(path),
             versions=tuple(self.versions.get(path, ())),
+            saved_at=self.saved_at.get(path),
             reverted=reverted,
         )
 
@@ -120,61 +128,83 @@ class Sides:
     def displaced(self, path: str, text: str) -> None:
         """Somebody saved into the file that was put aside when the one that is there now was written."""
         data = self.files[path]
-        case = replace(self.case(path), seen=text.encode(), disk=sha256(data))
+        case = replace(self.case(path), seen=text.encode(), saved_at=None, disk=sha256(data))
         for step in self.steps(self.plan_of([case])):
             step()
 
-    def steps(self, plan: Plan) -> Iterator[Callable[[], None]]:
-        """What is done one after another; between any two everything may stop, or somebody may save."""
-        yield partial(self._commit, plan)
-        done: set[str] = set()
+    def steps(self, plan: Plan) -> Iterator[Callable[[], bool]]:
+        """What is done one after another; between any two everything may stop, or somebody may save.
+
+        A step that answers False was refused, and no other may follow.
+        """
+        puts: dict[str, int] = {}
+        done: dict[str, Known | None] = {}
+        yield partial(self._commit, plan, puts)
         for write in plan.writes:
             yield partial(self._write, write, done)
-            yield partial(self._written, write, done)
+            yield partial(self._written, write, done, puts)
         for removal in plan.removals:
             yield partial(self._remove, removal, done)
             yield partial(self._removed, removal, done)
 
-    def _commit(self, plan: Plan) -> None:
-        for put in plan.puts:
-            held = self.held(put.path)
-            assert (held.operation if held else None) == put.basis, put
-            assert REDACTOR.text(put.text) == put.text
-            self.put(put.path, put.text)
+    def _align(self, path: str, text: str) -> None:
+        lines = [line for line in text.splitlines() if line]
+        alignment = align(self.blocks.get(path, []), lines)
+        self.ids += len(lines)
+        new = (carried or f"m{self.ids - at}" for at, carried in enumerate(alignment.carried))
+        self.blocks[path] = list(zip(new, lines, strict=True))
+
+    def _commit(self, plan: Plan, puts: dict[str, int]) -> bool:
+        """All of a plan's changes of the store, or none if a document is not what the plan was made from any more."""
+        bases = [*((put.path, put.basis) for put in plan.puts), *((each.path, each.basis) for each in plan.deletes)]
+        if any(self._operation(path) != basis for path, basis in bases):
+            return False
+        for move in plan.moves:
+            self.blocks[move.new] = self.blocks.pop(move.old)
         for delete in plan.deletes:
-            held = self.held(delete.path)
-            assert held is not None
-            assert held.operation == delete.basis
             self.delete(delete.path)
+        for put in plan.puts:
+            assert REDACTOR.text(put.text) == put.text
+            puts[put.path] = self.put(put.path, put.text)
         for record in plan.records:
-            self._record(record)
+            self._record(record, puts)
         for path in plan.forgotten:
             self._forget(path)
+        return True
 
-    def _record(self, record: Known) -> None:
-        held = self.held(record.path)
-        self.records[record.path] = record.at(held.operation) if held else record
+    def _operation(self, path: str) -> int | None:
+        held = self.held(path)
+        return held.operation if held else None
+
+    def _record(self, record: Known, puts: dict[str, int]) -> None:
+        self.records[record.path] = record.at(puts[record.path]) if record.path in puts else record
+        assert self.records[record.path].operation is not None
 
     def _forget(self, path: str) -> None:
         self.records.pop(path, None)
 
-    def _write(self, write: Write, done: set[str]) -> None:
+    def _write(self, write: Write, done: dict[str, Known | None]) -> bool:
         if self._digest(write.path) == write.expected:
             self.files[write.path] = write.data
-            done.add(write.path)
+            self.saved_at[write.path] = self.now_ms
+            done[write.path] = self.records.get(write.path)
+        return True
 
-    def _written(self, write: Write, done: set[str]) -> None:
-        if write.path in done:
-            self._record(write.then)
+    def _written(self, write: Write, done: dict[str, Known | None], puts: dict[str, int]) -> bool:
+        if write.path in done and self.records.get(write.path) is done[write.path]:
+            self._record(write.then, puts)
+        return True
 
-    def _remove(self, removal: Remove, done: set[str]) -> None:
+    def _remove(self, removal: Remove, done: dict[str, Known | None]) -> bool:
         if self._digest(removal.path) == removal.expected:
             del self.files[removal.path]
-            done.add(removal.path)
+            done[removal.path] = self.records.get(removal.path)
+        return True
 
-    def _removed(self, removal: Remove, done: set[str]) -> None:
+    def _removed(self, removal: Remove, done: dict[str, Known | None]) -> bool:
         if removal.path in done:
             self._forget(removal.path)
+        return True
 
     def _digest(self, path: str) -> str | None:
         data = self.files.get(path)

@@ -244,7 +244,8 @@ class Folder:
             saved = self.late.next(path)
         if saved is not None:
             return syncing.case(reader, path, agreed, saved, versions_max=Rules().versions_max, disk=disk)
-        return syncing.case(reader, path, agreed, seen, versions_max=Rules().versions_max)
+        saved_at = None if found is None else found.stamp.ctime_ns // 1_000_000
+        return syncing.case(reader, path, agreed, seen, versions_max=Rules().versions_max, saved_at=saved_at)
 
     def write(self, looked: Looked, became: dict[str, int]) -> Wrote:
         """Carries out the folder's side of a plan whose store side is committed; `became` are the new operations.

@@ -40,6 +40,7 @@ def case(
     versions_max: int,
     disk: str | None = None,
     reverted: bool = False,
+    saved_at: int | None = None,
 ) -> Case:
     """All that is known of one path; its earlier texts only where it may have to be merged."""
     record = reader.get(Kind.DOCUMENT, (path,))
@@ -48,7 +49,7 @@ def case(
         operation = reader.version(Kind.DOCUMENT, (path,)) or 0
         held = Held(path, record["content"], operation, tuple(record["ids"]))
     versions = _versions(reader, path, agreed, versions_max) if agreed is not None or held is not None else ()
-    return Case(path, held, agreed, seen, versions, reverted, disk)
+    return Case(path, held, agreed, seen, versions, reverted, disk, saved_at)
 
 
 def _versions(reader: Reader, path: str, agreed: Known | None, most: int) -> tuple[Version, ...]:

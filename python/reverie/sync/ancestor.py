@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidate", "cost", "parent"]
 
+_TELLING_WORDS = 4
+"""Words that make a line one that nobody else would write by chance."""
+
 # A word, one of the characters that are written without spaces between words, or a sign.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\w\s]")
 
@@ -21,11 +24,14 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff
 class Candidate:
     """A text that a save may have been made from.
 
-    `lately`: it was replaced on the disk so lately that an editor may not have seen what replaced it.
+    `lately`: it was replaced on the disk so lately that an editor may not have seen what replaced it. `before`: it is
+    from before the last save of a person, who went on from there; `saved`: it is that save.
     """
 
     text: str
     lately: bool = False
+    before: bool = False
+    saved: bool = False
 
 
 class _Lines:
@@ -51,16 +57,18 @@ def cost(old: str, new: str) -> int:
 
 
 def parent(new: str, candidates: Sequence[Candidate]) -> int:
-    """The index of the candidate, newest first, that best explains `new`; there must be one.
+    """The index of the candidate, newest first, that best explains `new`; the first is from after the last save, or it.
 
-    That is the one of least cost, the newest on a tie. But one that was replaced on the disk lately is preferred to a
-    newer one if `new` shows nothing of what came between them: what looks like a deletion of that was not seen by
-    whoever saved.
+    That is the one of least cost, the newest on a tie. But to what was written after the last save of a person, another
+    that was replaced lately is preferred, be it from before that save, if `new` shows nothing of what came between
+    them: what looks like a deletion of that was not seen by whoever saved.
     """
     text = _Lines(new)
     olds = [_Lines(candidate.text) for candidate in candidates]
     costs = [_cost(old, text) for old in olds]
-    best = min(range(len(olds)), key=costs.__getitem__)
+    best = min((at for at, each in enumerate(candidates) if not each.before), key=costs.__getitem__)
+    if candidates[best].saved:
+        return best
     unseen = [
         at
         for at in range(best + 1, len(olds))
@@ -70,17 +78,25 @@ def parent(new: str, candidates: Sequence[Candidate]) -> int:
 
 
 def _shows(text: _Lines, *, since: _Lines, until: _Lines) -> bool:
-    """Whether a text has something of what came between two older ones: a whole line, or half of the words.
+    """Whether a text has something of what came between two older ones: a long line, or most of the words.
 
-    Also if nothing came.
+    Also if no words came.
     """
     came = until.beyond(since)
     more = text.beyond(since)
-    if any(line.strip() for line in came & more):
+    if any(sum(word.isalnum() for word in _WORD.findall(line)) >= _TELLING_WORDS for line in came & more):
         return True
-    words = _pairs(came) - _pairs(since.beyond(until))
-    shared = words & (_pairs(more) - _pairs(since.beyond(text)))
-    return 2 * shared.total() >= words.total()
+    words = _inner(came) - _inner(since.beyond(until))
+    shared = words & (_inner(more) - _inner(since.beyond(text)))
+    return 2 * shared.total() > words.total() or not words
+
+
+def _inner(lines: Counter[str]) -> Counter[tuple[str, str]]:
+    """Words with their neighbours inside lines, and those that stand alone: signs and ends of lines say nothing."""
+    pairs = _pairs(lines)
+    alone = Counter({(line.strip(), ""): count for line, count in lines.items() if line.strip().isalnum()})
+    inner = {pair: count for pair, count in pairs.items() if all(pair) and any(map(str.isalnum, pair))}
+    return Counter(inner) + alone
 
 
 def _cost(old: _Lines, new: _Lines) -> int:

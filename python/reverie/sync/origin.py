@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reverie.sync.ancestor import Candidate, cost, parent
+from reverie.sync.ancestor import Candidate, parent
+from reverie.sync.values import Version
 
 if TYPE_CHECKING:
-    from reverie.sync.values import Case, Known, Rules, Version
+    from reverie.sync.values import Case, Known, Rules
 
 __all__ = ["is_earlier", "is_unrecorded", "origin"]
 
@@ -27,67 +29,86 @@ def is_earlier(case: Case, text: str) -> bool:
     if known is None or case.held is None or text == case.held.text:
         return False
     last = _last(case, known)
-    return last is not None and text != last.text and any(each.text == text for each in _candidates(case, known))
+    return last is not None and text != last.text and any(each.text == text for each in _texts(case, known))
 
 
 def origin(case: Case, text: str, *, saved: str, meant: bool, now_ms: int, rules: Rules) -> Version | None:
     """The text that `text` was made from: the earlier one that best explains it; None if that is not known.
 
-    `saved` is the SHA-256 of the file. One that is saved again after it was merged was made from what the disk last
-    showed. So is exactly an earlier text of the document, unless that was replaced so lately that its editor may not
-    have seen what replaced it; but if the save is `meant`, everything was seen. Exactly an earlier save that was merged
-    comes from a buffer that has stayed open.
+    `saved` is the SHA-256 of the file. A person goes on from what they last saved, or from what the disk showed since.
+    A file that is `meant`, or that is saved again after it was merged, was made from what the disk last showed. So is
+    exactly an earlier text, unless that was replaced so lately that its editor may not have seen what replaced it.
+    Exactly the last save, which was merged, comes from a buffer that has stayed open. Where there was no file until
+    lately, a text that shows nothing of the document was made from nothing.
     """
     known = case.known
-    last = _last(case, known) if known is not None else None
-    if known is None or last is None:
+    if known is None:
         return None
-    if saved == known.merged and _is_again(known, now_ms, rules):
+    last, at = _last(case, known), _saved_at(case, known, now_ms)
+    if meant or (saved == known.merged and _is_again(known, at, rules)) or (known.operation and last is None):
         return last
-    versions = _candidates(case, known)[: rules.versions_max]
-    lately = [_is_lately(known, version, case, now_ms, rules) for version in versions]
-    same = [at for at, version in enumerate(versions) if version.text == text]
-    if same:
-        stale = not meant and (lately[same[0]] or versions[same[0]] in known.saves)
-        return versions[same[0]] if stale else last
-    if meant:
-        lately = [False] * len(versions)
-    best = versions[parent(text, [Candidate(each.text, late) for each, late in zip(versions, lately, strict=True)])]
-    return best if known.operation or _is_akin(best.text, text) else None
+    if case.reverted and any(each.text == text for each in case.versions):
+        return last
+    versions = _texts(case, known)[: rules.versions_max]
+    young = known.saved is None and _is_young(known, at, rules)
+    candidates = [_candidate(case, known, each, at, rules) for each in versions]
+    for version, candidate in zip(versions, candidates, strict=True):
+        if version.text == text and not candidate.before:
+            return version if candidate.lately or candidate.saved else last
+    if case.reverted:
+        candidates = [replace(each, lately=False) for each in candidates]
+    elif young:
+        candidates.append(Candidate("", lately=True))
+    best = parent(text, candidates) if candidates else 0
+    return versions[best] if best < len(versions) else None
 
 
 def _last(case: Case, known: Known) -> Version | None:
-    """The text that the disk last showed for certain; without any, the first one that it may have shown."""
-    if known.operation:
-        return next((each for each in case.versions if each.operation == known.operation), None)
-    return case.versions[0] if known.intended and case.versions else None
+    """The text that the disk last showed for certain."""
+    return next((each for each in case.versions if each.operation == known.operation), None)
 
 
-def _candidates(case: Case, known: Known) -> list[Version]:
-    """The texts that were on the disk, or may have been, newest first."""
+def _texts(case: Case, known: Known) -> list[Version]:
+    """The texts that were on the disk, or may have been, newest first, and among them a save that was merged."""
     if known.operation is None:
         return []
-    versions = [each for each in case.versions if known.intended or each.operation <= known.operation]
-    return sorted((*versions, *known.saves), key=lambda each: -each.operation)
+    texts = [each for each in case.versions if known.intended or each.operation <= known.operation]
+    saved = known.saved
+    if saved is not None and saved.operation is not None and saved.text is not None:
+        texts.append(Version(saved.operation, saved.text))
+    return sorted(texts, key=lambda each: -each.operation)
 
 
-def _is_lately(known: Known, version: Version, case: Case, now_ms: int, rules: Rules) -> bool:
-    """Whether the store's words replaced this text on the disk a short while ago."""
-    if known.intended and case.held is not None and version.operation < case.held.operation:
-        return True
-    return any(
+def _candidate(case: Case, known: Known, version: Version, at: int, rules: Rules) -> Candidate:
+    """What a text is for a save at this time."""
+    saved, operation = known.saved, version.operation
+    own = before = False
+    if saved is not None and saved.operation is not None:
+        own = operation == saved.operation and saved.text in {None, version.text}
+        before = operation < saved.operation or (operation == saved.operation and not own)
+    before = before and operation != known.operation
+    late = any(
         shown.operation is not None
-        and now_ms - shown.at < rules.unseen_ms
-        and (shown.operation > version.operation or (shown.operation == version.operation and version in known.saves))
+        and at - shown.at < rules.unseen_ms
+        and (shown.operation > operation or (own and shown.operation == operation))
         for shown in known.shown
     )
+    if known.intended and case.held is not None and operation < case.held.operation:
+        late = True
+    return Candidate(version.text, lately=late, before=before, saved=own)
 
 
-def _is_again(known: Known, now_ms: int, rules: Rules) -> bool:
-    """Whether the merged text has been on the disk for so long that the same save is no echo of the first."""
-    return all(now_ms - shown.at >= rules.again_ms for shown in known.shown[:1])
+def _saved_at(case: Case, known: Known, now_ms: int) -> int:
+    """When the file got there; a time before our last write is that of a file that was brought from elsewhere."""
+    last = known.shown[0].at if known.shown else 0
+    return now_ms if case.saved_at is None or case.saved_at < last else min(case.saved_at, now_ms)
 
 
-def _is_akin(old: str, new: str) -> bool:
-    """Whether at least half of two texts is the same."""
-    return 2 * cost(old, new) <= cost("", old) + cost("", new)
+def _is_young(known: Known, at: int, rules: Rules) -> bool:
+    """Whether there was no file until a short while before a time, or until the last write, which may have failed."""
+    return not known.operation or (known.made_at is not None and at - known.made_at < rules.unseen_ms)
+
+
+def _is_again(known: Known, at: int, rules: Rules) -> bool:
+    """Whether the merged text had been on the disk for so long that the same save is no echo of the first."""
+    return all(at - shown.at >= rules.again_ms for shown in known.shown[:1])

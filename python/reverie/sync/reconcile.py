@@ -9,9 +9,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from reverie.sync.decide import Look, decide, is_ours, is_unchanged_in_store, sha256
+from reverie.sync.decide import decide, is_unchanged_in_store
+from reverie.sync.look import Look, is_ours, sha256
 from reverie.sync.origin import is_earlier
-from reverie.sync.values import Case, Delete, Known, Moved, Plan, Put, Rules, Stop
+from reverie.sync.values import Case, Delete, Known, Moved, Plan, Put, Rules, Saved, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -46,7 +47,7 @@ def reconcile(
     stopped = len(gone) > max(rules.mass_min, rules.mass_fraction * total)
     out = moved | {case.path for case in gone if stopped}
     left = [case for case in ordered if case.path not in out]
-    look = Look(veil, now_ms, stamp, new_id, rules, _meant(left, veil))
+    look = Look(veil, now_ms, stamp, new_id, rules, _meant([case for case in ordered if case.path not in moved], veil))
     plan = Plan(stops=(Stop("mass_deletion", tuple(case.path for case in gone)),) if stopped else ())
     return plan.joined(*(_moved(*pair, veil) for pair in moves), *(decide(case, look) for case in left))
 
@@ -81,18 +82,30 @@ def _moved(old: Case, new: Case, veil: Callable[[str], Veil]) -> Plan:
     return Plan(
         puts=(Put(new.path, veil(new.seen.decode()).text, None),),
         deletes=(Delete(old.path, old.held.operation),),
-        records=(Known(new.path, sha256(new.seen), None),),
+        records=(Known(new.path, sha256(new.seen), None, saved=Saved(None)),),
         forgotten=(old.path,),
         moves=(Moved(old.path, new.path),),
     )
 
 
 def _meant(cases: Sequence[Case], veil: Callable[[str], Veil]) -> frozenset[str]:
-    """Files that have an earlier text each, if there are several: a tool has put them back."""
-    earlier = [
-        case.path
+    """Files that were put where they are, whatever was there: moved ones, and several earlier texts at once.
+
+    A file was moved if its bytes are those of another that is not there any more, or that was itself moved over.
+    """
+    saved = [(case, case.seen) for case in cases if case.seen is not None and _is_saved(case, case.seen)]
+    known = {case.known.sha256 for case in cases if case.known is not None and case.known.sha256}
+    now = {case.path: sha256(seen) for case, seen in saved}
+    left = {
+        case.known.sha256
         for case in cases
-        if case.seen is not None and case.known is not None and not is_ours(case.known, sha256(case.seen))
-        if is_earlier(case, veil(case.seen.decode()).text)
-    ]
-    return frozenset(earlier if len(earlier) > 1 else ())
+        if case.known is not None and (case.seen is None or now.get(case.path) in known)
+    }
+    moved = {path for path, found in now.items() if found in left}
+    earlier = {case.path for case, seen in saved if is_earlier(case, veil(seen.decode()).text)}
+    return frozenset(moved | (earlier if len(earlier) > 1 else set()))
+
+
+def _is_saved(case: Case, seen: bytes) -> bool:
+    """Whether somebody else has written the file since the last look."""
+    return case.known is not None and case.disk is None and not is_ours(case.known, sha256(seen))

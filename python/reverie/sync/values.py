@@ -7,7 +7,8 @@ A plan is carried out in this order, and may stop after any step:
    transaction; its paths are looked at again.
 2. Each of `writes` and `removals` in the folder. One that finds something else than it expected is not made; the path
    is looked at again.
-3. After each write its `then`, the path's new record; after a removal the record is forgotten.
+3. After each write its `then`, the path's new record; after a removal the record is forgotten. Neither if another plan
+   of the path came in between.
 
 The SHA-256 of a file is that of its raw bytes, in lower-case hexadecimal. Times are milliseconds of one clock.
 """
@@ -30,6 +31,7 @@ __all__ = [
     "Region",
     "Remove",
     "Rules",
+    "Saved",
     "Shown",
     "Stop",
     "StopReason",
@@ -67,6 +69,17 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Saved:
+    """What a person last saved: the text of `operation`, or with `text` one that was merged with that operation's.
+
+    In a plan, None stands for the operation of its put. An editor goes on from here, or from what was written later.
+    """
+
+    operation: int | None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
     """What folder and store last agreed on for a path: a record that the store keeps between two looks.
 
@@ -81,12 +94,17 @@ class Known:
     intended: frozenset[str] = frozenset()  # files that were about to be written: found there, they are ours
     merged: str | None = None  # the file of the last save that was merged: saved again, it is meant
     shown: tuple[Shown, ...] = ()  # what reached the disk from the store since a person last saved, newest first
-    saves: tuple[Version, ...] = ()  # texts that people saved and that were merged into that operation, newest first
+    made_at: int | None = None  # when the store's words made the file where there was none
+    saved: Saved | None = None  # what a person last saved; None: nobody has
 
     def at(self, operation: int) -> Known:
         """This record of a plan once its put has become `operation`."""
+        saved = self.saved
+        if saved is not None and saved.operation is None:
+            saved = Saved(operation, saved.text)
         shown = tuple(Shown(operation, each.at) if each.operation is None else each for each in self.shown)
-        return replace(self, operation=operation if self.operation is None else self.operation, shown=shown)
+        own = operation if self.operation is None else self.operation
+        return replace(self, operation=own, shown=shown, saved=saved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +112,9 @@ class Case:
     """All that is known of one path. `seen` are the raw bytes of its file, UTF-8 with or without BOM; None: no file.
 
     `versions` are the document's texts, newest first, the held one included; also those from before it was deleted.
-    They must include the one of `known.operation` if the store still has it. `reverted` says that there are signs of a
-    tool at work that puts back old files (a branch switch). `disk` is the SHA-256 of the file that is there now if
+    They must include the one of `known.operation` if the store still has it. `saved_at` is when the file got there as
+    it is (of its times the one of the last change of its inode), None: just now. `reverted` says that there are signs
+    of a tool at work that puts back old files (a branch switch). `disk` is the SHA-256 of the file that is there now if
     `seen` is not: a save that came out when we replaced the file.
     """
 
@@ -106,6 +125,7 @@ class Case:
     versions: tuple[Version, ...] = ()
     reverted: bool = False
     disk: str | None = None
+    saved_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +138,6 @@ class Rules:
     versions_max: int = 20  # how many older texts a save may be an edit of
     unseen_ms: int = 60_000  # how long what we wrote may stay unseen by an editor that is open
     again_ms: int = 1_000  # the same save sooner than this after it was merged is an echo, later it is meant
-    saves_max: int = 4  # how many merged saves are remembered for a path
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from reverie.merge import merge3
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -57,22 +55,16 @@ class Veil:
         """The person's text with the edits that lead from `text` to `target`, and with every secret still in it.
 
         A line with secrets is found again by its markers, wherever it stands and whatever else of it was edited. One
-        that is not in `target` any more stays, with what was changed right beside it: the result, veiled, says so.
-        None if no such text can be made.
+        that is not in `target` any more stays at its place: the result, veiled, says so. None if that would lose a
+        secret nevertheless.
         """
         if not self.spans:
             return target
-        rows = list(self._rows())
-        lines = target.removeprefix(_BOM).split("\n")
+        rows, lines = list(self._rows()), target.removeprefix(_BOM).split("\n")
         found = _found(rows, [line.removesuffix("\r") for line in lines])
         bodies = [f"{found[at].raw}{_ending(line)}" if at in found else line for at, line in enumerate(lines)]
+        _keep(rows, found, bodies)
         after = _mark(target) + "\n".join(bodies)
-        met = {each.row for each in found.values()}
-        if any(row.raw != row.line and row.at not in met for row in rows):
-            # Lines that were met are equal in all three texts, so the merge is about the others alone; a conflict
-            # leaves them as they stand in the file.
-            base = "\n".join((row.raw if row.at in met else row.line) + row.ending for row in rows)
-            after = merge3(_mark(self.raw) + base, self.raw, after).text
         return after if all(after.count(secret) >= self.raw.count(secret) for secret in self.secrets) else None
 
     def _rows(self) -> Iterator[_Row]:
@@ -138,6 +130,24 @@ def _found(rows: Sequence[_Row], lines: Sequence[str]) -> dict[int, _Found]:
             del waiting[edited.at]
             found[at] = _Found(edited.at, _unveiled(lines[at], edited.values))
     return found
+
+
+def _keep(rows: Sequence[_Row], found: dict[int, _Found], lines: list[str]) -> None:
+    """Puts rows with secrets that no line carries on back among the lines: each behind the row that it stood behind."""
+    met = {each.row: at for at, each in found.items()}
+    places = {line.removesuffix("\r"): at for at, line in reversed(list(enumerate(lines))) if line.strip()}
+    place, missing = -1, []
+    for row in rows:
+        if row.at in met:
+            place = met[row.at]
+        elif row.raw != row.line:
+            missing.append((place, row))
+        elif row.line.strip():
+            place = places.get(row.line, place)
+        elif place + 2 < len(lines) and not lines[place + 1].strip():
+            place += 1
+    for place, row in reversed(missing):
+        lines.insert(place + 1, row.raw + (_ending(lines[place]) if place >= 0 else row.ending))
 
 
 def _around(lines: Sequence[str], at: int, before: int, after: int) -> tuple[str, ...]:

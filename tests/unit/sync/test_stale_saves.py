@@ -144,6 +144,30 @@ def test_a_lone_old_text_a_minute_later_is_a_revert() -> None:
     assert saved(sides, BASE) == BASE
 
 
+def test_the_minute_is_over_when_the_file_was_saved_not_when_it_is_looked_at() -> None:
+    """A save while nobody looked is as stale an hour later."""
+    sides = written(BASE, ADDED)
+    sides.now_ms += 10_000
+    sides.save(PATH, BASE)
+    sides.now_ms += 60 * MINUTE
+
+    sides.settle()
+
+    assert sides.text(PATH) == ADDED
+
+
+def test_an_old_file_that_is_put_back_with_its_time_is_a_revert() -> None:
+    """Its time says nothing of when it was put there."""
+    sides = written(BASE, ADDED)
+    sides.now_ms += 60 * MINUTE
+    sides.save(PATH, BASE)
+    sides.saved_at[PATH] = 5
+
+    sides.settle()
+
+    assert sides.text(PATH) == BASE
+
+
 def test_old_texts_of_several_files_are_a_revert() -> None:
     """A branch switch puts back what was there before."""
     sides = written(BASE, ADDED)

@@ -105,8 +105,10 @@ def test_a_deleted_secret_stays() -> None:
 
 
 def test_a_secret_that_was_written_over_stays() -> None:
-    """What should have replaced it is not made."""
-    assert veil(RAW).apply(TEXT.replace(f"first: {MARK} until", "first: none until")) == RAW
+    """Beside what was written over it, of which nothing is lost."""
+    over = TEXT.replace(f"first: {MARK} until", "first: none until")
+
+    assert veil(RAW).apply(over) == RAW.replace(f"- first: {ONE}", f"- first: {ONE} until May\n- first: none")
 
 
 def test_all_deleted_leaves_the_lines_with_secrets() -> None:
