@@ -1,0 +1,381 @@
+"""What somebody does in the very moment of a write: each way ends with nobody's bytes lost, and says what it found."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie import files, kernel
+from reverie.errors import Forbidden, StorageFailed
+from reverie.sync import displaced as displacing
+from reverie.sync.dress import dress
+from reverie.sync.root import Root
+from reverie.sync.swap import Overtaken, Placed, put, recover, take
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+NOTE = "user.md"
+OLD, OURS, THEIRS, LATER = b"old\n", b"ours\n", b"theirs\n", b"later\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Root]:
+    with Root.open(tmp_path / "space", space="default", store_id="store", fresh=True) as opened:
+        (opened.real / NOTE).write_bytes(OLD)
+        yield opened
+
+
+def digest(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def swapped(root: Root) -> list[str]:
+    return sorted(path.name for path in (root.real / ".reverie/swap").iterdir())
+
+
+def save(root: Root, data: bytes) -> Callable[[], None]:
+    """By rename, as most editors do."""
+
+    def act() -> None:
+        (root.real / ".draft").write_bytes(data)
+        (root.real / ".draft").replace(root.real / NOTE)
+
+    return act
+
+
+@contextmanager
+def before(monkeypatch: pytest.MonkeyPatch, call: str, *acts: Callable[[], object] | None) -> Iterator[None]:
+    """Lets somebody act just before the first, the second, … such call; None lets one pass."""
+    real, waiting = getattr(kernel, call), list(acts)
+
+    def raced(*args: Any) -> None:
+        act = waiting.pop(0) if waiting else None
+        if act is not None:
+            act()
+        real(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kernel, call, raced)
+        yield
+    assert waiting == []
+
+
+def overtaken(root: Root) -> Overtaken:
+    done = put(root, NOTE, OURS, expected=digest(OLD))
+    assert isinstance(done, Overtaken)
+    return done
+
+
+def test_a_save_before_the_exchange_goes_back(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is in its place and handed over; ours came out, and settles."""
+    with before(monkeypatch, "exchange", save(root, THEIRS)):
+        done = overtaken(root)
+    assert (done.found, done.saves, done.shown) == (digest(THEIRS), (THEIRS,), True)
+    assert (root.real / NOTE).read_bytes() == THEIRS
+    assert done.displaced
+    assert done.displaced.expected == digest(OURS)
+    assert done.displaced.settle() is None
+    assert swapped(root) == []
+
+
+def test_two_saves_round_the_exchange(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newer is in its place, the older is handed over twice: as it came out, and as it settles."""
+    with before(monkeypatch, "exchange", save(root, THEIRS), save(root, LATER)):
+        done = overtaken(root)
+    assert (done.found, done.saves) == (digest(LATER), (THEIRS, LATER))
+    assert (root.real / NOTE).read_bytes() == LATER
+    assert done.displaced
+    assert done.displaced.expected is None
+    assert done.displaced.settle() == THEIRS
+    done.displaced.discard()
+    assert swapped(root) == []
+
+
+def test_a_save_and_then_a_removal(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever removed what was there for a moment had not seen the save: it is in its place again."""
+    with before(monkeypatch, "exchange", save(root, THEIRS), (root.real / NOTE).unlink):
+        done = overtaken(root)
+    assert (done.found, done.saves, done.displaced) == (digest(THEIRS), (THEIRS,), None)
+    assert (root.real / NOTE).read_bytes() == THEIRS
+    assert swapped(root) == []
+
+
+def test_a_save_a_removal_and_another_save(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last save is in its place, the first is handed over."""
+    with (
+        before(monkeypatch, "exchange", save(root, THEIRS), (root.real / NOTE).unlink, None, None),
+        before(monkeypatch, "rename_new", save(root, LATER)),
+    ):
+        done = overtaken(root)
+    assert done.found == digest(LATER)
+    assert THEIRS in done.saves
+    assert (root.real / NOTE).read_bytes() == LATER
+    assert done.displaced
+    assert done.displaced.settle() == THEIRS
+
+
+def test_a_removal_before_the_exchange(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    with before(monkeypatch, "exchange", (root.real / NOTE).unlink):
+        assert overtaken(root) == Overtaken(None)
+    assert not (root.real / NOTE).exists()
+    assert swapped(root) == []
+
+
+def test_a_file_that_comes_before_ours(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where none was expected: it stays."""
+    (root.real / NOTE).unlink()
+    with before(monkeypatch, "rename_new", save(root, THEIRS)):
+        assert put(root, NOTE, OURS, expected=None) == Overtaken(digest(THEIRS))
+    assert (root.real / NOTE).read_bytes() == THEIRS
+    assert swapped(root) == []
+
+
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_what_is_no_file_goes_back(root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """A folder or a link that was put there in that moment is there afterwards, and nothing went through it."""
+
+    def act() -> None:
+        (root.real / NOTE).unlink()
+        if kind == "folder":
+            (root.real / NOTE).mkdir()
+        else:
+            (root.real / NOTE).symlink_to(tmp_path / "outside")
+
+    with before(monkeypatch, "exchange", act):
+        done = overtaken(root)
+    assert (done.found, done.saves) == (None, ())
+    assert (root.real / NOTE).is_dir() if kind == "folder" else (root.real / NOTE).is_symlink()
+    assert not (tmp_path / "outside").exists()
+
+
+def test_half_a_save_goes_back_and_is_not_handed_over(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editor that has emptied the file and goes on writing does so in its place."""
+    with (root.real / NOTE).open("r+b", buffering=0) as editor:
+
+        def empty() -> None:
+            editor.truncate(0)
+            editor.write(THEIRS[:3])
+
+        with before(monkeypatch, "exchange", empty):
+            done = overtaken(root)
+        assert done.saves == ()
+        editor.write(THEIRS[3:])
+    assert (root.real / NOTE).read_bytes() == THEIRS
+
+
+def test_a_write_into_our_bytes_is_told(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody appends as soon as they are there: they have no stamp, so that the next look reads them."""
+    real = os.fsync
+
+    def flushed(handle: int) -> None:
+        real(handle)
+        if (root.real / NOTE).read_bytes() == OURS:
+            with (root.real / NOTE).open("ab") as editor:
+                editor.write(THEIRS)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", flushed)
+        done = put(root, NOTE, OURS, expected=digest(OLD))
+    assert isinstance(done, Placed)
+    assert done.stamp is None
+    assert (root.real / NOTE).read_bytes() == OURS + THEIRS
+
+
+def test_a_save_while_a_file_is_taken_away(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays: an edit beats a removal."""
+    with before(monkeypatch, "rename_new", save(root, THEIRS)):
+        assert take(root, NOTE, expected=digest(OLD)) == Overtaken(digest(THEIRS))
+    assert (root.real / NOTE).read_bytes() == THEIRS
+    assert swapped(root) == []
+
+
+def test_two_saves_while_a_file_is_taken_away(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newer is in its place, the older is handed over when it settles."""
+    with before(monkeypatch, "rename_new", save(root, THEIRS), save(root, LATER)):
+        done = take(root, NOTE, expected=digest(OLD))
+    assert isinstance(done, Overtaken)
+    assert done.found == digest(LATER)
+    assert done.displaced
+    assert done.displaced.settle() == THEIRS
+
+
+def test_a_file_removed_before_it_is_taken_away(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    with before(monkeypatch, "rename_new", (root.real / NOTE).unlink):
+        assert take(root, NOTE, expected=digest(OLD)) == Overtaken(None)
+    assert take(root, "gone/x.md", expected=digest(OLD)) == Overtaken(None)
+
+
+def _unsupported(*_: object) -> None:
+    raise kernel.Unsupported(errno.ENOSYS, "none")
+
+
+@pytest.mark.parametrize("act", ["save", "remove"])
+def test_without_an_exchange_a_race_is_seen_too(root: Root, monkeypatch: pytest.MonkeyPatch, act: str) -> None:
+    """Up to the last look before the rename."""
+    real = os.link
+
+    def raced(*args: Any, **how: Any) -> None:
+        save(root, THEIRS)() if act == "save" else (root.real / NOTE).unlink()
+        real(*args, **how)
+
+    monkeypatch.setattr(kernel, "exchange", _unsupported)
+    monkeypatch.setattr(os, "link", raced)
+    assert overtaken(root) == Overtaken(digest(THEIRS) if act == "save" else None)
+    assert swapped(root) == []
+
+
+@pytest.mark.parametrize("act", ["save", "remove"])
+def test_the_last_look_before_a_rename(root: Root, monkeypatch: pytest.MonkeyPatch, act: str) -> None:
+    real = displacing.digest_at
+
+    def raced(folder: int, name: str) -> str | None:
+        found = real(folder, name)
+        if name.startswith("out-"):
+            save(root, THEIRS)() if act == "save" else (root.real / NOTE).unlink()
+        return found
+
+    monkeypatch.setattr(kernel, "exchange", _unsupported)
+    monkeypatch.setattr("reverie.sync.swap.digest_at", raced)
+    assert overtaken(root) == Overtaken(digest(THEIRS) if act == "save" else None)
+    assert swapped(root) == []
+
+
+def test_a_file_system_without_links_either(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error that says where the folder could be kept; nothing is changed."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "none")
+
+    monkeypatch.setattr(kernel, "exchange", _unsupported)
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(StorageFailed) as failed:
+        put(root, NOTE, OURS, expected=digest(OLD))
+    assert "ext4" in str(failed.value.hint)
+    assert (root.real / NOTE).read_bytes() == OLD
+    assert swapped(root) == []
+
+
+def test_what_lies_in_the_swap_folder_and_is_not_ours(root: Root) -> None:
+    """A file of another name is handed over without a path; a folder and a huge file stay where they are."""
+    assert recover(root, []) == []
+    place = root.real / ".reverie/swap"
+    (place / "somebody.md").write_bytes(THEIRS)
+    (place / "folder").mkdir()
+    with (place / "huge").open("wb") as huge:
+        huge.truncate(displacing.LEFT_BYTES_MAX + 1)
+    left = recover(root, [NOTE])
+    assert [(each.name, each.path, each.data) for each in left] == [
+        ("folder", None, None),
+        ("huge", None, None),
+        ("somebody.md", None, THEIRS),
+    ]
+
+
+def test_what_is_being_written_is_left_for_later(root: Root) -> None:
+    done = put(root, NOTE, OURS, expected=digest(OLD))
+    assert isinstance(done, Placed)
+    assert done.displaced
+    root.held.clear()
+    with (root.real / ".reverie/swap" / done.displaced.name).open("ab") as editor:
+        assert recover(root, [NOTE]) == []
+        editor.write(THEIRS)
+    assert [left.data for left in recover(root, [NOTE])] == [OLD + THEIRS]
+
+
+def test_a_save_whose_folder_is_gone_is_handed_over(root: Root) -> None:
+    done = put(root, "facts/x.md", OLD, expected=None)
+    taken = take(root, "facts/x.md", expected=digest(OLD))
+    assert isinstance(done, Placed)
+    assert not isinstance(taken, Overtaken)
+    (root.real / ".reverie/swap" / taken.displaced.name).write_bytes(THEIRS)
+    (root.real / "facts").rmdir()
+    root.held.clear()
+    assert [(left.path, left.data) for left in recover(root, ["facts/x.md"])] == [("facts/x.md", THEIRS)]
+
+
+def test_settling_where_nobody_can_tell_who_writes(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then it must look the same twice; and what is gone, or is no file, has settled."""
+    monkeypatch.setattr(kernel, "is_open_for_writing", lambda _: None)
+    done = put(root, NOTE, OURS, expected=digest(OLD))
+    assert isinstance(done, Placed)
+    assert done.displaced
+    assert [done.displaced.settle(), done.displaced.settled] == [None, False]
+    assert done.displaced.settle() is None
+    assert swapped(root) == []
+    done.displaced.discard()
+    assert done.displaced.settle() is None
+
+
+def test_a_huge_save_in_a_displaced_file_stays(root: Root) -> None:
+    """It cannot be handed over; it is found again as left."""
+    done = put(root, NOTE, OURS, expected=digest(OLD))
+    assert isinstance(done, Placed)
+    assert done.displaced
+    os.truncate(root.real / ".reverie/swap" / done.displaced.name, displacing.LEFT_BYTES_MAX + 1)
+    assert done.displaced.settle() is None
+    assert [left.data for left in recover(root, [NOTE])] == [None]
+
+
+def test_attributes_that_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What only the system may set may stay behind; a person's own may not, and then nothing is written."""
+    (tmp_path / "old").write_bytes(b"")
+    old, new = os.open(tmp_path / "old", os.O_RDONLY), os.open(tmp_path / "new", os.O_RDWR | os.O_CREAT)
+    names, number = ["security.x"], errno.EPERM
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, "refused")
+
+    monkeypatch.setattr(os, "listxattr", lambda _: names)
+    monkeypatch.setattr(os, "getxattr", lambda *_: b"x")
+    monkeypatch.setattr(os, "setxattr", refuse)
+    dress(new, old)
+    names = ["user.x"]
+    with pytest.raises(PermissionError):
+        dress(new, old)
+    monkeypatch.setattr(os, "listxattr", refuse)
+    with pytest.raises(PermissionError):
+        dress(new, old)
+    number = errno.EOPNOTSUPP
+    dress(new, old)
+    files.release(old)
+    files.release(new)
+
+
+def test_an_owner_that_cannot_be_kept(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mode is kept, without the right to act for somebody."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "refused")
+
+    if os.getuid() != 0:
+        pytest.skip("needs to be root, to give a file away")
+    os.chown(root.real / NOTE, 1234, 1234)
+    (root.real / NOTE).chmod(0o4664)
+    monkeypatch.setattr(os, "fchown", refuse)
+    assert isinstance(put(root, NOTE, OURS, expected=digest(OLD)), Placed)
+    found = (root.real / NOTE).stat()
+    assert (found.st_uid, found.st_mode & 0o7777) == (0, 0o664)
+
+
+def test_an_error_of_settling_has_a_hint(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = put(root, NOTE, OURS, expected=digest(OLD))
+    assert isinstance(done, Placed)
+    assert done.displaced
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "refused")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", refuse)
+        for act in (done.displaced.settle, done.displaced.discard):
+            with pytest.raises(Forbidden) as refused:
+                act()
+            assert refused.value.hint
+    assert done.displaced.settle() is None
