@@ -346,3 +346,13 @@ def test_a_long_hostile_text_is_read_to_its_end(piece: str) -> None:
     once = REDACTOR.text(hostile)
 
     assert REDACTOR.text(once) == once
+
+
+def test_a_marker_announces_nothing() -> None:
+    """However long a chain of values behind each other is, redacting twice is redacting once."""
+    text = ">".join(["ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2" * 2, *["user:hunter2"] * 12])
+    once = Redactor().text(text)
+
+    assert "ghp_" not in once
+    assert Redactor().text(once) == once
+    assert Redactor().text("[REDACTED:token]>user:hunter2") == "[REDACTED:token]>user:hunter2"

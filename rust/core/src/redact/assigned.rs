@@ -44,6 +44,10 @@ impl Found<'_> {
             rest if is_about(rest) => return None,
             _ => false,
         };
+        // A marker says what stood there; it is no name, or one secret after another would be found behind it.
+        if self.is_in_a_marker(name_end) {
+            return None;
+        }
         // A keyword may be the beginning of another word.
         let same_word = exact || !self.bytes[end].is_ascii_lowercase();
         let name_start = self.name_start(start);
@@ -80,6 +84,9 @@ impl Found<'_> {
     pub(crate) fn compared(&mut self, keyword: &'static Keyword, start: usize, end: usize) {
         let name = self.name_start(start);
         if keyword.word == "key" && !names_a_secret_key(&self.bytes[name..end]) {
+            return;
+        }
+        if self.is_in_a_marker(end) {
             return;
         }
         let before = self.text[..name].trim_ascii_end();
@@ -127,6 +134,11 @@ impl Found<'_> {
             end: at + value.len(),
             kind: "password",
         })
+    }
+
+    /// Whether a name that ends at `end` is the word of a `[REDACTED:<kind>]`.
+    fn is_in_a_marker(&self, end: usize) -> bool {
+        self.bytes.get(end) == Some(&b']') && self.behind_a_marker(end + 1)
     }
 
     fn name_start(&self, start: usize) -> usize {
