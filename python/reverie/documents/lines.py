@@ -95,6 +95,8 @@ def escaped(text: str) -> str:
 
 def unescaped(text: str) -> str:
     """A parsed item's text without the backslashes that `escaped` put there."""
+    if "\\" not in text:
+        return text
     return unescaped_tag(_ESCAPED_DATE.sub("Updated", _ESCAPED_HEAD.sub("", text, count=1)))
 
 

@@ -11,16 +11,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reverie.blocks import Block
-    from reverie.documents.page import Item, Page
+    from reverie.documents.page import Item
+    from reverie.documents.read import Parsed
 
 __all__ = ["place_of"]
 
 
-def place_of(page: Page, blocks: Sequence[Block], day: str) -> int | None:
+def place_of(given: Parsed, day: str) -> int | None:
     """The index of the block behind which a new item of `day` goes; None for the end of the document."""
-    starts = {block.start: index for index, block in enumerate(blocks)}
-    items = [starts[item.start] for item in page.items]
-    return _episode(page.items, items, day) if page.form is Form.EPISODES else _fact(blocks, items)
+    starts = {block.start: index for index, block in enumerate(given.blocks)}
+    told = given.page.items
+    items = [starts[item.start] for item in told]
+    return _episode(told, items, day) if given.page.form is Form.EPISODES else _fact(given.blocks, items)
 
 
 def _fact(blocks: Sequence[Block], items: Sequence[int]) -> int | None:

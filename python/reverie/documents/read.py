@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reverie.blocks import Block, BlockKind, parse
@@ -18,11 +19,20 @@ if TYPE_CHECKING:
 
     from reverie.documents.front import Front
 
-__all__ = ["blocks_of", "is_updated_line", "read"]
+__all__ = ["Parsed", "is_updated_line", "parsed", "read"]
 
 _ENDING: Final = re.compile(r"\r\n|\r|\n")
 _UPDATED: Final = re.compile(r"Updated: *\d{4}-\d{2}-\d{2}")
 _HEADINGS: Final = frozenset({BlockKind.TITLE, BlockKind.HEADING, BlockKind.SECTION})
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A document taken apart: what it says, the blocks that its form cuts it into, and its bytes."""
+
+    page: Page
+    blocks: list[Block]
+    data: bytes
 
 
 def read(path: str, text: str) -> Page:
@@ -30,10 +40,15 @@ def read(path: str, text: str) -> Page:
 
     An item without a word is none, and the line `- Updated: YYYY-MM-DD` of a file of facts belongs to the file.
     """
+    return parsed(path, text).page
+
+
+def parsed(path: str, text: str) -> Parsed:
+    """The document `text` at `path` taken apart; one that is not markdown has no blocks."""
     front = front_of(text)
     form = form_with(path, front)
     data = text.encode("utf-8", "replace")
-    blocks = blocks_of(form, data) if path.endswith(".md") else []
+    blocks = parse(data, sections=form is Form.EPISODES) if path.endswith(".md") else []
     items: tuple[Item, ...] = ()
     if form is Form.FACTS:
         items = tuple(_bullets(blocks, data, type_by_name(path)))
@@ -42,12 +57,7 @@ def read(path: str, text: str) -> Page:
     elif form is Form.WHOLE:
         assert front is not None
         items = (_whole(data, front),)
-    return Page(form, items, _summary(blocks, items, front))
-
-
-def blocks_of(form: Form, data: bytes) -> list[Block]:
-    """The blocks of a document as its form cuts them."""
-    return parse(data, sections=form is Form.EPISODES)
+    return Parsed(Page(form, items, _summary(blocks, items, front)), blocks, data)
 
 
 def is_updated_line(block: Block) -> bool:

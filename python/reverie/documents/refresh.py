@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from reverie.blocks import BlockKind
 from reverie.documents.form import Form
 from reverie.documents.lines import ending_of
-from reverie.documents.read import blocks_of, is_updated_line, read
+from reverie.documents.read import is_updated_line, parsed, read
 from reverie.documents.splice import inserted, top_of
 from reverie.documents.topics import at_most, summary_line
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from reverie.blocks import Block
     from reverie.documents.page import Page
+    from reverie.documents.read import Parsed
 
 __all__ = ["refreshed", "restated"]
 
@@ -30,39 +32,34 @@ def refreshed(path: str, text: str, *, day: str, summary: str | None = None) -> 
     `summary` replaces the topics, at most ten words of it. A summary line that is missing is put under the title. All
     other bytes stay, and nothing changes the second time. `day` is `YYYY-MM-DD`.
     """
-    after = restated(path, text, day=day, summary=summary)
-    page = read(path, after)
-    wanted = _wanted(page, summary)
-    data = after.encode()
-    blocks = blocks_of(page.form, data)
-    told = any(block.kind is BlockKind.SUMMARY for block in blocks)
-    if wanted is None or told or not path.endswith(".md") or not (page.items or summary):
+    parts = parsed(path, text)
+    told = any(block.kind is BlockKind.SUMMARY for block in parts.blocks)
+    wanted = _wanted(parts.page, summary)
+    after = restated(parts, day=day, summary=summary)
+    if wanted is None or told or not path.endswith(".md") or not (parts.page.items or summary):
         return after
-    said = [(item.content, item.tags) for item in page.items]
+    said = [(item.content, item.tags) for item in parts.page.items]
+    data = after.encode()
+    top = top_of(parts.blocks, data)
+    title = next((block.end for block in parts.blocks if block.kind is BlockKind.TITLE), top)
+    for candidate in chain.from_iterable(
+        inserted(data, place, f"> Summary: {wanted}\n", ending_of(after)) for place in (title, top)
+    ):
+        page = read(path, candidate)
+        if page.summary == wanted and [(item.content, item.tags) for item in page.items] == said:
+            return candidate
+    return after
 
-    def holds(candidate: str) -> bool:
-        now = read(path, candidate)
-        return [(item.content, item.tags) for item in now.items] == said and now.summary == wanted
 
-    top = top_of(blocks, data)
-    title = next((block.end for block in blocks if block.kind is BlockKind.TITLE), top)
-    line = f"> Summary: {wanted}\n"
-    found = (inserted(data, place, line, ending_of(after), holds) for place in (title, top))
-    return next((candidate for candidate in found if candidate is not None), after)
-
-
-def restated(path: str, text: str, *, day: str, summary: str | None = None) -> str:
+def restated(parts: Parsed, *, day: str, summary: str | None = None) -> str:
     """A document whose summary line and Updated line, where it has them, say what is so now; nothing is added."""
-    page = read(path, text)
-    wanted = _wanted(page, summary)
-    data = text.encode()
+    wanted = _wanted(parts.page, summary)
     edits: list[tuple[int, int, str]] = []
-    if path.endswith(".md"):
-        blocks = blocks_of(page.form, data)
-        if wanted is not None:
-            edits += _summary_edit(blocks, data, wanted)
-        if page.form in {Form.FACTS, Form.EPISODES}:
-            edits += _day_edit(blocks, data, day)
+    if wanted is not None:
+        edits += _summary_edit(parts.blocks, parts.data, wanted)
+    if parts.page.form in {Form.FACTS, Form.EPISODES}:
+        edits += _day_edit(parts.blocks, parts.data, day)
+    data = parts.data
     for start, end, new in sorted(edits, reverse=True):
         data = data[:start] + new.encode() + data[end:]
     return data.decode()

@@ -1,4 +1,4 @@
-"""Puts text between the blocks of a document where those around it would take it in: parted, or at another place."""
+"""Ways to put text between the blocks of a document so that those around it do not take it in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.blocks import BlockKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
     from reverie.blocks import Block
 
@@ -24,29 +24,23 @@ _INSTEAD: Final = ("", "\n", _COMMENT, f"\n{_COMMENT}\n")
 _BOM: Final = "\ufeff".encode()
 
 
-def inserted(data: bytes, at: int, new: str, ending: str, holds: Callable[[str], bool]) -> str | None:
-    """The document with `new`, whose lines end by a newline, at byte `at`; None if no way of parting it `holds`."""
+def inserted(data: bytes, at: int, new: str, ending: str) -> Iterator[str]:
+    """The document with `new`, whose lines end by a newline, at byte `at`, parted less or more from its neighbours."""
     head, tail = data[:at].decode(), data[at:].decode()
     written = head.removeprefix("\ufeff")
     unended = ending if written and not written.endswith(("\n", "\r")) else ""
     befores = (_COMMENTS if _BLANK.search(written) else _BEFORE) if written else ("",)
     behinds = (("", *_BEHIND) if tail[0] in "\r\n" else _BEHIND) if tail else ("",)
     for before, behind in product(befores, behinds):
-        candidate = head + unended + (before + new + behind).replace("\n", ending) + tail
-        if holds(candidate):
-            return candidate
-    return None
+        yield head + unended + (before + new + behind).replace("\n", ending) + tail
 
 
-def replaced(data: bytes, span: tuple[int, int], new: str, ending: str, holds: Callable[[str], bool]) -> str | None:
-    """The document with `new` instead of these bytes, parted from what stands around it so that the result `holds`."""
+def replaced(data: bytes, span: tuple[int, int], new: str, ending: str) -> Iterator[str]:
+    """The document with `new` instead of these bytes, parted less or more from what stands around it."""
     start, end = span
+    head, tail = data[:start].decode(), data[end:].decode()
     for before, behind in product(_INSTEAD, _INSTEAD if new else ("",)):
-        text = (before + new + behind).replace("\n", ending)
-        candidate = (data[:start] + text.encode() + data[end:]).decode()
-        if holds(candidate):
-            return candidate
-    return None
+        yield head + (before + new + behind).replace("\n", ending) + tail
 
 
 def top_of(blocks: Sequence[Block], data: bytes) -> int:

@@ -78,7 +78,8 @@ def _topics(memory: Told) -> list[str]:
         return [_named(memory.content.split(":", 1)[0])]
     if memory.tags:
         return [tag.replace("-", " ") for tag in memory.tags[:2]]
-    return [" ".join(_plain(memory.content)[:_CONTENT_WORDS])] if _plain(memory.content) else []
+    words = _plain(memory.content)[:_CONTENT_WORDS]
+    return [" ".join(words)] if words else []
 
 
 def _named(subject: str) -> str:

@@ -9,7 +9,7 @@ from reverie.documents.changes import Add, Change, Changed, Delete, Update, Word
 from reverie.documents.edit import Standing, edited
 from reverie.documents.form import Form, form_of
 from reverie.documents.lines import bullet, clean, one_line, tag
-from reverie.documents.read import blocks_of, is_updated_line, read
+from reverie.documents.read import is_updated_line, parsed, read
 from reverie.documents.refresh import restated
 from reverie.documents.render import day_of, heading_of, section, updated_line
 from reverie.documents.topics import summary_line
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from reverie.documents.page import Item
+    from reverie.documents.read import Parsed
 
 __all__ = ["changed", "fresh"]
 
@@ -55,7 +56,8 @@ def changed(path: str, text: str, ids: Sequence[str], changes: Sequence[Change],
     `duplicate_id` or `changed_twice` for changes that cannot be meant, `no_words` for an item without a word,
     `no_memories` for a document that can hold none, `breaks_out` if there is no place where an item stays one.
     """
-    page = read(path, text)
+    parts = parsed(path, text)
+    page = parts.page
     if len(ids) != len(page.items):
         raise ValidationError(
             f"{path} has {len(page.items)} memories, not {len(ids)}",
@@ -74,10 +76,10 @@ def changed(path: str, text: str, ids: Sequence[str], changes: Sequence[Change],
         raise _no_memories(path)
     if not text.strip("\ufeff \t\r\n"):
         return fresh(path, [(each.id, each.words) for each in meant if isinstance(each, Add)], day=day)
-    after = edited(Standing(path, text, tuple(ids)), meant, day)
-    if not after.ids and _is_bare(path, page.form, after.text):
+    after = edited(Standing(path, text, tuple(ids), parts), meant, day)
+    if not after.ids and _is_bare(path, after.parts):
         return Changed(None, ())
-    return Changed(restated(path, after.text, day=day), after.ids)
+    return Changed(restated(after.parts, day=day), after.ids)
 
 
 def _says(item: Item, words: Wording) -> bool:
@@ -90,15 +92,14 @@ def _says(item: Item, words: Wording) -> bool:
     return named and {(key, one_line(value)) for key, value in words.fields} <= told
 
 
-def _is_bare(path: str, form: Form, text: str) -> bool:
+def _is_bare(path: str, parts: Parsed) -> bool:
     """Whether nothing stands in a document but what is written round memories: its title, summary and Updated line."""
-    data = text.encode()
     return all(
         block.kind is BlockKind.SUMMARY
         or (block.kind is BlockKind.TITLE and block.text == heading_of(path))
         or is_updated_line(block)
-        or (block.kind is BlockKind.OPAQUE and not data[block.start : block.end].decode().strip("\ufeff \t\r\n"))
-        for block in blocks_of(form, data)
+        or (block.kind is BlockKind.OPAQUE and not parts.data[block.start : block.end].decode().strip("\ufeff \t\r\n"))
+        for block in parts.blocks
     )
 
 
