@@ -89,7 +89,9 @@ def check_said(path: str, text: str, plan: list[Change], after: Changed) -> None
     gone = {change.id for change in plan if isinstance(change, Delete)}
     wanted = {change.id: change.words for change in plan if not isinstance(change, Delete)}
     now = dict(zip(after.ids, read(path, after.text or "").items, strict=True))
-    assert [name for name in after.ids if name in before] == [name for name in before if name not in gone]
+    moved = wanted.keys() if "<" in text else set()  # words that close what stood open go before it
+    stay = [name for name in before if name not in gone and name not in moved]
+    assert [name for name in after.ids if name in before and name not in moved] == stay
     assert set(after.ids) == before.keys() - gone | wanted.keys()
     for name, item in now.items():
         if name in wanted:

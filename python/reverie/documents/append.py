@@ -7,7 +7,7 @@ from typing import Final
 
 from reverie.documents.form import Form, form_of, is_conflict_copy
 from reverie.documents.lines import ending_of
-from reverie.documents.read import blocks_of, is_updated_line
+from reverie.documents.read import is_updated_line, parsed
 from reverie.documents.render import heading_of
 
 __all__ = ["appended", "is_listed"]
@@ -27,7 +27,7 @@ def appended(path: str, text: str | None, entry: str) -> str:
     ending = ending_of(text) if text else "\n"
     lines = _ENDING.split(entry.strip("\r\n"))
     added = ending.join(lines) + ending
-    place = _place(form, text)
+    place = _place(path, text)
     before, after = text[:place], text[place:]
     if before and not before.endswith(("\n", "\r")):
         before += ending
@@ -41,14 +41,12 @@ def is_listed(path: str) -> bool:
     return path.endswith((".md", ".txt")) and path != _LIST and not is_conflict_copy(path)
 
 
-def _place(form: Form, text: str) -> int:
-    """Where the entry goes, in characters: before a last `- Updated:` line, else at the end."""
-    if form is not Form.FACTS:
-        return len(text)
-    data = text.encode()
-    blocks = [block for block in blocks_of(form, data) if data[block.start : block.end].strip()]
-    if blocks and is_updated_line(blocks[-1]):
-        return len(data[: blocks[-1].start].decode())
+def _place(path: str, text: str) -> int:
+    """Where the entry goes, in characters: before a last `- Updated:` line of facts, else at the end."""
+    parts = parsed(path, text)
+    blocks = [block for block in parts.blocks if parts.data[block.start : block.end].strip()]
+    if parts.page.form is Form.FACTS and blocks and is_updated_line(blocks[-1]):
+        return len(parts.data[: blocks[-1].start].decode())
     return len(text)
 
 

@@ -103,6 +103,8 @@ def _parted(given: Standing, change: Change, day: str) -> Standing:
         order = tuple(name for name in given.ids if name in texts or name != change.id)
         tried = replaced(parts.data, (item.start, item.end), texts.get(change.id, ""), ending)
         after = _standing(given, tried, order, texts)
+        if after is None and isinstance(change, Update):  # its words would close what stands open before it
+            return edited(edited(given, [Delete(change.id)], day), [Add(change.id, change.words)], day)
     if after is None:
         raise ValidationError(
             f"{given.path} has no place where {change.id} stays one memory",
