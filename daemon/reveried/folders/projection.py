@@ -15,7 +15,7 @@ import orjson
 from reverie import files
 from reverie.engine import projecting
 from reverie.sync.scan import Refusal, read
-from reverie.sync.swap import Overtaken, put
+from reverie.sync.swap import Placed, put
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from reverie.engine.listing import Listing
     from reverie.store import Reader
+    from reverie.sync.displaced import Displaced
     from reverie.sync.root import Root
 
 __all__ = ["Projection"]
@@ -79,11 +80,20 @@ class Projection:
                 return False
             if found is not None and not isinstance(found, Refusal) and there != noted.get(path):
                 self._set_aside(root, path, found.data, now_ms)
-            if not isinstance(put(root, path, data, expected=there), Overtaken):
+            done = put(root, path, data, expected=there)
+            if isinstance(done, Placed):
+                self._let_go(root, path, done.displaced, now_ms)
                 if not path.startswith("archives/"):
                     noted[path] = sha256(data).hexdigest()
                 return True
         return False
+
+    def _let_go(self, root: Root, path: str, replaced: Displaced | None, now_ms: int) -> None:
+        """No grace time: hardly anybody has such a file open, and what they still write is found at the next start."""
+        saved = None if replaced is None else replaced.settle()
+        if replaced is not None and saved is not None:
+            self._set_aside(root, path, saved, now_ms)
+            replaced.discard()
 
     def _set_aside(self, root: Root, path: str, data: bytes, now_ms: int) -> None:
         name = PurePosixPath(path)
