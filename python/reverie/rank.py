@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Filter", "Hit", "Index", "Record"]
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One answer: the id it was added under, its score, and what each term of the query gave to that, best first."""
 
     id: str
@@ -90,7 +89,7 @@ class Index:
             hits = self._native.search(query, max(limit, 0))
         else:
             hits = self._native.search(query, max(limit, 0), *_parts(within))
-        return [Hit(id, score, terms) for id, score, terms in hits]  # noqa: A001  # the word of the design
+        return list(map(Hit._make, hits))
 
 
 def _parts(
