@@ -22,7 +22,15 @@ ID_RANDOM_BYTES = 10
 
 
 async def put(
-    services: Services, space: str, path: str, text: str, *, who: str, summary: str | None, if_match: str | None
+    services: Services,
+    space: str,
+    path: str,
+    text: str,
+    *,
+    who: str,
+    summary: str | None,
+    if_match: str | None,
+    idempotency: tuple[str, str] | None = None,
 ) -> dict[str, Any]:
     """What `PUT /v1/documents/{path}` answers from: the record as stored."""
     write = documents.put(
@@ -34,6 +42,7 @@ async def put(
         new_id=_ids(services),
         if_match=if_match,
         summary=_clean(services, summary),
+        idempotency=idempotency,
     )
     return await _written(services, space, path, write)
 

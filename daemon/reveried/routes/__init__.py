@@ -19,6 +19,7 @@ from reveried.routes import (
     metrics,
     status,
     threads,
+    tools,
 )
 
 __all__ = ["routes"]
@@ -32,6 +33,7 @@ def routes() -> Table:
         threads.ROUTES,
         contexts.ROUTES,
         memories.ROUTES,
+        tools.ROUTES,
         documents.ROUTES,
         conflicts.ROUTES,
         history.ROUTES,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
 from reverie.engine import memories
-from reverie.engine.recollection import accessed, with_access
+from reverie.engine.recollection import with_access
 from reverie.errors import NotFound
 from reverie.models import Candidate, MemoryType
 from reverie.store import Kind
 from reveried.flows import writing
+from reveried.flows.recalling import recalled
 from reveried.flows.replaying import once
 from reveried.http.call import Reply
 from reveried.http.table import Route
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from reveried.http.call import Call
 
 __all__ = ["ROUTES", "shown"]
-
-RECALL_TOKENS = 1_500
 
 
 def shown(record: dict[str, Any]) -> dict[str, Any]:
@@ -138,27 +136,17 @@ async def recall(call: Call) -> Reply:
 
 
 async def _recalled(call: Call, asked: wire.RecallRequest) -> dict[str, Any]:
-    services = call.services
-    budget = asked.token_budget or RECALL_TOKENS
-    hits: list[Hit] = await asyncio.to_thread(
-        services.recall.search,
+    found = await recalled(
+        call.services,
         call.space,
         asked.query,
         limit=asked.limit,
-        token_budget=budget,
-        types={MemoryType(kind) for kind in asked.types} if asked.types else None,
-        tags=asked.tags or None,
+        token_budget=asked.token_budget,
+        types=asked.types,
+        tags=asked.tags,
     )
-    if hits:
-        await services.submit(accessed(call.space, [hit.memory.id for hit in hits], at=services.clock()), bulk=True)
-    with services.store.reader(call.space) as reader:
-        found = [(hit, reader.get(Kind.MEMORY, (hit.memory.id,))) for hit in hits]
-        items = [
-            {"memory": shown(with_access(reader, record)), "score": round(hit.score, 4), "why": _why(hit)}
-            for hit, record in found
-            if record is not None
-        ]
-    return {"hits": items, "tokens": sum(hit.tokens for hit in hits), "tokenizer": tokens.TOKENIZER}
+    items = [{"memory": shown(record), "score": round(hit.score, 4), "why": _why(hit)} for hit, record in found]
+    return {"hits": items, "tokens": sum(hit.tokens for hit, _ in found), "tokenizer": tokens.TOKENIZER}
 
 
 def _why(hit: Hit) -> str:

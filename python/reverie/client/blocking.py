@@ -144,6 +144,8 @@ class Client:
     thread = _offered(calls.thread)
     threads = _offered(calls.threads)
     working_state = _offered(calls.working_state)
+    call_tool = _offered(calls.call_tool)
+    tools = _offered(calls.tools)
 
     def send(self, call: Call[T]) -> T:
         """Send one built call and give its answer; what every method here does."""

@@ -45,7 +45,7 @@ def index_text(documents: Sequence[DocumentEntry], fits: Callable[[str], bool] =
     lines = [
         f"- {entry.path} ({size_text(entry.size)}): {flat(entry.summary)}".rstrip(": ") for entry in ordered(documents)
     ]
-    return _bounded(_HEAD, lines, f"\n{_FOOT}\n", fits)
+    return _bounded(_HEAD, lines, f"\n{_FOOT}", fits)
 
 
 def size_text(size: int) -> str:

@@ -121,6 +121,7 @@ from reverie.wire.threads import (
     Thread,
     ThreadDeleted,
 )
+from reverie.wire.tools import CallTool, ToolAnswer, ToolFormat
 
 __all__ = [
     "CHUNK_MAX_BYTES",
@@ -137,6 +138,7 @@ __all__ = [
     "Appended",
     "Archive",
     "BackupMade",
+    "CallTool",
     "Change",
     "ChangeMemory",
     "ChunkAnswer",
@@ -228,6 +230,8 @@ __all__ = [
     "ThreadDeleted",
     "ThreadDigest",
     "TokenSpend",
+    "ToolAnswer",
+    "ToolFormat",
     "UndoAnswer",
     "UpdateChange",
     "WorkingState",

@@ -93,6 +93,15 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"query": "q", "types": ["fact"], "tags": ["t"]},
         ),
+        ("tools", (), {}, "GET /v1/tools", {"format": "anthropic"}, None),
+        (
+            "call_tool",
+            ("note", {"content": "x"}),
+            {"thread": "a"},
+            "POST /v1/tools/note",
+            {},
+            {"input": {"content": "x"}, "thread": "a"},
+        ),
         ("documents", (), {}, "GET /v1/documents", {"limit": "100"}, None),
         ("document", ("facts/us er.md",), {}, "GET /v1/documents/facts/us%20er.md", {}, None),
         (

@@ -36,7 +36,7 @@ def test_the_index_text() -> None:
         "- episodes/2026-01.md (900B): queue age fix\n"
         "- notes/a (b).md (5B)\n"
         "\n"
-        "Use memory_read to load relevant files before responding.\n"
+        "Use memory_read to load relevant files before responding."
     )
 
 

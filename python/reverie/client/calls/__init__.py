@@ -66,6 +66,7 @@ from reverie.client.calls.thread_calls import (
     threads,
     working_state,
 )
+from reverie.client.calls.tool_calls import call_tool, tools
 
 __all__ = [
     "add_note",
@@ -75,6 +76,7 @@ __all__ = [
     "archive",
     "archives",
     "backup",
+    "call_tool",
     "cancel_job",
     "change_memory",
     "conflict",
@@ -128,6 +130,7 @@ __all__ = [
     "sync_status",
     "thread",
     "threads",
+    "tools",
     "undo",
     "working_state",
 ]
