@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 from reverie.paths import Layout
 from reverie.redact import KINDS, Redactor, marks
+from reverie.sync.node import Reason, refused
 from reveried.cli.reference import markdown as commands_page
 from reveried.config import parse
 from reveried.config_keys import KEYS
@@ -60,6 +62,15 @@ def test_the_example_configuration_is_valid(tmp_path: Path) -> None:
     config = parse(example[1].encode(), {}, layout=layout, home=tmp_path)
 
     assert config.context.window == tomllib.loads(example[1])["context"]["window"]
+
+
+def test_every_reason_for_not_reading_a_file_is_documented() -> None:
+    """docs/folder.md says of each what to do, in the words of `reverie sync status`; and every setting it names exists."""
+    text = (ROOT / "docs" / "folder.md").read_text()
+
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE))
+    assert rows == {reason: refused("x", reason).hint for reason in get_args(Reason)}
+    assert set(re.findall(r"`(sync\.\w+)`", text)) <= {key.name for key in KEYS}
 
 
 def test_readme_commands_exist() -> None:
