@@ -29,10 +29,14 @@ ARCHIVES = ("archives",)  # the cursor that names every archive, oldest first
 
 
 class Text(msgspec.Struct):
-    """A document that holds memories, and the ids of its blocks; `text` is None for one that goes."""
+    """A document that holds memories, and the ids of its blocks; `text` is None for one that goes.
+
+    `basis` is the SHA-256 of the text that it was made from, empty where there was none.
+    """
 
     text: str | None
     ids: list[str]
+    basis: str
 
 
 class Shelf(msgspec.Struct):
@@ -71,7 +75,7 @@ def shelf(reader: Reader, *, window: int) -> Shelf:
         access = reader.get(Kind.ACCESS, (held["id"],)) or {}
         stored.append({**held, "access_count": access.get("count", 0)})
     documents = {
-        held["path"]: Text(held["content"], held["ids"])
+        held["path"]: Text(held["content"], held["ids"], held["sha256"])
         for _, held in reader.scan(Kind.DOCUMENT)
         if held["ids"] or held["path"].startswith(HOLDING)
     }
@@ -86,11 +90,15 @@ def nothing(given: Shelf) -> MemoryPlan:
 def apply(writer: Writer, plan: MemoryPlan, *, at: str) -> dict[str, Any]:
     """Writes the plan's memories and documents, with the events that announce them.
 
-    Raises Conflict with `details["stale"]` when a memory changed since the plan's snapshot.
+    Raises Conflict with `details["stale"]` when a memory, or any byte of a document, changed since the plan's snapshot.
     """
     cursor = writer.get(Kind.CURSOR, MEMORIES) or {"operation": 0}
     if cursor["operation"] != plan.operation:
         raise Conflict("the memories changed meanwhile", hint="try again", stale=True)
+    for path, each in plan.documents.items():
+        held = writer.get(Kind.DOCUMENT, (path,))
+        if (held["sha256"] if held is not None else "") != each.basis:
+            raise Conflict(f"{path} changed meanwhile", hint="try again", stale=True)
     put_texts(
         writer,
         {path: None if each.text is None else Given(each.text, each.ids) for path, each in plan.documents.items()},
@@ -99,6 +107,9 @@ def apply(writer: Writer, plan: MemoryPlan, *, at: str) -> dict[str, Any]:
         new_id=_none_new,
         known={held["id"]: held for held in plan.put},
     )
+    lost = [name for name in plan.deleted if writer.delete(Kind.MEMORY, (name,))]  # those that no document held
+    if lost:
+        writer.put(Kind.CURSOR, MEMORIES, {"operation": writer.number})
     if plan.put or plan.deleted:
         writer.event(
             "agent.memory.consolidated",

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from reverie import consolidate, ids, projections, tokens
 from reverie.consolidate import Decision
-from reverie.documents import Add as AddItem
-from reverie.documents import Delete as DeleteItem
-from reverie.documents import Update as UpdateItem
-from reverie.documents import Wording, changed, fresh
-from reverie.engine.consolidation import MemoryPlan, Shelf, Text
+from reverie.documents.lines import clean
+from reverie.engine.consolidation import MemoryPlan, Shelf
+from reverie.engine.deciding import texts
 from reverie.engine.records import record, value
 from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Update
 from reverie.store.moments import to_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from reverie.models import Change
     from reverie.redact import Redactor
@@ -43,11 +41,12 @@ def decide(
     `random` seeds the ids of new memories; `thread`'s id and project go into their provenance.
     """
     existing = [value(Memory, held) for held in given.memories]
-    clean = [_clean(candidate, redactor, thread) for candidate in candidates]
+    told = [_clean(candidate, redactor, thread) for candidate in candidates]
+    told = [candidate for candidate in told if clean(candidate.content)]  # others could not be written down
     tier = consolidate.tier(tokens.count(projections.long_term_memory(existing).decode()), given.window)
-    decision = consolidate.decide(clean, existing, tier)
-    after = consolidate.apply(decision.changes, existing, clean, at=at, new_ids=_ids(at, random))
-    return _plan(given, existing, after, decision, candidates=len(clean), tier=tier.value, day=at[:10])
+    decision = consolidate.decide(told, existing, tier)
+    after = consolidate.apply(decision.changes, existing, told, at=at, new_ids=_ids(at, random))
+    return _plan(given, existing, after, decision, candidates=len(told), tier=tier.value, day=at[:10])
 
 
 def carry_out(given: Shelf, changes: Sequence[Change], *, at: str) -> MemoryPlan:
@@ -69,48 +68,21 @@ def _plan(
 ) -> MemoryPlan:
     before = {memory.id: memory for memory in existing}
     put = [memory for memory in after if before.get(memory.id) != memory]
-    deleted = sorted(set(before) - {memory.id for memory in after})
+    gone = [before[name] for name in sorted(set(before) - {memory.id for memory in after})]
+    documents, placed = texts.edited(given.documents, put, gone, day=day)
     added = iter([memory.id for memory in after if memory.id not in before])
     return MemoryPlan(
         operation=given.operation,
         candidates=candidates,
         tier=tier,
-        put=[record(memory) for memory in put],
-        deleted=deleted,
-        documents=_texts(given, before, put, deleted, day=day),
+        put=[record(memory) for memory in placed],
+        deleted=[memory.id for memory in gone],
+        documents=documents,
         changes=[_worded(change, added) for change in decision.changes],
         proposals=[{"change": _worded(item.change, added), "why": item.why} for item in decision.proposals],
         counts=dict(Counter(change.action for change in decision.changes)),
         archived=[{"type": memory.type.value, "content": memory.content, "tags": list(memory.tags)} for memory in put],
     )
-
-
-def _texts(
-    given: Shelf, before: Mapping[str, Memory], put: Sequence[Memory], deleted: Sequence[str], *, day: str
-) -> dict[str, Text]:
-    """The documents after the changes: edits of their texts as they are, so that all else in them stays."""
-    changes: dict[str, list[AddItem | UpdateItem | DeleteItem]] = defaultdict(list)
-    for memory in put:
-        words = _wording(memory)
-        changes[memory.document].append(
-            UpdateItem(memory.id, words) if memory.id in before else AddItem(memory.id, words)
-        )
-    for memory_id in deleted:
-        changes[before[memory_id].document].append(DeleteItem(memory_id))
-    texts: dict[str, Text] = {}
-    for path, wanted in sorted(changes.items()):
-        held = given.documents.get(path)
-        if held is None or held.text is None:
-            made = fresh(path, [(each.id, each.words) for each in wanted if not isinstance(each, DeleteItem)], day=day)
-        else:
-            made = changed(path, held.text, held.ids, wanted, day=day)
-        texts[path] = Text(made.text, list(made.ids))
-    return texts
-
-
-def _wording(memory: Memory) -> Wording:
-    day = str(memory.provenance.get("at") or memory.created_at)[:10]
-    return Wording(memory.content, memory.tags, memory.title, memory.fields, day)
 
 
 def _clean(candidate: Candidate, redactor: Redactor, thread: dict[str, Any] | None) -> Candidate:

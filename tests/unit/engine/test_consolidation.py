@@ -1,0 +1,197 @@
+"""Consolidation edits the documents as they are: every byte that it does not mean stays, and nobody is overwritten."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.engine import consolidation
+from reverie.engine.deciding.consolidation import carry_out, decide
+from reverie.engine.writing import Given, put_texts
+from reverie.errors import Conflict
+from reverie.models import Candidate, Delete, MemoryType
+from reverie.redact import Redactor
+from reverie.store import Kind
+from support.stores import AT, after, opened, put, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from reverie.engine.consolidation import MemoryPlan
+    from reverie.store import Store, Writer
+
+PREFERENCES = "facts/preferences.md"
+EPISODES = "episodes/2026-11.md"
+MINE = (
+    "\ufeff---\nmine: 1\n---\n#  How  I like it\n\n> Summary: old\n\n<!-- keep -->\n"
+    "*  Editor: vim\n*  Tabs over spaces\n\n## Later\n\n- Updated: 2020-01-01\n\nThe end"
+).replace("\n", "\r\n")
+
+
+def prefers(content: str) -> Candidate:
+    return Candidate(MemoryType.PREFERENCE, content, at=AT)
+
+
+class Desk:
+    """A store with documents, and consolidation over it."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._ids = count(1)
+
+    def save(self, path: str, text: str, author: Any = "person") -> None:
+        """Somebody writes a document."""
+
+        def body(writer: Writer) -> None:
+            put_texts(writer, {path: Given(text)}, author=author, at=AT, new_id=lambda: f"mem_{next(self._ids):03}")
+
+        write(self.store, body)
+
+    def plan(self, candidates: Sequence[Candidate], day: float = 1) -> MemoryPlan:
+        """What candidates lead to, from the store as it is."""
+        with self.store.reader("default") as reader:
+            shelf = consolidation.shelf(reader, window=200_000)
+        return decide(shelf, candidates, redactor=Redactor([]), at=after(day), random=b"r")
+
+    def apply(self, plan: MemoryPlan) -> None:
+        """Commits a plan."""
+        write(self.store, lambda writer: consolidation.apply(writer, plan, at=after(1)))
+
+    def text(self, path: str) -> str | None:
+        """A document's text."""
+        with self.store.reader("default") as reader:
+            held = reader.get(Kind.DOCUMENT, (path,))
+        return None if held is None else str(held["content"])
+
+    def memories(self) -> dict[str, dict[str, Any]]:
+        """Every memory by what it says."""
+        with self.store.reader("default") as reader:
+            return {held["content"]: held for _, held in reader.scan(Kind.MEMORY)}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """An empty store."""
+    with opened(tmp_path / "store") as store:
+        yield Desk(store)
+
+
+def test_a_new_memory_is_put_into_a_persons_file(desk: Desk) -> None:
+    """Front matter, headings, comments, marks, spacing and line endings stay; summary and day say what is so."""
+    desk.save(PREFERENCES, MINE)
+    before = desk.memories()
+    desk.apply(desk.plan([prefers("Language: English")]))
+    expected = (
+        MINE.replace("spaces\r\n", "spaces\r\n* Language: English\r\n")
+        .replace("Summary: old", "Summary: editor, tab over, language")
+        .replace("2020-01-01", "2026-11-22")
+    )
+    assert desk.text(PREFERENCES) == expected
+    now = desk.memories()
+    assert {name: now[name] for name in before} == before
+    assert (now["Language: English"]["trust"], now["Language: English"]["document"]) == ("engine", PREFERENCES)
+
+
+def test_a_persons_block_is_never_changed_only_proposed(desk: Desk) -> None:
+    """What would have replaced it waits for a person, and the file keeps every byte."""
+    desk.save(PREFERENCES, MINE)
+    plan = desk.plan([prefers("Editor: emacs")])
+    assert [proposal["change"]["content"] for proposal in plan.proposals] == ["Editor: emacs"]
+    assert plan.documents == {}
+    desk.apply(plan)
+    assert desk.text(PREFERENCES) == MINE
+
+
+def test_an_engines_block_in_a_persons_file_is_updated_in_place(desk: Desk) -> None:
+    """Also where a person put it between their own."""
+    desk.save(PREFERENCES, MINE)
+    desk.apply(desk.plan([prefers("Language: English")]))
+    moved = (desk.text(PREFERENCES) or "").replace("* Language: English\r\n", "")
+    moved = moved.replace("*  Editor", "+   Language: English\r\n*  Editor")
+    desk.save(PREFERENCES, moved)
+    assert desk.memories()["Language: English"]["trust"] == "engine"
+    later = Candidate(MemoryType.PREFERENCE, "Language: German", at=after(2))
+    desk.apply(desk.plan([later], day=2))
+    text = desk.text(PREFERENCES) or ""
+    assert "<!-- keep -->\r\n+ Language: German\r\n*  Editor: vim\r\n" in text
+    assert desk.memories()["Language: German"]["trust"] == "engine"
+
+
+def test_a_document_goes_with_its_last_engines_block(desk: Desk) -> None:
+    """And comes with the first one."""
+    desk.apply(desk.plan([prefers("Language: English")]))
+    assert desk.text(PREFERENCES) == (
+        "# Preferences\n\n> Summary: language\n\n- Language: English\n- Updated: 2026-11-22\n"
+    )
+    (memory,) = desk.memories().values()
+    with desk.store.reader("default") as reader:
+        shelf = consolidation.shelf(reader, window=200_000)
+    desk.apply(carry_out(shelf, [Delete(memory["id"])], at=after(1)))
+    assert desk.text(PREFERENCES) is None
+    assert desk.memories() == {}
+
+
+def test_a_plan_is_stale_once_any_byte_of_its_document_changed(desk: Desk) -> None:
+    """Also where no memory did: a comment of a person is a word of a person."""
+    desk.save(PREFERENCES, MINE)
+    plan = desk.plan([prefers("Language: English")])
+    commented = MINE.replace("keep", "keep all of this")
+    desk.save(PREFERENCES, commented)
+    with pytest.raises(Conflict) as refused:
+        desk.apply(plan)
+    assert refused.value.details["stale"] is True
+    assert desk.text(PREFERENCES) == commented
+    fresh = desk.plan([prefers("Prefers dark themes")])
+    desk.save("facts/mistakes.md", "no memory yet\n")
+    desk.apply(fresh)
+    assert "- " not in (desk.text("facts/mistakes.md") or "")
+    assert "dark themes" in (desk.text(PREFERENCES) or "")
+
+
+def test_a_document_that_was_made_meanwhile_is_not_overwritten(desk: Desk) -> None:
+    """Even one without a memory."""
+    plan = desk.plan([prefers("Language: English")])
+    desk.save(PREFERENCES, "# Mine\n")
+    with pytest.raises(Conflict):
+        desk.apply(plan)
+    assert desk.text(PREFERENCES) == "# Mine\n"
+
+
+def test_an_episode_that_has_no_place_goes_beside(desk: Desk) -> None:
+    """A person left a fence open to the end of their file: what came behind it would be code."""
+    desk.save(EPISODES, "```\ncode\n")
+    desk.save("episodes/2026-11-2.md", "<pre>\n")
+    tale = Candidate(MemoryType.EPISODE, "Walked </pre> far", title="A walk", at=AT)
+    desk.apply(desk.plan([tale, prefers("Language: English")]))
+    assert desk.text(EPISODES) == "```\ncode\n"
+    assert desk.text("episodes/2026-11-2.md") == "<pre>\n"
+    found = desk.memories()
+    assert {memory["document"] for memory in found.values()} == {"episodes/2026-11-3.md", PREFERENCES}
+    assert "## A walk\n" in (desk.text("episodes/2026-11-3.md") or "")
+
+
+def test_a_candidate_without_a_word_is_left_out(desk: Desk) -> None:
+    """Nothing could be written down; the others are."""
+    plan = desk.plan([prefers(" \x00\n"), prefers("Language: English")])
+    assert (plan.candidates, plan.counts) == (1, {"ADD": 1})
+
+
+def test_a_memory_that_its_document_does_not_hold_is_written_into_it(desk: Desk) -> None:
+    """When it changes; one that goes is gone without an edit."""
+    desk.save(PREFERENCES, "- Language: English\n", author="engine")
+    (memory,) = desk.memories().values()
+    for name, content in (("mem_lost", "Editor: vim"), ("mem_gone", "Shell: fish")):
+        put(desk.store, Kind.MEMORY, (name,), {**memory, "id": name, "content": content})
+    later = Candidate(MemoryType.PREFERENCE, "Editor: emacs", at=after(2))
+    plan = desk.plan([later], day=2)
+    desk.apply(plan)
+    assert desk.text(PREFERENCES) == "- Language: English\n- Editor: emacs\n"
+    with desk.store.reader("default") as reader:
+        shelf = consolidation.shelf(reader, window=200_000)
+    gone = carry_out(shelf, [Delete("mem_gone")], at=after(1))
+    assert gone.documents == {}
+    desk.apply(gone)
+    assert set(desk.memories()) == {"Language: English", "Editor: emacs"}
