@@ -65,7 +65,7 @@ def test_the_example_configuration_is_valid(tmp_path: Path) -> None:
 
 
 def test_every_reason_for_not_reading_a_file_is_documented() -> None:
-    """docs/folder.md says of each what to do, in the words of `reverie sync status`; and every setting it names exists."""
+    """docs/folder.md says of each what to do, as `reverie sync status` does; every setting that it names is one."""
     text = (ROOT / "docs" / "folder.md").read_text()
 
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE))

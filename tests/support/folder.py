@@ -114,7 +114,7 @@ class Tree:
 def tree(**settings: str) -> Iterator[Tree]:
     """A daemon of its own; deletions are believed soon, so that tests need not wait."""
     quick = {"REVERIE_SYNC_DELETE_QUIET_SECONDS": "0.2", "REVERIE_SYNC_GRACE_SECONDS": "0.2"}
-    with running_daemon(**(quick | settings)) as daemon, Client(daemon.socket) as client:
+    with running_daemon(None, **(quick | settings)) as daemon, Client(daemon.socket) as client:
         made = Tree(daemon, client)
         os.makedirs(made.root, exist_ok=True)  # noqa: PTH103 - as a person's file manager does
         yield made
