@@ -64,7 +64,7 @@ EACH    ?= 600
 SANCOV  := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
            -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1
 fuzz:
-	@SECONDS_EACH=$(EACH) LAW=$(LAW) RUSTFLAGS="$(SANCOV)" rust/fuzz/run
+	@SECONDS_EACH=$(EACH) LAW='$(LAW)' RUSTFLAGS="$(SANCOV)" rust/fuzz/run
 
 format: setup
 	$(BIN)/ruff format python daemon tests
