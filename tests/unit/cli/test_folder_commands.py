@@ -1,0 +1,205 @@
+"""The commands about the folder and single memories, against a daemon that answers: what people and machines read."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reveried.cli.side_by_side import rows
+from support.cli import check
+from support.fake_daemon import Answer, Seen
+from support.pages import page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.cli import Cli, Routes
+
+AT = "2026-11-21T09:30:00.000Z"
+STATUS: dict[str, Any] = {
+    "state": "ok",
+    "root": "/r/root/default",
+    "documents": 3,
+    "pending": 0,
+    "conflicts": 1,
+    "lastScanAt": AT,
+}
+REFUSED = {"path": "facts/link.md", "reason": "hard_link", "hint": "copy it"}
+STOPPED = STATUS | {
+    "state": "stopped",
+    "reason": "7 files are gone at once",
+    "hint": "bring them back",
+    "missing": ["a"],
+}
+CONFLICT = {
+    "id": "cnf_00012345",
+    "path": "facts/user.md",
+    "copy": "facts/user.sync-conflict-1.md",
+    "openedAt": AT,
+    "reason": "both_changed",
+    "regions": 1,
+}
+MEMORY = {
+    "id": "mem_0000abcd",
+    "type": "fact",
+    "content": "tea is green",
+    "tags": [],
+    "document": "facts/project.md",
+    "createdAt": AT,
+    "updatedAt": AT,
+}
+
+
+def outcome(status: dict[str, Any], **counts: int) -> dict[str, Any]:
+    return {"read": 2, "adopted": 0, "written": 0, "deleted": 0, "conflicts": 0, "status": status} | counts
+
+
+def body(seen: Seen) -> Any:
+    return json.loads(seen.body)
+
+
+@pytest.mark.usefixtures("daemon")
+def test_how_the_folder_stands(cli: Cli, routes: Routes) -> None:
+    """In words, and for machines; a stopped folder ends with 4 and says what to type."""
+    routes["GET /v1/sync"] = STATUS | {"refused": [REFUSED]}
+    check(cli, "sync status", "/r/root/default", "1; reverie sync conflicts", "facts/link.md", "hard link", "copy it")
+    assert cli("sync", "status", "--json").json["state"] == "ok"
+
+    routes["GET /v1/sync"] = STOPPED
+    done = cli("sync", "status")
+    assert done.code == 4
+    assert "7 files are gone at once" in done.out
+    assert "bring them back" in done.out
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_look_at_the_folder(cli: Cli, routes: Routes) -> None:
+    """What it led to; what was asked goes over the wire."""
+    asked = []
+
+    def answer(seen: Seen) -> Any:
+        asked.append(body(seen))
+        return outcome(STATUS, adopted=2, written=1)
+
+    routes["POST /v1/sync"] = answer
+    check(cli, "sync now --deep", "2 files read", "2 taken in", "1 written")
+    routes["POST /v1/sync"] = outcome(STATUS)
+    check(cli, "sync now", "agree")
+    assert asked == [{"deep": True}]
+    routes["POST /v1/sync"] = outcome(STOPPED)
+    assert cli("sync", "now", "--json").code == 4
+
+
+@pytest.mark.usefixtures("daemon")
+def test_conflicts_are_listed_and_shown(cli: Cli, routes: Routes) -> None:
+    """A table; one of them with both texts side by side, found by the end of its id."""
+    routes["GET /v1/conflicts"] = page()
+    check(cli, "sync conflicts", "No conflicts")
+    routes["GET /v1/conflicts"] = page(CONFLICT)
+    check(cli, "sync conflicts", "cnf_00012345", "facts/user.md", "reverie sync resolve")
+    assert cli("sync", "conflicts", "--json").json["items"][0]["id"] == "cnf_00012345"
+    routes["GET /v1/conflicts/cnf_00012345"] = CONFLICT | {
+        "fileText": "# T\n- pilot\n- same\n",
+        "storeText": "# T\n- cook\n- same\n- more\n",
+        "differences": [{"file": "- pilot\n", "store": "- cook\n"}],
+    }
+    check(cli, "sync conflicts 12345", "The file", "- pilot", "| - cook", "> - more", "--keep file|store|both")
+    assert cli("sync", "conflicts", "12345", "--json").json["fileText"].startswith("# T")
+    done = cli("sync", "conflicts", "nothing")
+    assert (done.code, "no open conflict ends with nothing" in done.err) == (1, True)
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_conflict_is_settled(cli: Cli, routes: Routes, tmp_path: Path) -> None:
+    """By a side or by a text from a file; one of the two must be said."""
+    asked = []
+
+    def answer(seen: Seen) -> Any:
+        asked.append(body(seen))
+        return {"id": "cnf_00012345", "path": "facts/user.md", "etag": "e", "operation": "9"}
+
+    routes["GET /v1/conflicts"] = page(CONFLICT)
+    routes["POST /v1/conflicts/cnf_00012345/resolve"] = answer
+    check(cli, "sync resolve 12345 --keep both", "Settled: facts/user.md", "reverie undo 9")
+    text = tmp_path / "mine.md"
+    text.write_text("mine\n")
+    assert cli("sync", "resolve", "12345", "--content", str(text), "--json").json["operation"] == "9"
+    assert asked == [{"keep": "both"}, {"content": "mine\n"}]
+    assert cli("sync", "resolve", "12345").code == 2
+    assert cli("sync", "resolve", "12345", "--content", str(tmp_path / "absent")).code == 2
+    assert cli("sync", "resolve", "12345", "--keep", "mine").code == 2
+
+
+@pytest.mark.usefixtures("daemon")
+def test_something_is_remembered_and_forgotten(cli: Cli, routes: Routes) -> None:
+    """In the person's name; how to take it back is said; an id may be given by its end."""
+    asked = []
+
+    def answer(seen: Seen) -> Answer:
+        asked.append(body(seen))
+        return Answer(MEMORY, 201)
+
+    routes["POST /v1/memories"] = answer
+    check(cli, "remember tea is green --tag drinks -d facts/project.md", "facts/project.md", "reverie forget 0000abcd")
+    assert asked == [
+        {"content": "tea is green", "tags": ["drinks"], "document": "facts/project.md", "author": "person"}
+    ]
+    assert cli("remember", "x", "--json").json["id"] == "mem_0000abcd"
+    assert cli("remember", "x", "--type", "secret").code == 2
+
+    routes["GET /v1/memories"] = page(MEMORY)
+    routes["DELETE /v1/memories/mem_0000abcd"] = {
+        "id": "mem_0000abcd",
+        "document": "facts/project.md",
+        "operation": "4",
+    }
+    check(cli, "forget 0000abcd", "tea is green", "reverie undo 4")
+    assert cli("forget", "abcd", "--json").json["operation"] == "4"
+    assert cli("forget", "zzz").code == 1
+    routes["GET /v1/memories"] = page(MEMORY, MEMORY | {"id": "mem_1111abcd"})
+    assert "2 memories end with abcd" in cli("forget", "abcd").err
+
+
+@pytest.mark.usefixtures("daemon")
+def test_what_changed_between_two_operations(cli: Cli, routes: Routes) -> None:
+    """As a diff that people know; nothing is said as such."""
+    items = [
+        {"path": "facts/user.md", "before": "- a\n- b\n", "after": "- a\n- c\n"},
+        {"path": "new.md", "before": None, "after": "x\n"},
+        {"path": "old.md", "before": "y\n", "after": None},
+    ]
+    routes["GET /v1/diff"] = {"items": items, "from": "3", "to": "7"}
+    check(cli, "diff 3 7", "--- facts/user.md", "-- b", "+- c", "+++ (deleted)", "--- (not there)")
+    assert cli("diff", "3", "--json").json["to"] == "7"
+    routes["GET /v1/diff"] = {"items": [], "from": "3", "to": "7"}
+    check(cli, "diff 3", "No document changed between operations 3 and 7")
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_return_to_an_operation(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked for first, with what would go back; --yes does not ask."""
+    routes["GET /v1/operations/3"] = {"id": "3", "seq": 3, "at": AT, "who": "o", "why": "w"}
+    routes["GET /v1/diff"] = {"items": [{"path": "a.md", "before": "x", "after": "y"}], "from": "3", "to": "7"}
+    routes["POST /v1/rollback"] = {"operation": "8", "to": "3", "documents": ["a.md"], "records": 0}
+    check(cli, "rollback 3 --yes", "Back at operation 3: 1 document changed", "reverie undo 8")
+    assert cli("rollback", "3", "--json").json["operation"] == "8"
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
+    check(cli, "rollback 3", "1 document would go back: a.md")
+
+
+def test_equal_stretches_are_left_out() -> None:
+    """Lines that belong together stand beside each other; two lines of what is equal are kept on both sides."""
+    same = [f"line {number}" for number in range(9)]
+    found = list(rows("\n".join(["a", *same]), "\n".join(["b", *same, "c"])))
+
+    assert found[0] == ("|", "a", "b")
+    assert found[-1] == (">", "", "c")
+    assert [left for mark, left, _ in found if mark == " "] == [
+        "line 0",
+        "line 1",
+        "… 5 lines that are the same …",
+        "line 7",
+        "line 8",
+    ]
