@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import listing, threads
+from reverie.engine import carried, listing, threads
 from reverie.errors import Conflict, ReverieError
 from reveried.flows import distillation
 from reveried.log import logger
@@ -13,10 +13,11 @@ from reveried.log import logger
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reverie.engine.carried import Carried
     from reverie.models import Entry, Json
     from reveried.services import Services
 
-__all__ = ["followed", "index_text", "weighed"]
+__all__ = ["begins_with", "followed", "index_text", "weighed"]
 
 INLINE_BYTES = 64 * 1024  # more is counted beside the event loop, which must answer others meanwhile
 
@@ -51,6 +52,16 @@ async def _distilled(services: Services, space: str, thread_id: str, who: str) -
         logger("reveried.appending").warning("a full thread was not distilled", code=error.code)
         return None
     return {"archive": made["archive"], "number": made["number"]}
+
+
+async def begins_with(services: Services, space: str, agent: str | None) -> Carried:
+    """What a new thread of `agent` begins with, of what its earlier ones knew."""
+
+    def read() -> Carried:
+        with services.store.reader(space) as reader:
+            return carried.carried(reader, agent)
+
+    return await asyncio.to_thread(read)
 
 
 async def index_text(services: Services, space: str) -> str | None:

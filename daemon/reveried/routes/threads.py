@@ -43,20 +43,23 @@ def shown(call: Call, record: dict[str, Any]) -> dict[str, Any]:
 
 
 async def create(call: Call) -> Reply:
-    """Opens a thread. The memory index stands in its first user message, and is put there now."""
+    """Opens a thread. What it begins with is put there now: the memory index, its agent's last notes and digest."""
     asked = call.into(wire.CreateThread)
     services = call.services
     at = services.clock()
+    agent = asked.agent or call.agent
     record = threads.blank(
         asked.id or new_id("thr", services.now_ms(), services.random(ID_RANDOM_BYTES)),
         at,
-        agent=asked.agent or call.agent,
+        agent=agent,
         title=asked.title,
         model=asked.model,
         context_window=asked.context_window,
         index=await appending.index_text(services, call.space),
     )
-    made = (await services.submit(threads.create(call.space, call.who, record, call.idempotency))).value
+    begins_with = await appending.begins_with(services, call.space, agent)
+    write = threads.create(call.space, call.who, record, begins_with, idempotency=call.idempotency)
+    made = (await services.submit(write)).value
     return Reply(shown(call, made), status=201, headers={"location": f"/v1/threads/{made['id']}"})
 
 

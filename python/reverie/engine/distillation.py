@@ -38,6 +38,7 @@ class DistillJob(msgspec.Struct):
     previous: dict[str, Any] | None
     kept: dict[str, Any]  # the working state, `{}` where none is kept
     kept_version: int | None  # the operation that kept it
+    digest: str
     bounds: Bounds
     window: int
     shelf: Shelf
@@ -103,6 +104,7 @@ def snapshot(
         previous=previous,
         kept=states.kept(reader, thread_id),
         kept_version=reader.version(Kind.STATE, (thread_id,)),
+        digest=(reader.get(Kind.DIGEST, (thread_id,)) or {}).get("text", ""),
         bounds=bounds,
         window=window,
         shelf=consolidation.shelf(reader, window=memory_window),

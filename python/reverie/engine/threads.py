@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens
+from reverie.engine import carried
+from reverie.engine.carried import Carried
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.weigh import message_tokens
 from reverie.models import Entry, EntryKind
@@ -72,16 +74,23 @@ def get(reader: Reader, thread_id: str) -> dict[str, Any]:
 
 
 def create(
-    space: str, who: str, record: dict[str, Any], idempotency: tuple[str, str] | None = None
+    space: str,
+    who: str,
+    record: dict[str, Any],
+    begins_with: Carried | None = None,
+    *,
+    idempotency: tuple[str, str] | None = None,
 ) -> Write[dict[str, Any]]:
-    """Opens a thread; the body raises Conflict where the id is taken."""
+    """Opens a thread with what it begins with; the body raises Conflict where the id is taken."""
+    given = begins_with or Carried()
 
     def body(writer: Writer) -> dict[str, Any]:
         if writer.get(Kind.THREAD, (record["id"],)) is not None:
             raise Conflict(
                 f"a thread is already called {record['id']!r}", hint="leave `id` out, or go on in that thread"
             )
-        writer.put(Kind.THREAD, (record["id"],), record)
+        writer.put(Kind.THREAD, (record["id"],), {**record, "carried": [note["id"] for note in given.notes]})
+        carried.put(writer, record["id"], given)
         return get(writer, record["id"])  # as stored: what looked like a secret is not told again
 
     return Write(space=space, who=who, why="thread.create", body=body, idempotency=idempotency)

@@ -139,12 +139,13 @@ class CreateNote(Request):
 
 
 class Note(Reply):
-    """What an agent said to remember."""
+    """What an agent said to remember. `thread` is where, if that was an earlier thread of the same agent."""
 
     id: str
     content: str
     category: NoteCategory
     at: str
+    thread: str | None = None
 
 
 class ThreadDigest(Reply):

@@ -60,7 +60,8 @@ def decide(job: DistillJob) -> DistillPlan:
         tail_from_seq=tail_from,
         passage_tokens=PASSAGE_TOKENS,
     )
-    made = replace(made, state=_state(job, made, messages))
+    digest = engine.digest([*read, *messages[cut:]], job.digest) if job.digest and previous is None else made.digest
+    made = replace(made, state=_state(job, made, messages), digest=digest)
     return _planned(job, made, messages, cut=cut, entries=entries, used=used)
 
 

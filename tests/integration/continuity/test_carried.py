@@ -1,0 +1,115 @@
+"""A new thread of an agent begins with that agent's last notes and digest."""
+
+from __future__ import annotations
+
+import time
+
+from reverie import tokens
+from reverie.client import Client
+from support.daemon import running_daemon
+from support.worker import texts_of
+
+PIERS = "Please look at pier {}. I always want to see the depth first."
+
+
+def note(client: Client, thread: str, content: str) -> str:
+    """A note of its own millisecond, so that notes have an order."""
+    time.sleep(0.002)
+    return client.add_note(thread, content, "decision").id
+
+
+def contents(client: Client, thread: str) -> list[str]:
+    return [each.content for each in client.notes(thread).items]
+
+
+def talk(client: Client, thread: str, agent: str, asked: str) -> None:
+    """A thread of `agent` long enough to be distilled, so that there is a digest."""
+    client.create_thread(id=thread, agent=agent)
+    for turn in range(12):
+        said = {"role": "assistant", "content": f"Number {turn} is as it was. " + "All is well. " * 60}
+        client.append(thread, [{"role": "user", "content": asked.format(turn)}, said])
+    client.distill(thread)
+
+
+def test_a_new_thread_knows_what_the_last_one_knew() -> None:
+    """Notes with the thread they are from, and the digest: in the first context, also after a restart, and for good."""
+    with running_daemon() as daemon:
+        with Client(daemon.socket) as client:
+            talk(client, "first", "ann", PIERS)
+            note(client, "first", "the depth is measured at low tide")
+            digest = client.digest("first").text
+            assert "depth" in digest
+        daemon.kill()
+        daemon.start()
+        with Client(daemon.socket) as client:
+            client.create_thread(id="second", agent="ann")
+            client.append("second", [{"role": "user", "content": "good morning"}])
+            assert [(each.content, each.thread) for each in client.notes("second").items] == [
+                ("the depth is measured at low tide", "first")
+            ]
+            told = texts_of(client.context("second", placement="system").request)["system"]
+            assert "the depth is measured at low tide" in told
+            assert digest in told
+            client.delete_thread("first", confirm="first")
+            assert contents(client, "second") == ["the depth is measured at low tide"]
+
+
+def test_the_digest_goes_on_from_the_one_it_began_with(client: Client) -> None:
+    """What was known of the person before is known after the new thread's first distillation."""
+    talk(client, "known", "kim", PIERS)
+    talk(client, "unknown", "kim", "Please paint boat {} with a new coat.")
+    assert "depth" in client.digest("unknown").text
+
+
+def test_other_agents_begin_with_nothing(client: Client) -> None:
+    """Neither does a caller who says no name, nor one in another name."""
+    client.create_thread(id="mine", agent="eva")
+    note(client, "mine", "eva's own business")
+    client.create_thread(id="nameless")
+    note(client, "nameless", "nobody's business")
+    for thread, agent in (("theirs", "tom"), ("anonymous", None)):
+        client.create_thread(id=thread, agent=agent)
+        assert contents(client, thread) == []
+        assert client.digest(thread).text == ""
+
+
+def test_what_was_deleted_is_not_carried_on(client: Client) -> None:
+    """Deleted where it was carried to, a note does not come back from where it was written; nor twice."""
+    client.create_thread(id="one", agent="bo")
+    kept, gone = note(client, "one", "keep this"), note(client, "one", "drop this")
+    client.create_thread(id="two", agent="bo")
+    assert [each.id for each in client.notes("two").items] == [kept, gone]
+    client.delete_note("two", gone)
+    note(client, "two", "and this")
+    client.create_thread(id="three", agent="bo")
+    assert contents(client, "three") == ["keep this", "and this"]
+    assert contents(client, "one") == ["keep this", "drop this"]
+
+
+def test_the_newest_notes_are_carried_as_far_as_there_is_room(client: Client) -> None:
+    """No more than a context shows, and the newest always; those of threads side by side come in their order."""
+    client.create_thread(id="left", agent="cy")
+    client.create_thread(id="right", agent="cy")
+    for number in range(40):
+        note(client, ("left", "right")[number % 2], f"note {number}: " + "tide " * 99)
+    client.create_thread(id="after", agent="cy")
+    found = contents(client, "after")
+
+    assert 2 < len(found) < 40
+    assert [text.partition(":")[0] for text in found] == [f"note {number}" for number in range(40 - len(found), 40)]
+    assert sum(tokens.count(text) for text in found) <= 2_000
+
+
+def test_notes_in_a_context_are_capped_newest_first(client: Client) -> None:
+    """About 2,000 tokens, whatever an agent has written; the newest is always there."""
+    client.create_thread(id="many")
+    for number in range(60):
+        note(client, "many", f"note number {number}: " + "moon " * 99)
+    client.append("many", [{"role": "user", "content": "hello"}])
+    answer = client.context("many", placement="system")
+    told = texts_of(answer.request)["system"]
+
+    assert answer.tokens.notes <= 2_000
+    assert told.index("note number 59") < told.index("note number 58")
+    assert "note number 0:" not in told
+    assert [each for each in answer.dropped if each["tier"] == "notes"]
