@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from reverie.ids import new_id
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from reveried.worker import Worker
 
 __all__ = ["Services", "Submit"]
+
+ID_RANDOM_BYTES = 10
 
 
 class Submit(Protocol):
@@ -71,3 +75,7 @@ class Services:
     now_ms: Callable[[], int]  # the same clock, as milliseconds since 1970
     random: Callable[[int], bytes]
     started: float  # monotonic seconds at which the process began
+
+    def new_id(self, kind: str) -> str:
+        """A fresh id such as `mem_…`, sortable by its time."""
+        return new_id(kind, self.now_ms(), self.random(ID_RANDOM_BYTES))

@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import dreaming
-from reverie.ids import new_id
 from reveried.flows.deciding import decided, until_fresh
 from reveried.flows.replaying import once, replayed
 from reveried.flows.turns import turn
@@ -15,8 +14,6 @@ if TYPE_CHECKING:
     from reveried.services import Services
 
 __all__ = ["dream", "offer"]
-
-ID_RANDOM_BYTES = 10
 
 
 async def dream(
@@ -45,7 +42,7 @@ async def dream(
         plan = await decided(services, "dream", job, dreaming.DreamOutcome)
         if dry_run or plan.archive is None:
             return dreaming.answer(plan, dry_run=dry_run)
-        dream_id = new_id("dream", services.now_ms(), services.random(ID_RANDOM_BYTES))
+        dream_id = services.new_id("dream")
         write = dreaming.commit(
             plan, space=space, who=who, dream_id=dream_id, trigger=trigger, at=at, idempotency=idempotency
         )

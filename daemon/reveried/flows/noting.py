@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import notes
-from reverie.ids import new_id
 
 if TYPE_CHECKING:
     from reverie.models import NoteCategory
     from reveried.services import Services
 
 __all__ = ["note"]
-
-ID_RANDOM_BYTES = 10
 
 
 async def note(
@@ -31,7 +28,7 @@ async def note(
         space,
         who,
         thread,
-        new_id("note", services.now_ms(), services.random(ID_RANDOM_BYTES)),
+        services.new_id("note"),
         content=content,
         category=category,
         at=services.clock(),

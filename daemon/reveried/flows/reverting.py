@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import history
-from reverie.ids import new_id
 from reveried.flows.turns import turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from reveried.services import Services
 
 __all__ = ["rollback", "undo"]
-
-ID_RANDOM_BYTES = 10
 
 
 async def undo(
     services: Services, space: str, seq: int, *, who: str, idempotency: tuple[str, str] | None
 ) -> dict[str, Any]:
     """What `POST /v1/operations/{id}/undo` answers."""
-    write = history.undo(space, seq, who=who, author="agent", new_id=_ids(services), idempotency=idempotency)
+    write = history.undo(
+        space, seq, who=who, author="agent", new_id=partial(services.new_id, "mem"), idempotency=idempotency
+    )
     done = (await services.submit(write)).value
     await services.folders.show(space)
     return dict(done)
@@ -34,11 +32,9 @@ async def rollback(
     """What `POST /v1/rollback` answers. Everything that people saved is in the history before anything goes back."""
     async with turn("memories", space):
         await services.folders.sync(space, None, whole=True)
-        write = history.rollback(space, seq, who=who, author="agent", new_id=_ids(services), idempotency=idempotency)
+        write = history.rollback(
+            space, seq, who=who, author="agent", new_id=partial(services.new_id, "mem"), idempotency=idempotency
+        )
         done = (await services.submit(write)).value
         await services.folders.show(space)
     return dict(done)
-
-
-def _ids(services: Services) -> Callable[[], str]:
-    return lambda: new_id("mem", services.now_ms(), services.random(ID_RANDOM_BYTES))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import conflicts
-from reverie.ids import new_id
 from reverie.store import Kind
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from reveried.services import Services
 
 __all__ = ["resolve", "status", "sync"]
-
-ID_RANDOM_BYTES = 10
 
 
 async def resolve(
@@ -40,7 +38,7 @@ async def resolve(
         content=None if content is None else services.redactor.text(content),
         who=who,
         author="person",
-        new_id=lambda: new_id("mem", services.now_ms(), services.random(ID_RANDOM_BYTES)),
+        new_id=partial(services.new_id, "mem"),
         idempotency=idempotency,
     )
     done = (await services.submit(write)).value

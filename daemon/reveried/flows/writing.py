@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import documents, memories
-from reverie.ids import new_id
 from reverie.store import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from reverie.engine.writing import Author
     from reverie.models import Candidate
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from reveried.services import Services
 
 __all__ = ["append", "change", "delete", "forget", "patch", "put", "remember"]
-
-ID_RANDOM_BYTES = 10
 
 
 async def put(
@@ -39,7 +37,7 @@ async def put(
         services.redactor.text(text),
         who=who,
         author="agent",
-        new_id=_ids(services),
+        new_id=partial(services.new_id, "mem"),
         if_match=if_match,
         summary=_clean(services, summary),
         idempotency=idempotency,
@@ -65,7 +63,7 @@ async def patch(
         [(clean(old), clean(new)) for old, new in patches],
         who=who,
         author="agent",
-        new_id=_ids(services),
+        new_id=partial(services.new_id, "mem"),
         if_match=if_match,
         idempotency=idempotency,
     )
@@ -90,7 +88,7 @@ async def append(
         services.redactor.text(entry),
         who=who,
         author="agent",
-        new_id=_ids(services),
+        new_id=partial(services.new_id, "mem"),
         summary=_clean(services, summary),
         if_match=if_match,
         idempotency=idempotency,
@@ -121,7 +119,7 @@ async def remember(
         candidate,
         who=who,
         author=author,
-        new_id=_ids(services, "mem"),
+        new_id=partial(services.new_id, "mem"),
         document=document,
         idempotency=idempotency,
     )
@@ -163,10 +161,6 @@ def _document_of(services: Services, space: str, memory_id: str) -> str:
     with services.store.reader(space) as reader:
         found = reader.get(Kind.MEMORY, (memory_id,))
     return "" if found is None else str(found["document"])
-
-
-def _ids(services: Services, kind: str = "mem") -> Callable[[], str]:
-    return lambda: new_id(kind, services.now_ms(), services.random(ID_RANDOM_BYTES))
 
 
 def _clean(services: Services, text: str | None) -> str | None:

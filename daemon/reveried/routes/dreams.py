@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
 from reverie.errors import NotFound
-from reverie.ids import new_id
 from reverie.store import Kind
 from reveried.flows import dreaming
 from reveried.flows.replaying import once
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from reveried.jobs import Progress
 
 __all__ = ["ROUTES", "dream_shown"]
-
-ID_RANDOM_BYTES = 10
 
 
 def dream_shown(record: dict[str, Any]) -> dict[str, Any]:
@@ -80,7 +77,7 @@ async def add_schedule(call: Call) -> Reply:
     """Adds a schedule, or replaces the one of the same id."""
     asked = call.into(wire.CreateSchedule)
     services = call.services
-    schedule_id = asked.id or new_id("sch", services.now_ms(), services.random(ID_RANDOM_BYTES))
+    schedule_id = asked.id or services.new_id("sch")
     options = {} if asked.options.token_budget is None else {"tokenBudget": asked.options.token_budget}
 
     async def add() -> dict[str, Any]:

@@ -8,7 +8,6 @@ from reverie import tokens, wire
 from reverie.engine import threads
 from reverie.engine.records import entry_record
 from reverie.errors import ValidationError
-from reverie.ids import new_id
 from reverie.store import Kind, seal
 from reveried.flows import appending, contexts
 from reveried.http.call import Reply
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from reveried.http.call import Call
 
 __all__ = ["ROUTES", "shown"]
-
-ID_RANDOM_BYTES = 10
 
 
 def shown(call: Call, record: dict[str, Any]) -> dict[str, Any]:
@@ -49,7 +46,7 @@ async def create(call: Call) -> Reply:
     at = services.clock()
     agent = asked.agent or call.agent
     record = threads.blank(
-        asked.id or new_id("thr", services.now_ms(), services.random(ID_RANDOM_BYTES)),
+        asked.id or services.new_id("thr"),
         at,
         agent=agent,
         title=asked.title,
