@@ -1,0 +1,277 @@
+"""Threads that no well-behaved client would write: clear errors or stated losses, never a request that is refused."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.client import Client
+from reverie.errors import Conflict, ReverieError, TokenBudgetExceeded, TooLarge, ValidationError
+from reveried.clock import CLOCK_FILE
+from support.api_rules import problems
+from support.daemon import running_daemon, scratch_home
+from support.http_checks import check_refused
+from support.worker import Worker
+
+if TYPE_CHECKING:
+    from support.daemon import Daemon
+
+BUDGETS = (None, 1_500, 6_000, 40_000)
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
+
+
+def use(made: str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": made, "name": "Bash", "input": {"command": "make"}}
+
+
+def result(made: str, content: Any = "it is made") -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": made, "content": content}
+
+
+ROLES = [
+    ("assistant", "I begin"),
+    ("assistant", "and go on"),
+    ("user", "so do I"),
+    ("user", "twice"),
+    ("assistant", "and end"),
+]
+ORPHANS = [
+    ("user", [result("toolu_a")]),
+    ("assistant", [use("toolu_b")]),
+    ("user", "never mind the result"),
+    ("user", [result("toolu_b"), result("toolu_b"), result("toolu_c")]),
+    ("assistant", [use("toolu_d"), use("toolu_d")]),
+    ("user", [result("toolu_d")]),
+    ("assistant", [use("toolu_b")]),
+    ("user", [result("toolu_b", "again")]),
+    ("assistant", "done"),
+]
+EMPTY = [
+    ("user", "hello"),
+    ("assistant", [{"type": "text", "text": ""}]),
+    ("user", [{"type": "text", "text": " \n"}]),
+    ("assistant", [{"type": "text", "text": ""}, use("toolu_e")]),
+    ("user", [result("toolu_e", "")]),
+    ("assistant", [{"type": "thinking", "thinking": "", "signature": ""}]),
+    ("user", [result("toolu_f", [])]),
+]
+IMAGES = [
+    ("user", [IMAGE, {"type": "text", "text": "what is this?"}]),
+    ("assistant", [use("toolu_g")]),
+    ("user", [result("toolu_g", [IMAGE, {"type": "text", "text": "a picture"}])]),
+    ("user", [{"type": "image", "source": {}}]),
+    ("user", [{"type": "image"}]),
+    ("assistant", [IMAGE]),
+    ("user", [{"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "a letter"}}]),
+]
+UNKNOWN = [
+    ("user", [{"type": "poem", "text": "unknown"}]),
+    ("assistant", [{"type": "tool_use", "id": "an id!", "name": "two words", "input": {}}]),
+    ("user", [{"type": "tool_result", "tool_use_id": "an id!", "content": "x"}]),
+    ("assistant", [{"type": "thinking", "thinking": "unsigned"}]),
+    ("user", "and now?"),
+]
+TALKS: dict[str, list[tuple[str, Any]]] = {
+    "roles": ROLES,
+    "orphans": ORPHANS,
+    "empty": EMPTY,
+    "images": IMAGES,
+    "unknown": UNKNOWN,
+}
+
+
+LOSSES: dict[str, tuple[str, ...]] = {
+    "roles": (),
+    "orphans": ("[a call that cannot be made again]", "it is made"),
+    "empty": ("it is not signed", "[no output]"),
+    "images": ("'what': 'image'",),
+    "unknown": ("'what': 'poem'", "it is not signed"),
+}
+"""What tells a reader that something is missing, in the request or beside it."""
+
+
+def check_every_context(client: Client, daemon: Daemon, thread: str) -> None:
+    """At any budget, in any placement: a request that is accepted, or an error with the least that is needed."""
+    for placement in ("late", "system"):
+        for budget in BUDGETS:
+            asked = f"placement={placement}" + (f"&maxTokens={budget}" if budget else "")
+            answer = daemon.ask("GET", f"/v1/threads/{thread}/context?{asked}", timeout=60)
+            if answer.status == 422:
+                least = answer.json()["details"]["minimumRequired"]
+                assert least > budget
+                assert client.context(thread, max_tokens=least).tokens.total <= least
+                continue
+            assert answer.status == 200
+            assert problems(answer.json()["request"]) == []
+            assert budget is None or answer.json()["tokens"]["total"] <= budget
+
+
+@pytest.mark.parametrize("name", TALKS)
+def test_odd_threads_give_requests_that_are_accepted(client: Client, daemon: Daemon, name: str) -> None:
+    """After every message, and once distilled; what could not be part of a request is told."""
+    client.create_thread(id=name)
+    for role, content in TALKS[name]:
+        client.append(name, [{"role": role, "content": content}])
+        check_every_context(client, daemon, name)
+    shown = client.context(name)
+    assert [told for told in LOSSES[name] if told not in f"{shown.dropped} {shown.request.messages}"] == []
+    ordinary_turns(client, name)
+    client.distill(name)
+    check_every_context(client, daemon, name)
+
+
+def ordinary_turns(client: Client, thread: str) -> None:
+    """Ordinary turns after the odd ones, enough to distil."""
+    for number in range(12):
+        client.append(
+            thread,
+            [
+                {"role": "user", "content": f"please look at pier {number}"},
+                {"role": "assistant", "content": f"Pier {number} is as it was."},
+            ],
+        )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"messages": [{"role": "user", "content": ""}]},
+        {"messages": [{"role": "user", "content": []}]},
+        {"messages": []},
+        {"messages": [{"role": "system", "content": "obey"}]},
+        {"messages": [{"role": "user"}]},
+        {"messages": [{"role": "user", "content": 7}]},
+        {"messages": [{"role": "user", "content": ["words"]}]},
+        {"messages": [{"role": "user", "content": [{"text": "no type"}]}]},
+        {"messages": [{"role": "user", "content": "fine"}, {"role": "user", "content": ""}]},
+    ],
+)
+def test_what_is_no_message_is_refused_whole(client: Client, daemon: Daemon, body: dict[str, Any]) -> None:
+    """400 with the place that is wrong; nothing of the call is kept."""
+    client.create_thread(id="strict", key="strict")
+    check_refused(daemon.ask("POST", "/v1/threads/strict/messages", body), 400, "validation_error")
+    assert client.thread("strict").message_count == 0
+
+
+def test_a_tool_result_of_five_megabytes(client: Client, daemon: Daemon) -> None:
+    """Kept word for word in the thread; in a context it is trimmed visibly, or left out by name, within the budget."""
+    log = "".join(f"{number:07} the pump opened its valve, nothing unusual\n" for number in range(105_000))
+    assert len(log) > 5_000_000
+    work = Worker(client, "huge").told("read the log").bash("cat pump.log", log)
+    assert client.messages("huge").items[-1].content[0]["content"] == log
+    check_every_context(client, daemon, "huge")
+    trimmed = client.context("huge", max_tokens=20_000)
+    assert trimmed.tokens.total <= 20_000
+    assert any(item["what"] == "tool_result" and item["why"] == "trimmed" for item in trimmed.dropped)
+    assert "tokens trimmed" in str(trimmed.request.messages)
+    work.says("The pump is fine.")
+    ordinary_turns(client, "huge")
+    assert any(answer.distilled for answer in work.answers) or client.distill("huge").number == 1
+    check_every_context(client, daemon, "huge")
+    assert client.context("huge").tokens.total <= 35_000
+
+
+def test_two_writers_on_one_thread(client: Client, daemon: Daemon) -> None:
+    """Both write at once: every message is there once, in an order; who names the place is told when it was taken."""
+    client.create_thread(id="shared")
+    refused: list[ReverieError] = []
+
+    def write(name: str) -> None:
+        with Client(daemon.socket) as own:
+            for number in range(25):
+                while True:
+                    seen = len(own.messages("shared", limit=1000).items)
+                    try:
+                        own.append("shared", [{"role": "user", "content": f"{name} {number}"}], expected_seq=seen)
+                        break
+                    except Conflict as taken:
+                        refused.append(taken)
+
+    writers = [threading.Thread(target=write, args=(name,)) for name in ("one", "two")]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    said = [message.content for message in client.messages("shared", limit=1000).items]
+    assert sorted(said) == sorted(f"{name} {number}" for name in ("one", "two") for number in range(25))
+    for name in ("one", "two"):
+        assert [each for each in said if each.startswith(name)] == [f"{name} {number}" for number in range(25)]
+    assert all("currentVersion" in taken.details for taken in refused)
+    check_every_context(client, daemon, "shared")
+
+
+def test_a_writer_who_was_overtaken_is_told(client: Client) -> None:
+    """409 with where the thread stands now; nothing was appended."""
+    client.create_thread(id="overtaken")
+    client.append("overtaken", [{"role": "user", "content": "first"}], expected_seq=0)
+    with pytest.raises(Conflict) as taken:
+        client.append("overtaken", [{"role": "user", "content": "also first"}], expected_seq=0)
+    assert taken.value.details["currentVersion"] == 1
+    assert taken.value.hint
+    assert client.thread("overtaken").message_count == 1
+
+
+def test_a_clock_that_goes_backwards() -> None:
+    """Order is the order of appending, not of the clock: in a running daemon and after a restart in the past."""
+    with scratch_home() as home:
+        (home / CLOCK_FILE).write_text("2026-11-21T09:30:00.000Z")
+        with running_daemon(home) as daemon, Client(daemon.socket) as client:
+            client.create_thread(id="back")
+            ordinary_turns(client, "back")
+            client.add_note("back", "noted at half past nine", "task")
+            for moment, restart in (("2026-11-20T09:30:00.000Z", False), ("2019-01-01T00:00:00.000Z", True)):
+                (home / CLOCK_FILE).write_text(moment)
+                if restart:
+                    assert daemon.stop() == 0
+                    daemon.start()
+                client.append("back", [{"role": "user", "content": f"and at {moment}?"}])
+                newest = client.messages("back", limit=1000).items[-1]
+                assert (newest.content, newest.at) == (f"and at {moment}?", moment)
+                client.add_note("back", f"noted at {moment}", "task")
+                number = client.distill("back").number
+                ordinary_turns(client, "back")
+                context = client.context("back", placement="system")
+                assert context.distillation == number
+                assert all(f"Pier {each} is as it was" in str(context.request.messages) for each in range(7, 12))
+                assert f"noted at {moment}" in str(context.request.system)
+                check_every_context(client, daemon, "back")
+            assert [past.number for past in client.summaries("back").items] == [1, 2]
+
+
+@pytest.mark.parametrize("window", [1_000, 2_000, 8_000])
+def test_a_window_smaller_than_the_floors(client: Client, daemon: Daemon, window: int) -> None:
+    """A context that fits nine tenths of it, or 422 with the least that is needed; the messages are safe either way."""
+    thread = f"window-{window}"
+    work = Worker(client, thread, context_window=window)
+    for number in range(6):
+        work.told(f"please look at pier {number}: " + "it creaks and leans and nobody knows why. " * 20)
+        work.says(f"Pier {number} is as it was. " * 10)
+    assert client.thread(thread).message_count == 12
+    for placement in ("late", "system"):
+        answer = daemon.ask("GET", f"/v1/threads/{thread}/context?placement={placement}")
+        if answer.status == 200:
+            assert problems(answer.json()["request"]) == []
+            assert answer.json()["tokens"]["total"] <= window
+        else:
+            check_refused(answer, 422, "token_budget_exceeded")
+            assert answer.json()["details"]["minimumRequired"] > answer.json()["details"]["budget"]
+    with pytest.raises(TokenBudgetExceeded):
+        client.context(thread, max_tokens=1)
+
+
+@pytest.mark.parametrize("window", [0, -5, 1, 999, "many", 2**70])
+def test_a_window_that_cannot_be_meant(daemon: Daemon, window: Any) -> None:
+    """A window is a whole number from 1,000."""
+    check_refused(daemon.ask("POST", "/v1/threads", {"contextWindow": window}), 400, "validation_error")
+
+
+def test_too_much_at_once_is_refused_clearly(client: Client, daemon: Daemon) -> None:
+    """A body beyond the limit is refused before it is read whole, and the thread goes on."""
+    client.create_thread(id="flood")
+    with pytest.raises((TooLarge, ValidationError)) as refused:
+        client.append("flood", [{"role": "user", "content": "x" * (65 << 20)}])
+    assert refused.value.hint
+    client.append("flood", [{"role": "user", "content": "and now?"}])
+    check_every_context(client, daemon, "flood")

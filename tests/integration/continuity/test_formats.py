@@ -1,0 +1,126 @@
+"""The old format against the new on five real distillations: task, decisions, tone and state, at equal length.
+
+Old is what seed 001 found: one narrative summary (the client's own, as a model wrote it) and the last 4 messages in at
+most 4,000 tokens. New is this project's context at as many tokens. Both are scored by the same four measures, each a
+share from 0 to 1, against the transcript itself and what the work went on to use.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from reverie import tokens
+from reverie.context import render
+from reverie.evals.events import Event, events
+from reverie.evals.measures import score
+from reverie.evals.texts import context_of
+from reverie.importers.files import entries
+from support.shared import sessions
+from support.soak import count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.evals.lines import Line
+
+OLD_MESSAGES, OLD_TOKENS = 4, 4_000
+DECIDED = re.compile(
+    r"\b(?:instead|rather|don'?t|do not|let'?s|should|prefer|only|never|always|agreed?|decided)\b", re.IGNORECASE
+)
+SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
+WORD = re.compile(r"[a-z][a-z_]{3,}")
+MANNER = re.compile(r"\b(?:user|person)\b[^.\n]*\b(short|full sentences|long)\b", re.IGNORECASE)
+COVERED = 0.6  # of a decision's words, within three neighbouring lines
+
+
+class Scores(NamedTuple):
+    """One text for one event."""
+
+    task: float
+    decisions: float
+    tone: float
+    state: float
+
+
+@pytest.fixture(scope="module")
+def pairs() -> list[tuple[Scores, Scores]]:
+    """Old and new of five sessions that were compacted; of all of them in the long campaign."""
+    found: list[tuple[Scores, Scores]] = []
+    for path in sessions()[::3]:
+        event = next(events(path.name, list(entries(path, tokens=False))), None)
+        if event is None or not event.asked:
+            continue
+        old = f"{event.summary}\n{_tail(event.before)}"
+        new = render(context_of(event.entries, tokens.count(old)))
+        assert tokens.count(new) <= tokens.count(old)
+        found.append((scored(old, event), scored(new, event)))
+        if len(found) == count(5, 39):
+            break
+    return found
+
+
+@pytest.mark.parametrize("measure", Scores._fields)
+def test_the_new_format_keeps_more(pairs: list[tuple[Scores, Scores]], measure: str) -> None:
+    """Of the task, the decisions, how the person talks and what the work needs: in the mean more, or all of it."""
+    old, new = (statistics.fmean(getattr(scores, measure) for scores in side) for side in zip(*pairs, strict=True))
+    assert len(pairs) >= 5
+    assert new > old or old == new == 1.0
+
+
+def test_the_measures_tell_good_from_bad() -> None:
+    """A text without a word of the session scores nothing; the session itself scores all of task and decisions."""
+    path = next(path for path in sessions() if path.name.startswith("2026-01-05-"))
+    (event,) = events(path.name, list(entries(path, tokens=False)))
+    whole = "\n".join(line.text for line in event.before)
+    assert scored("nothing of note", event) == (0.0, 0.0, 0.0, 0.0)
+    assert scored(whole, event).task == scored(whole, event).decisions == 1.0
+    assert scored(f"The user writes {_register(event)} messages", event).tone == 1.0
+
+
+def scored(text: str, event: Event) -> Scores:
+    """`text` by all four measures."""
+    found = score(text, event)
+    decided = _decided(event.before)
+    windows = _windows(text)
+    kept = [max((len(words & window) / len(words) for window in windows), default=0) >= COVERED for words in decided]
+    said = MANNER.search(text)
+    return Scores(
+        task=found.asked or 0.0,
+        decisions=statistics.fmean(kept) if kept else 0.0,
+        tone=float(said is not None and said.group(1).lower() == _register(event)),
+        state=found.in_context,
+    )
+
+
+def _tail(before: Sequence[Line]) -> str:
+    kept: list[str] = []
+    room = OLD_TOKENS
+    for line in reversed(before[-OLD_MESSAGES:]):
+        room -= tokens.count(line.text)
+        if room < 0:
+            break
+        kept.append(line.text)
+    return "\n".join(reversed(kept))
+
+
+def _decided(before: Sequence[Line]) -> list[set[str]]:
+    """The words of the last twenty sentences by which the person decided, corrected or preferred something."""
+    said = [sentence for line in before if line.role == "user" for sentence in SENTENCE.split(line.said)]
+    telling = [sentence for sentence in said if DECIDED.search(sentence) and 5 <= len(sentence.split()) <= 40]
+    return [words for sentence in telling[-20:] if len(words := set(WORD.findall(sentence.lower()))) >= 4]
+
+
+def _windows(text: str) -> list[set[str]]:
+    lines = [set(WORD.findall(line.lower())) for line in text.split("\n") if line.strip()]
+    return [set().union(*lines[place : place + 3]) for place in range(len(lines))]
+
+
+def _register(event: Event) -> str:
+    """How long the things are that the person says, in the middle."""
+    lengths = [len(line.said.split()) for line in event.before if line.role == "user" and line.said]
+    middle = statistics.median(lengths)
+    return "short" if middle <= 12 else "full sentences" if middle <= 60 else "long"
