@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokens
 from reverie.context.cost import BLOCK
 from reverie.context.tiers import Tier
+from reverie.models import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.models import Passage
-
-__all__ = ["HEADING", "demand", "pack"]
+__all__ = ["HEADING", "Shelf", "demand", "pack"]
 
 HEADING: Final = "## Excerpts (verbatim, oldest first)"
 
@@ -23,6 +24,21 @@ _ROUNDS: Final = 6
 
 _SLACK: Final = 12
 """Tokens that may stay unused."""
+
+_BY_RANK: Final = attrgetter("rank", "seq")
+_BY_PLACE: Final = attrgetter("seq", "place", "rank")
+
+
+class Shelf(tuple[Passage, ...]):
+    """The passages of one distillation, packed for context after context: the last packings are remembered.
+
+    Its hash is cheap, since a lookup that finds the same shelf compares nothing else.
+    """
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return hash((len(self), *self[:1]))
 
 
 def demand(passages: Sequence[Passage]) -> int:
@@ -35,14 +51,25 @@ def pack(passages: Sequence[Passage], room: int) -> Tier:
 
     Pieces of one origin stand together under its name; without one, an empty line marks a gap.
     """
-    ranked = sorted(passages, key=lambda each: (each.rank, each.seq))
+    return _remembered(passages, room) if isinstance(passages, Shelf) else _packed(passages, room)
+
+
+@lru_cache(maxsize=16)
+def _remembered(shelf: Shelf, room: int) -> Tier:
+    return _packed(shelf, room)
+
+
+def _packed(passages: Sequence[Passage], room: int) -> Tier:
+    ranked = sorted((each for each in passages if each.text.strip()), key=_BY_RANK)
+    headings = _heading_costs(ranked)
     left = room - _frame()
-    best = Tier("excerpts", (), _told(passages, ()))
+    best = Tier("excerpts")
+    best_kept: list[Passage] = []
     for _ in range(_ROUNDS):
-        kept = _chosen(ranked, left)
-        tier = Tier("excerpts", (_shown(kept),) if kept else (), _told(passages, kept))
+        kept = _chosen(ranked, headings, left)
+        tier = Tier("excerpts", (_shown(kept),) if kept else ())
         if best.cost < tier.cost <= room:
-            best = tier
+            best, best_kept = tier, kept
         if (len(kept) == len(passages) and tier.cost <= room) or 0 <= room - tier.cost < _SLACK:
             break
         if tier.cost > room + room // 2:
@@ -50,17 +77,24 @@ def pack(passages: Sequence[Passage], room: int) -> Tier:
             left = room - _frame()
             continue
         left += room - tier.cost
+    best.dropped.extend(_told(passages, best_kept))
     return best
 
 
-def _chosen(ranked: Sequence[Passage], left: int) -> list[Passage]:
+def _heading_costs(passages: Sequence[Passage]) -> dict[str, int]:
+    """Tokens of the heading of each origin."""
+    origins = list(dict.fromkeys(passage.origin for passage in passages))
+    return dict(zip(origins, tokens.count_many([_heading(origin) for origin in origins]), strict=True))
+
+
+def _chosen(ranked: Sequence[Passage], headings: dict[str, int], left: int) -> list[Passage]:
     kept: list[Passage] = []
     opened = {""}
     for passage in ranked:
-        cost = max(1, passage.tokens)
+        cost = passage.tokens or 1
         if passage.origin not in opened:
-            cost += tokens.count(_heading(passage.origin))
-        if cost <= left and passage.text.strip():
+            cost += headings[passage.origin]
+        if cost <= left:
             kept.append(passage)
             opened.add(passage.origin)
             left -= cost
@@ -85,7 +119,7 @@ def _frame() -> int:
 def _shown(kept: list[Passage]) -> str:
     """Passages of one origin under its name, the origin used last at the end; inside it, in the thread's order."""
     groups: dict[str, list[Passage]] = {}
-    for passage in sorted(kept, key=lambda each: (each.seq, each.place, each.rank)):
+    for passage in sorted(kept, key=_BY_PLACE):
         groups.setdefault(passage.origin, []).append(passage)
     out = [HEADING]
     for origin, group in sorted(groups.items(), key=lambda each: (each[1][-1].seq, each[1][-1].place)):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
 from reverie.engine import states, threads
-from reverie.store import Kind
+from reverie.store import Kind, open_sealed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +79,7 @@ class ContextJob(msgspec.Struct):
 
     thread: dict[str, Any]
     entries: list[tuple[int, bytes]]
-    distillation: dict[str, Any] | None
+    distillation: bytes | None  # sealed: whoever decides opens the same one once
     state: dict[str, Any]
     digest: str
     notes: list[dict[str, Any]]
@@ -128,8 +129,8 @@ def snapshot(
 ) -> ContextJob:
     """Reads every tier. Raises NotFound for an unknown thread."""
     thread = threads.get(reader, thread_id)
-    newest = next((stored for _, stored in reader.scan(Kind.DISTILLATION, (thread_id,), reverse=True)), None)
-    since = int(newest["throughSeq"]) if newest else 0
+    newest = next((data for _, data in reader.scan_sealed(Kind.DISTILLATION, (thread_id,), reverse=True)), None)
+    since = _through(newest) if newest else 0
     texts = ((path, reader.get(Kind.DOCUMENT, (path,))) for path in bootstrap)
     return ContextJob(
         thread=thread,
@@ -144,6 +145,12 @@ def snapshot(
         max_tokens=max_tokens,
         placement=placement,
     )
+
+
+@lru_cache(maxsize=64)
+def _through(sealed: bytes) -> int:
+    """The last entry that a sealed distillation covers."""
+    return int(open_sealed(sealed)["throughSeq"])
 
 
 def sealed_since(reader: Reader, thread_id: str, seq: int) -> list[tuple[int, bytes]]:

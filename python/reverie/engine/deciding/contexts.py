@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from reverie.context import Limits, Parts, RecallLine, assemble
+from reverie.context.excerpts import Shelf
 from reverie.distill import state as working_state
 from reverie.distill.extractive import Extractive
 from reverie.engine.contexts import ContextJob, MessagesJob, StateJob, StatePlan
@@ -12,6 +14,7 @@ from reverie.engine.records import distillation_of, opened_entry, record, value
 from reverie.importers.reading import join
 from reverie.models import Message, Note, WorkingState
 from reverie.recall import query_for
+from reverie.store import open_sealed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +37,7 @@ def decide(job: ContextJob) -> dict[str, Any]:
     Raises:
         TokenBudgetExceeded: the open turn alone is larger than the tokens given.
     """
-    made = job.distillation
-    own = distillation_of(made) if made and not made.get("imported") else None
+    made, shelf = _distillation(job.distillation) if job.distillation else ({}, Shelf())
     parts = Parts(
         bootstrap=tuple(job.bootstrap),
         index=job.thread["index"],
@@ -43,13 +45,13 @@ def decide(job: ContextJob) -> dict[str, Any]:
         notes=tuple(value(Note, note) for note in sorted(job.notes, key=lambda note: note["at"], reverse=True)),
         state=working_state.render(value(WorkingState, job.state)),
         recall=tuple(RecallLine(text, memory, document) for text, memory, document in job.recall),
-        summary=made["text"] if made else None,
-        distillation=int(made["number"]) if made else 0,
-        passages=own.passages if own else (),
+        summary=made.get("text"),
+        distillation=int(made.get("number", 0)),
+        passages=shelf,
         messages=tuple(message for message in opened(job.thread["id"], job.entries) if not message.rewound),
         model=job.thread["model"],
         placement=job.placement,
-        distilled_at_seq=made.get("lastSeq") if made else None,
+        distilled_at_seq=made.get("lastSeq"),
     )
     limits = Limits(
         window=job.room.window,
@@ -65,6 +67,13 @@ def decide(job: ContextJob) -> dict[str, Any]:
         "distillation": context.distillation,
         "dropped": context.dropped,
     }
+
+
+@lru_cache(maxsize=16)
+def _distillation(sealed: bytes) -> tuple[dict[str, Any], Shelf]:
+    """A distillation as it is stored, and its passages; an imported one has none."""
+    made = open_sealed(sealed)
+    return made, Shelf(() if made.get("imported") else distillation_of(made).passages)
 
 
 def opened(thread_id: str, rows: Sequence[tuple[int, bytes]], *, verbatim: bool = False) -> list[Message]:
