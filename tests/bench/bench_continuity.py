@@ -1,0 +1,254 @@
+"""What continuity costs: a turn appended, a context assembled, a session distilled; each also as its input grows.
+
+    python tests/bench/bench_continuity.py [append|context|distil ...]
+
+Goals: an append at most a durable commit + 3 ms; a context at most 5 ms, of a thread of 5,000 messages beside 100,000
+memories; 150,000 tokens distilled in at most 300 ms; all of it growing with what is new, not with the thread. Appends
+and bare durable commits take turns; times of the engine alone are processor time.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import sys
+import tempfile
+import time
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import lmdb
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from reverie.client import Client
+from reverie.context import choose
+from reverie.distill.extractive import Extractive
+from reverie.engine.records import record
+from reverie.evals.frequency import one_thread
+from reverie.importers.files import entries
+from reverie.importers.reading import join
+from reverie.models import Memory, MemoryType
+from reverie.redact import Redactor
+from reverie.store import Kind, Store, Write
+from reverie.store.env import options
+from reveried.cli.import_file import import_file
+from support.daemon import running_daemon, scratch_home
+from support.session import made_session, session_file
+from support.transcripts import stored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from reverie.models import Message
+    from reverie.store import Writer
+
+APPEND_GOAL_MS = 3.0
+CONTEXT_GOAL_MS = 5.0
+DISTIL_GOAL_MS = 300.0
+DISTIL_TOKENS = 150_000
+MEMORIES = 100_000
+TURNS = 2_500
+SAMPLES = 60
+_SESSIONS = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "transcripts" / "claude-code"
+AT = "2026-11-21T09:30:00.000Z"
+ASKED = "please look at part {} of the exporter again, its retry comes late"
+SAID = "Part {} of the exporter retries once more now; the buffer is read twice when its request is late."
+VOCABULARY = 20_000  # made-up words; the n-th is about n times rarer than the first, as words are
+
+
+def main() -> None:
+    """The tables asked for; all without arguments."""
+    tables = {"append": appends, "context": contexts, "distil": distillations}
+    for name in sys.argv[1:] or tables:
+        tables[name]()
+
+
+def appends() -> None:
+    """Milliseconds of one turn appended as a thread grows to 5,000 messages, beside bare commits on the same disk."""
+    print("append one turn, p50 in ms          turn     commit     beyond")
+    with tempfile.TemporaryDirectory() as scratch, running_daemon() as daemon, Client(daemon.socket) as client:
+        client.create_thread(id="growing")
+        floor = _Floor(Path(scratch))
+        for begun, until in pairwise((0, 100, 500, 1_000, 1_500, 2_000, TURNS)):
+            for turn in range(begun, until - SAMPLES):
+                _append(client, turn)
+            ours, bare = [], []
+            for turn in range(until - SAMPLES, until):
+                ours.append(_timed(partial(_append, client, turn)))
+                bare.append(_timed(floor.commit))
+            p50, least = _p50(ours), _p50(bare)
+            print(f"  {2 * until:6,} messages               {p50:8.2f}   {least:8.2f}   {p50 - least:8.2f}")
+        print(f"  goal: at most {APPEND_GOAL_MS} beyond the commit, whatever the thread\n")
+        floor.close()
+
+
+def contexts() -> None:
+    """Milliseconds of one context, of a thread that grew to 5,000 messages, and as it grows after its distillation."""
+    with scratch_home() as home:
+        with running_daemon(home) as daemon, Client(daemon.socket) as client:
+            thread = str(import_file(client, session_file(home, 5, turns=263, noise=90)).thread)
+            client.distill(thread)
+        remembered(next(home.rglob("data.mdb")).parent)
+        with running_daemon(home) as daemon, Client(daemon.socket) as client:
+            messages = client.thread(thread).message_count
+            print(f"context of {messages:,} messages beside {MEMORIES:,} memories, ms        p50      p99    tokens")
+            for grown in (0, 10_000, 20_000, 40_000):
+                _grow(client, thread, grown)
+                for name, most in {"": None, ", at most 8,000": 8_000}.items():
+                    ask = partial(client.context, thread, max_tokens=most)
+                    times = [_timed(ask) for _ in range(SAMPLES)]
+                    _line(f"GET /context, {grown:,} tokens later{name}", times, ask().tokens.total)
+            times = [_after_append(client, thread, number) for number in range(SAMPLES)]
+            _line("the same, each after an append", times, client.context(thread).tokens.total)
+            _line("GET /working-state", [_timed(partial(client.working_state, thread)) for _ in range(SAMPLES)])
+            _line("POST /recall", [_timed(partial(client.recall, ASKED.format(7))) for _ in range(SAMPLES)])
+            _line("GET /v1/health", [_timed(client.health) for _ in range(SAMPLES)])
+            print(f"  goal: right after a distillation at most {CONTEXT_GOAL_MS} ms\n")
+
+
+def distillations() -> None:
+    """Milliseconds of processor time to distil made-up sessions of growing size; a session goes on from itself."""
+    print("distil a session, extractive       tokens        ms   ms per 10,000")
+    for turns in (15, 30, 60, 120, 240):
+        messages = _messages(turns)
+        tokens = sum(message.tokens for message in messages)
+        ms = min(_cpu(partial(_distil, messages)) for _ in range(5))
+        print(f"  {len(messages):6,} messages               {tokens:8,}  {ms:8.1f}   {10_000 * ms / tokens:8.2f}")
+    if real := [min(_cpu(partial(_distil, messages)) for _ in range(3)) for messages in _real()]:
+        told = f"p50 {_p50(real):.1f}, most {max(real):.1f} ms"
+        print(f"  {len(real)} stretches of {DISTIL_TOKENS:,} tokens of real sessions: {told}")
+    print(f"  goal: 150,000 tokens in at most {DISTIL_GOAL_MS} ms; the last column stays level where cost is linear\n")
+
+
+def remembered(store: Path) -> None:
+    """Fills a store that no process has open with memories."""
+    chance = random.Random(7)
+    with Store.open(store, redactor=Redactor()) as opened:
+        for start in range(0, MEMORIES, 5_000):
+            opened.commit([Write("default", "bench", "fill", _put(chance, start, 5_000))], at=AT)
+
+
+def _put(chance: random.Random, start: int, number: int) -> Callable[[Writer], None]:
+    def body(writer: Writer) -> None:
+        for each in range(start, start + number):
+            said = " ".join(f"word{int(VOCABULARY ** chance.random())}" for _ in range(14))
+            memory = Memory(
+                id=f"mem_{each:08}",
+                type=MemoryType.FACT,
+                content=f"Part {each} of the exporter: {said}" if each % 500 == 0 else said,
+                tags=("bench",),
+                document="facts/project.md",
+                created_at=AT,
+                updated_at=AT,
+                order=each,
+            )
+            writer.put(Kind.MEMORY, (memory.id,), record(memory))
+
+    return body
+
+
+class _Floor:
+    """One small record per durable commit, by LMDB alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._env: Any = lmdb.open(str(folder / "floor"), **options(1 << 30))  # type: ignore[arg-type]
+        self._number = 0
+
+    def commit(self) -> None:
+        self._number += 1
+        with self._env.begin(write=True) as txn:
+            txn.put(f"{self._number:09}".encode(), SAID.encode())
+
+    def close(self) -> None:
+        self._env.close()
+
+
+def _append(client: Client, turn: int) -> None:
+    client.append(
+        "growing",
+        [
+            {"role": "user", "content": ASKED.format(turn)},
+            {"role": "assistant", "content": SAID.format(turn)},
+        ],
+    )
+
+
+def _messages(turns: int) -> list[Message]:
+    return join(stored(made_session(3, turns=turns, noise=600)))
+
+
+def _real() -> Iterator[list[Message]]:
+    """The real sessions, where they are, as threads of 150,000 tokens: one after the other, cut where one is full."""
+    thread: list[Message] = []
+    size = 0
+    for path in sorted(_SESSIONS.glob("*.jsonl.gz")):
+        for message in one_thread([thread[-1:], join(entries(path))])[len(thread[-1:]) :]:
+            thread.append(message)
+            size += message.tokens
+            if size >= DISTIL_TOKENS:
+                yield thread
+                thread, size = [], 0
+
+
+def _distil(messages: list[Message]) -> None:
+    cut = choose(messages)
+    Extractive().distill(messages, number=1, previous=None, tail_from_seq=messages[cut].first_seq)
+
+
+def _grow(client: Client, thread: str, tokens: int) -> None:
+    """Appends turns until the thread's context holds `tokens` more than right after its distillation."""
+    goal = client.context(thread).tokens.total - client.context(thread).tokens.tail + tokens
+    number = 0
+    while client.context(thread).tokens.total < goal:
+        number += 1
+        made = f"toolu_{tokens}_{number}"
+        use = {
+            "type": "tool_use",
+            "id": made,
+            "name": "Bash",
+            "input": {"command": f"pytest -q tests/test_{number}.py"},
+        }
+        output = "".join(f"tests/test_{number}.py::test_part_{line} PASSED in 0.01s\n" for line in range(60))
+        client.append(
+            thread,
+            [
+                {"role": "user", "content": ASKED.format(number)},
+                {"role": "assistant", "content": [use]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": made, "content": output}]},
+                {"role": "assistant", "content": SAID.format(number)},
+            ],
+        )
+
+
+def _after_append(client: Client, thread: str, number: int) -> float:
+    """One context of a thread that has just grown by a message."""
+    client.append(thread, [{"role": "user", "content": ASKED.format(number)}])
+    return _timed(partial(client.context, thread))
+
+
+def _line(name: str, times_ms: list[float], tokens: int | None = None) -> None:
+    told = f"{tokens:9,}" if tokens is not None else ""
+    print(f"  {name:52s} {_p50(times_ms):8.2f} {statistics.quantiles(times_ms, n=100)[98]:8.2f} {told}".rstrip())
+
+
+def _p50(times_ms: list[float]) -> float:
+    return statistics.median(times_ms)
+
+
+def _timed(act: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    act()
+    return 1_000 * (time.perf_counter() - began)
+
+
+def _cpu(act: Callable[[], object]) -> float:
+    began = time.process_time()
+    act()
+    return 1_000 * (time.process_time() - began)
+
+
+if __name__ == "__main__":
+    main()
