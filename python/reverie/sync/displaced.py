@@ -58,7 +58,8 @@ class SwapName:
 class Displaced:
     """A file that was taken out, and that somebody who had opened it before may still write to.
 
-    `expected` is the SHA-256 of what it held when that was known before; None: all of it is somebody's save.
+    `expected` is the SHA-256 of what it held when that was known before; None: all of it is somebody's save. `writing`:
+    somebody was in the middle of a save when it came out, so it is worth asking soon.
     """
 
     root: Root
@@ -66,6 +67,7 @@ class Displaced:
     name: str
     expected: str | None
     settled: bool = False
+    writing: bool = False
     _stamp: tuple[int, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

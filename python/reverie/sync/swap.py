@@ -2,7 +2,7 @@
 
 The new bytes are written into `.reverie/swap/`, flushed, and exchanged with the file in one step. What comes out is
 what was there at that very moment: if it is not what was expected, somebody saved meanwhile, and it goes back in. If it
-is, it is kept for a while, since an editor that opened it earlier may still write to it.
+is, or if somebody is writing to it, it is kept for a while: an editor that opened it earlier writes to it, not to ours.
 
 A file there is named `out-<path>-<new>-<old>-<random>`: SHA-256 of the document's path (32 digits), of the bytes that
 went in and of those that were expected to come out (64 each, zeros for no file). So after a crash each one says what it
@@ -85,16 +85,25 @@ class _Place:
     def found(self) -> str | None:
         return digest_at(self.folder, self.name)
 
-    def came(self, name: str) -> int:
+    def ino(self, name: str) -> int:
         """The inode of what is in the swap folder now."""
         return os.stat(name, dir_fd=self.swap, follow_symlinks=False).st_ino
 
-    def displaced(self, name: str, expected: str | None) -> Displaced:
-        return Displaced(self.root, self.path, name, expected)
+    def displaced(self, name: str, expected: str | None, *, writing: bool = False) -> Displaced:
+        return Displaced(self.root, self.path, name, expected, writing=writing)
 
     def flush(self) -> None:
         os.fsync(self.folder)
         os.fsync(self.swap)
+
+
+@dataclass(frozen=True, slots=True)
+class _Came:
+    """What came out: its bytes, if it is a file that nobody is writing to."""
+
+    ino: int
+    data: bytes | None
+    writing: bool = False
 
 
 def put(root: Root, path: str, data: bytes, *, expected: str | None, mode: int = 0o600) -> Placed | Overtaken:
@@ -151,7 +160,7 @@ def _insert(place: _Place, data: bytes, old: int | None, expected: str | None, m
             return _replace_by_link(place, handle, name, data, expected)
         place.fresh.clear()
         if digest_at(place.swap, name) != expected:
-            return _give_back(place, handle, name, data)
+            return _give_back(place, handle, name, data, expected)
         place.flush()
         return Placed(_stamp(handle, data), place.displaced(name, expected))
     finally:
@@ -207,43 +216,49 @@ def _remove(place: _Place, expected: str) -> Taken | Overtaken:
     return Overtaken(came)
 
 
-def _give_back(place: _Place, handle: int, name: str, data: bytes) -> Overtaken:
+def _give_back(place: _Place, handle: int, name: str, data: bytes, expected: str | None) -> Placed | Overtaken:
     """Puts back what came out, until nothing comes out but what was put in just before.
 
-    Whatever else comes out was saved in between, and is newer than what went in.
+    Whatever else comes out was saved in between, and is newer than what went in. What is being written stays out: back
+    in its place it could be overwritten, by somebody who had opened our bytes, before it was ever whole to be read.
     """
     ours = last = os.fstat(handle).st_ino
-    saves: list[bytes] = []
-    for _ in range(_TURNS_MAX):
-        coming = place.came(name)
-        saves.extend(_saved(place, name))
-        try:
-            kernel.exchange(name, place.swap, place.name, place.folder)
-        except FileNotFoundError:
-            if _returned(place, name):
+    saves: dict[int, bytes] = {}
+    with ExitStack() as looked_at:  # held open, so that no number of an inode is used again meanwhile
+        for turn in range(_TURNS_MAX):
+            came = _came(place, name, looked_at)
+            if came.writing and turn == 0:
                 place.flush()
-                return Overtaken(place.found(), None, tuple(saves), shown=True)
-            continue
-        if place.came(name) == last:
-            break
-        last = coming
-    place.flush()
-    # Even our own bytes were in the folder for a moment, and somebody may have opened them.
-    expected = sha256(data).hexdigest() if place.came(name) == ours else None
-    return Overtaken(place.found(), place.displaced(name, expected), tuple(saves), shown=True)
+                return Placed(_stamp(handle, data), place.displaced(name, expected, writing=True))
+            if came.writing:
+                break
+            if came.data is not None:
+                saves[came.ino] = came.data
+            try:
+                kernel.exchange(name, place.swap, place.name, place.folder)
+            except FileNotFoundError:
+                if _returned(place, name):
+                    place.flush()
+                    return Overtaken(place.found(), None, tuple(saves.values()), shown=True)
+                continue
+            if place.ino(name) == last:
+                break
+            last = came.ino
+        place.flush()
+        # Even our own bytes were in the folder for a moment, and somebody may have opened them.
+        before = sha256(data).hexdigest() if place.ino(name) == ours else None
+        return Overtaken(place.found(), place.displaced(name, before), tuple(saves.values()), shown=True)
 
 
-def _saved(place: _Place, name: str) -> list[bytes]:
-    """The text that came out, if it is one; what is still being written is read when it is in its place again."""
+def _came(place: _Place, name: str, looked_at: ExitStack) -> _Came:
+    """What is in the swap folder now; a link or a folder has no data, and goes back as it is."""
     try:
         handle = os.open(name, READ, dir_fd=place.swap)
     except OSError:
-        return []  # a link, or a folder: it goes back as it is
-    try:
-        data = None if kernel.is_open_for_writing(handle) else whole(handle)
-    finally:
-        files.release(handle)
-    return [] if data is None else [data]
+        return _Came(place.ino(name), None)
+    looked_at.callback(files.release, handle)
+    ino = os.fstat(handle).st_ino
+    return _Came(ino, None, writing=True) if kernel.is_open_for_writing(handle) else _Came(ino, whole(handle))
 
 
 def _returned(place: _Place, name: str) -> bool:

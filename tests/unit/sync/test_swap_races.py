@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -155,8 +155,8 @@ def test_what_is_no_file_goes_back(root: Root, tmp_path: Path, monkeypatch: pyte
     assert not (tmp_path / "outside").exists()
 
 
-def test_half_a_save_goes_back_and_is_not_handed_over(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An editor that has emptied the file and goes on writing does so in its place."""
+def test_half_a_save_is_handed_over_when_it_is_whole(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editor that has emptied the file goes on writing to it: it stays out, and ours is in its place."""
     with (root.real / NOTE).open("r+b", buffering=0) as editor:
 
         def empty() -> None:
@@ -164,10 +164,30 @@ def test_half_a_save_goes_back_and_is_not_handed_over(root: Root, monkeypatch: p
             editor.write(THEIRS[:3])
 
         with before(monkeypatch, "exchange", empty):
-            done = overtaken(root)
-        assert done.saves == ()
+            done = put(root, NOTE, OURS, expected=digest(OLD))
+        assert isinstance(done, Placed)
+        assert done.displaced
+        assert done.displaced.writing
+        assert done.displaced.settle() is None
         editor.write(THEIRS[3:])
-    assert (root.real / NOTE).read_bytes() == THEIRS
+    assert done.displaced.settle() == THEIRS
+    assert (root.real / NOTE).read_bytes() == OURS
+
+
+def test_half_a_save_after_a_whole_one(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole one is in its place and handed over; the other one stays out until it is whole."""
+    with ExitStack() as stack:
+
+        def begin() -> None:
+            save(root, LATER[:3])()
+            stack.enter_context((root.real / NOTE).open("ab", buffering=0))
+
+        with before(monkeypatch, "exchange", save(root, THEIRS), begin):
+            done = overtaken(root)
+        assert (done.found, done.saves) == (digest(THEIRS), (THEIRS,))
+        assert done.displaced
+        assert done.displaced.settle() is None
+    assert done.displaced.settle() == LATER[:3]
 
 
 def test_a_write_into_our_bytes_is_told(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
