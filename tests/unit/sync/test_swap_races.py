@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie import files, kernel
-from reverie.errors import Forbidden, StorageFailed
+from reverie import kernel
+from reverie.errors import StorageFailed
 from reverie.sync import displaced as displacing
-from reverie.sync.dress import dress
 from reverie.sync.root import Root
-from reverie.sync.swap import Overtaken, Placed, put, recover, take
+from reverie.sync.swap import Overtaken, Placed, put, take
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -280,122 +279,3 @@ def test_a_file_system_without_links_either(root: Root, monkeypatch: pytest.Monk
     assert "ext4" in str(failed.value.hint)
     assert (root.real / NOTE).read_bytes() == OLD
     assert swapped(root) == []
-
-
-def test_what_lies_in_the_swap_folder_and_is_not_ours(root: Root) -> None:
-    """A file of another name is handed over without a path; a folder and a huge file stay where they are."""
-    assert recover(root, []) == []
-    place = root.real / ".reverie/swap"
-    (place / "somebody.md").write_bytes(THEIRS)
-    (place / "folder").mkdir()
-    with (place / "huge").open("wb") as huge:
-        huge.truncate(displacing.LEFT_BYTES_MAX + 1)
-    left = recover(root, [NOTE])
-    assert [(each.name, each.path, each.data) for each in left] == [
-        ("folder", None, None),
-        ("huge", None, None),
-        ("somebody.md", None, THEIRS),
-    ]
-
-
-def test_what_is_being_written_is_left_for_later(root: Root) -> None:
-    done = put(root, NOTE, OURS, expected=digest(OLD))
-    assert isinstance(done, Placed)
-    assert done.displaced
-    root.held.clear()
-    with (root.real / ".reverie/swap" / done.displaced.name).open("ab") as editor:
-        assert recover(root, [NOTE]) == []
-        editor.write(THEIRS)
-    assert [left.data for left in recover(root, [NOTE])] == [OLD + THEIRS]
-
-
-def test_a_save_whose_folder_is_gone_is_handed_over(root: Root) -> None:
-    done = put(root, "facts/x.md", OLD, expected=None)
-    taken = take(root, "facts/x.md", expected=digest(OLD))
-    assert isinstance(done, Placed)
-    assert not isinstance(taken, Overtaken)
-    (root.real / ".reverie/swap" / taken.displaced.name).write_bytes(THEIRS)
-    (root.real / "facts").rmdir()
-    root.held.clear()
-    assert [(left.path, left.data) for left in recover(root, ["facts/x.md"])] == [("facts/x.md", THEIRS)]
-
-
-def test_settling_where_nobody_can_tell_who_writes(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then it must look the same twice; and what is gone, or is no file, has settled."""
-    monkeypatch.setattr(kernel, "is_open_for_writing", lambda _: None)
-    done = put(root, NOTE, OURS, expected=digest(OLD))
-    assert isinstance(done, Placed)
-    assert done.displaced
-    assert [done.displaced.settle(), done.displaced.settled] == [None, False]
-    assert done.displaced.settle() is None
-    assert swapped(root) == []
-    done.displaced.discard()
-    assert done.displaced.settle() is None
-
-
-def test_a_huge_save_in_a_displaced_file_stays(root: Root) -> None:
-    """It cannot be handed over; it is found again as left."""
-    done = put(root, NOTE, OURS, expected=digest(OLD))
-    assert isinstance(done, Placed)
-    assert done.displaced
-    os.truncate(root.real / ".reverie/swap" / done.displaced.name, displacing.LEFT_BYTES_MAX + 1)
-    assert done.displaced.settle() is None
-    assert [left.data for left in recover(root, [NOTE])] == [None]
-
-
-def test_attributes_that_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What only the system may set may stay behind; a person's own may not, and then nothing is written."""
-    (tmp_path / "old").write_bytes(b"")
-    old, new = os.open(tmp_path / "old", os.O_RDONLY), os.open(tmp_path / "new", os.O_RDWR | os.O_CREAT)
-    names, number = ["security.x"], errno.EPERM
-
-    def refuse(*_: object) -> None:
-        raise OSError(number, "refused")
-
-    monkeypatch.setattr(os, "listxattr", lambda _: names)
-    monkeypatch.setattr(os, "getxattr", lambda *_: b"x")
-    monkeypatch.setattr(os, "setxattr", refuse)
-    dress(new, old)
-    names = ["user.x"]
-    with pytest.raises(PermissionError):
-        dress(new, old)
-    monkeypatch.setattr(os, "listxattr", refuse)
-    with pytest.raises(PermissionError):
-        dress(new, old)
-    number = errno.EOPNOTSUPP
-    dress(new, old)
-    files.release(old)
-    files.release(new)
-
-
-def test_an_owner_that_cannot_be_kept(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mode is kept, without the right to act for somebody."""
-
-    def refuse(*_: object) -> None:
-        raise PermissionError(errno.EPERM, "refused")
-
-    if os.getuid() != 0:
-        pytest.skip("needs to be root, to give a file away")
-    os.chown(root.real / NOTE, 1234, 1234)
-    (root.real / NOTE).chmod(0o4664)
-    monkeypatch.setattr(os, "fchown", refuse)
-    assert isinstance(put(root, NOTE, OURS, expected=digest(OLD)), Placed)
-    found = (root.real / NOTE).stat()
-    assert (found.st_uid, found.st_mode & 0o7777) == (0, 0o664)
-
-
-def test_an_error_of_settling_has_a_hint(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = put(root, NOTE, OURS, expected=digest(OLD))
-    assert isinstance(done, Placed)
-    assert done.displaced
-
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(errno.EPERM, "refused")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "unlink", refuse)
-        for act in (done.displaced.settle, done.displaced.discard):
-            with pytest.raises(Forbidden) as refused:
-                act()
-            assert refused.value.hint
-    assert done.displaced.settle() is None
