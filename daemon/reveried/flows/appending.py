@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import carried, listing, threads
+from reverie.engine import usage as usage_of
 from reverie.errors import Conflict, ReverieError
 from reveried.flows import distillation
 from reveried.log import logger
@@ -36,10 +37,10 @@ async def followed(services: Services, space: str, thread_id: str, *, who: str) 
     """
     config = services.config.context
     thread = _thread(services, space, thread_id)
-    if not threads.is_full(thread, window=config.window, distil_at=config.distil_at, absolute_cap=config.absolute_cap):
+    if not usage_of.is_full(thread, window=config.window, distil_at=config.distil_at, absolute_cap=config.absolute_cap):
         return {}
     distilled = await _distilled(services, space, thread_id, who)
-    return {"context": threads.context_use(_thread(services, space, thread_id), config.window), "distilled": distilled}
+    return {"context": usage_of.context_use(_thread(services, space, thread_id), config.window), "distilled": distilled}
 
 
 async def _distilled(services: Services, space: str, thread_id: str, who: str) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
 from reverie.engine import threads
+from reverie.engine import usage as usage_of
 from reverie.engine.records import entry_record
 from reverie.errors import ValidationError
 from reverie.store import Kind, seal
@@ -32,7 +33,8 @@ def shown(call: Call, record: dict[str, Any]) -> dict[str, Any]:
         "messageCount": record["messageCount"],
         "tokens": record["tokens"],
         "distillations": record["distillations"],
-        "context": threads.context_use(record, call.services.config.context.window),
+        "context": usage_of.context_use(record, call.services.config.context.window),
+        "cleared": record.get("cleared"),
         "createdAt": record["createdAt"],
         "updatedAt": record["updatedAt"],
         "tokenizer": tokens.TOKENIZER,
@@ -104,11 +106,12 @@ async def append(call: Call) -> Reply:
         sealed,
         at=at,
         window=services.config.context.window,
+        edits=asked.applied_edits,
         expected_seq=asked.expected_seq,
         idempotency=call.idempotency,
     )
     done = await services.submit(write)
-    answer = {**done.value, "applied": [], "distilled": None}
+    answer = {**done.value, "applied": usage_of.applied(asked.applied_edits), "distilled": None}
     if not done.replayed:
         services.afterwards.turned(services, call.space, call.params["id"])
         answer |= await appending.followed(services, call.space, call.params["id"], who=call.who)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reverie import tokens
-from reverie.engine import carried
+from reverie.engine import carried, usage
 from reverie.engine.carried import Carried
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.weigh import message_tokens
@@ -22,19 +21,14 @@ if TYPE_CHECKING:
 __all__ = [
     "append",
     "blank",
-    "context_use",
     "create",
     "delete",
     "get",
     "grown",
-    "is_full",
-    "live_tokens",
     "spoken",
-    "used",
 ]
 
 PURGE_BATCH = 500  # records in one write; more would hold up the agents behind it
-USAGE_MAX = 1_000_000_000  # tokens; more in one number of a usage is a mistake, not a window
 
 
 def blank(thread_id: str, at: str, **known: Any) -> dict[str, Any]:
@@ -96,8 +90,8 @@ def create(
     return Write(space=space, who=who, why="thread.create", body=body, idempotency=idempotency)
 
 
-def spoken(messages: Sequence[tuple[str, Json]], usage: dict[str, Any] | None, at: str) -> list[Entry]:
-    """Messages in Anthropic form as entries of the main line, their tokens counted; `usage` belongs to the last.
+def spoken(messages: Sequence[tuple[str, Json]], account: dict[str, Any] | None, at: str) -> list[Entry]:
+    """Messages in Anthropic form as entries of the main line, their tokens counted; `account` is the last one's usage.
 
     Raises:
         ValidationError: a message without content.
@@ -115,7 +109,7 @@ def spoken(messages: Sequence[tuple[str, Json]], usage: dict[str, Any] | None, a
                 content=content,
                 at=at,
                 tokens=message_tokens(content),
-                usage=usage if position == len(messages) - 1 else None,
+                usage=account if position == len(messages) - 1 else None,
             )
         )
     return entries
@@ -130,13 +124,15 @@ def append(
     *,
     at: str,
     window: int,
+    edits: Sequence[dict[str, Any]] = (),
     expected_seq: int | None = None,
     idempotency: tuple[str, str] | None = None,
 ) -> Write[dict[str, Any]]:
     """Appends `entries`, sealed as `sealed`, to a thread.
 
     The body answers `{"firstSeq", "lastSeq", "context"}`; it raises NotFound for an unknown thread, and Conflict when
-    `expected_seq` is given and another writer was faster. `window` is the model's where the thread names none.
+    `expected_seq` is given and another writer was faster. `window` is the model's where the thread names none. `edits`
+    are what the API says it cleared before the reply that was appended.
     """
 
     def body(writer: Writer) -> dict[str, Any]:
@@ -148,61 +144,40 @@ def append(
                 currentVersion=thread["lastSeq"],
             )
         first, last = writer.append_many(Kind.ENTRY, (thread_id,), sealed)
-        after = grown(thread, entries, last, at)
+        if thread["model"] and not thread.get("factor"):
+            thread["factor"] = writer.get(Kind.CURSOR, _factor_key(thread["model"]))
+        after = grown(thread, entries, last, at, edits)
         writer.put(Kind.THREAD, (thread_id,), after)
+        if thread["model"] and after.get("factor") != thread.get("factor"):
+            writer.put(Kind.CURSOR, _factor_key(thread["model"]), after["factor"])
         writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
-        return {"firstSeq": first, "lastSeq": last, "context": context_use(after, window)}
+        return {"firstSeq": first, "lastSeq": last, "context": usage.context_use(after, window)}
 
     return Write(space=space, who=who, why="messages.append", body=body, idempotency=idempotency)
 
 
-def grown(thread: dict[str, Any], entries: Sequence[Entry], last_seq: int, at: str) -> dict[str, Any]:
+def grown(
+    thread: dict[str, Any], entries: Sequence[Entry], last_seq: int, at: str, edits: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
     """A thread's record after `entries` were appended as far as `last_seq`."""
     speech = [entry for entry in entries if entry.kind is EntryKind.SPEECH]
     said = sum(entry.tokens for entry in speech)
-    usage = next((entry.usage for entry in reversed(speech) if entry.usage), None)
+    account = next((entry.usage for entry in reversed(speech) if entry.usage), None)
+    live = thread["liveTokens"] + said
     return {
         **thread,
         "updatedAt": at,
         "lastSeq": last_seq,
         "messageCount": thread["messageCount"] + len(speech),
         "tokens": thread["tokens"] + said,
-        "liveTokens": thread["liveTokens"] + said,
-        "usage": {"tokens": used(usage), "live": thread["liveTokens"] + said} if usage else thread["usage"],
+        "liveTokens": live,
+        **usage.told(thread, live, account, edits),
     }
 
 
-def used(usage: dict[str, Any]) -> int:
-    """The tokens that the model's window held after a reply, by the API's own account of it.
-
-    A number that no model can have counted is passed over.
-    """
-    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
-    counts = (usage.get(name) for name in names)
-    return sum(count for count in counts if type(count) is int and 0 <= count <= USAGE_MAX)
-
-
-def live_tokens(thread: dict[str, Any]) -> int:
-    """The tokens that the thread's context holds now: the API's last account of it, and our count of what came since.
-
-    Without a usage the whole is our own count: an estimate for models whose tokenizer is not public.
-    """
-    told = thread["usage"]
-    if told is None:
-        return int(thread["liveTokens"])
-    return int(told["tokens"]) + max(0, int(thread["liveTokens"]) - int(told.get("live", thread["liveTokens"])))
-
-
-def context_use(thread: dict[str, Any], window: int) -> dict[str, Any]:
-    """How full the model's window is, as api.md 2 words it."""
-    live, room = live_tokens(thread), int(thread["contextWindow"] or window)
-    return {"tokens": live, "window": room, "fraction": round(live / room, 4), "tokenizer": tokens.TOKENIZER}
-
-
-def is_full(thread: dict[str, Any], *, window: int, distil_at: float, absolute_cap: int) -> bool:
-    """Whether the thread has passed its threshold: a share of the window, and never more than the absolute cap."""
-    live = live_tokens(thread)
-    return live >= absolute_cap or live >= distil_at * int(thread["contextWindow"] or window)
+def _factor_key(model: str) -> tuple[str]:
+    """Where a model's factor is kept for threads to come."""
+    return (f"tokens:{model}",)
 
 
 def delete(space: str, who: str, thread_id: str) -> Write[dict[str, Any]]:

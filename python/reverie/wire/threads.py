@@ -11,6 +11,7 @@ __all__ = [
     "MESSAGES_MAX",
     "AppendMessages",
     "Appended",
+    "Cleared",
     "ContextUse",
     "CreateThread",
     "DistilledNow",
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 MESSAGES_MAX = 1000  # in one append
+_EDITS_MAX = 100
 _TITLE_CHARS = 500
 
 Title = Annotated[str, Meta(max_length=_TITLE_CHARS)]
@@ -37,12 +39,25 @@ class CreateThread(Request):
 
 
 class ContextUse(Reply):
-    """How full the model's window is: `fraction` = `tokens` / `window`."""
+    """How full the model's window is: `fraction` = `tokens` / `window`.
+
+    `estimated` where some of it is our own count, by `tokenizer`; that is multiplied by `factor`, which was learnt from
+    the API's accounts.
+    """
 
     tokens: int
     window: int
     fraction: float
     tokenizer: str = "o200k_base"
+    estimated: bool = True
+    factor: float = 1.0
+
+
+class Cleared(Reply):
+    """What the API has cleared from a thread's context so far: how many edits it applied, and their tokens."""
+
+    edits: int
+    tokens: int
 
 
 class Thread(Reply):
@@ -60,6 +75,7 @@ class Thread(Reply):
     model: str | None = None
     context_window: int | None = None
     source: str | None = None
+    cleared: Cleared | None = None
     tokenizer: str = "o200k_base"
 
 
@@ -86,11 +102,16 @@ class MessageIn(Request):
 
 
 class AppendMessages(Request):
-    """`POST /v1/threads/{id}/messages`. With `expectedSeq`, a faster writer means 409 and nothing is appended."""
+    """`POST /v1/threads/{id}/messages`. With `expectedSeq`, a faster writer means 409 and nothing is appended.
+
+    `usage` and `appliedEdits` (its `context_management.applied_edits`) are those of the reply that is appended last, as
+    the API gave them.
+    """
 
     messages: Annotated[list[MessageIn], Meta(min_length=1, max_length=MESSAGES_MAX)]
     usage: dict[str, Any] | None = None
     expected_seq: Count | None = None
+    applied_edits: Annotated[list[dict[str, Any]], Meta(max_length=_EDITS_MAX)] = field(default_factory=list)
 
 
 class DistilledNow(Reply):

@@ -285,3 +285,36 @@ def test_numbers_beyond_sense_are_not_believed(client: Client, daemon: Daemon) -
     assert told.json()["context"]["tokens"] == client.thread("absurd").context.tokens == 70
     for number in ("9e22", str(1 << 64)):
         assert daemon.ask("GET", f"/v1/threads/absurd/context?maxTokens={number}").status == 400
+
+
+def test_applied_edits_are_learnt_from(client: Client, daemon: Daemon) -> None:
+    """What the API cleared is told back, taken off, and remembered with the thread."""
+    client.create_thread(id="edited")
+    edits = [
+        {"type": "clear_thinking_20251015", "cleared_thinking_turns": 2, "cleared_input_tokens": 100},
+        {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 8, "cleared_input_tokens": 900},
+    ]
+    client.append("edited", say("q", "a"), usage={"input_tokens": 5_000, "output_tokens": 10})
+    told = client.append("edited", say("q", "a"), applied_edits=edits)
+
+    assert told.applied == ["clear_thinking", "clear_tool_uses"]
+    assert told.context.tokens < 5_010
+    cleared = client.thread("edited").cleared
+    assert cleared is not None
+    assert (cleared.edits, cleared.tokens) == (2, 1_000)
+    assert client.append("edited", say("q", "a")).applied == []
+    body = {"messages": say("q"), "appliedEdits": "all"}
+    check_refused(daemon.ask("POST", "/v1/threads/edited/messages", body), 400, "validation_error")
+
+
+def test_a_models_factor_is_known_to_its_next_thread(client: Client) -> None:
+    """Learnt from two accounts of one thread, it counts in another of the same model, and in no other model's."""
+    words = "the tide is out and the boats lie in the mud " * 60
+    client.create_thread(id="taught", model="model-a")
+    for account in (1_000, 3_000):
+        client.append("taught", say(words, "a"), usage={"input_tokens": account, "output_tokens": 0})
+    factor = client.thread("taught").context.factor
+    assert factor > 1.5
+    for thread, model, expected in (("same", "model-a", factor), ("other", "model-b", 1.0)):
+        client.create_thread(id=thread, model=model)
+        assert client.append(thread, say(words)).context.factor == expected

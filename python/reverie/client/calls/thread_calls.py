@@ -69,15 +69,23 @@ def append(
     messages: Sequence[dict[str, Any]],
     *,
     usage: dict[str, Any] | None = None,
+    applied_edits: Sequence[dict[str, Any]] | None = None,
     expected_seq: int | None = None,
     key: str | None = None,
 ) -> Call[wire.Appended]:
     """Add messages in Anthropic form. With `expected_seq`, Conflict when somebody else was faster.
 
+    `usage` and `applied_edits` (of its `context_management`) are those of the reply that comes last.
+
     Raises:
         ValidationError: naming the message and field that is wrong, before anything is sent.
     """
-    given: dict[str, Any] = {"messages": list(messages), "usage": usage, "expectedSeq": expected_seq}
+    given: dict[str, Any] = {
+        "messages": list(messages),
+        "usage": usage,
+        "expectedSeq": expected_seq,
+        "appliedEdits": None if applied_edits is None else list(applied_edits),
+    }
     body = wire.parse(wire.AppendMessages, {name: value for name, value in given.items() if value is not None})
     return send("POST", target("threads", thread_id, "messages"), wire.Appended, body, key=key)
 

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import threads
+from reverie.engine import usage
 from reverie.engine.imports import ChunkJob, ChunkPlan, mark
 from reverie.engine.records import entry_record
 from reverie.importers import Inside, plan_chunk
@@ -77,7 +77,7 @@ def _tell(plan: ChunkPlan, fresh: list[Entry]) -> None:
         plan.at = entry.at or plan.at
         live += entry.tokens
         if entry.usage:
-            plan.used, plan.used_live = threads.used(entry.usage), live
+            plan.used, plan.used_live = usage.used(entry.usage), live
         message = entry.extra.get("message")
         if isinstance(message, dict) and isinstance(model := message.get("model"), str):
             plan.model = model
