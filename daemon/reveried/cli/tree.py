@@ -24,6 +24,7 @@ from reveried.cli import (
 )
 from reveried.cli.demo_command import demo
 from reveried.cli.nearest import Suggesting
+from reveried.cli.note_command import note
 from reveried.cli.overview import overview
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ _WORK: Commands = {
     "memories": memory_commands.memories,
     "remember": memory_commands.remember,
     "forget": memory_commands.forget,
+    "note": note,
     "log": history_commands.log,
     "show": history_commands.show,
     "diff": difference_commands.diff,

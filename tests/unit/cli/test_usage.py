@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = (
-    "serve up down status logs doctor demo import threads context distill dream recall memories remember forget log "
-    "show diff undo rollback sync archives schedule backup restore check service config eval version"
+    "serve up down status logs doctor demo import threads context distill dream recall memories remember forget note "
+    "log show diff undo rollback sync archives schedule backup restore check service config eval version"
 )
 
 

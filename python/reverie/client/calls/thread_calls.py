@@ -146,9 +146,9 @@ def set_working_state(
     return send("PUT" if whole else "PATCH", target("threads", thread_id, "working-state"), wire.WorkingState, body)
 
 
-def notes(thread_id: str) -> Call[wire.Page[wire.Note]]:
-    """What agents said to remember in this thread."""
-    return get(wire.Page[wire.Note], "threads", thread_id, "notes")
+def notes(thread_id: str, *, limit: int | None = None, after: str | None = None) -> Call[wire.Page[wire.Note]]:
+    """One page of what agents said to remember in this thread, oldest first."""
+    return get(wire.Page[wire.Note], "threads", thread_id, "notes", limit=limit, after=after)
 
 
 def add_note(thread_id: str, content: str, category: NoteCategory, *, key: str | None = None) -> Call[wire.Note]:
