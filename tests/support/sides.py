@@ -14,7 +14,7 @@ from reverie.sync.values import Case, Held, Known, Plan, Remove, Rules, Version,
 from reverie.sync.veil import Veil
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
 REDACTOR = Redactor()
 DAY = 86_400_000
@@ -132,20 +132,19 @@ class Sides:
         for step in self.steps(self.plan_of([case])):
             step()
 
-    def steps(self, plan: Plan) -> Iterator[Callable[[], bool]]:
+    def steps(self, plan: Plan) -> list[Callable[[], bool]]:
         """What is done one after another; between any two everything may stop, or somebody may save.
 
         A step that answers False was refused, and no other may follow.
         """
         puts: dict[str, int] = {}
         done: dict[str, Known | None] = {}
-        yield partial(self._commit, plan, puts)
+        steps: list[Callable[[], bool]] = [partial(self._commit, plan, dict(self.records), puts)]
         for write in plan.writes:
-            yield partial(self._write, write, done)
-            yield partial(self._written, write, done, puts)
+            steps += [partial(self._write, write, done), partial(self._written, write, done, puts)]
         for removal in plan.removals:
-            yield partial(self._remove, removal, done)
-            yield partial(self._removed, removal, done)
+            steps += [partial(self._remove, removal, done), partial(self._removed, removal, done)]
+        return steps
 
     def _align(self, path: str, text: str) -> None:
         lines = [line for line in text.splitlines() if line]
@@ -154,10 +153,12 @@ class Sides:
         new = (carried or f"m{self.ids - at}" for at, carried in enumerate(alignment.carried))
         self.blocks[path] = list(zip(new, lines, strict=True))
 
-    def _commit(self, plan: Plan, puts: dict[str, int]) -> bool:
-        """All of a plan's changes of the store, or none if a document is not what the plan was made from any more."""
+    def _commit(self, plan: Plan, known: dict[str, Known], puts: dict[str, int]) -> bool:
+        """All of a plan's changes of the store; none if anything is not what the plan was made from any more."""
         bases = [*((put.path, put.basis) for put in plan.puts), *((each.path, each.basis) for each in plan.deletes)]
         if any(self._operation(path) != basis for path, basis in bases):
+            return False
+        if any(self.records.get(path) is not known.get(path) for path in self._paths_of(plan)):
             return False
         for move in plan.moves:
             self.blocks[move.new] = self.blocks.pop(move.old)
@@ -171,6 +172,10 @@ class Sides:
         for path in plan.forgotten:
             self._forget(path)
         return True
+
+    def _paths_of(self, plan: Plan) -> set[str]:
+        paths = {*plan.forgotten, *(put.path for put in plan.puts), *(each.path for each in plan.deletes)}
+        return paths | {each.path for each in plan.records} | {each.path for each in plan.writes}
 
     def _operation(self, path: str) -> int | None:
         held = self.held(path)

@@ -67,14 +67,16 @@ def parent(new: str, candidates: Sequence[Candidate]) -> int:
     olds = [_Lines(candidate.text) for candidate in candidates]
     costs = [_cost(old, text) for old in olds]
     best = min((at for at, each in enumerate(candidates) if not each.before), key=costs.__getitem__)
-    if candidates[best].saved:
-        return best
-    unseen = [
-        at
-        for at in range(best + 1, len(olds))
-        if candidates[at].lately and not _shows(text, since=olds[at], until=olds[best])
-    ]
-    return min(unseen, key=costs.__getitem__, default=best)
+    while not candidates[best].saved:
+        unseen = [
+            at
+            for at in range(best + 1, len(olds))
+            if candidates[at].lately and not _shows(text, since=olds[at], until=olds[best])
+        ]
+        if not unseen:
+            break
+        best = min(unseen, key=costs.__getitem__)
+    return best
 
 
 def _shows(text: _Lines, *, since: _Lines, until: _Lines) -> bool:

@@ -24,12 +24,14 @@ def is_unrecorded(case: Case, text: str) -> bool:
 
 
 def is_earlier(case: Case, text: str) -> bool:
-    """Whether the file has exactly an earlier text of its document, and not the one that the disk last showed."""
+    """Whether the file has exactly an earlier text of its document, and not one that its editor may just have saved."""
     known = case.known
     if known is None or case.held is None or text == case.held.text:
         return False
     last = _last(case, known)
-    return last is not None and text != last.text and any(each.text == text for each in _texts(case, known))
+    if last is None or text == last.text or (known.saved is not None and text == known.saved.text):
+        return False
+    return any(each.text == text for each in case.versions)
 
 
 def origin(case: Case, text: str, *, saved: str, meant: bool, now_ms: int, rules: Rules) -> Version | None:
@@ -44,7 +46,7 @@ def origin(case: Case, text: str, *, saved: str, meant: bool, now_ms: int, rules
     known = case.known
     if known is None:
         return None
-    last, at = _last(case, known), _saved_at(case, known, now_ms)
+    last, at = _last(case, known), now_ms if case.saved_at is None else case.saved_at
     if meant or (saved == known.merged and _is_again(known, at, rules)) or (known.operation and last is None):
         return last
     if case.reverted and any(each.text == text for each in case.versions):
@@ -85,8 +87,7 @@ def _candidate(case: Case, known: Known, version: Version, at: int, rules: Rules
     own = before = False
     if saved is not None and saved.operation is not None:
         own = operation == saved.operation and saved.text in {None, version.text}
-        before = operation < saved.operation or (operation == saved.operation and not own)
-    before = before and operation != known.operation
+        before = operation < saved.operation and operation != known.operation
     late = any(
         shown.operation is not None
         and at - shown.at < rules.unseen_ms
@@ -96,12 +97,6 @@ def _candidate(case: Case, known: Known, version: Version, at: int, rules: Rules
     if known.intended and case.held is not None and operation < case.held.operation:
         late = True
     return Candidate(version.text, lately=late, before=before, saved=own)
-
-
-def _saved_at(case: Case, known: Known, now_ms: int) -> int:
-    """When the file got there; a time before our last write is that of a file that was brought from elsewhere."""
-    last = known.shown[0].at if known.shown else 0
-    return now_ms if case.saved_at is None or case.saved_at < last else min(case.saved_at, now_ms)
 
 
 def _is_young(known: Known, at: int, rules: Rules) -> bool:

@@ -102,7 +102,7 @@ def _meant(cases: Sequence[Case], veil: Callable[[str], Veil]) -> frozenset[str]
         if case.known is not None and (case.seen is None or now.get(case.path) in known)
     }
     moved = {path for path, found in now.items() if found in left}
-    earlier = {case.path for case, seen in saved if is_earlier(case, veil(seen.decode()).text)}
+    earlier = {case.path for case, seen in saved if seen and is_earlier(case, veil(seen.decode()).text)}
     return frozenset(moved | (earlier if len(earlier) > 1 else set()))
 
 

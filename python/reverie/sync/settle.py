@@ -42,7 +42,7 @@ def settled(
     made_at = known.made_at if known.sha256 else look.now_ms
     then = Known(case.path, sha256(data), operation, made_at=made_at, saved=known.saved)
     if save is not None and sha256(data) != save:  # an editor that does not load it again goes on from what was saved
-        then = replace(then, merged=save, saved=Saved(held.operation, veil.text))
+        then = replace(then, merged=save, saved=Saved(operation, veil.text))
     elif save is not None:
         then = replace(then, saved=Saved(operation))
     elif known.merged == known.sha256:

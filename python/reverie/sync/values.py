@@ -3,8 +3,8 @@
 A plan is carried out in this order, and may stop after any step:
 
 1. `puts`, `deletes`, `records` and `forgotten`, in one transaction or in several: all of one path in one, a copy with
-   the path that it is of, and both paths of a move. A `basis` that is not the document's operation any more refuses the
-   transaction; its paths are looked at again.
+   the path that it is of, and both paths of a move. A `basis` that is not the document's operation any more, or a
+   record that is not the one that the plan was made from, refuses the transaction; its paths are looked at again.
 2. Each of `writes` and `removals` in the folder. One that finds something else than it expected is not made; the path
    is looked at again.
 3. After each write its `then`, the path's new record; after a removal the record is forgotten. Neither if another plan
@@ -70,7 +70,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a person last saved: the text of `operation`, or with `text` one that was merged with that operation's.
+    """What a person last saved: the text of `operation`, or `text`, of which a merge made what `operation` says.
 
     In a plan, None stands for the operation of its put. An editor goes on from here, or from what was written later.
     """

@@ -156,16 +156,76 @@ def test_the_minute_is_over_when_the_file_was_saved_not_when_it_is_looked_at() -
     assert sides.text(PATH) == ADDED
 
 
-def test_an_old_file_that_is_put_back_with_its_time_is_a_revert() -> None:
-    """Its time says nothing of when it was put there."""
+def test_what_a_person_took_out_of_their_own_text_stays_out() -> None:
+    """A paragraph that was saved, and is replaced by another in the next save, does not come back."""
+    sides = written(BASE)
+    one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
+    sides.now_ms += 5 * MINUTE
+
+    assert saved(sides, BASE + one) == BASE + one
+    assert saved(sides, BASE + two) == BASE + two
+    assert saved(sides, two) == two
+    assert copies(sides) == []
+
+
+def test_what_was_taken_out_of_a_merged_save_stays_out() -> None:
+    """An editor that did not load what was merged goes on from its own text, not from an older one."""
     sides = written(BASE, ADDED)
-    sides.now_ms += 60 * MINUTE
-    sides.save(PATH, BASE)
-    sides.saved_at[PATH] = 5
+    one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
+    sides.now_ms += 5 * MINUTE
+
+    assert saved(sides, BASE + one) == ADDED + one
+    assert saved(sides, BASE + two) == ADDED + two
+
+
+def test_a_file_that_is_made_where_an_agent_has_just_made_one_is_a_conflict() -> None:
+    """A text that shows nothing of the other was not made from it; an edit of it was."""
+    sides = written(BASE)
+    assert saved(sides, "# Me\n\n- I was here first\n") == "# Me\n\n- I was here first\n"
+    assert copies(sides) == [BASE]
+
+    sides = written(BASE)
+    assert saved(sides, BASE.replace("German", "French")) == BASE.replace("German", "French")
+    assert copies(sides) == []
+
+
+def test_another_version_that_is_moved_over_the_file_is_taken() -> None:
+    """The conflict is settled by a person who prefers the copy."""
+    sides = written(BASE)
+    sides.put(PATH, BASE.replace("German", "French"))
+    sides.save(PATH, BASE.replace("German", "Italian"))
+    sides.settle()
+    (copy,) = (path for path in sides.files if ".sync-conflict-" in path)
+    sides.save(PATH, sides.files.pop(copy).decode())
 
     sides.settle()
 
-    assert sides.text(PATH) == BASE
+    assert sides.text(PATH) == BASE.replace("German", "French")
+    assert list(sides.files) == [PATH]
+
+
+def test_a_save_that_came_out_after_its_document_was_deleted_is_its_text() -> None:
+    """An edit beats a delete, wherever it is written."""
+    sides = written(BASE, ADDED)
+    sides.delete(PATH)
+    sides.displaced(PATH, BASE.replace("vim", "emacs"))
+
+    sides.settle()
+
+    assert sides.files[PATH].decode() == sides.text(PATH) == BASE.replace("vim", "emacs")
+
+
+def test_a_save_that_came_out_while_somebody_saved_again_is_merged_with_that() -> None:
+    """Neither is taken for the other's deletion."""
+    sides = written(BASE)
+    sides.now_ms += 5 * MINUTE
+    sides.save(PATH, BASE + "- City: Oslo\n")
+    sides.displaced(PATH, BASE.replace("vim", "emacs"))
+    assert sides.files[PATH] == (BASE + "- City: Oslo\n").encode()
+
+    sides.settle()
+
+    assert "- City: Oslo\n" in (sides.text(PATH) or "")
 
 
 def test_old_texts_of_several_files_are_a_revert() -> None:

@@ -1,0 +1,400 @@
+"""People and agents at work on the two sides of sync, and what must never be lost by it.
+
+There is one person with any number of open buffers, and any number of agents. Words are unique, so that each can be
+followed. A word may go only if somebody who had seen it replaced it:
+
+- an agent sees the store's whole text when it writes;
+- the person sees what they type, what they open, and what they delete, copy, move or put back on purpose; who saves
+  from a second buffer that is older than the last save is taken to know what they do, and so is who saves the same
+  again;
+- what has been on the disk for a minute counts as seen by a save that says nothing else: one that is exactly an earlier
+  text, or whose buffer was loaded from nothing that sync has met, or that is no closer to what it was loaded from.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from reverie.sync.ancestor import cost
+from reverie.sync.look import is_ours, sha256
+from reverie.sync.values import Rules
+from support.sides import MINUTE, REDACTOR, Sides
+from support.sync_texts import SECRET_START, Texts, is_secret, words
+
+if TYPE_CHECKING:
+    import random
+
+NAMES = ("a.md", "b.md", "facts/c.md", "facts/d.md")
+
+
+@dataclass
+class Buffer:
+    """A file that is open in an editor: what was loaded, and what stands there now."""
+
+    path: str
+    loaded: str
+    text: str
+
+
+@dataclass
+class Model:
+    """Both sides, the open buffers, every word that was written, and those that somebody who had seen them replaced."""
+
+    pick: random.Random
+    sides: Sides = field(default_factory=lambda: Sides(rules=Rules(mass_min=3)))
+    texts: Texts = field(init=False)
+    buffers: list[Buffer] = field(default_factory=list)
+    written: set[str] = field(default_factory=set)
+    replaced: set[str] = field(default_factory=set)
+    seen: dict[str, set[str]] = field(default_factory=dict)  # by path: what the person has seen there
+    put_back: str | None = None  # a file that was saved as it once was, and not looked at since
+    placed: bool = False  # whether a file took another's place since then: both are to be looked at together
+    touched: bool = False  # whether the person did anything to the folder since both sides were at rest
+    excused: int = 0  # words that went though nobody had opened them
+
+    def __post_init__(self) -> None:
+        self.texts = Texts(self.pick)
+
+    # Agents
+
+    def agent_writes(self) -> None:
+        """An agent that has read the document writes it anew, or makes it."""
+        path = self.pick.choice(NAMES)
+        held = self.sides.held(path)
+        if held is None:
+            text = self.texts.fresh()
+        else:
+            text = held.text
+            for _ in range(self.pick.randint(1, 3)):
+                text = self.texts.edited(text)
+            self.replaced |= words(held.text) - words(text)
+            self.replaced -= words(text) - words(held.text)
+        self.written |= words(text)
+        self.sides.put(path, REDACTOR.text(text))
+
+    def agent_deletes(self) -> None:
+        """An agent that has read the document deletes it."""
+        path = self.pick.choice(NAMES)
+        held = self.sides.held(path)
+        if held is not None:
+            self.replaced |= words(held.text)
+            self.sides.delete(path)
+
+    # The person
+
+    def opens(self) -> None:
+        """A file is loaded into another buffer, or a buffer is loaded again."""
+        if not self.sides.files:
+            return
+        path = self.pick.choice(sorted(self.sides.files))
+        text = self.looks_at(path)
+        self.buffers.append(Buffer(path, text, text))
+        del self.buffers[:-6]
+
+    def looks_at(self, path: str) -> str:
+        """The file's text, which the person has seen then."""
+        text = self.sides.files[path].decode()
+        self.seen.setdefault(path, set()).update(words(text))
+        return text
+
+    def types(self) -> None:
+        """An edit in a buffer, which is not saved yet."""
+        if self.buffers:
+            buffer = self.pick.choice(self.buffers)
+            buffer.text = self.texts.edited(buffer.text, secrets=True)
+
+    def begins(self) -> None:
+        """A new buffer for a name that may be there already, or come to be."""
+        path = self.pick.choice(NAMES)
+        if path not in self.sides.files:
+            text = self.texts.fresh()
+            self.buffers.append(Buffer(path, "", text))
+
+    def saves(self) -> None:
+        """A buffer is saved, in one of the ways in which editors do it."""
+        if not self.buffers:
+            return
+        buffer = self.pick.choice(self.buffers)
+        self.tells_old_texts_apart(buffer)
+        self.accounts(buffer.path, buffer.text, everything=self.counts_as_seen(buffer), loaded=buffer.loaded)
+        match self.pick.randrange(4):
+            case 0:  # truncate, then write
+                self.sides.sync([buffer.path])
+                self.sides.save(buffer.path, "")
+                self.looks_meanwhile()
+            case 1:  # rename the old one away, then write
+                self.sides.sync([buffer.path])
+                self.sides.files.pop(buffer.path, None)
+                self.looks_meanwhile()
+        if self.is_again(buffer):
+            self.replaced |= self.shown(buffer.path) - words(buffer.text)
+        self.sides.save(buffer.path, buffer.text)
+        buffer.loaded = buffer.text
+
+    def looks_meanwhile(self) -> None:
+        """What sync does between two steps of a save, which take less than a quiet period."""
+        for _ in range(self.pick.randrange(3)):
+            self.sides.sync()
+            self.sides.now_ms += self.pick.randrange(900)
+
+    def tells_old_texts_apart(self, buffer: Buffer) -> None:
+        """Of two files that are saved as they once were, one is looked at before: both would be a branch switch.
+
+        And none is saved as another file is: that would be a move.
+        """
+        if self.is_elsewhere(buffer.path, buffer.text.encode()):
+            buffer.text = self.texts.edited(buffer.text) + self.texts.word()
+        if self.is_put_back(buffer):
+            if self.put_back not in {None, buffer.path}:
+                self.settles()
+            self.put_back = buffer.path
+
+    def is_elsewhere(self, path: str, data: bytes) -> bool:
+        """Whether another file is like this, or was so when it was last looked at."""
+        sides, found = self.sides, sha256(data)
+        others = {*sides.files, *sides.records} - {path}
+        known = {record.sha256 for other, record in sides.records.items() if other in others}
+        return found in known or any(sides.files.get(other) == data for other in others)
+
+    def is_put_back(self, buffer: Buffer) -> bool:
+        """Whether the buffer has an earlier text of its document."""
+        return self.was_seen(buffer.path, buffer.text)
+
+    def was_seen(self, path: str, text: str) -> bool:
+        """Whether sync has ever looked at this text there."""
+        veiled, known = REDACTOR.text(text), self.sides.records.get(path)
+        texts = {each.text for each in self.sides.versions.get(path, ())}
+        return veiled in texts or (known is not None and known.saved is not None and veiled == known.saved.text)
+
+    def is_recent(self, path: str, text: str) -> bool:
+        """Whether the person last saved this text, or the disk has shown it since."""
+        veiled, record = REDACTOR.text(text), self.sides.records.get(path)
+        saved = record.saved if record else None
+        since = (saved.operation if saved else 0) or 0
+        versions = (each.text for each in self.sides.versions.get(path, ()) if each.operation >= since)
+        return veiled in versions or (saved is not None and veiled == saved.text)
+
+    def is_again(self, buffer: Buffer) -> bool:
+        """Whether just this save was merged before, a while ago."""
+        record = self.sides.records.get(buffer.path)
+        if record is None or record.merged != sha256(buffer.text.encode()):
+            return False
+        return all(self.sides.now_ms - each.at >= 1_000 for each in record.shown[:1])
+
+    def counts_as_seen(self, buffer: Buffer) -> bool:
+        """Whether the save says nothing of an older text, though what is on the disk has been there for a minute."""
+        record = self.sides.records.get(buffer.path)
+        if record is None or buffer.path not in self.sides.files:
+            return False
+        if self.was_seen(buffer.path, buffer.loaded) and not self.is_recent(buffer.path, buffer.loaded):
+            return True
+        if record.intended or any(self.sides.now_ms - each.at < MINUTE for each in record.shown[:1]):
+            return False
+        disk = self.sides.files[buffer.path].decode()
+        if self.is_put_back(buffer) or not self.is_recent(buffer.path, buffer.loaded):
+            return True
+        return cost(buffer.loaded, buffer.text) >= cost(disk, buffer.text)
+
+    def accounts(self, path: str, text: str, *, everything: bool, loaded: str = "") -> None:
+        """A person puts this text at a path: what they had seen there and is not in it, they have replaced.
+
+        What they loaded and left as it was is not written by them: an agent may have replaced it meanwhile.
+        """
+        new, seen = words(text), self.seen.setdefault(path, set())
+        if not everything and not self.is_recent(path, loaded):
+            seen |= self.long_shown(path)
+        if everything and path in self.sides.files:
+            disk = words(self.sides.files[path].decode()) | self.shown(path)
+            self.excused += len(disk - seen - new)
+            seen |= disk
+        self.written |= new
+        self.replaced |= seen - new
+        self.replaced -= new - words(loaded)
+        seen |= new
+        self.touched = True
+
+    def deletes(self) -> None:
+        """A file goes."""
+        if self.sides.files:
+            path = self.pick.choice(sorted(self.sides.files))
+            if self.is_elsewhere(path, self.sides.files[path]):
+                self.settles()
+            if path not in self.sides.files:
+                return
+            self.accounts(path, "", everything=True)
+            self.takes_away(path)
+
+    def takes_away(self, path: str) -> None:
+        """A file is taken away, and what was agreed on there, whatever was saved over it since the last look."""
+        self.replaced |= self.shown(path)
+        del self.sides.files[path]
+
+    def shown(self, path: str) -> set[str]:
+        """The words of the text that folder and store last agreed on."""
+        record = self.sides.records.get(path)
+        texts = (
+            each.text for each in self.sides.versions.get(path, ()) if record and each.operation == record.operation
+        )
+        return words(" ".join(texts))
+
+    def long_shown(self, path: str) -> set[str]:
+        """The words of the text that was on the disk a minute ago."""
+        record = self.sides.records.get(path)
+        lately = (
+            [each.operation or 0 for each in record.shown if self.sides.now_ms - each.at < MINUTE] if record else []
+        )
+        long_ = (each.text for each in self.sides.versions.get(path, ()) if all(each.operation < new for new in lately))
+        return words(next(long_, "")) if record else set()
+
+    def moves(self) -> None:
+        """A file gets another name, or a copy under it; what was there is replaced."""
+        if not self.sides.files:
+            return
+        old, new = self.pick.choice(sorted(self.sides.files)), self.pick.choice(NAMES)
+        text, keep = self.looks_at(old), self.pick.random() < 0.3
+        if old == new or (keep and self.was_seen(new, text)):
+            return
+        back = new in self.sides.files or self.was_seen(new, text) or self.is_elsewhere(old, self.sides.files[old])
+        if back:  # a text that was there before: both places are to be looked at together
+            self.settles()
+            if old not in self.sides.files:
+                return
+            text = self.looks_at(old)
+        there = self.sides.files.get(new, b"").decode()
+        if is_ours(self.sides.records.get(new), sha256(text.encode())):
+            there = text  # it is back where it was, as if it had never been away
+        self.accounts(new, text, everything=True, loaded=there)
+        self.replaced |= self.shown(new) - words(text)
+        self.placed = self.placed or new in self.sides.files
+        self.sides.save(new, text)
+        if not keep:
+            self.seen[old] -= words(text)
+            self.takes_away(old)
+            # Words that were at both places go the way of those that were there.
+            self.replaced = (self.replaced - words(text)) | (words(text) & words(there))
+        if back:
+            self.sides.sync()
+
+    def reverts(self) -> None:
+        """A tool puts old texts back, for a person who knows what is there; sync sees that a tool is at work."""
+        self.settles()
+        for path in self.pick.sample(sorted(self.sides.files), k=min(2, len(self.sides.files))):
+            old = self.pick.choice(self.sides.versions[path]).text
+            self.accounts(path, old, everything=True)
+            self.sides.save(path, old)
+        self.sides.sync(reverted=True)
+
+    # Sync
+
+    def looks(self) -> None:
+        """All is looked at, or some: events get lost."""
+        paths = self.sides.paths()
+        some = self.pick.sample(paths, k=self.pick.randint(0, len(paths))) if self.pick.random() < 0.5 else None
+        self.sides.sync(some)
+
+    def dies(self) -> None:
+        """A plan is carried out up to some step, and the next look finds what was done."""
+        steps = self.sides.steps(self.sides.plan())
+        for step in steps[: self.pick.randint(0, len(steps))]:
+            step()
+
+    def is_raced(self) -> None:
+        """While a plan is carried out, the person saves or an agent writes."""
+        steps = self.sides.steps(self.sides.plan())
+        at = self.pick.randint(0, len(steps))
+        for number, step in enumerate(steps):
+            if number == at:
+                self.pick.choice((self.writes_through, self.agent_writes))()
+            if not step():
+                break
+
+    def writes_through(self) -> None:
+        """A buffer is written into the file that was there a moment ago, though another has taken its place."""
+        if not self.buffers:
+            return
+        buffer = self.pick.choice(self.buffers)
+        there = self.sides.files.get(buffer.path)
+        if there is None or not is_ours(self.sides.records.get(buffer.path), sha256(there)) or self.is_put_back(buffer):
+            return
+        self.accounts(buffer.path, buffer.text, everything=self.counts_as_seen(buffer), loaded=buffer.loaded)
+        buffer.loaded = buffer.text
+        self.sides.displaced(buffer.path, buffer.text)
+
+    def time_passes(self) -> None:
+        """A moment, some seconds, an hour; or the clock is set back."""
+        self.sides.now_ms += self.pick.choice((100, 1_500, 3_000, 30_000, 70_000, 3_600_000, -3_000, -3_600_000))
+
+    def vanishes(self) -> None:
+        """The folder is empty for a while: nothing is deleted, whatever the clock says."""
+        self.settles()
+        files, before = dict(self.sides.files), dict(self.sides.records)
+        if len(files) <= self.sides.rules.mass_min:
+            return
+        self.sides.files.clear()
+        for _ in range(2):
+            plan = self.sides.sync()
+            assert plan.stops
+            assert plan.idle
+            self.sides.now_ms += MINUTE
+        self.sides.files = files
+        assert self.sides.records == before
+        self.settles()
+
+    # Laws
+
+    def settles(self) -> None:
+        """Without further edits both sides come to rest, and then every law holds."""
+        if self.pick.random() < 0.1 and not self.placed:
+            self.check_order()
+        agreeing = {path: data for path, data in self.sides.files.items() if self.agrees(path)}
+        operation = self.sides.operation
+        self.comes_to_rest(self.sides)
+        self.put_back, self.placed = None, False
+        for path, data in agreeing.items():
+            assert self.sides.files[path] == data, f"{path} was rewritten"
+        if not self.touched:
+            assert self.sides.operation == operation, "an echo of what the store had written"
+        self.touched = any(SECRET_START.encode() in data for data in self.sides.files.values())
+        self.check_sides()
+        self.check_words()
+
+    def agrees(self, path: str) -> bool:
+        return REDACTOR.text(self.sides.files[path].decode()) == self.sides.text(path)
+
+    def comes_to_rest(self, sides: Sides) -> None:
+        """Nothing is left to be done, even if all files were deleted: that is said to be meant."""
+        sides.rules = Rules(mass_min=1_000)
+        sides.settle()
+        sides.rules = Rules(mass_min=3)
+
+    def check_sides(self) -> None:
+        """The tree is what the store says, and no id stands for two blocks."""
+        sides = self.sides
+        assert sorted(sides.files) == sorted(path for path in sides.versions if path not in sides.gone)
+        assert all(self.agrees(path) for path in sides.files)
+        ids = [id_ for path in sides.files for id_, _ in sides.blocks[path]]
+        assert len(ids) == len(set(ids))
+
+    def check_words(self) -> None:
+        """Every word is there, or was replaced by somebody who had seen it; secrets are in files alone."""
+        texts = [self.sides.text(path) or "" for path in self.sides.files]
+        assert not any(SECRET_START in each.text for versions in self.sides.versions.values() for each in versions)
+        assert SECRET_START not in repr(self.sides.records)
+        there = {word for data in self.sides.files.values() for word in words(data.decode())}
+        assert {word for text in texts for word in words(text)} == {word for word in there if not is_secret(word)}
+        lost = self.written - there - self.replaced
+        assert not lost, f"lost: {sorted(lost)}"
+
+    def check_order(self) -> None:
+        """Paths may be looked at one by one in any order: the texts are the same in the end, conflict copies too."""
+        ends = []
+        for backwards in (False, True):
+            sides = copy.deepcopy(self.sides)
+            sides.rules = Rules(mass_min=1_000)
+            for path in sorted(sides.paths(), reverse=backwards):
+                sides.sync([path])
+            self.comes_to_rest(sides)
+            ends.append(sorted((path.split(".sync-")[0], data) for path, data in sides.files.items()))
+        assert ends[0] == ends[1]
