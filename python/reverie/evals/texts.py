@@ -42,10 +42,19 @@ def context_of(read: Sequence[Entry], max_tokens: int) -> Context:
     caps = ceilings(limits)
     start = choose(messages, limits.preserve_messages, min(caps.tail, limits.preserve_tokens))
     try:
-        return _assembled(messages, start, number, limits)
+        context = _assembled(messages, start, number, limits)
     except TokenBudgetExceeded:
-        # The last turn alone is larger than the budget: it is distilled like the rest.
         return _assembled(messages, len(messages), number, limits)
+    if not _is_crowded(context, max_tokens):
+        return context
+    # A call that is still open leaves no room for what led to it: it is distilled like the rest.
+    return _assembled(messages, len(messages), number, limits)
+
+
+def _is_crowded(context: Context, max_tokens: int) -> bool:
+    """Whether the tail has most of the room while passages found none."""
+    lost = any(each["tier"] == "excerpts" for each in context.dropped)
+    return lost and 2 * int(context.tokens["tail"]) > max_tokens
 
 
 def _assembled(messages: list[Message], start: int, number: int, limits: Limits) -> Context:

@@ -72,6 +72,16 @@ def test_last_turn_larger_than_the_budget_is_distilled(tmp_path: Path) -> None:
     assert "write the whole manual of the pump" in text
 
 
+def test_an_open_call_that_takes_all_room_is_distilled(tmp_path: Path) -> None:
+    """What it leaves must not be nothing but its own input."""
+    thread = logger_fix()
+    body = "\n".join(f"export const stored_value_{number} = {number}" for number in range(330))
+    thread.unanswered("Write", {"file_path": "/home/ann/app/src/values.ts", "content": body})
+    text = context_text(transcript(tmp_path / "a.jsonl", thread), 3_700)
+    assert tokens.count(text) <= 3_700
+    assert "no, don't touch the public makeLogger signature in src/logger.ts" in text.partition("## Excerpts")[2]
+
+
 def test_knowledge_has_summary_and_memories_without_the_tail(tmp_path: Path) -> None:
     """What was learnt, within the budget."""
     path = transcript(tmp_path / "a.jsonl", logger_fix())
