@@ -15,21 +15,18 @@ over: a save by rename that falls between those last two steps, some microsecond
 from __future__ import annotations
 
 import os
-import stat
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from reverie import files, kernel
-from reverie.errors import Forbidden, StorageFailed
-from reverie.sync.displaced import READ, Displaced, Left, SwapName, digest_at, digest_of, recover, swap_folder, whole
+from reverie.sync.displaced import READ, Displaced, Left, SwapName, digest_at, digest_of, recover, whole
 from reverie.sync.dress import dress
 from reverie.sync.node import Stamp
+from reverie.sync.place import Place, failing, link, opened, placed, rename_new
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from reverie.sync.root import Root
 
 __all__ = ["Displaced", "Left", "Overtaken", "Placed", "Taken", "put", "recover", "take"]
@@ -71,32 +68,6 @@ class Overtaken:
     shown: bool = False
 
 
-@dataclass(slots=True)
-class _Place:
-    """Where a change happens: the open folder with the name in it, and the open swap folder."""
-
-    root: Root
-    path: str
-    folder: int
-    name: str
-    swap: int
-    fresh: list[str] = field(default_factory=list)  # names in the swap folder that hold nothing but our bytes
-
-    def found(self) -> str | None:
-        return digest_at(self.folder, self.name)
-
-    def ino(self, name: str) -> int:
-        """The inode of what is in the swap folder now."""
-        return os.stat(name, dir_fd=self.swap, follow_symlinks=False).st_ino
-
-    def displaced(self, name: str, expected: str | None, *, writing: bool = False) -> Displaced:
-        return Displaced(self.root, self.path, name, expected, writing=writing)
-
-    def flush(self) -> None:
-        os.fsync(self.folder)
-        os.fsync(self.swap)
-
-
 @dataclass(frozen=True, slots=True)
 class _Came:
     """What came out: its bytes, if it is a file that nobody is writing to."""
@@ -115,10 +86,10 @@ def put(root: Root, path: str, data: bytes, *, expected: str | None, mode: int =
     Conflict (the root is not what it was, see `Root.verify`): the folder is then as it was or has the new file whole,
     and no save is lost.
     """
-    with _failing("write", root, path), _place(root, path, create=expected is None) as place:
+    with failing("write", root, path), placed(root, path, create=expected is None) as place:
         if place is None:
             return Overtaken(None)
-        old = _opened(place)
+        old = opened(place)
         try:
             found = None if old is None else digest_of(old)
             if (old is None) != (expected is None) or found != expected:
@@ -134,10 +105,10 @@ def take(root: Root, path: str, *, expected: str) -> Taken | Overtaken:
 
     Raises as `put`.
     """
-    with _failing("remove", root, path), _place(root, path, create=False) as place:
+    with failing("remove", root, path), placed(root, path, create=False) as place:
         if place is None:
             return Overtaken(None)
-        old = _opened(place)
+        old = opened(place)
         if old is None:
             return Overtaken(None)
         try:
@@ -147,7 +118,7 @@ def take(root: Root, path: str, *, expected: str) -> Taken | Overtaken:
         return Overtaken(found) if found != expected else _remove(place, expected)
 
 
-def _insert(place: _Place, data: bytes, old: int | None, expected: str | None, mode: int) -> Placed | Overtaken:
+def _insert(place: Place, data: bytes, old: int | None, expected: str | None, mode: int) -> Placed | Overtaken:
     handle, name = _prepared(place, data, old, expected, mode)
     try:
         if expected is None:
@@ -167,7 +138,7 @@ def _insert(place: _Place, data: bytes, old: int | None, expected: str | None, m
         files.release(handle)
 
 
-def _prepared(place: _Place, data: bytes, old: int | None, expected: str | None, mode: int) -> tuple[int, str]:
+def _prepared(place: Place, data: bytes, old: int | None, expected: str | None, mode: int) -> tuple[int, str]:
     """An open file in the swap folder that holds `data` durably, and its name there."""
     said = SwapName.of(place.path, sha256(data).hexdigest(), expected)
     draft, name = f"new-{said.chance}", str(said)
@@ -187,19 +158,19 @@ def _prepared(place: _Place, data: bytes, old: int | None, expected: str | None,
     return handle, name
 
 
-def _add(place: _Place, handle: int, name: str, data: bytes) -> Placed | Overtaken:
+def _add(place: Place, handle: int, name: str, data: bytes) -> Placed | Overtaken:
     try:
-        _rename_new(name, place.swap, place.name, place.folder)
+        rename_new(name, place.swap, place.name, place.folder)
     except FileExistsError:
         return Overtaken(place.found())
     place.flush()
     return Placed(_stamp(handle, data), None)
 
 
-def _remove(place: _Place, expected: str) -> Taken | Overtaken:
+def _remove(place: Place, expected: str) -> Taken | Overtaken:
     name = str(SwapName.of(place.path, None, expected))
     try:
-        _rename_new(place.name, place.folder, name, place.swap)
+        rename_new(place.name, place.folder, name, place.swap)
     except FileNotFoundError:
         return Overtaken(None)
     came = digest_at(place.swap, name)
@@ -207,7 +178,7 @@ def _remove(place: _Place, expected: str) -> Taken | Overtaken:
         place.flush()
         return Taken(place.displaced(name, expected))
     try:
-        _rename_new(name, place.swap, place.name, place.folder)
+        rename_new(name, place.swap, place.name, place.folder)
     except FileExistsError:
         # Saved twice while it was out: the newer is in its place, and the older is not lost.
         place.flush()
@@ -216,7 +187,7 @@ def _remove(place: _Place, expected: str) -> Taken | Overtaken:
     return Overtaken(came)
 
 
-def _give_back(place: _Place, handle: int, name: str, data: bytes, expected: str | None) -> Placed | Overtaken:
+def _give_back(place: Place, handle: int, name: str, data: bytes, expected: str | None) -> Placed | Overtaken:
     """Puts back what came out, until nothing comes out but what was put in just before.
 
     Whatever else comes out was saved in between, and is newer than what went in. What is being written stays out: back
@@ -250,7 +221,7 @@ def _give_back(place: _Place, handle: int, name: str, data: bytes, expected: str
         return Overtaken(place.found(), place.displaced(name, before), tuple(saves.values()), shown=True)
 
 
-def _came(place: _Place, name: str, looked_at: ExitStack) -> _Came:
+def _came(place: Place, name: str, looked_at: ExitStack) -> _Came:
     """What is in the swap folder now; a link or a folder has no data, and goes back as it is."""
     try:
         handle = os.open(name, READ, dir_fd=place.swap)
@@ -261,19 +232,19 @@ def _came(place: _Place, name: str, looked_at: ExitStack) -> _Came:
     return _Came(ino, None, writing=True) if kernel.is_open_for_writing(handle) else _Came(ino, whole(handle))
 
 
-def _returned(place: _Place, name: str) -> bool:
+def _returned(place: Place, name: str) -> bool:
     """Puts a save back where the file was removed meanwhile; False when one is there again."""
     try:
-        _rename_new(name, place.swap, place.name, place.folder)
+        rename_new(name, place.swap, place.name, place.folder)
     except FileExistsError:
         return False
     return True
 
 
-def _replace_by_link(place: _Place, handle: int, name: str, data: bytes, expected: str) -> Placed | Overtaken:
+def _replace_by_link(place: Place, handle: int, name: str, data: bytes, expected: str) -> Placed | Overtaken:
     kept = str(SwapName.of(place.path, sha256(data).hexdigest(), expected))
     try:
-        _link(place.name, place.folder, kept, place.swap)
+        link(place.name, place.folder, kept, place.swap)
     except FileNotFoundError:
         return Overtaken(None)
     place.fresh.append(kept)
@@ -286,42 +257,12 @@ def _replace_by_link(place: _Place, handle: int, name: str, data: bytes, expecte
     return Placed(_stamp(handle, data), place.displaced(kept, expected))
 
 
-def _same(place: _Place, kept: str) -> bool:
+def _same(place: Place, kept: str) -> bool:
     try:
         now = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
     except FileNotFoundError:
         return False
     return now.st_ino == os.stat(kept, dir_fd=place.swap, follow_symlinks=False).st_ino
-
-
-def _rename_new(name: str, folder: int, new: str, new_folder: int) -> None:
-    try:
-        kernel.rename_new(name, folder, new, new_folder)
-    except kernel.Unsupported:
-        _link(name, folder, new, new_folder)
-        os.unlink(name, dir_fd=folder)
-
-
-def _link(name: str, folder: int, new: str, new_folder: int) -> None:
-    try:
-        os.link(name, new, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
-    except PermissionError as error:
-        raise StorageFailed(
-            "the file system can neither exchange nor link files",
-            hint="keep the folder on a file system such as ext4, xfs, btrfs or tmpfs",
-        ) from error
-
-
-def _opened(place: _Place) -> int | None:
-    """A handle of the file that is there, or None. Raises Forbidden for anything but a regular file, OSError."""
-    try:
-        found = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
-        if not stat.S_ISREG(found.st_mode):
-            where = place.root.real / place.path
-            raise Forbidden(f"{where} is no regular file", hint="move it away", path=place.path)
-        return os.open(place.name, READ, dir_fd=place.folder)
-    except FileNotFoundError:
-        return None
 
 
 def _stamp(handle: int, data: bytes) -> Stamp | None:
@@ -332,35 +273,3 @@ def _stamp(handle: int, data: bytes) -> Stamp | None:
     after = os.fstat(handle)
     stamp = Stamp(after.st_ino, after.st_size, after.st_mtime_ns, after.st_ctime_ns)
     return stamp if (before.st_mtime_ns, before.st_ctime_ns) == stamp[2:] else None
-
-
-@contextmanager
-def _place(root: Root, path: str, *, create: bool) -> Iterator[_Place | None]:
-    """None where the folder is missing. Names of ours that were not put anywhere are gone at the end."""
-    root.verify()
-    with ExitStack() as stack:
-        swap = stack.enter_context(swap_folder(root))
-        try:
-            folder, name = stack.enter_context(root.folder_of(path, create=create))
-        except FileNotFoundError:
-            place = None
-        else:
-            place = _Place(root, path, folder, name, swap)
-            stack.callback(_tidy, place)
-        yield place
-
-
-def _tidy(place: _Place) -> None:
-    for name in place.fresh:
-        with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=place.swap)
-
-
-@contextmanager
-def _failing(verb: str, root: Root, path: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        failed = files.failure(verb, root.real / path, error)
-        failed.details.setdefault("path", path)
-        raise failed from error
