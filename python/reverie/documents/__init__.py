@@ -6,6 +6,7 @@ from reverie.documents.listing import DocumentEntry, relisted
 from reverie.documents.page import Item, Page
 from reverie.documents.read import read
 from reverie.documents.refresh import refreshed
+from reverie.documents.takeback import taken_back
 from reverie.documents.write import changed, fresh
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "read",
     "refreshed",
     "relisted",
+    "taken_back",
 ]

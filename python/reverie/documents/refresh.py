@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reverie.documents.page import Page
     from reverie.documents.read import Parsed
 
-__all__ = ["refreshed", "restated"]
+__all__ = ["refreshed", "restamped", "restated"]
 
 _SUMMARY: Final = re.compile(r"(?P<head>[^:]*Summary:)(?P<space>[ \t]*)(?P<value>.*?)(?P<tail>[ \t]*[\r\n]*)\Z")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -59,10 +59,18 @@ def restated(parts: Parsed, *, day: str, summary: str | None = None) -> str:
         edits += _summary_edit(parts.blocks, parts.data, wanted)
     if parts.page.form in {Form.FACTS, Form.EPISODES}:
         edits += _day_edit(parts.blocks, parts.data, day)
-    data = parts.data
-    for start, end, new in sorted(edits, reverse=True):
-        data = data[:start] + new.encode() + data[end:]
-    return data.decode()
+    return _edited(parts.data, edits)
+
+
+def restamped(path: str, text: str, like: str) -> str:
+    """A document whose summary line and Updated line, where it has them, say what those of another text say."""
+    parts, other = parsed(path, text), parsed(path, like)
+    summary = next((block.text for block in other.blocks if block.kind is BlockKind.SUMMARY), None)
+    updated = next((block.text for block in reversed(other.blocks) if is_updated_line(block)), None)
+    edits = [] if summary is None else _summary_edit(parts.blocks, parts.data, summary)
+    if updated is not None:
+        edits += _day_edit(parts.blocks, parts.data, updated[-len("2026-11-21") :])
+    return _edited(parts.data, edits)
 
 
 def _wanted(page: Page, summary: str | None) -> str | None:
@@ -87,3 +95,9 @@ def _day_edit(blocks: Sequence[Block], data: bytes, day: str) -> list[tuple[int,
         return []
     line = data[block.start : block.end].decode()
     return [(block.start, block.end, _DATE.sub(day, line, count=1))]
+
+
+def _edited(data: bytes, edits: Sequence[tuple[int, int, str]]) -> str:
+    for start, end, new in sorted(edits, reverse=True):
+        data = data[:start] + new.encode() + data[end:]
+    return data.decode()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from reverie.documents import taken_back
 from reverie.engine.writing import Author, Given, put_texts
 from reverie.errors import Conflict, NotFound
-from reverie.merge import merge3
 from reverie.store import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from reverie.store import Reader, Writer
 
@@ -33,14 +33,14 @@ def undo_documents(
         path = str(change["key"][0])
         before, after = _record(writer, path, change["before"]), _record(writer, path, change["after"])
         now = writer.get(Kind.DOCUMENT, (path,))
-        merged = _merged(before, after, now)
+        merged = _merged(path, before, after, now, day=writer.at[:10])
         if merged is _TORN:
             torn.append(path)
         elif merged is not _SAME:
             texts[path] = merged  # type: ignore[assignment]
     if torn:
         raise Conflict(
-            f"operation {operation['seq']} cannot be undone: {', '.join(sorted(torn))} changed in its places",
+            f"operation {operation['seq']} cannot be undone: {', '.join(sorted(torn))} changed since in its places",
             hint="undo the later operations first, or edit the document; reverie diff shows both",
             paths=sorted(torn),
         )
@@ -50,7 +50,7 @@ def undo_documents(
         author=author,
         at=writer.at,
         new_id=new_id,
-        known=_memories_at(writer, texts, operation["seq"] - 1),
+        known=_memories_at(writer, texts, operation["seq"] - 1, only=_memories_of(operation)),
         provenance={"undoes": operation["seq"]},
     )
 
@@ -123,17 +123,24 @@ _TORN = _Answer()
 
 
 def _merged(
-    before: dict[str, Any] | None, after: dict[str, Any] | None, now: dict[str, Any] | None
+    path: str, before: dict[str, Any] | None, after: dict[str, Any] | None, now: dict[str, Any] | None, *, day: str
 ) -> Given | _Answer | None:
     """What becomes of a document: its text, None to delete it, or that it stays, or that it cannot be decided."""
     if _text(now) == _text(before):
         return _SAME
     if _text(now) == _text(after):
         return None if before is None else Given(before["content"], before["ids"])
-    if before is None or after is None or now is None:
+    if after is None or now is None:
         return _TORN
-    merged = merge3(after["content"], now["content"], before["content"])
-    return Given(merged.text) if merged.clean else _TORN
+    found = taken_back(path, None if before is None else _stood(before), _stood(after), _stood(now), day=day)
+    if found is None:
+        return _TORN
+    text, ids = found
+    return None if text is None else Given(text, ids)
+
+
+def _stood(record: dict[str, Any]) -> tuple[str, list[str]]:
+    return record["content"], record["ids"]
 
 
 def _text(record: dict[str, Any] | None) -> str | None:
@@ -153,12 +160,22 @@ def _record(reader: Reader, path: str, operation: int | None) -> dict[str, Any] 
     )
 
 
-def _memories_at(reader: Reader, texts: Mapping[str, Given | None], operation: int) -> dict[str, dict[str, Any]]:
-    """The memories of texts that come back as they were, as they were then: their authors come back with them."""
+def _memories_of(operation: Mapping[str, Any]) -> set[str]:
+    """The ids of the memories that an operation changed."""
+    return {str(each["key"][0]) for each in operation["changes"] if each["kind"] == Kind.MEMORY.value}
+
+
+def _memories_at(
+    reader: Reader, texts: Mapping[str, Given | None], operation: int, *, only: Collection[str] | None = None
+) -> dict[str, dict[str, Any]]:
+    """The memories of texts that come back as they were, as they were then: their authors come back with them.
+
+    `only` says which may: others were changed since, and are what they are now.
+    """
     found = {}
     for given in texts.values():
         for name in given.ids if given is not None and given.ids is not None else ():
             past = [each for each in reader.history(Kind.MEMORY, (name,)) if each.operation <= operation]
-            if past and past[-1].value is not None:
+            if past and past[-1].value is not None and (only is None or name in only):
                 found[name] = past[-1].value
     return found
