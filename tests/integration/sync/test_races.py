@@ -153,7 +153,9 @@ def test_nothing_is_written_outside_while_a_folder_is_a_link(
     racer.start()
     outcomes = {"placed": 0, "refused": 0, "read": 0}
     try:
-        for number in range(count(1500, 50_000)):
+        number = 0
+        while number < count(1500, 50_000) or not (outcomes["placed"] and outcomes["refused"]):
+            number += 1
             folder = "facts/deep" if inside else "facts"
             try:
                 done = put(root, f"{folder}/{number % 100}-{number // 100}.md", b"x", expected=None)
@@ -166,7 +168,5 @@ def test_nothing_is_written_outside_while_a_folder_is_a_link(
         stop.set()
         racer.join()
     assert [path.name for path in outside.iterdir()] == ["known.md"]
-    assert outcomes["placed"] > 0
-    assert outcomes["refused"] > 0
     assert outcomes["read"] == 0
     assert swapped(root) == []
