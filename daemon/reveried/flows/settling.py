@@ -29,6 +29,7 @@ async def resolve(
     """Settles a conflict, and puts on disk what follows from it."""
     with services.store.reader(space) as reader:
         held = reader.get(Kind.CONFLICT, (conflict_id,))
+        seen = None if held is None else conflicts.both_texts(reader, held)  # what is saved meanwhile nobody has seen
     paths = {held["path"], held["copy"]} if held is not None else set()
     await services.folders.take_in(space, paths)
     write = conflicts.resolve(
@@ -38,6 +39,7 @@ async def resolve(
         content=None if content is None else services.redactor.text(content),
         who=who,
         author="person",
+        seen=seen,
         new_id=partial(services.new_id, "mem"),
         idempotency=idempotency,
     )

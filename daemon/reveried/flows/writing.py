@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import documents, memories
-from reverie.store import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,14 +138,18 @@ async def change(
     author: Author,
 ) -> dict[str, Any]:
     """The record of a memory as it reads now."""
-    write = memories.change(space, memory_id, content=_clean(services, content), tags=tags, who=who, author=author)
-    return await _written(services, space, _document_of(services, space, memory_id), write)
+    seen = _seen(services, space, memory_id)
+    write = memories.change(
+        space, memory_id, content=_clean(services, content), tags=tags, who=who, author=author, seen=seen
+    )
+    return await _written(services, space, seen["document"], write)
 
 
 async def forget(services: Services, space: str, memory_id: str, *, who: str, author: Author) -> dict[str, Any]:
     """What `DELETE /v1/memories/{id}` answers."""
-    write = memories.forget(space, memory_id, who=who, author=author)
-    return await _written(services, space, _document_of(services, space, memory_id), write)
+    seen = _seen(services, space, memory_id)
+    write = memories.forget(space, memory_id, who=who, author=author, seen=seen)
+    return await _written(services, space, seen["document"], write)
 
 
 async def _written(services: Services, space: str, path: str, write: Write[dict[str, Any]]) -> dict[str, Any]:
@@ -157,10 +160,10 @@ async def _written(services: Services, space: str, path: str, write: Write[dict[
     return dict(done)
 
 
-def _document_of(services: Services, space: str, memory_id: str) -> str:
+def _seen(services: Services, space: str, memory_id: str) -> dict[str, Any]:
+    """What the caller can have read of a memory; what a person saved meanwhile they have not."""
     with services.store.reader(space) as reader:
-        found = reader.get(Kind.MEMORY, (memory_id,))
-    return "" if found is None else str(found["document"])
+        return memories.get(reader, memory_id)
 
 
 def _clean(services: Services, text: str | None) -> str | None:

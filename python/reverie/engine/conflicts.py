@@ -65,9 +65,8 @@ def get(reader: Reader, conflict_id: str) -> dict[str, Any]:
 
 
 def both_texts(reader: Reader, held: dict[str, Any]) -> tuple[str, str]:
-    """The document as it is now, and what the store had when the person's file came in."""
-    document = reader.get(Kind.DOCUMENT, (held["path"],))
-    return "" if document is None else str(document["content"]), str(held["text"])
+    """The document as it is now, and its copy: what the store had, and what people wrote into it since."""
+    return _content(reader, held["path"]) or "", _other(reader, held)
 
 
 def resolve(
@@ -78,13 +77,15 @@ def resolve(
     content: str | None,
     who: str,
     author: Author,
+    seen: tuple[str, str] | None = None,
     new_id: Callable[[], str],
     idempotency: tuple[str, str] | None = None,
 ) -> Write[dict[str, Any]]:
     """Settles a conflict: the file's text stays, the store's comes back in its places, both stand, or `content` does.
 
     The body answers `{"id", "path", "copy", "etag", "operation"}`; what changed in the document meanwhile stays. It
-    raises Conflict where the choice and a later change do not go together.
+    raises Conflict where the choice and a later change do not go together, and where the texts are not those that the
+    caller could have `seen`.
     """
     if (keep is None) == (content is None):
         raise ValidationError(
@@ -93,6 +94,8 @@ def resolve(
 
     def body(writer: Writer) -> dict[str, Any]:
         held = get(writer, conflict_id)
+        if seen is not None and seen != both_texts(writer, held):
+            raise Conflict("one of the texts was changed just now", hint="read both again, then decide")
         texts: dict[str, Given | None] = {}
         if content is not None:
             texts[held["path"]] = Given(content)
@@ -118,7 +121,9 @@ def _chosen(writer: Writer, held: dict[str, Any], both: bool) -> str:  # noqa: F
     """The document with the store's words in the places of the conflict, or behind the person's."""
     now = str(held_by(writer, held["path"])["content"])
     then = _text_at(writer, held)
-    wanted = _joined(then, held["regions"], str(held["text"])) if both else str(held["text"])
+    other = _other(writer, held)
+    regions = held["regions"] if other == held["text"] else ()  # an edited copy stands as a whole
+    wanted = _joined(then, regions, other) if both else other
     merged = merge3(then, now, wanted)
     if not merged.clean:
         raise Conflict(
@@ -127,6 +132,17 @@ def _chosen(writer: Writer, held: dict[str, Any], both: bool) -> str:  # noqa: F
             conflicts=len(merged.conflicts),
         )
     return merged.text
+
+
+def _content(reader: Reader, path: str) -> str | None:
+    document = reader.get(Kind.DOCUMENT, (path,))
+    return None if document is None else str(document["content"])
+
+
+def _other(reader: Reader, held: dict[str, Any]) -> str:
+    """The text beside the person's: the copy as it is now."""
+    copy = _content(reader, held["copy"])
+    return str(held["text"]) if copy is None else copy
 
 
 def _text_at(reader: Reader, held: dict[str, Any]) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["change", "forget", "get", "remember"]
 
+SAID = ("content", "tags", "title", "fields")
+
 
 def get(reader: Reader, memory_id: str) -> dict[str, Any]:
     """A memory's record.
@@ -72,14 +74,18 @@ def change(
     tags: Sequence[str] | None,
     who: str,
     author: Author,
+    seen: dict[str, Any] | None = None,
     idempotency: tuple[str, str] | None = None,
 ) -> Write[dict[str, Any]]:
-    """Other words or other tags for a memory; only its block is edited. The body answers with its record."""
+    """Other words or other tags for a memory; only its block is edited. The body answers with its record.
+
+    `seen` is the record that the caller could have read. The body raises Conflict where the memory says something else.
+    """
     if content is None and tags is None:
         raise ValidationError("nothing is to be changed", hint="give `content`, `tags` or both")
 
     def body(writer: Writer) -> dict[str, Any]:
-        memory = value(Memory, get(writer, memory_id))
+        memory = _as_seen(writer, memory_id, seen)
         words = Wording(
             memory.content if content is None else content,
             memory.tags if tags is None else tuple(tags),
@@ -94,12 +100,18 @@ def change(
 
 
 def forget(
-    space: str, memory_id: str, *, who: str, author: Author, idempotency: tuple[str, str] | None = None
+    space: str,
+    memory_id: str,
+    *,
+    who: str,
+    author: Author,
+    seen: dict[str, Any] | None = None,
+    idempotency: tuple[str, str] | None = None,
 ) -> Write[dict[str, Any]]:
-    """Takes a memory's block out of its document; `undo` brings it back."""
+    """Takes a memory's block out of its document; `undo` brings it back. `seen` as in `change`."""
 
     def body(writer: Writer) -> dict[str, Any]:
-        memory = value(Memory, get(writer, memory_id))
+        memory = _as_seen(writer, memory_id, seen)
         held = _document_of(writer, memory)
         if form_of(memory.document, held["content"]) is Form.WHOLE:
             put_texts(writer, {memory.document: None}, author=author, at=writer.at, new_id=_none_new)
@@ -126,6 +138,14 @@ def _edit(writer: Writer, path: str, change: Change, *, author: Author, who: str
         new_id=_none_new,
         provenance={"by": who},
     )
+
+
+def _as_seen(reader: Reader, memory_id: str, seen: dict[str, Any] | None) -> Memory:
+    """A memory that says what it said to the caller: nobody replaces a person's words who has not read them."""
+    record = get(reader, memory_id)
+    if seen is not None and any(record[name] != seen[name] for name in SAID):
+        raise Conflict(f"memory {memory_id} was changed just now", hint="read it again, then decide")
+    return value(Memory, record)
 
 
 def _document_of(reader: Reader, memory: Memory) -> dict[str, Any]:

@@ -1,0 +1,119 @@
+"""Nobody replaces words that they cannot have read: what a person saved since then is kept, and the caller is told."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+from reverie.engine import conflicts, memories
+from reverie.engine.writing import Given, blocks_of, put_texts
+from reverie.errors import Conflict
+from reverie.store import Kind
+from reverie.sync.values import Copy, Region
+from support.stores import AT, opened, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reverie.store import Store, Writer
+
+PATH, BESIDE = "facts/user.md", "facts/user.sync-conflict-20261121-093000-abc123.md"
+MINE, OTHER = "- Role: pilot\n- Name: Ada\n", "- Role: cook\n- Name: Ada\n"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """One document that two have changed, and its copy."""
+    with opened(tmp_path / "store") as made:
+        saves(made, {PATH: MINE, BESIDE: OTHER})
+        region = Region("- Role: pilot\n", "- Role: cook\n")
+        write(made, lambda writer: conflicts.open_(writer, Copy(PATH, BESIDE, OTHER, (region,)), "cnf_1", AT))
+        yield made
+
+
+def saves(store: Store, texts: dict[str, str]) -> None:
+    """What a person writes."""
+    ids = count(1)
+
+    def body(writer: Writer) -> list[str]:
+        given = {path: Given(text) for path, text in texts.items()}
+        return put_texts(writer, given, author="person", at=AT, new_id=lambda: f"mem_{writer.number}_{next(ids)}")
+
+    write(store, body)
+
+
+def commits(store: Store, made: Any) -> Any:
+    return write(store, made.body).value
+
+
+def text(store: Store, path: str = PATH) -> str | None:
+    with store.reader("default") as reader:
+        return conflicts.both_texts(reader, {"path": path, "copy": path, "text": ""})[0]
+
+
+def test_a_memory_that_says_something_else_by_now_is_left_alone(store: Store) -> None:
+    """Neither changed nor forgotten; when its new words have been read, it may be."""
+    with store.reader("default") as reader:
+        [memory_id] = [held for held, _ in _blocks(store) if "pilot" in memories.get(reader, held)["content"]]
+        seen = memories.get(reader, memory_id)
+    saves(store, {PATH: MINE.replace("pilot", "pilot and baker")})
+
+    def change(seen: dict[str, Any]) -> None:
+        made = memories.change(
+            "default", memory_id, content="Role: none", tags=None, who="x", author="agent", seen=seen
+        )
+        commits(store, made)
+
+    with pytest.raises(Conflict, match="changed just now"):
+        change(seen)
+    with pytest.raises(Conflict, match="changed just now"):
+        commits(store, memories.forget("default", memory_id, who="x", author="agent", seen=seen))
+    assert "pilot and baker" in str(text(store))
+
+    with store.reader("default") as reader:
+        seen = memories.get(reader, memory_id)
+    saves(store, {PATH: MINE.replace("pilot", "pilot and baker").replace("Ada", "Eve")})
+    change(seen)
+    assert "Role: none" in str(text(store))
+    assert "Eve" in str(text(store))
+
+
+def _blocks(store: Store) -> list[tuple[str, str]]:
+    with store.reader("default") as reader:
+        held = reader.get(Kind.DOCUMENT, (PATH,))
+    assert held is not None
+    return blocks_of(held)
+
+
+@pytest.mark.parametrize("keep", ["file", "store", "both"])
+def test_what_a_person_wrote_into_a_conflict_copy_counts(store: Store, keep: Literal["file", "store", "both"]) -> None:
+    """It is part of the other text; somebody who has not seen it settles nothing."""
+    ids = count(1)
+
+    def resolve(seen: tuple[str, str]) -> None:
+        made = conflicts.resolve(
+            "default",
+            "cnf_1",
+            keep=keep,
+            content=None,
+            who="x",
+            author="person",
+            seen=seen,
+            new_id=lambda: f"mem_new_{next(ids)}",
+        )
+        commits(store, made)
+
+    saves(store, {BESIDE: OTHER + "- Motto: never give in\n"})
+    with pytest.raises(Conflict, match="changed just now"):
+        resolve((MINE, OTHER))
+    assert "never give in" in str(text(store, BESIDE))
+
+    resolve((MINE, OTHER + "- Motto: never give in\n"))
+    found = str(text(store))
+    assert ("never give in" in found) == (keep != "file")
+    assert ("Role: pilot" in found) == (keep != "store")
+    assert ("Role: cook" in found) == (keep != "file")
+    assert text(store, BESIDE) == ""
