@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reverie import apply
+from reverie.blocks import BlockKind
 from reverie.documents.changes import Add, Change, Delete, Update
 from reverie.documents.form import Form
 from reverie.documents.lines import bullet, ending_of
 from reverie.documents.place import place_of
-from reverie.documents.read import parsed, read
+from reverie.documents.read import is_updated_line, parsed, read
 from reverie.documents.render import day_of, section, section_again
 from reverie.documents.splice import inserted, replaced, top_of
 from reverie.errors import ValidationError
@@ -142,12 +143,22 @@ def _texts(form: Form, changes: Sequence[Change], day: str) -> dict[str, str]:
 def _standing(
     given: Standing, candidates: Iterable[str], order: Sequence[str], texts: Mapping[str, str]
 ) -> Standing | None:
-    """The first of some texts that says under these ids what was said before, or for those in `texts` what they say."""
+    """The first of some texts that says under these ids what was said before, or for those in `texts` what they say.
+
+    What the document says of itself must still be read as that, and not be closed in by what a change closes.
+    """
     wanted = dict(zip(given.ids, given.parts.page.items, strict=True))
     wanted |= {name: read(given.path, text).items[0] for name, text in texts.items()}
     said = [(wanted[name].content, wanted[name].tags, wanted[name].title) for name in order]
     for text in candidates:
         parts = parsed(given.path, text)
-        if [(item.content, item.tags, item.title) for item in parts.page.items] == said:
+        if _of_itself(parts) == _of_itself(given.parts) and said == [
+            (item.content, item.tags, item.title) for item in parts.page.items
+        ]:
             return Standing(given.path, text, tuple(order), parts)
     return None
+
+
+def _of_itself(parts: Parsed) -> list[str]:
+    """The summary and the days of a file."""
+    return [block.text for block in parts.blocks if block.kind is BlockKind.SUMMARY or is_updated_line(block)]

@@ -232,3 +232,17 @@ def test_other_files_are_refreshed_only_when_asked() -> None:
     assert refreshed("notes.md", "> Summary: x\n- a: b\n- Updated: 2020-01-01\n", day=DAY).startswith("> Summary: x\n")
     assert refreshed("notes.md", "# A\n", day=DAY, summary="y") == "# A\n\n> Summary: y\n"
     assert refreshed("notes.txt", "> Summary: x\n", day=DAY, summary="y") == "> Summary: x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "plan", "expected"),
+    [
+        ("- a\n - b\n\n  apart\n", [Delete("id1")], "- a\n<!-- -->\n\n  apart\n"),
+        ("<pre>\n\n- a\n- b\n", [Update("id1", Wording("x </pre> y"))], "- x </pre> y\n\n<pre>\n\n- a\n"),
+        ("<pre>\n\n- a\n", [Add("new", Wording("x </pre> y"))], "- x </pre> y\n\n<pre>\n\n- a\n"),
+    ],
+)
+def test_items_are_parted_where_they_would_run_into_one(text: str, plan: list[Change], expected: str) -> None:
+    """By an empty line, by a comment, or by another place: nothing else that the file says changes."""
+    ids = [f"id{number}" for number, _ in enumerate(read("facts/a.md", text).items)]
+    assert changed("facts/a.md", text, ids, plan, day=DAY).text == expected
