@@ -1,13 +1,16 @@
 """The commands that look back over documents: diff between two points, and a return to one of them."""
 
 import difflib
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reveried.cli import place
 from reveried.cli.options import Json
 from reveried.cli.output import as_json, counted, say
+
+if TYPE_CHECKING:
+    from reverie.client import Client
 
 __all__ = ["diff", "rollback"]
 
@@ -41,6 +44,8 @@ def rollback(
     operation: Annotated[
         str, typer.Argument(metavar="OP", help="The last operation whose work stays, as `reverie log` shows it.")
     ],
+    path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="Only this document.")] = None,
+    memory: Annotated[str | None, typer.Option("--memory", metavar="ID", help="Only this memory.")] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:
@@ -50,11 +55,8 @@ def rollback(
     """
     with place.client() as client:
         if not yes and not json:
-            client.operation(operation)
-            changed = client.difference(operation).items
-            say(f"{counted(len(changed), 'document')} would go back: {', '.join(item.path for item in changed[:10])}")
-            typer.confirm("Go back?", abort=True)
-        done = client.rollback(operation)
+            _ask(client, operation, path=path, memory=memory)
+        done = client.rollback(operation, path=path, memory=memory)
     if json:
         as_json(done)
         return
@@ -62,3 +64,15 @@ def rollback(
         f"Back at operation {done.to}: {counted(len(done.documents), 'document')} changed. "
         f"To take that back: reverie undo {done.operation}"
     )
+
+
+def _ask(client: "Client", operation: str, *, path: str | None, memory: str | None) -> None:
+    """Says what would go back, and ends the command unless that is meant."""
+    if operation != "0":
+        client.operation(operation)
+    if memory is not None:
+        say(f"Memory {memory} would go back to operation {operation}.")
+    else:
+        changed = client.difference(operation, path=path).items
+        say(f"{counted(len(changed), 'document')} would go back: {', '.join(item.path for item in changed[:10])}")
+    typer.confirm("Go back?", abort=True)

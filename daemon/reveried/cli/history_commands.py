@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reverie import wire
 from reverie.errors import NotFound
 from reveried.cli import place
 from reveried.cli.changes import in_words
 from reveried.cli.options import Json, Limit
-from reveried.cli.output import as_json, counted, fields, say, size, table, when
+from reveried.cli.output import as_json, clip, counted, fields, say, size, table, when
 from reveried.cli.pages import every
 
 if TYPE_CHECKING:
-    from reverie import wire
     from reverie.client import Client
 
 __all__ = ["archives_list", "archives_show", "archives_verify", "log", "show", "undo"]
@@ -26,6 +26,9 @@ Address = Annotated[str, typer.Argument(metavar="SHA256", help="An archive's add
 
 
 def log(
+    what: Annotated[
+        str | None, typer.Argument(metavar="[WHAT]", help="A document's path or a memory's id: its versions alone.")
+    ] = None,
     limit: Limit = 20,
     all_: Annotated[bool, typer.Option("--all", "-a", help="Appends and import steps too.")] = False,
     json: Json = False,
@@ -35,6 +38,9 @@ def log(
     Example: reverie log
     """
     with place.client() as client:
+        if what is not None:
+            _versions(client, what, limit, json=json)
+            return
         if json:
             as_json(client.operations(limit=limit))
             return
@@ -57,14 +63,21 @@ def log(
 
 
 def show(
-    operation: Annotated[str, typer.Argument(metavar="OP", help="An operation's id, as `reverie log` shows it.")],
+    operation: Annotated[
+        str,
+        typer.Argument(metavar="OP|PATH", help="An operation's id, as `reverie log` shows it; or a document's path."),
+    ],
+    at: Annotated[str | None, typer.Option("--at", metavar="OP", help="The document as it was after this one.")] = None,
     json: Json = False,
 ) -> None:
-    """Show one operation and what it changed.
+    """Show one operation and what it changed; or a document, now or as it was.
 
     Example: reverie show OP
     """
     with place.client() as client:
+        if "." in operation:
+            _document(client, operation, at, json=json)
+            return
         found = client.operation(operation)
         words = [] if json else in_words(client, found)
     if json:
@@ -163,6 +176,40 @@ def archives_verify(json: Json = False) -> None:
         say(f"{counted(good, 'archive')} checked and good" + (f", {len(wrong)} not." if wrong else "."))
     if wrong:
         raise typer.Exit(1)
+
+
+def _document(client: "Client", path: str, at: str | None, *, json: bool) -> None:
+    """A document's text, now or as it was."""
+    found = client.document(path, at=at)
+    if json:
+        as_json(found)
+    else:
+        typer.echo(found.content, nl=not found.content.endswith("\n"))
+
+
+def _versions(client: "Client", what: str, limit: int, *, json: bool) -> None:
+    """The versions of one document or one memory, newest first."""
+    found: wire.Page[wire.DocumentVersion] | wire.Page[wire.MemoryVersion]
+    found = client.document_history(what) if "." in what else client.memory_history(what)
+    if json:
+        as_json(found)
+        return
+    table(
+        ["Operation", "When (UTC)", "Who", "Why", "Says"],
+        [(item.operation, when(item.at), item.who, item.why, _says(item)) for item in found.items[::-1][:limit]],
+        wraps=(3, 4),
+        drop=(2,),
+    )
+    say(
+        f"To see one: reverie show {what} --at OP" if "." in what else f"To return: reverie rollback OP --memory {what}"
+    )
+
+
+def _says(version: "wire.DocumentVersion | wire.MemoryVersion") -> str:
+    """The first words of a version, or that it was deleted."""
+    if isinstance(version, wire.DocumentVersion):
+        return "deleted" if version.etag is None else version.summary or "-"
+    return "deleted" if version.memory is None else clip(version.memory.title or version.memory.content, 60)
 
 
 def _operations(client: "Client", limit: int, *, with_routine: bool) -> tuple[list["wire.Operation"], int]:

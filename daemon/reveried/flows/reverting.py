@@ -27,13 +27,27 @@ async def undo(
 
 
 async def rollback(
-    services: Services, space: str, seq: int, *, who: str, idempotency: tuple[str, str] | None
+    services: Services,
+    space: str,
+    seq: int,
+    *,
+    who: str,
+    path: str | None,
+    memory: str | None,
+    idempotency: tuple[str, str] | None,
 ) -> dict[str, Any]:
     """What `POST /v1/rollback` answers. Everything that people saved is in the history before anything goes back."""
     async with turn("memories", space):
         await services.folders.sync(space, None, whole=True)
         write = history.rollback(
-            space, seq, who=who, author="agent", new_id=partial(services.new_id, "mem"), idempotency=idempotency
+            space,
+            seq,
+            who=who,
+            author="agent",
+            new_id=partial(services.new_id, "mem"),
+            path=path,
+            memory=memory,
+            idempotency=idempotency,
         )
         done = (await services.submit(write)).value
         await services.folders.show(space)

@@ -70,15 +70,20 @@ async def list_documents(call: Call) -> Reply:
 
 
 async def get_document(call: Call) -> Reply:
-    """One document with its text; `ETag` changes with every version."""
-    path = documents.readable(call.params["path"])
-    found = None
-    if is_ours(PurePosixPath(path)):
-        found = await asyncio.to_thread(call.services.folders.of(call.space).projected, path)
-    if found is None:
-        with call.services.store.reader(call.space) as reader:
-            found = documents.held_by(reader, path)
+    """One document with its text, now or as it was after an operation (`at`); `ETag` changes with every version."""
+    found = await asyncio.to_thread(_found, call, documents.readable(call.params["path"]))
     return Reply({**_shown(found), "content": found["content"]}, headers={"etag": f'"{found["sha256"]}"'})
+
+
+def _found(call: Call, path: str) -> dict[str, Any]:
+    if is_ours(PurePosixPath(path)):
+        projected = call.services.folders.of(call.space).projected(path)
+        if projected is not None:
+            return projected
+    with call.services.store.reader(call.space) as reader:
+        if "at" in call.query:
+            return documents.at_operation(reader, path, call.integer("at", 0))
+        return documents.held_by(reader, path)
 
 
 async def put_document(call: Call) -> Reply:
@@ -154,7 +159,14 @@ ROUTES = (
         gives=wire.Page[wire.Document],
         query=("limit", "after"),
     ),
-    Route("GET", "/v1/documents/{path:path}", get_document, "One document with its text.", gives=wire.DocumentText),
+    Route(
+        "GET",
+        "/v1/documents/{path:path}",
+        get_document,
+        "One document with its text, now or after an operation.",
+        gives=wire.DocumentText,
+        query=("at",),
+    ),
     Route(
         "PUT",
         "/v1/documents/{path:path}",

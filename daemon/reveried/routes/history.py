@@ -66,8 +66,17 @@ async def undo(call: Call) -> Reply:
 
 async def rollback(call: Call) -> Reply:
     """Brings documents, memories and notes back to what they were, as a new operation."""
-    seq = int(call.into(wire.Rollback).operation)
-    return Reply(await reverting.rollback(call.services, call.space, seq, who=call.who, idempotency=call.idempotency))
+    asked = call.into(wire.Rollback)
+    done = await reverting.rollback(
+        call.services,
+        call.space,
+        int(asked.operation),
+        who=call.who,
+        path=None if asked.path is None else documents.readable(asked.path),
+        memory=asked.memory,
+        idempotency=call.idempotency,
+    )
+    return Reply(done)
 
 
 async def versions(call: Call) -> Reply:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["TEXT_BYTES_MAX", "append", "checked", "delete", "held_by", "patched", "put", "readable"]
+__all__ = ["TEXT_BYTES_MAX", "append", "at_operation", "checked", "delete", "held_by", "patched", "put", "readable"]
 
 TEXT_BYTES_MAX = 1024 * 1024  # of one document; what is longer is no memory
 
@@ -56,6 +56,20 @@ def held_by(reader: Reader, path: str) -> dict[str, Any]:
     if found is None:
         raise NotFound(f"there is no document {path!r}", hint="GET /v1/documents lists them")
     return found
+
+
+def at_operation(reader: Reader, path: str, operation: int) -> dict[str, Any]:
+    """A document's record as it was when `operation` was committed.
+
+    Raises:
+        NotFound: it was not there then, or that version is no longer kept.
+    """
+    past = [version for version in reader.history(Kind.DOCUMENT, (path,)) if version.operation <= operation]
+    if not past or past[-1].value is None:
+        raise NotFound(
+            f"there was no document {path!r} at operation {operation}", hint=f"reverie log {path} lists its versions"
+        )
+    return past[-1].value
 
 
 def put(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.engine import reverting
 from reverie.engine.distillation import last_own
-from reverie.errors import NotFound
+from reverie.errors import NotFound, ValidationError
 from reverie.models import EntryKind
 from reverie.store import RULES, Kind, Write
 from reverie.store.undo import restore
@@ -78,19 +78,29 @@ def rollback(
     who: str,
     author: Author,
     new_id: Callable[[], str],
+    path: str | None = None,
+    memory: str | None = None,
     idempotency: tuple[str, str] | None = None,
 ) -> Write[dict[str, Any]]:
     """Brings documents, memories, notes and working states back to what they were when operation `seq` was committed.
 
-    Messages, archives, purges and the ledger stay; so does the history, and an undo takes the rollback back.
+    Of one document (`path`) or one `memory` alone, where that is asked. Messages, archives, purges and the ledger stay;
+    so does the history, and an undo takes the rollback back.
     The body raises NotFound where there is no such operation, or what it left is no longer kept.
     """
+    if path is not None and memory is not None:
+        raise ValidationError("say a path or a memory, not both", hint="leave one of them out")
 
     def body(writer: Writer) -> dict[str, Any]:
         if seq:
             get(writer, seq)
-        paths = reverting.return_documents(writer, seq, author=author, new_id=new_id)
-        returned = _return_records(writer, seq)
+        returned = 0
+        if memory is not None:
+            paths = reverting.return_memory(writer, memory, seq, author=author)
+        else:
+            only = None if path is None else [path]
+            paths = reverting.return_documents(writer, seq, author=author, new_id=new_id, paths=only)
+            returned = 0 if path is not None else _return_records(writer, seq)
         return {"operation": str(writer.number), "to": str(seq), "documents": paths, "records": returned}
 
     return Write(space=space, who=who, why=f"rollback to {seq}", body=body, idempotency=idempotency)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reverie.documents import taken_back
+from reverie.documents import Add, Change, Delete, Update, Wording, changed, fresh, taken_back
 from reverie.engine.writing import Author, Given, put_texts
 from reverie.errors import Conflict, NotFound
 from reverie.store import Kind
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["return_documents", "text_at", "texts_at", "undo_documents"]
+__all__ = ["return_documents", "return_memory", "text_at", "texts_at", "undo_documents"]
+
+LIST = "MEMORY.md"
 
 
 def undo_documents(
@@ -38,6 +40,8 @@ def undo_documents(
             torn.append(path)
         elif merged is not _SAME:
             texts[path] = merged  # type: ignore[assignment]
+    if texts and torn == [LIST]:
+        torn = []  # its own lines follow the documents by themselves
     if torn:
         raise Conflict(
             f"operation {operation['seq']} cannot be undone: {', '.join(sorted(torn))} changed since in its places",
@@ -55,12 +59,19 @@ def undo_documents(
     )
 
 
-def return_documents(writer: Writer, operation: int, *, author: Author, new_id: Callable[[], str]) -> list[str]:
-    """Brings every document back to what it was when `operation` was committed; the paths that changed.
+def return_documents(
+    writer: Writer,
+    operation: int,
+    *,
+    author: Author,
+    new_id: Callable[[], str],
+    paths: Iterable[str] | None = None,
+) -> list[str]:
+    """Brings every document (or those at `paths`) back to what it was after `operation`; the paths that changed.
 
     Raises NotFound where a version of that time is no longer kept.
     """
-    texts = texts_at(writer, operation)
+    texts = texts_at(writer, operation, paths=paths)
     return put_texts(
         writer,
         texts,
@@ -70,6 +81,42 @@ def return_documents(writer: Writer, operation: int, *, author: Author, new_id: 
         known=_memories_at(writer, texts, operation),
         provenance={"returnsTo": operation},
     )
+
+
+def return_memory(writer: Writer, memory_id: str, operation: int, *, author: Author) -> list[str]:
+    """Brings one memory back to what it said after `operation`, in its document as it is now; the paths that changed.
+
+    A memory that was not there then goes, one that went since comes back where it was.
+    Raises NotFound for a memory that never was.
+    """
+    versions = writer.history(Kind.MEMORY, (memory_id,))
+    if not versions:
+        raise NotFound(f"no memory is called {memory_id!r}", hint="reverie memories lists them")
+    past = [version.value for version in versions if version.operation <= operation]
+    then = past[-1] if past else None
+    now = writer.get(Kind.MEMORY, (memory_id,))
+    if then is None and now is None:
+        return []
+    path = str((now or then or {})["document"])
+    held = writer.get(Kind.DOCUMENT, (path,))
+    change = _back(memory_id, then, now)
+    day = writer.at[:10]
+    if held is not None:
+        made = changed(path, held["content"], held["ids"], [change], day=day)
+    else:
+        made = fresh(path, [(change.id, change.words)] if isinstance(change, Add) else [], day=day)
+    texts = {path: None if made.text is None else Given(made.text, made.ids)}
+    known = {} if then is None else {memory_id: then}
+    return put_texts(writer, texts, author=author, at=writer.at, new_id=_none_new, known=known)
+
+
+def _back(memory_id: str, then: dict[str, Any] | None, now: dict[str, Any] | None) -> Change:
+    if then is None:
+        return Delete(memory_id)
+    words = Wording(
+        then["content"], tuple(then["tags"]), then["title"], tuple((key, value) for key, value in then["fields"])
+    )
+    return Add(memory_id, words) if now is None else Update(memory_id, words)
 
 
 def texts_at(
@@ -158,6 +205,10 @@ def _record(reader: Reader, path: str, operation: int | None) -> dict[str, Any] 
         f"the version of {path} of operation {operation} is no longer kept",
         hint="superseded versions are pruned after retention.versionDays",
     )
+
+
+def _none_new() -> str:
+    raise AssertionError("every block of this write has its id")
 
 
 def _memories_of(operation: Mapping[str, Any]) -> set[str]:

@@ -61,9 +61,14 @@ class UndoAnswer(Reply):
 
 
 class Rollback(Request):
-    """`POST /v1/rollback`: the last operation whose work is to stay; "0" is the very beginning."""
+    """`POST /v1/rollback`: the last operation whose work is to stay; "0" is the very beginning.
+
+    Of one document (`path`) or one memory (`memory`), or without either of the whole space.
+    """
 
     operation: Annotated[str, Meta(pattern=r"^[0-9]{1,18}(?!\n)$")]
+    path: Annotated[str, Meta(min_length=1, max_length=1024)] | None = None
+    memory: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
 
 
 class RollbackAnswer(Reply):

@@ -9,7 +9,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import Conflict
+from reverie.errors import Conflict, NotFound
 from support.folder import SAVES, Tree, tree
 
 if TYPE_CHECKING:
@@ -301,3 +301,40 @@ def test_a_file_moves_with_its_memories(shared: Tree) -> None:
     shared.agree()
     moved = {item.id: item.document for item in shared.memories().values() if item.id in ids}
     assert moved == dict.fromkeys(ids, "facts/other/one.md")
+
+
+def test_anything_returns_to_any_operation() -> None:
+    """A document and a memory alone, and the whole space; each with its versions, and each undone again."""
+    with tree() as own:
+        own.client.put_document(USER, "# User Facts\n\n- Name: Ada\n- Role: engineer\n")
+        first = own.client.operations(limit=1).items[0].id
+        name, role = (own.memories()[content].id for content in ("Name: Ada", "Role: engineer"))
+        own.client.change_memory(name, wire.ChangeMemory("Name: Bea"))
+        own.client.change_memory(role, wire.ChangeMemory("Role: pilot"))
+        own.client.put_document("facts/later.md", "- Later: yes\n")
+        assert len(own.client.document_history(USER).items) == 3
+        assert "engineer" in own.client.document(USER, at=first).content
+
+        back = own.client.rollback(first, memory=role)
+        assert back.documents == [USER]
+        assert own.client.memory(role).content == "Role: engineer"
+        assert own.client.memory(name).content == "Name: Bea"
+        own.client.rollback(first, path=USER)
+        assert own.client.memory(name).content == "Name: Ada"
+        assert own.stored("facts/later.md") is not None
+        own.save(USER, own.read(USER).replace("Ada", "Cleo"))
+        whole = own.client.rollback(first)
+        assert own.stored("facts/later.md") is None
+        assert not own.path("facts/later.md").exists()
+        assert "Ada" in own.read(USER)
+        own.client.undo(whole.operation)
+        assert "Cleo" in own.read(USER)  # what was saved before the rollback was in the history
+        assert "- Later: yes\n" in own.read("facts/later.md")
+
+        own.client.forget(name)
+        own.client.rollback(first, memory=name)
+        assert own.client.memory(name).content == "Name: Ada"
+        with pytest.raises(NotFound):
+            own.client.rollback("999999")
+        with pytest.raises(NotFound):
+            own.client.document(USER, at="0")

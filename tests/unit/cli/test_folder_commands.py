@@ -187,6 +187,25 @@ def test_a_return_to_an_operation(cli: Cli, routes: Routes, monkeypatch: pytest.
     assert cli("rollback", "3", "--json").json["operation"] == "8"
     monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
     check(cli, "rollback 3", "1 document would go back: a.md")
+    check(cli, "rollback 3 --memory mem_1", "Memory mem_1 would go back")
+
+
+@pytest.mark.usefixtures("daemon")
+def test_versions_of_one_thing(cli: Cli, routes: Routes) -> None:
+    """A document by its path, a memory by its id, newest first; and the document as it was."""
+    entry = {"at": AT, "who": "owner", "why": "document.write"}
+    routes["GET /v1/history/facts/user.md"] = page(
+        {"operation": "1", "etag": "e", "size": 3, "summary": "name", **entry}, {"operation": "4", **entry}
+    )
+    check(cli, "log facts/user.md", "deleted", "name", "reverie show facts/user.md --at OP")
+    routes["GET /v1/memories/mem_1/history"] = page({"version": 1, "operation": "2", "memory": MEMORY, **entry})
+    check(cli, "log mem_1", "tea is green", "reverie rollback OP --memory mem_1")
+    assert cli("log", "mem_1", "--json").json["items"][0]["operation"] == "2"
+
+    text = {"path": "facts/user.md", "size": 3, "etag": "e", "updatedAt": AT, "content": "- a"}
+    routes["GET /v1/documents/facts/user.md"] = lambda seen: text | {"content": f"- at {seen.query.get('at', 'now')}"}
+    assert cli("show", "facts/user.md", "--at", "3").out == "- at 3\n"
+    assert cli("show", "facts/user.md", "--json").json["content"] == "- at now"
 
 
 def test_equal_stretches_are_left_out() -> None:

@@ -34,9 +34,9 @@ def documents(*, limit: int = wire.LIMIT_DEFAULT, after: str | None = None) -> C
     return get(wire.Page[wire.Document], "documents", limit=limit, after=after)
 
 
-def document(path: str) -> Call[wire.DocumentText]:
-    """A document with its text."""
-    return get(wire.DocumentText, "documents", path)
+def document(path: str, *, at: str | None = None) -> Call[wire.DocumentText]:
+    """A document with its text, now or as it was after operation `at`."""
+    return get(wire.DocumentText, "documents", path, at=at)
 
 
 def put_document(

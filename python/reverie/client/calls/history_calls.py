@@ -39,9 +39,15 @@ def undo(operation_id: str, *, key: str | None = None) -> Call[wire.UndoAnswer]:
     return send("POST", target("operations", operation_id, "undo"), wire.UndoAnswer, key=key)
 
 
-def rollback(operation_id: str, *, key: str | None = None) -> Call[wire.RollbackAnswer]:
-    """Bring documents, memories and notes back to what they were after an operation ("0": to nothing)."""
-    return send("POST", target("rollback"), wire.RollbackAnswer, wire.Rollback(operation_id), key=key, long=True)
+def rollback(
+    operation_id: str, *, path: str | None = None, memory: str | None = None, key: str | None = None
+) -> Call[wire.RollbackAnswer]:
+    """Bring documents, memories and notes back to what they were after an operation ("0": to nothing).
+
+    Of one document or one memory alone where that is said.
+    """
+    body = wire.Rollback(operation_id, path, memory)
+    return send("POST", target("rollback"), wire.RollbackAnswer, body, key=key, long=True)
 
 
 def document_history(path: str) -> Call[wire.Page[wire.DocumentVersion]]:
