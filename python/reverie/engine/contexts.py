@@ -147,7 +147,7 @@ def snapshot(
     )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)  # up to a few hundred kilobytes each, in the process that stays
 def _through(sealed: bytes) -> int:
     """The last entry that a sealed distillation covers."""
     return int(open_sealed(sealed)["throughSeq"])
