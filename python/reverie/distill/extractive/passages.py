@@ -42,7 +42,8 @@ def rank(
     for text in (*stays, *(line.text for line in words)):
         for piece in text.split("\n"):
             seen.add(piece, names(piece))
-    named = [names(line.text) for line in found]
+    on_line = {text: names(text) for text in dict.fromkeys(line.text for line in found)}
+    named = [on_line[line.text] for line in found]
     pool: dict[str, Line] = {}
     oldest = words[-1].seq if words else tail_from_seq
     for line, mentioned in zip(found, named, strict=True):
@@ -56,7 +57,7 @@ def rank(
         if cost <= budget:
             kept.append((line, cost))
             budget -= cost
-    kept += pick(list(pool.values()), worths(found, named), seen, budget)
+    kept += pick([(line, on_line[line.text]) for line in pool.values()], worths(found, named), seen, budget)
     return tuple(
         Passage(text=line.text, seq=line.seq, rank=rank, tokens=cost, origin=line.origin, place=line.order)
         for rank, (line, cost) in enumerate(kept)

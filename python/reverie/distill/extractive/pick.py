@@ -67,7 +67,7 @@ class _Candidate:
 
     line: Line
     cost: int
-    mentioned: tuple[str, ...]
+    mentioned: Sequence[str]
     explained: tuple[str, ...]
     words: tuple[str, ...]
     by_name: float
@@ -75,8 +75,12 @@ class _Candidate:
     taken: bool = False
 
 
-def pick(pool: Sequence[Line], worth: Mapping[str, float], seen: Seen, budget: int) -> list[tuple[Line, int]]:
-    """Lines of `pool` with their tokens, the best for its tokens first. What was `seen` is worth less.
+def pick(
+    pool: Sequence[tuple[Line, Sequence[str]]], worth: Mapping[str, float], seen: Seen, budget: int
+) -> list[tuple[Line, int]]:
+    """Lines with their tokens, the best for its tokens first. What was `seen` is worth less.
+
+    `pool` are the lines to choose from, each with the names on it.
 
     The first line of an origin pays for the heading over it, and is worth the names in that too.
     """
@@ -89,12 +93,12 @@ class _Picker:
     Nothing else can make it worth more.
     """
 
-    def __init__(self, pool: Sequence[Line], worth: Mapping[str, float], seen: Seen) -> None:
+    def __init__(self, pool: Sequence[tuple[Line, Sequence[str]]], worth: Mapping[str, float], seen: Seen) -> None:
         self._worth = worth
         self._seen = seen
         self._candidates = _candidates(pool)
         self._by_origin: dict[str, list[int]] = {}
-        for index, line in enumerate(pool):
+        for index, (line, _) in enumerate(pool):
             self._by_origin.setdefault(line.origin, []).append(index)
         headings = tokens.count_many([f"\n[{origin}]\n" for origin in self._by_origin])
         self._heading = dict(zip(self._by_origin, headings, strict=True))
@@ -156,14 +160,13 @@ def _says(candidate: _Candidate) -> bool:
     return bool(candidate.mentioned or candidate.words)
 
 
-def _candidates(pool: Sequence[Line]) -> list[_Candidate]:
-    costs = tokens.count_many([line.text + "\n" for line in pool])
-    end = max((line.order for line in pool), default=0)
-    return [_candidate(line, cost, line.order / end) for line, cost in zip(pool, costs, strict=True)]
+def _candidates(pool: Sequence[tuple[Line, Sequence[str]]]) -> list[_Candidate]:
+    costs = tokens.count_many([line.text + "\n" for line, _ in pool])
+    end = max((line.order for line, _ in pool), default=0)
+    return [_candidate(line, named, cost, line.order / end) for (line, named), cost in zip(pool, costs, strict=True)]
 
 
-def _candidate(line: Line, cost: int, recent: float) -> _Candidate:
-    mentioned = names(line.text)
+def _candidate(line: Line, mentioned: Sequence[str], cost: int, recent: float) -> _Candidate:
     explained = _explained(line.text, mentioned)
     if line.source in {Source.AGENT, Source.USER}:
         by_word = _WORD * (_AGED + (1 - _AGED) * recent) * (_ANNOUNCED if _ANNOUNCEMENT.match(line.text) else 1)
