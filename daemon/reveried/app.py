@@ -44,6 +44,7 @@ from reveried.recall import Recall
 from reveried.routes import routes
 from reveried.scheduled import offer_jobs
 from reveried.scheduler import Scheduler
+from reveried.seen import SeenFiles
 from reveried.server import Front, Server, bind_tcp, bind_unix
 from reveried.services import Services
 from reveried.states import States
@@ -185,6 +186,7 @@ async def _assemble(
         folders=folders,
         states=States(),
         afterwards=afterwards,
+        seen=SeenFiles(),
         clock=at,
         now_ms=now_ms,
         random=secrets.token_bytes,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from reveried.jobs import Jobs
     from reveried.recall import Recall
     from reveried.scheduler import Scheduler
+    from reveried.seen import SeenFiles
     from reveried.states import States
     from reveried.worker import Worker
 
@@ -71,6 +72,7 @@ class Services:
     folders: Folders
     states: States
     afterwards: Afterwards
+    seen: SeenFiles
     clock: Callable[[], str]
     now_ms: Callable[[], int]  # the same clock, as milliseconds since 1970
     random: Callable[[int], bytes]

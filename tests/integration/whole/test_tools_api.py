@@ -141,6 +141,47 @@ def test_what_a_person_has_just_saved_is_read(folder: Tree) -> None:
     assert {"- Ink: green", "- Paper: white"} <= set(folder.read("facts/hand.md").splitlines())
 
 
+def test_no_words_go_that_an_agent_has_not_seen(folder: Tree) -> None:
+    """What a person saved since the agent looked is merged in; what it never read, or changed too, it must read."""
+    client = folder.client
+    folder.save("facts/tide.md", "# Tide\n\n- Low: six\n- High: noon\n- Neap: monday\n")
+    told = refused(client, "memory_write", path="facts/tide.md", content="# Tide\n\n- Spring: friday\n")
+    assert "memory_read" in told
+    assert "- High: noon" in folder.read("facts/tide.md")
+
+    seen = given(client, "memory_read", path="facts/tide.md")
+    folder.save("facts/tide.md", folder.read("facts/tide.md").replace("Low: six", "Low: seven"))
+    given(client, "memory_write", path="facts/tide.md", content=seen.replace("Neap: monday", "Neap: sunday"))
+    assert {"- Low: seven", "- High: noon", "- Neap: sunday"} <= set(folder.read("facts/tide.md").splitlines())
+
+    given(client, "memory_write", path="facts/tide.md", content=seen.replace("Neap: monday", "Neap: tuesday"))
+    assert {"- Low: seven", "- High: noon", "- Neap: tuesday"} <= set(folder.read("facts/tide.md").splitlines())
+
+    seen = given(client, "memory_read", path="facts/tide.md")
+    folder.save("facts/tide.md", folder.read("facts/tide.md").replace("High: noon", "High: one"))
+    told = refused(client, "memory_write", path="facts/tide.md", content=seen.replace("High: noon", "High: two"))
+    assert "changed since you read it" in told
+    assert "- High: one" in folder.read("facts/tide.md")
+
+    given(client, "memory_read", path="facts/tide.md")
+    given(client, "memory_append", path="facts/tide.md", entry="- Moon: full")
+    given(client, "memory_write", path="facts/tide.md", content="# Tide\n\n- all anew\n")
+    given(client, "memory_write", path="facts/tide.md", content="# Tide\n\n- and again\n")
+    assert "- and again" in folder.read("facts/tide.md")
+    assert "Moon" not in folder.read("facts/tide.md")
+
+
+def test_what_one_agent_has_seen_another_has_not(folder: Tree) -> None:
+    """Threads are told apart: the second must read what a person wrote, though the first has."""
+    client = folder.client
+    for thread in ("reader", "writer"):
+        client.create_thread(id=thread)
+    folder.save("facts/mooring.md", "# Mooring\n\n- Rope: 12 mm\n")
+    given(client, "memory_read", "reader", path="facts/mooring.md")
+    assert "memory_read" in refused(client, "memory_write", "writer", path="facts/mooring.md", content="# M\n\n- x\n")
+    given(client, "memory_write", "reader", path="facts/mooring.md", content="# Mooring\n\n- Rope: 14 mm\n")
+
+
 def test_a_patch_that_does_not_fit_changes_nothing(folder: Tree) -> None:
     """Absent or ambiguous: none of the patches is applied, and the agent is told what to do."""
     client = folder.client
