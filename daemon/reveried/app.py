@@ -44,10 +44,8 @@ from reveried.recall import Recall
 from reveried.routes import routes
 from reveried.scheduled import offer_jobs
 from reveried.scheduler import Scheduler
-from reveried.seen import SeenFiles
 from reveried.server import Front, Server, bind_tcp, bind_unix
 from reveried.services import Services
-from reveried.states import States
 from reveried.tables import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.worker import Worker
 
@@ -184,9 +182,7 @@ async def _assemble(
         description=lambda: openapi(routes()),
         recall=Recall(store),
         folders=folders,
-        states=States(),
         afterwards=afterwards,
-        seen=SeenFiles(),
         clock=at,
         now_ms=now_ms,
         random=secrets.token_bytes,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reverie.ids import new_id
+from reveried.seen import SeenFiles
+from reveried.states import States
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from reveried.jobs import Jobs
     from reveried.recall import Recall
     from reveried.scheduler import Scheduler
-    from reveried.seen import SeenFiles
-    from reveried.states import States
     from reveried.worker import Worker
 
 __all__ = ["Services", "Submit"]
@@ -70,13 +70,13 @@ class Services:
     description: Callable[[], dict[str, Any]]  # openapi.json
     recall: Recall
     folders: Folders
-    states: States
     afterwards: Afterwards
-    seen: SeenFiles
     clock: Callable[[], str]
     now_ms: Callable[[], int]  # the same clock, as milliseconds since 1970
     random: Callable[[int], bytes]
     started: float  # monotonic seconds at which the process began
+    states: States = field(default_factory=States)
+    seen: SeenFiles = field(default_factory=SeenFiles)
 
     def new_id(self, kind: str) -> str:
         """A fresh id such as `mem_…`, sortable by its time."""
