@@ -62,13 +62,10 @@ class LateSaves:
 
         Raises what `Displaced.settle` raises.
         """
-        watched, self._watched = self._watched, []
         changed: set[str] = set()
-        for each in watched:
-            if now_ms is not None and now_ms < each.until:
-                self._watched.append(each)
-                continue
-            data = each.displaced.settle()
+        for each in [each for each in self._watched if now_ms is None or now_ms >= each.until]:
+            data = each.displaced.settle()  # where it raises, this one and those behind it are asked again
+            self._watched.remove(each)
             if data is not None:
                 self._saved[each.path].append(_Saved(data, each.displaced))
                 changed.add(each.path)
