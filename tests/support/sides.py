@@ -125,6 +125,10 @@ class Sides:
             plan = self.sync()
         raise AssertionError(f"sync does not come to rest: {plan}")
 
+    def agrees(self, path: str) -> bool:
+        """Whether a file says what the store says."""
+        return REDACTOR.text(self.files[path].decode()) == self.text(path)
+
     def displaced(self, path: str, text: str) -> None:
         """Somebody saved into the file that was put aside when the one that is there now was written."""
         data = self.files[path]

@@ -49,6 +49,7 @@ class Model:
     written: set[str] = field(default_factory=set)
     replaced: set[str] = field(default_factory=set)
     seen: dict[str, set[str]] = field(default_factory=dict)  # by path: what the person has seen there
+    own: set[str] = field(default_factory=set)  # texts that the person has saved
     put_back: str | None = None  # a file that was saved as it once was, and not looked at since
     placed: bool = False  # whether a file took another's place since then: both are to be looked at together
     touched: bool = False  # whether the person did anything to the folder since both sides were at rest
@@ -117,6 +118,8 @@ class Model:
         if not self.buffers:
             return
         buffer = self.pick.choice(self.buffers)
+        if self.is_elsewhere(buffer.path, self.sides.files.get(buffer.path, b"")):
+            self.settles()
         self.tells_old_texts_apart(buffer)
         self.accounts(buffer.path, buffer.text, everything=self.counts_as_seen(buffer), loaded=buffer.loaded)
         match self.pick.randrange(4):
@@ -140,10 +143,7 @@ class Model:
             self.sides.now_ms += self.pick.randrange(900)
 
     def tells_old_texts_apart(self, buffer: Buffer) -> None:
-        """Of two files that are saved as they once were, one is looked at before: both would be a branch switch.
-
-        And none is saved as another file is: that would be a move.
-        """
+        """One of two files that are saved as they once were is looked at before: both would be a branch switch."""
         if self.is_elsewhere(buffer.path, buffer.text.encode()):
             buffer.text = self.texts.edited(buffer.text) + self.texts.word()
         if self.is_put_back(buffer):
@@ -188,11 +188,12 @@ class Model:
         record = self.sides.records.get(buffer.path)
         if record is None or buffer.path not in self.sides.files:
             return False
-        if self.was_seen(buffer.path, buffer.loaded) and not self.is_recent(buffer.path, buffer.loaded):
+        disk = self.sides.files[buffer.path].decode()
+        older = buffer.loaded in self.own or self.was_seen(buffer.path, buffer.loaded)
+        if older and disk != buffer.loaded and not self.is_recent(buffer.path, buffer.loaded):
             return True
         if record.intended or any(self.sides.now_ms - each.at < MINUTE for each in record.shown[:1]):
             return False
-        disk = self.sides.files[buffer.path].decode()
         if self.is_put_back(buffer) or not self.is_recent(buffer.path, buffer.loaded):
             return True
         return cost(buffer.loaded, buffer.text) >= cost(disk, buffer.text)
@@ -203,6 +204,7 @@ class Model:
         What they loaded and left as it was is not written by them: an agent may have replaced it meanwhile.
         """
         new, seen = words(text), self.seen.setdefault(path, set())
+        self.own.add(text)
         if not everything and not self.is_recent(path, loaded):
             seen |= self.long_shown(path)
         if everything and path in self.sides.files:
@@ -348,7 +350,7 @@ class Model:
         """Without further edits both sides come to rest, and then every law holds."""
         if self.pick.random() < 0.1 and not self.placed:
             self.check_order()
-        agreeing = {path: data for path, data in self.sides.files.items() if self.agrees(path)}
+        agreeing = {path: data for path, data in self.sides.files.items() if self.sides.agrees(path)}
         operation = self.sides.operation
         self.comes_to_rest(self.sides)
         self.put_back, self.placed = None, False
@@ -360,9 +362,6 @@ class Model:
         self.check_sides()
         self.check_words()
 
-    def agrees(self, path: str) -> bool:
-        return REDACTOR.text(self.sides.files[path].decode()) == self.sides.text(path)
-
     def comes_to_rest(self, sides: Sides) -> None:
         """Nothing is left to be done, even if all files were deleted: that is said to be meant."""
         sides.rules = Rules(mass_min=1_000)
@@ -373,7 +372,7 @@ class Model:
         """The tree is what the store says, and no id stands for two blocks."""
         sides = self.sides
         assert sorted(sides.files) == sorted(path for path in sides.versions if path not in sides.gone)
-        assert all(self.agrees(path) for path in sides.files)
+        assert all(sides.agrees(path) for path in sides.files)
         ids = [id_ for path in sides.files for id_, _ in sides.blocks[path]]
         assert len(ids) == len(set(ids))
 
