@@ -10,20 +10,22 @@ from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+import msgspec
 import orjson
 
 from reverie import files
 from reverie.engine import projecting
-from reverie.sync.scan import Refusal, read
+from reverie.sync.scan import Read, read
 from reverie.sync.swap import Placed, put
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from reverie.engine.listing import Listing
     from reverie.store import Reader
     from reverie.sync.displaced import Displaced
+    from reverie.sync.node import Refusal
     from reverie.sync.root import Root
 
 __all__ = ["Projection"]
@@ -52,8 +54,8 @@ class Projection:
         if operation == self._made_from:
             return 0
         entries = listing.memories()
-        noted = _noted(self._path)
-        written = self._all(root, projecting.texts(reader, entries, at=listing.updated_at).items(), noted, now_ms)
+        texts = projecting.texts(reader, entries, at=listing.updated_at)
+        written = self._all(root, texts.items(), self._note(root, texts), now_ms)
         if self._archives is None:
             self._archives = _present(self._path / "archives")
         missing = [path for path in projecting.archive_paths(reader) if path not in self._archives]
@@ -62,29 +64,36 @@ class Projection:
         self._made_from = operation
         return written
 
-    def _all(self, root: Root, texts: Iterable[tuple[str, bytes]], noted: dict[str, str], now_ms: int) -> int:
-        written = 0
-        before = dict(noted)
-        for path, data in texts:
-            written += self._one(root, path, data, noted, now_ms)
+    def _note(self, root: Root, texts: Mapping[str, bytes]) -> dict[str, list[str]]:
+        """Says in the folder what is about to be written, before it is: after a crash both are known as ours."""
+        before = _noted(self._path)
+        noted = dict(before)
+        for path, data in texts.items():
+            new = sha256(data).hexdigest()
+            if new not in noted.get(path, ()):
+                there = _sha256(read(root, path, limit=FILE_BYTES_MAX))
+                noted[path] = [*(digest for digest in noted.get(path, ()) if digest == there), new]
         if noted != before:
             files.write_beneath(self._path, NOTE, orjson.dumps(noted, option=orjson.OPT_INDENT_2) + b"\n")
-        return written
+        return noted
 
-    def _one(self, root: Root, path: str, data: bytes, noted: dict[str, str], now_ms: int) -> bool:
+    def _all(
+        self, root: Root, texts: Iterable[tuple[str, bytes]], noted: Mapping[str, Sequence[str]], now_ms: int
+    ) -> int:
+        return sum(self._one(root, path, data, noted.get(path, ()), now_ms) for path, data in texts)
+
+    def _one(self, root: Root, path: str, data: bytes, ours: Sequence[str], now_ms: int) -> bool:
         """One file; whether it was written. What a person made of it is set aside first."""
         for _ in range(TRIES):
             found = read(root, path, limit=FILE_BYTES_MAX)
-            there = None if found is None or isinstance(found, Refusal) else found.sha256
+            there = _sha256(found)
             if there == sha256(data).hexdigest():
                 return False
-            if found is not None and not isinstance(found, Refusal) and there != noted.get(path):
+            if isinstance(found, Read) and there not in ours:
                 self._set_aside(root, path, found.data, now_ms)
             done = put(root, path, data, expected=there)
             if isinstance(done, Placed):
                 self._let_go(root, path, done.displaced, now_ms)
-                if not path.startswith("archives/"):
-                    noted[path] = sha256(data).hexdigest()
                 return True
         return False
 
@@ -110,13 +119,14 @@ def _present(folder: Path) -> set[str]:
     return {f"archives/{entry.name}" for entry in folder.iterdir()}
 
 
-def _noted(root: Path) -> dict[str, str]:
-    """What the folder itself says was last written of them; nothing where it says nothing that makes sense."""
+def _sha256(found: Read | Refusal | None) -> str | None:
+    return found.sha256 if isinstance(found, Read) else None
+
+
+def _noted(root: Path) -> dict[str, list[str]]:
+    """What the folder says was written of them, or about to be; nothing where what it says makes no sense."""
     data = files.read_beneath(root, NOTE, NOTE_BYTES_MAX)
     try:
-        held = orjson.loads(data or b"{}")
-    except orjson.JSONDecodeError:
+        return msgspec.json.decode(data or b"{}", type=dict[str, list[str]])
+    except msgspec.DecodeError:
         return {}
-    if not isinstance(held, dict):
-        return {}
-    return {path: digest for path, digest in held.items() if isinstance(path, str) and isinstance(digest, str)}
