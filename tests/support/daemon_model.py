@@ -1,0 +1,243 @@
+"""A real daemon among people and agents, killed, stopped and moved through time; and the laws that hold at rest."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from reverie import documents
+from reverie.client import Client
+from support.agents import Agents
+from support.daemon import running_daemon, scratch_home
+from support.folder import Tree
+from support.folk import COPY, PROJECTED, Folk
+from support.ledger import Ledger, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+__all__ = ["Model", "model"]
+
+DAY = timedelta(days=1)
+MOST_MS = 8 * 3_600_000  # the clock stays within one day, so that no schedule falls due
+LOOKS_MAX = 60
+LATE_LOOKS = 6
+COPIES_MAX = 8
+SETTINGS = {
+    "REVERIE_SYNC_DELETE_QUIET_SECONDS": "0.5",
+    "REVERIE_SYNC_GRACE_SECONDS": "0.2",
+    "REVERIE_SYNC_DEBOUNCE_MS": "10",
+}
+
+
+class Model:
+    """Each step is one act of somebody; `agree` waits until nothing is left to do, and then every law holds.
+
+    The daemon's clock is ahead of the files' times: so whatever an agent wrote may be unseen by an open editor.
+    """
+
+    def __init__(self, tree: Tree, seed: int, begin_ms: int) -> None:
+        self.tree = tree
+        self.pick = random.Random(seed)
+        self.begin_ms = self.now_ms = begin_ms
+        self.ledger = Ledger(self.pick)
+        self.folk = Folk(tree, self.ledger)
+        self.agents = Agents(self.folk)
+        self.tally: dict[str, int] = {}
+        folk, agents = self.folk, self.agents
+        self._people: list[tuple[int, Callable[[], None]]] = [
+            (6, folk.opens),
+            (4, folk.begins),
+            (14, folk.types),
+            (10, folk.edits),
+            (14, folk.saves),
+            (2, folk.deletes),
+            (3, folk.moves),
+            (1, folk.copies),
+            (1, folk.moves_folder),
+            (1, folk.edits_copy),
+        ]
+        self._agents: list[tuple[int, Callable[[], None]]] = [
+            (10, agents.puts),
+            (5, agents.patches),
+            (6, agents.appends),
+            (3, agents.remembers),
+            (3, agents.changes),
+            (2, agents.forgets),
+            (1, agents.deletes),
+        ]
+        self._acts = [
+            *self._people,
+            *self._agents,
+            (1, self.puts_back),
+            (2, self.time_passes),
+            (4, self.rests),
+            (1, self.sleeps),
+        ]
+
+    def steps(self, number: int, *, batch: int, deaths: int) -> None:
+        """So many acts, both sides at rest after each batch, the daemon killed so many times."""
+        fatal = set(self.pick.sample(range(number), deaths))
+        for step in range(number):
+            self.ticks(100)
+            if step in fatal:
+                self.dies()
+            else:
+                self._one(self._acts)
+            if step % batch == batch - 1:
+                self.agree()
+        self.agree()
+
+    def ticks(self, ms: int) -> None:
+        """The clock goes on, or back."""
+        self.now_ms = min(max(self.now_ms + ms, self.begin_ms - MOST_MS), self.begin_ms + MOST_MS)
+        set_clock(self.tree.daemon.home, self.now_ms)
+
+    def time_passes(self) -> None:
+        """A moment, a minute, an hour; or the clock is set back."""
+        self.ticks(self.pick.choice((1_500, 3_000, 30_000, 70_000, 3_600_000, -3_000, -3_600_000)))
+
+    def rests(self) -> None:
+        """Nobody does anything, so that the daemon looks by itself."""
+        time.sleep(self.pick.random() * 0.03)
+
+    def sleeps(self) -> None:
+        """The daemon stands still while people go on."""
+        os.kill(self.tree.daemon.pid, signal.SIGSTOP)
+        for _ in range(self.pick.randint(2, 8)):
+            self._one(self._people)
+        os.kill(self.tree.daemon.pid, signal.SIGCONT)
+
+    def dies(self) -> None:
+        """The daemon is killed in the middle of what happens, more happens, and it is started again."""
+        killer = threading.Timer(self.pick.random() * 0.06, self.tree.daemon.kill)
+        killer.start()
+        while killer.is_alive():
+            self._one([*self._agents, (10, self.folk.edits), (5, self.folk.saves)])
+        killer.join()
+        for _ in range(self.pick.randrange(4)):
+            self._one(self._people)
+        self.tree.client.close()
+        self.tree.daemon.start()
+
+    def puts_back(self) -> None:
+        """An old text is put back, or several at once by a tool."""
+        self.agree()
+        self.folk.puts_back(self.pick.randint(1, 3))
+        self.agree()
+
+    def agree(self) -> None:
+        """Both sides come to rest; then every law holds."""
+        self._come_to_rest()
+        lost = self.ledger.written.keys() - self._there() - self.ledger.replaced
+        for _ in range(LATE_LOOKS if lost else 0):  # a save into a file that had just been replaced
+            time.sleep(0.2)
+            self._come_to_rest()
+        self._check_sides()
+        self._check_conflicts()
+        whence = dict(self.ledger.written)
+        lost = self.ledger.rest(self._there())
+        assert not lost, {word: whence[word] for word in lost}
+        self._check_quiet()
+        self.folk.put_back.clear()
+        self.ledger.stored = {path: words(self.folk.disk(path) or "") for path in self.folk.files()}
+        for path in self.folk.documents():
+            self.ledger.note(path, self.folk.disk(path) or "")
+        self._settle_some()
+
+    def _one(self, acts: list[tuple[int, Callable[[], None]]]) -> None:
+        act = self.pick.choices([act for _, act in acts], [weight for weight, _ in acts])[0]
+        name = f"{type(act.__self__).__name__}.{act.__name__}"  # type: ignore[attr-defined]
+        self.tally[name] = self.tally.get(name, 0) + 1
+        act()
+
+    def _come_to_rest(self) -> None:
+        stopped = False
+        for _ in range(LOOKS_MAX):
+            self.ticks(700)
+            outcome = self.tree.client.sync_now(accept_deletions=stopped)
+            status = outcome.status
+            stopped = status.state == "stopped"
+            busy = outcome.adopted or outcome.written or outcome.deleted or status.missing or status.pending
+            if not busy and all(each.reason != "growing" for each in status.refused):
+                assert status.refused == [], status.refused
+                return
+        raise AssertionError("folder and store do not come to rest")
+
+    def _there(self) -> set[str]:
+        return {word for path in self.folk.files() for word in words(self.folk.disk(path) or "")}
+
+    def _check_sides(self) -> None:
+        """The tree is what the store says; each block is one memory, and no id stands for two."""
+        held = {each.path: each.etag for each in self.tree.client.documents(limit=1000).items}
+        held.pop("MEMORY.md", None)
+        texts = {path: self.folk.disk(path) or "" for path in self.folk.files()}
+        assert held == {path: sha256(text.encode()).hexdigest() for path, text in texts.items()}
+        known: dict[str, list[str]] = {}
+        ids = set()
+        after = None
+        while True:
+            page = self.tree.client.memories(limit=1000, after=after)
+            for memory in page.items:
+                assert memory.id not in ids
+                ids.add(memory.id)
+                known.setdefault(memory.document, []).append(memory.content)
+            after = page.next
+            if after is None:
+                break
+        blocks = {path: [item.content for item in documents.read(path, text).items] for path, text in texts.items()}
+        assert {path: sorted(found) for path, found in known.items()} == {
+            path: sorted(found) for path, found in blocks.items() if found
+        }
+
+    def _check_conflicts(self) -> None:
+        """What lies beside a file is an open conflict, and is told."""
+        listed = sorted(str(each.copy) for each in self.tree.client.conflicts(limit=1000).items)
+        assert listed == [path for path in self.folk.files() if COPY in path]
+
+    def _check_quiet(self) -> None:
+        """Another look writes nothing, neither here nor there."""
+        before = self._stamps()
+        outcome = self.tree.client.sync_now()
+        assert (outcome.adopted, outcome.written, outcome.deleted) == (0, 0, 0)
+        assert self._stamps() == before
+
+    def _stamps(self) -> dict[str, tuple[int, int, bytes]]:
+        return {path: stamp for path, stamp in self.tree.stamps().items() if not path.startswith(PROJECTED)}
+
+    def _settle_some(self) -> None:
+        """Conflicts do not pile up: people and agents settle some."""
+        copies = [path for path in self.folk.files() if COPY in path]
+        while len(copies) > COPIES_MAX:
+            self.folk.settles_copy()
+            copies = [path for path in self.folk.files() if COPY in path]
+        if copies and self.pick.random() < 0.3:
+            self.agents.resolves()
+
+
+def set_clock(home: Path, now_ms: int) -> None:
+    """The time of a daemon under this home."""
+    beside = home / "clock-next"
+    beside.write_text(datetime.fromtimestamp(now_ms / 1000, UTC).isoformat())
+    beside.replace(home / "clock")
+
+
+@contextmanager
+def model(seed: int) -> Iterator[Model]:
+    """A model with a daemon of its own."""
+    begin = (datetime.now(UTC) + DAY).replace(hour=12, minute=0)
+    begin_ms = int(begin.timestamp() * 1000)
+    with scratch_home() as home:
+        set_clock(home, begin_ms)
+        with running_daemon(home, **SETTINGS) as daemon, Client(daemon.socket) as client:
+            tree = Tree(daemon, client)
+            tree.root.mkdir(parents=True, exist_ok=True)
+            yield Model(tree, seed, begin_ms)

@@ -1,0 +1,180 @@
+"""People in a daemon's folder: they open, type and save, make, move, copy, delete and put back files."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+from support.folder import SAVES
+from support.ledger import Buffer, Ledger, words
+
+if TYPE_CHECKING:
+    from support.folder import Tree
+
+__all__ = ["NAMES", "Folk"]
+
+NAMES = ("facts/user.md", "facts/tools.md", "facts/deep/paths.md", "episodes/2026-02.md", "notes/plain.md")
+ELSEWHERE = ("facts/dark/paths.md", "facts/moved.md")
+BUFFERS_MAX = 6
+PROJECTED = (".reverie", "archives/", "memory/", "MEMORY-INDEX", "MEMORY.md")
+COPY = ".sync-conflict-"
+
+
+class Folk:
+    """The people of one folder, who share their open buffers."""
+
+    def __init__(self, tree: Tree, ledger: Ledger) -> None:
+        self.tree = tree
+        self.ledger = ledger
+        self.pick = ledger.pick
+        self.buffers: list[Buffer] = []
+        self.put_back: set[str] = set()  # where a text that had been there before was saved since the last rest
+
+    def files(self) -> list[str]:
+        """Every document in the folder, conflict copies too."""
+        found = (path.relative_to(self.tree.root).as_posix() for path in self.tree.root.rglob("*.md"))
+        return sorted(name for name in found if not name.startswith(PROJECTED) and "/." not in name)
+
+    def documents(self) -> list[str]:
+        """Those that are no conflict copies."""
+        return [name for name in self.files() if COPY not in name]
+
+    def disk(self, path: str) -> str | None:
+        """What is there now."""
+        try:
+            return self.tree.read(path)
+        except FileNotFoundError:
+            return None
+
+    def opens(self) -> None:
+        """A file is loaded into another buffer."""
+        found = self.documents()
+        path = self.pick.choice(found) if found else NAMES[0]
+        text = self.disk(path)
+        if text is not None:
+            self.buffers.append(self.ledger.load(path, text))
+            del self.buffers[:-BUFFERS_MAX]
+
+    def begins(self) -> None:
+        """A new file, for a name that may come to be meanwhile."""
+        path = self.pick.choice(NAMES)
+        if self.disk(path) is None:
+            buffer = self.ledger.load(path, "")
+            buffer.text = self.ledger.fresh()
+            self.buffers.append(buffer)
+
+    def types(self) -> None:
+        """An edit in a buffer, which is not saved yet."""
+        if self.buffers:
+            buffer = self.pick.choice(self.buffers)
+            buffer.text = self.ledger.edited(buffer.text)
+            buffer.seen |= words(buffer.text)
+
+    def edits(self) -> None:
+        """A file is opened, changed and saved at once."""
+        self.opens()
+        if self.buffers:
+            buffer = self.buffers[-1]
+            buffer.text = self.ledger.edited(buffer.text)
+            self._save(buffer)
+
+    def saves(self) -> None:
+        """A buffer is saved, however old it is."""
+        if self.buffers:
+            self._save(self.pick.choice(self.buffers))
+
+    def deletes(self) -> None:
+        """A file goes."""
+        found = self.documents()
+        if found:
+            path = self.pick.choice(found)
+            self.ledger.take(path, self.disk(path))
+            self.tree.path(path).unlink(missing_ok=True)
+
+    def moves(self) -> None:
+        """A file gets another name; what was there goes."""
+        found = self.documents()
+        if not found:
+            return
+        old, new = self.pick.choice(found), self.pick.choice(NAMES + ELSEWHERE)
+        text = self.disk(old)
+        if old == new or text is None or text in self.ledger.texts[new]:
+            return
+        self.ledger.put(new, text, self.disk(new))
+        self.ledger.take(old, text, keep=words(text))
+        self.tree.path(new).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.tree.path(old).replace(self.tree.path(new))
+        except FileNotFoundError:  # a document that an agent deleted, whose file went just now
+            self.ledger.replace(words(text))
+
+    def copies(self) -> None:
+        """A file is put under another name too; what was there goes."""
+        found = self.documents()
+        if not found:
+            return
+        old, new = self.pick.choice(found), self.pick.choice(NAMES + ELSEWHERE)
+        text = self.disk(old)
+        if old == new or text is None or text in self.ledger.texts[new]:
+            return
+        self.ledger.put(new, text, self.disk(new))
+        self.tree.save(new, text)
+
+    def moves_folder(self) -> None:
+        """A folder gets another name, if that is free."""
+        old, new = self.pick.sample(("facts/deep", "facts/dark"), 2)
+        if not self.tree.path(old).is_dir() or self.tree.path(new).exists():
+            return
+        for path in self.files():
+            if path.startswith(f"{old}/"):
+                text = self.disk(path) or ""
+                self.ledger.put(path.replace(old, new, 1), text, None)
+                self.ledger.take(path, text, keep=words(text))
+        self.tree.path(old).rename(self.tree.path(new))
+
+    def puts_back(self, most: int) -> None:
+        """A tool puts old texts back, for somebody who knows what is there."""
+        found = [path for path in self.documents() if len(self.ledger.texts[path]) > 1]
+        for path in self.pick.sample(found, min(most, len(found))):
+            text = self.pick.choice(self.ledger.texts[path])
+            self.ledger.put(path, text, self.disk(path))
+            shutil.copyfile(self._written(text), self.tree.path(path))
+
+    def settles_copy(self) -> None:
+        """A conflict copy is read, and deleted: the file is right as it is."""
+        found = [path for path in self.files() if COPY in path]
+        if found:
+            path = self.pick.choice(found)
+            self.ledger.replace(words(self.disk(path) or ""))
+            self.tree.path(path).unlink(missing_ok=True)
+
+    def edits_copy(self) -> None:
+        """Somebody writes something into a conflict copy."""
+        found = [path for path in self.files() if COPY in path]
+        if found:
+            path = self.pick.choice(found)
+            text = self.disk(path)
+            if text is not None:
+                word = self.ledger.word()
+                self.ledger.write({word}, f"a person's at {path}")
+                self.tree.save(path, f"{text}\n{word}\n")
+
+    def _written(self, text: str) -> str:
+        beside = self.tree.daemon.home / "put-back"
+        beside.write_bytes(text.encode())
+        return str(beside)
+
+    def _save(self, buffer: Buffer) -> None:
+        """Of several texts that had been there before one is saved as it is: more at once are what a tool does."""
+        path = buffer.path
+        if buffer.text in self.ledger.texts[path]:
+            if self.put_back - {path}:
+                buffer.text = f"{buffer.text}\n- {self.ledger.word()}"
+            else:
+                self.put_back.add(path)
+        self.ledger.save(buffer)
+        how = self.pick.choice(SAVES)
+        try:
+            self.tree.save(path, buffer.text, how)
+        except FileNotFoundError:  # the file went in the middle of it; an editor tries again
+            self.tree.save(path, buffer.text)
