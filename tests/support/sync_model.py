@@ -264,7 +264,7 @@ class Model:
             if old not in self.sides.files:
                 return
             text = self.looks_at(old)
-        there = self.sides.files.get(new, b"").decode()
+        there = " ".join((self.sides.files.get(new, b"").decode(), *self.shown(new)))
         if is_ours(self.sides.records.get(new), sha256(text.encode())):
             there = text  # it is back where it was, as if it had never been away
         self.accounts(new, text, everything=True, loaded=there)
