@@ -21,7 +21,7 @@ from reverie.sync.ancestor import cost
 from reverie.sync.look import is_ours, sha256
 from reverie.sync.values import Rules
 from support.sides import MINUTE, REDACTOR, Sides
-from support.sync_texts import SECRET_START, Texts, is_secret, words
+from support.sync_texts import SECRET_START, Texts, fewer, is_secret, words
 
 if TYPE_CHECKING:
     import random
@@ -70,7 +70,8 @@ class Model:
             text = held.text
             for _ in range(self.pick.randint(1, 3)):
                 text = self.texts.edited(text)
-            self.replaced |= words(held.text) - words(text)
+            # Of a word that a merge has doubled, one was taken out here, and the other may be taken out elsewhere.
+            self.replaced |= fewer(held.text, text)
             self.replaced -= words(text) - words(held.text)
         self.written |= words(text)
         self.sides.put(path, REDACTOR.text(text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
@@ -15,6 +16,12 @@ SECRET_START = "sk-" + "ant-api03-"
 def words(text: str) -> set[str]:
     """The words that are followed."""
     return {word for word in text.replace("\ufeff", " ").split() if word.startswith(("w", SECRET_START))}
+
+
+def fewer(old: str, new: str) -> set[str]:
+    """The words that are not in the new text any more, or not as often."""
+    gone = Counter(old.replace("\ufeff", " ").split()) - Counter(new.replace("\ufeff", " ").split())
+    return words(old) & set(gone)
 
 
 def is_secret(word: str) -> bool:
