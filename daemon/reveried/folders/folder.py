@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from reverie.sync.node import Stamp
     from reverie.sync.values import Case, Write
     from reveried.config import Sync
+    from reveried.folders.late import Saved
 
 __all__ = ["Folder", "Looked", "Wrote"]
 
@@ -46,12 +47,16 @@ AGAIN_MS = 500  # before a file that was being written is looked at again
 
 @dataclass(slots=True)
 class Looked:
-    """One look: what is to be done, the paths that it is about, how many files were read, and what they were."""
+    """One look: what is to be done, the paths that it is about, how many files were read, and what they were.
+
+    `late` are the saves that were looked at instead of the files there.
+    """
 
     plan: Plan = field(default_factory=Plan)
     paths: set[str] = field(default_factory=set)
     read: int = 0
     stamps: dict[str, Stamp] = field(default_factory=dict)
+    late: dict[str, Saved] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -239,11 +244,20 @@ class Folder:
         if found is not None:
             looked.read += 1
             looked.stamps[path] = found.stamp
-        while saved is not None and found is not None and saved == found.data:
-            self.late.merged(path)  # it is in its place again
+        while saved is not None and found is not None and saved.data == found.data:
+            self.late.merged(path, saved)  # it is in its place again
             saved = self.late.next(path)
         if saved is not None:
-            return syncing.case(reader, path, agreed, saved, versions_max=Rules().versions_max, disk=disk)
+            looked.late[path] = saved
+            return syncing.case(
+                reader,
+                path,
+                agreed,
+                saved.data,
+                versions_max=Rules().versions_max,
+                disk=disk,
+                replaced_by=saved.replaced_by,
+            )
         saved_at = None if found is None else found.stamp.ctime_ns // 1_000_000
         return syncing.case(reader, path, agreed, seen, versions_max=Rules().versions_max, saved_at=saved_at)
 
@@ -274,7 +288,7 @@ class Folder:
             if not settled:
                 wrote.again.add(change.path)
         self._dirty -= done - wrote.again
-        wrote.again |= {path for path in done - wrote.again if self.late.merged(path)}
+        wrote.again |= {path for path in done - wrote.again if self.late.merged(path, looked.late.get(path))}
         return wrote
 
     def _changed(self, root: Root, change: Write | Remove, became: dict[str, int]) -> bool:
@@ -286,21 +300,26 @@ class Folder:
                 self._overtaken(change.path, taken)
                 return False
             self.agreement.forget([change.path])
-            self.late.watch(change.path, [taken.displaced], now)
+            self.late.watch(change.path, taken.displaced, now)
             return True
+        then = change.then.at(became.get(change.path, 0))
         placed = put(root, change.path, change.data, expected=change.expected)
         if isinstance(placed, Overtaken):
-            self._overtaken(change.path, placed)
+            self._overtaken(change.path, placed, then.operation)
             return False
-        self.agreement.agree([change.then.at(became.get(change.path, 0))], {change.path: placed.stamp})
-        self.late.watch(change.path, [placed.displaced], now)
+        self.agreement.agree([then], {change.path: placed.stamp})
+        self.late.watch(change.path, placed.displaced, now, replaced_by=then.operation)
         return placed.stamp is not None
 
-    def _overtaken(self, path: str, found: Overtaken) -> None:
-        """Somebody saved meanwhile: what came out on the way is merged, whether or not it is in its place again."""
-        self.late.watch(path, [found.displaced], self._now_ms())
+    def _overtaken(self, path: str, found: Overtaken, operation: int | None = None) -> None:
+        """Somebody saved meanwhile: what came out on the way is merged, whether or not it is in its place again.
+
+        It was made from what the file had shown until then, the text of `operation` included, which was there a moment.
+        """
+        after = None if operation is None else operation + 1
+        self.late.watch(path, found.displaced, self._now_ms(), replaced_by=after)
         for data in found.saves:
-            self.late.add(path, data, None)
+            self.late.add(path, data, None, replaced_by=after)
 
     def project(self) -> int:
         """Brings what only Reverie writes up to date; how many files were written."""

@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from reverie.sync.displaced import Displaced, Left
 
-__all__ = ["LateSaves"]
+__all__ = ["LateSaves", "Saved"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Saved:
-    """A save, and the file that keeps it until it is merged, if there is one."""
+class Saved:
+    """A save, the file that keeps it until it is merged, and the operation whose text replaced it, if there are."""
 
     data: bytes
     kept: Displaced | Left | None
+    replaced_by: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +28,7 @@ class _Watched:
     path: str
     until: int
     displaced: Displaced
+    replaced_by: int | None
 
 
 class LateSaves:
@@ -37,15 +37,16 @@ class LateSaves:
     def __init__(self, grace_ms: int) -> None:
         self._grace_ms = grace_ms
         self._watched: list[_Watched] = []
-        self._saved: defaultdict[str, deque[_Saved]] = defaultdict(deque)
+        self._saved: defaultdict[str, deque[Saved]] = defaultdict(deque)
 
-    def watch(self, path: str, replaced: Iterable[Displaced | None], now_ms: int) -> None:
-        """Somebody may still write to these."""
-        self._watched += [_Watched(path, now_ms + self._grace_ms, each) for each in replaced if each is not None]
+    def watch(self, path: str, displaced: Displaced | None, now_ms: int, *, replaced_by: int | None = None) -> None:
+        """Somebody may still write to this file, which was replaced by the text of an operation."""
+        if displaced is not None:
+            self._watched.append(_Watched(path, now_ms + self._grace_ms, displaced, replaced_by))
 
-    def add(self, path: str, data: bytes, left: Left | None) -> None:
+    def add(self, path: str, data: bytes, left: Left | None, *, replaced_by: int | None = None) -> None:
         """A save that a crash left behind, or that was in the folder for a moment."""
-        self._saved[path].append(_Saved(data, left))
+        self._saved[path].append(Saved(data, left, replaced_by))
 
     @property
     def due(self) -> int | None:
@@ -67,20 +68,21 @@ class LateSaves:
             data = each.displaced.settle()  # where it raises, this one and those behind it are asked again
             self._watched.remove(each)
             if data is not None:
-                self._saved[each.path].append(_Saved(data, each.displaced))
+                self._saved[each.path].append(Saved(data, each.displaced, each.replaced_by))
                 changed.add(each.path)
             elif not each.displaced.settled and now_ms is not None:
-                self.watch(each.path, [each.displaced], now_ms)
+                self.watch(each.path, each.displaced, now_ms, replaced_by=each.replaced_by)
         return changed
 
-    def next(self, path: str) -> bytes | None:
+    def next(self, path: str) -> Saved | None:
         """The oldest save at a path, if one waits."""
-        return self._saved[path][0].data if self._saved.get(path) else None
+        return self._saved[path][0] if self._saved.get(path) else None
 
-    def merged(self, path: str) -> bool:
-        """The oldest save at a path is in the store: whether another one waits."""
-        if self._saved.get(path):
-            kept = self._saved[path].popleft().kept
+    def merged(self, path: str, saved: Saved | None) -> bool:
+        """This save, the oldest one at a path, is in the store: whether another one waits."""
+        waiting = self._saved.get(path)
+        if waiting and waiting[0] is saved:
+            kept = waiting.popleft().kept
             if kept is not None:
                 kept.discard()
-        return bool(self._saved.get(path))
+        return bool(waiting)

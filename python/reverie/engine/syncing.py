@@ -24,6 +24,7 @@ WHO = "person"
 WHY = "files.edited"
 PART_BYTES = 128 * 1024  # of text in one commit, when nothing ties the paths together
 PART_PATHS = 32
+REPLACED_TIMES = 5  # so many times more versions where somebody wrote into a replaced file: many may have come since
 
 
 def known(reader: Reader) -> dict[str, Known]:
@@ -41,6 +42,7 @@ def case(
     disk: str | None = None,
     reverted: bool = False,
     saved_at: int | None = None,
+    replaced_by: int | None = None,
 ) -> Case:
     """All that is known of one path; its earlier texts only where it may have to be merged."""
     record = reader.get(Kind.DOCUMENT, (path,))
@@ -48,15 +50,22 @@ def case(
     if record is not None:
         operation = reader.version(Kind.DOCUMENT, (path,)) or 0
         held = Held(path, record["content"], operation, tuple(record["ids"]))
-    versions = _versions(reader, path, agreed, versions_max) if agreed is not None or held is not None else ()
-    return Case(path, held, agreed, seen, versions, reverted, disk, saved_at)
+    versions = (
+        _versions(reader, path, agreed, versions_max, replaced_by) if agreed is not None or held is not None else ()
+    )
+    return Case(path, held, agreed, seen, versions, reverted, disk, saved_at, replaced_by)
 
 
-def _versions(reader: Reader, path: str, agreed: Known | None, most: int) -> tuple[Version, ...]:
-    """The texts of a document, newest first: the last ones, and the one that the folder last showed."""
+def _versions(
+    reader: Reader, path: str, agreed: Known | None, most: int, replaced_by: int | None
+) -> tuple[Version, ...]:
+    """The texts of a document, newest first: the last ones, also those before another, and what the folder showed."""
     past = [version for version in reader.history(Kind.DOCUMENT, (path,)) if version.value is not None]
     wanted = past[-most:]
-    if agreed is not None and agreed.operation:
+    if replaced_by is not None:
+        older = [version for version in past[:-most] if version.operation < replaced_by]
+        wanted = older[-REPLACED_TIMES * most :] + wanted
+    elif agreed is not None and agreed.operation:
         wanted = [version for version in past[:-most] if version.operation == agreed.operation] + wanted
     return tuple(Version(version.operation, version.value["content"]) for version in reversed(wanted) if version.value)
 

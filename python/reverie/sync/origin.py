@@ -41,11 +41,14 @@ def origin(case: Case, text: str, *, saved: str, meant: bool, now_ms: int, rules
     A file that is `meant`, or that is saved again after it was merged, was made from what the disk last showed. So is
     exactly an earlier text, unless that was replaced so lately that its editor may not have seen what replaced it.
     Exactly the last save, which was merged, comes from a buffer that has stayed open. Where there was no file until
-    lately, a text that shows nothing of the document was made from nothing.
+    lately, a text that shows nothing of the document was made from nothing. What was saved into a file that had just
+    been replaced was made from what that file had shown, whatever came after it.
     """
     known = case.known
     if known is None:
         return None
+    if case.replaced_by is not None and case.disk not in {None, saved}:
+        return _replaced(case, known, text, case.replaced_by)
     last, at = _last(case, known), now_ms if case.saved_at is None else case.saved_at
     if meant or (saved == known.merged and _is_again(known, at, rules)) or (known.operation and last is None):
         return last
@@ -63,6 +66,23 @@ def origin(case: Case, text: str, *, saved: str, meant: bool, now_ms: int, rules
         candidates.append(Candidate("", lately=True))
     best = parent(text, candidates) if candidates else 0
     return versions[best] if best < len(versions) else None
+
+
+def _replaced(case: Case, known: Known, text: str, replaced_by: int) -> Version | None:
+    """The text that a save into a replaced file was made from."""
+    texts = [each for each in case.versions if each.operation < replaced_by]
+    if known.saved is not None and known.saved.operation is not None and known.saved.text is not None:
+        texts.append(Version(known.saved.operation, known.saved.text))
+    texts = sorted(texts, key=lambda each: -each.operation)
+    if not texts:
+        return None
+    best = texts[parent(text, [Candidate(each.text, lately=True) for each in texts])]
+    believed = {*_lines(text), *_lines(texts[-1].text)}  # that a line went is believed if it had been there all along
+    return Version(best.operation, "\n".join(line for line in best.text.split("\n") if line.rstrip("\r") in believed))
+
+
+def _lines(text: str) -> set[str]:
+    return {line.rstrip("\r") for line in text.split("\n")}
 
 
 def _last(case: Case, known: Known) -> Version | None:

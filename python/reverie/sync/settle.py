@@ -49,7 +49,7 @@ def settled(
         then = replace(then, merged=known.merged)
     writes: tuple[Write, ...] = ()
     if case.disk is not None and not is_ours(known, case.disk):  # somebody has saved since: that is looked at next
-        record = replace(known, saved=then.saved)
+        record = known
     elif sha256(data) == disk:
         record = replace(then, shown=known.shown) if case.disk else then
     else:

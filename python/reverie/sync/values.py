@@ -115,7 +115,7 @@ class Case:
     They must include the one of `known.operation` if the store still has it. `saved_at` is when the file got there as
     it is (of its times the one of the last change of its inode), None: just now. `reverted` says that there are signs
     of a tool at work that puts back old files (a branch switch). `disk` is the SHA-256 of the file that is there now if
-    `seen` is not: a save that came out when we replaced the file.
+    `seen` is not: a save that came out when the file was replaced. `replaced_by` is the operation whose text did that.
     """
 
     path: str
@@ -126,6 +126,7 @@ class Case:
     reverted: bool = False
     disk: str | None = None
     saved_at: int | None = None
+    replaced_by: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from reverie.sync.look import sha256
 from reverie.sync.values import Plan
 from support.sides import BASE, PATH, Sides, agreed, copies, same
 
@@ -207,3 +210,25 @@ def test_cases_may_come_in_any_order() -> None:
         sides.save(f"{name}{name}.md", f"- {name}\n")
 
     assert sides.plan() == sides.plan(reversed(sides.paths()))
+
+
+def test_a_save_into_a_replaced_file_is_no_newer_than_that_file() -> None:
+    """What came into the document after the file was replaced was not seen; somebody has saved the new file since."""
+    sides = agreed()
+    late = f"{BASE}- Typed: late\n"
+    for name in ("one", "two"):
+        sides.put(PATH, f"{sides.text(PATH)}- Agent: {name}\n")
+        sides.settle()
+    replaced_by = sides.versions[PATH][1].operation
+    now = f"{sides.text(PATH)}- Typed: now\n"
+    sides.save(PATH, now)
+    sides.settle()
+
+    case = replace(
+        sides.case(PATH), seen=late.encode(), saved_at=None, disk=sha256(now.encode()), replaced_by=replaced_by
+    )
+    for step in sides.steps(sides.plan_of([case])):
+        step()
+    text = same(sides)
+    for word in ("Agent: one", "Agent: two", "Typed: late", "Typed: now", "Editor: vim"):
+        assert word in text
