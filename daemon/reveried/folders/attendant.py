@@ -39,6 +39,7 @@ class Attendant:
         self._whole = True  # the first look is at everything
         self._watcher: Watcher | None = None
         self._watched = False
+        self._ended = False
         self._polling = polling
         self._touched_at = 0.0
         self._scanned_at = 0.0
@@ -72,14 +73,15 @@ class Attendant:
         """Until it is cancelled."""
         self._news.set()
         try:
-            while True:
+            while not self._ended:
                 await self._wait()
                 await self._attend()
         finally:
             await self.stop()
 
     async def stop(self) -> None:
-        """No more hints."""
+        """No more hints, and no more looks."""
+        self._ended = True
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
             await asyncio.to_thread(watcher.stop)
@@ -87,7 +89,9 @@ class Attendant:
     async def _wait(self) -> None:
         """Until there is news that has become quiet, or something is due."""
         try:
-            await asyncio.wait_for(self._news.wait(), self._rest())
+            # `wait_for` would swallow a cancellation that comes together with news.
+            async with asyncio.timeout(self._rest()):
+                await self._news.wait()
         except TimeoutError:
             return
         self._news.clear()

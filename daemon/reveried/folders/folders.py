@@ -216,9 +216,9 @@ class Folders:
     async def close(self) -> None:
         """Ends the loops, settles what was replaced a moment ago, and keeps what is agreed on."""
         for attendant, task in self._attendants.values():
+            await attendant.stop()
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-            await attendant.stop()
         for space, folder in self._folders.items():
             with suppress(ReverieError):
                 left = await asyncio.to_thread(folder.late.settle, None)
