@@ -41,7 +41,9 @@ def settled(
     operation = None if after.text != held.text else held.operation
     made_at = known.made_at if known.sha256 else look.now_ms
     then = Known(case.path, sha256(data), operation, made_at=made_at, saved=known.saved)
-    if save is not None and sha256(data) != save:  # an editor that does not load it again goes on from what was saved
+    if save is not None and _is_older(case, known):  # an editor goes on from the save that came after it
+        then = replace(then, merged=known.merged)
+    elif save is not None and sha256(data) != save:  # an editor that does not load it again goes on from what was saved
         then = replace(then, merged=save, saved=Saved(operation, veil.text))
     elif save is not None:
         then = replace(then, saved=Saved(operation))
@@ -49,7 +51,7 @@ def settled(
         then = replace(then, merged=known.merged)
     writes: tuple[Write, ...] = ()
     if case.disk is not None and not is_ours(known, case.disk):  # somebody has saved since: that is looked at next
-        record = known
+        record = replace(known, saved=then.saved)
     elif sha256(data) == disk:
         record = replace(then, shown=known.shown) if case.disk else then
     else:
@@ -70,6 +72,12 @@ def settled(
         kept=(Kept(case.path),) if after.text != target else (),
     )
     return plan if conflict is None else plan.joined(_copied(case.path, held.text, conflict, look))
+
+
+def _is_older(case: Case, known: Known) -> bool:
+    """Whether a save into a replaced file comes to light after one that was made later."""
+    saved = known.saved.operation if known.saved is not None else None
+    return case.replaced_by is not None and saved is not None and saved >= case.replaced_by
 
 
 def _carried(veil: Veil, target: str, look: Look) -> Veil | None:

@@ -232,3 +232,26 @@ def test_a_save_into_a_replaced_file_is_no_newer_than_that_file() -> None:
     text = same(sides)
     for word in ("Agent: one", "Agent: two", "Typed: late", "Typed: now", "Editor: vim"):
         assert word in text
+
+
+def test_a_late_save_is_not_what_an_editor_goes_on_from() -> None:
+    """A newer save is known by then: the next one was made from that, and drops nothing that came later."""
+    sides = agreed()
+    sides.put(PATH, f"{BASE}- Agent: one\n")
+    sides.settle()
+    replaced_by = sides.versions[PATH][0].operation
+    sides.put(PATH, f"{sides.text(PATH)}- Agent: two\n")
+    now = f"{BASE}- Agent: one\n- Typed: now\n"
+    sides.save(PATH, now)
+    sides.settle()
+    assert "Agent: two" in str(sides.text(PATH))
+
+    late = f"{BASE}- Typed: late\n"
+    disk = sha256(sides.files[PATH])
+    case = replace(sides.case(PATH), seen=late.encode(), saved_at=None, disk=disk, replaced_by=replaced_by)
+    for step in sides.steps(sides.plan_of([case])):
+        step()
+    sides.save(PATH, f"{now}- Typed: next\n")
+    text = same(sides)
+    for word in ("Agent: one", "Agent: two", "Typed: late", "Typed: now", "Typed: next"):
+        assert word in text

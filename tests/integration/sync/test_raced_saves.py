@@ -1,0 +1,63 @@
+"""Somebody saves a file as fast as they can while agents append to it, through a real daemon: no word is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support import rival
+from support.folder import Tree, tree
+from support.soak import count
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SAVES_EACH = 50
+OURS_MOST = 200
+LATE_LOOKS = 100
+
+
+def everywhere(own: Tree, name: str) -> set[str]:
+    """Every word of a file and of what lies beside it."""
+    path = own.path(name)
+    return {word for found in path.parent.glob(f"{path.stem}.*md") for word in found.read_text().split()}
+
+
+def settled(own: Tree) -> bool:
+    """Whether nothing that was replaced is kept any longer."""
+    return not any((own.root / ".reverie/swap").iterdir())
+
+
+@pytest.mark.timeout(count(300, 14_400))
+@pytest.mark.parametrize("how", ["rename", "truncate", "both"])
+def test_no_word_of_a_raced_save_is_lost(how: str, tmp_path: Path) -> None:
+    """By rename, or emptied and written; from buffers that are stale at once; what agents say is there too."""
+    saved = said = copies = 0
+    with tree(REVERIE_SYNC_DEBOUNCE_MS="1") as own:
+        for seed in range(count(2, 667)):
+            name, ours = f"notes/{how}-{seed}.md", 0
+            own.client.put_document(name, "# Notes\n")
+            words = (rival.__file__, own.path(name), SAVES_EACH, seed, how, tmp_path)
+            with subprocess.Popen([sys.executable, "-S", *map(str, words)]) as editor:
+                while editor.poll() is None:
+                    if ours < OURS_MOST:
+                        own.client.append_entry(name, f"- ours{ours}")
+                        ours += 1
+            assert editor.returncode == 0
+            for _ in range(LATE_LOOKS):
+                own.agree()
+                if settled(own):
+                    break
+                time.sleep(0.1)
+            assert settled(own)
+            found = everywhere(own, name)
+            wanted = [*rival.words(seed, SAVES_EACH), *(f"ours{number}" for number in range(ours))]
+            assert [word for word in wanted if word not in found] == [], f"{how}, seed {seed}"
+            assert own.stored(name) == own.read(name)
+            saved, said = saved + SAVES_EACH, said + ours
+            copies += len(own.client.conflicts().items)
+    print(f"{how}: {saved} saves, {said} entries of agents, {copies} conflicts, no word lost")
