@@ -104,8 +104,8 @@ class SyncMachine(RuleBasedStateMachine):
             self.model.settles()
 
 
-# A run that fails is told by its seed and its acts; to make it shorter takes longer than the whole campaign. What is run
-# by default is always the same; the soak looks further.
+# A run that fails is told by its seed and its acts; to make it shorter takes longer than the whole campaign.
+# What is run by default is always the same; the soak looks further.
 SyncMachine.TestCase.settings = settings(
     max_examples=count(1_000, 20_000),
     stateful_step_count=STEPS,
