@@ -12,7 +12,7 @@ import time
 import pytest
 
 from support.daemon import Daemon, environment, request, running_daemon, scratch_home
-from support.http_checks import cpu_seconds
+from support.http_checks import times_run
 
 LAZY = ("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mcp", "pydantic", "click", "reveried.cli")
 
@@ -122,14 +122,14 @@ def test_running_requests_are_answered_before_the_end() -> None:
 
 
 def test_idle_daemon_is_small_and_still() -> None:
-    """< 60 MB of anonymous memory, and no more than a tick of a CPU, when nobody asks anything."""
+    """< 60 MB of anonymous memory, and hardly a wake-up, when nobody asks anything; the bench measures the time."""
     with running_daemon() as daemon:
-        before = cpu_seconds(daemon.pid)
+        before = times_run(daemon.pid)
         time.sleep(3)
-        used = cpu_seconds(daemon.pid) - before
+        woken = times_run(daemon.pid) - before
 
         assert daemon.anonymous_rss() < 60_000_000
-        assert used < 0.015  # one tick of 10 ms at most; the bench measures longer
+        assert woken < 90  # anything that looks ten times a second is above it
 
 
 def test_heavy_modules_are_not_on_the_start_path() -> None:
