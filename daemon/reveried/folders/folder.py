@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import projecting, syncing
 from reverie.engine.listing import Listing
 from reverie.errors import ReverieError
 from reverie.ids import new_id
-from reverie.paths import is_ours
 from reverie.store.moments import from_ms
 from reverie.sync.displaced import recover
 from reverie.sync.node import Refusal, refused
@@ -24,6 +22,7 @@ from reverie.sync.veil import Veil
 from reveried.folders.agreement import Agreement
 from reveried.folders.late import LateSaves
 from reveried.folders.projection import Projection
+from reveried.folders.unshown import Unshown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +48,7 @@ AGAIN_MS = 500  # before a file that was being written is looked at again
 class Looked:
     """One look: what is to be done, the paths that it is about, how many files were read, and what they were.
 
-    `late` are the saves that were looked at instead of the files there.
+    `late` are the saves that were looked at instead of the files there. `operation` is the last one that the store had.
     """
 
     plan: Plan = field(default_factory=Plan)
@@ -57,6 +56,7 @@ class Looked:
     read: int = 0
     stamps: dict[str, Stamp] = field(default_factory=dict)
     late: dict[str, Saved] = field(default_factory=dict)
+    operation: int = 0
 
 
 @dataclass(slots=True)
@@ -85,6 +85,7 @@ class Folder:
         self.space = space
         self.path = path
         self.listing = Listing()
+        self._unshown = Unshown(self.listing, self._shows)
         self.late = LateSaves(int(config.grace_seconds * 1000))
         self.scanned_at: int | None = None
         self.problem: ReverieError | None = None
@@ -101,7 +102,6 @@ class Folder:
         self._failed: dict[str, ReverieError] = {}
         self._stopped: tuple[str, ...] = ()
         self._accepting = False
-        self._dirty: set[str] = set()  # documents that changed in the store and are not on disk yet
 
     @property
     def agreement(self) -> Agreement:
@@ -140,21 +140,26 @@ class Folder:
     def _look(self, paths: set[str] | None, *, deep: bool) -> Looked:
         agreement = self.agreement
         with self._store.reader(self.space) as reader:
-            self._catch_up(reader)
+            operation = self._unshown.catch_up(reader)
             root = self._opened()
             if root is None:
                 return Looked()
             root.verify()
-            wanted = None if paths is None else {*paths, *self._dirty, *self.late.paths}
+            unshown = self._unshown.paths
+            wanted = None if paths is None else {*paths, *unshown, *self.late.paths}
             stamps = self._stat(root, wanted)
             here = {path for path, stamp in stamps.items() if deep or agreement.stamps.get(path) != stamp}
             there = agreement.expected() if wanted is None else agreement.expected() & wanted
             gone = {path for path in there if path not in stamps and self._covering(path) is None}
-            suspects = (here | gone | self._dirty | self.late.paths) - self._refused.keys()
-            return self._decided(reader, root, suspects, stamps, whole=wanted is None)
+            suspects = (here | gone | unshown | self.late.paths) - self._refused.keys()
+            looked = self._decided(reader, root, suspects, stamps, whole=wanted is None)
+            looked.operation = operation
+            return looked
 
-    def _catch_up(self, reader: Reader) -> None:
-        self._dirty |= {path for path in self.listing.catch_up(reader) if not _is_projected(path)}
+    def _shows(self, path: str) -> int | None:
+        """The operation whose text the disk last showed at `path`."""
+        known = None if self._agreement is None else self._agreement.known.get(path)
+        return None if known is None else known.operation
 
     def _opened(self) -> Root | None:
         """The folder, made where there is something to write and it never was there; None where there is nothing."""
@@ -280,14 +285,14 @@ class Folder:
                 settled = self._changed(root, change, became)
             except ReverieError as error:
                 self._failed[change.path] = error
-                self._dirty.add(change.path)
+                self._unshown.add(change.path)
                 done.discard(change.path)
                 continue
             self._failed.pop(change.path, None)
             wrote.written += settled
             if not settled:
                 wrote.again.add(change.path)
-        self._dirty -= done - wrote.again
+        self._unshown.dealt_with(done - wrote.again, looked.operation, became)
         wrote.again |= {path for path in done - wrote.again if self.late.merged(path, looked.late.get(path))}
         return wrote
 
@@ -327,26 +332,26 @@ class Folder:
             return 0
         self._root.verify()
         with self._store.reader(self.space) as reader:
-            self._catch_up(reader)
+            self._unshown.catch_up(reader)
             return self._projection.bring_up(reader, self._root, self.listing, now_ms=self._now_ms())
 
     def to_list(self) -> list[DocumentEntry] | None:
         """What MEMORY.md should name; None where it does already."""
         with self._store.reader(self.space) as reader:
-            self._catch_up(reader)
+            self._unshown.catch_up(reader)
             entries = self.listing.memories()
             return entries if projecting.is_listed_anew(reader, entries) else None
 
     def listed(self) -> list[Listed]:
         """Every document that the store has now."""
         with self._store.reader(self.space) as reader:
-            self._catch_up(reader)
+            self._unshown.catch_up(reader)
             return list(self.listing.documents.values())
 
     def projected(self, path: str) -> dict[str, Any] | None:
         """What only Reverie writes, as a document's record; None where there is no such file."""
         with self._store.reader(self.space) as reader:
-            self._catch_up(reader)
+            self._unshown.catch_up(reader)
             return projecting.record(reader, path, self.listing)
 
     def told(self) -> dict[str, Any]:
@@ -361,7 +366,7 @@ class Folder:
         return {
             "state": "stopped" if reason is not None else "ok" if scanned is not None else "starting",
             "root": str(self.path),
-            "pending": len(self._dirty | self.late.paths),
+            "pending": len(self._unshown.paths | self.late.paths),
             "missing": sorted(stopped or self.agreement.missing()),
             "refused": [
                 *({"path": each.path, "reason": each.reason, "hint": each.hint} for each in self._refused.values()),
@@ -387,8 +392,3 @@ class Folder:
 
     def _stamp(self) -> str:
         return datetime.fromtimestamp(self._now_ms() / 1000, UTC).strftime("%Y%m%d-%H%M%S")
-
-
-def _is_projected(path: str) -> bool:
-    """Whether only Reverie itself writes this file."""
-    return is_ours(PurePosixPath(path))

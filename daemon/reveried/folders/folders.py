@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Folders", "Outcome"]
 
 PASSES_MAX = 8  # while a person saves again and again, or the store changes; the next hint tries anew
+PARTS_AT_ONCE = 4  # of a plan that wait for the writer together, so that one flush serves them
 ID_RANDOM_BYTES = 10
 
 
@@ -174,13 +175,19 @@ class Folders:
         return wrote.again
 
     async def _commit(self, space: str, plan: Any, outcome: Outcome) -> dict[str, int]:
-        """The store's side of a plan, part by part; the operation of each document that was put."""
+        """The store's side of a plan, some parts at a time; the operation of each document that was put."""
         became: dict[str, int] = {}
-        for paths, writes in syncing.parts(plan):
-            if not writes:
-                continue  # records alone are kept with the next ones
-            write = syncing.commit(plan, paths, space=space, at=self._clock(), new_id=self._id)
-            became |= (await self._submit(write, bulk=len(plan.puts) > syncing.PART_PATHS)).value
+        parts = [part for part in syncing.parts(plan) if part.puts or part.deletes]  # records wait for the next ones
+        for first in range(0, len(parts), PARTS_AT_ONCE):
+            submits = [
+                self._submit(syncing.commit(part, space=space, at=self._clock(), new_id=self._id), bulk=len(parts) > 1)
+                for part in parts[first : first + PARTS_AT_ONCE]
+            ]
+            done = await asyncio.gather(*submits, return_exceptions=True)  # none goes on behind the caller's back
+            for each in done:
+                if isinstance(each, BaseException):
+                    raise each
+                became |= each.value
         outcome.adopted += len(plan.puts)
         outcome.deleted += len(plan.deletes)
         outcome.conflicts += len(plan.copies)

@@ -35,18 +35,21 @@ class Listed:
 
 
 class Listing:
-    """The documents of one space by path. Not safe for use by two threads at once."""
+    """The documents of one space by path. Any thread may read it; it is brought up by one at a time."""
 
     def __init__(self) -> None:
         self.documents: dict[str, Listed] = {}
         self.operation: int | None = None
 
     def catch_up(self, reader: Reader) -> set[str]:
-        """Takes in what was committed since the last call; the paths of the documents that changed."""
+        """Takes in what was committed since the last call; the paths of the documents that changed.
+
+        A reader that sees less than was taken in already changes nothing.
+        """
         now = reader.operation()
-        if self.operation == now:
+        if self.operation is not None and now <= self.operation:
             return set()
-        if self.operation is None or not 0 <= now - self.operation <= BEHIND_MAX:
+        if self.operation is None or now - self.operation > BEHIND_MAX:
             before = self.documents
             self.documents = {record["path"]: _listed(reader, record) for _, record in reader.scan(Kind.DOCUMENT)}
             changed = {path for path in {*before, *self.documents} if before.get(path) != self.documents.get(path)}
@@ -66,7 +69,7 @@ class Listing:
     @property
     def updated_at(self) -> str | None:
         """When a document last changed."""
-        return max((held.updated_at for held in self.documents.values()), default=None)
+        return max((held.updated_at for held in list(self.documents.values())), default=None)
 
     def _follow(self, reader: Reader, since: int) -> set[str]:
         changed = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,13 +12,13 @@ from reverie.engine import conflicts
 from reverie.engine.writing import Given, put_texts
 from reverie.errors import Conflict
 from reverie.store import Kind, Write
-from reverie.sync.values import Case, Held, Known, Version
+from reverie.sync.values import Case, Held, Known, Plan, Version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from reverie.store import Reader, Writer
-    from reverie.sync.values import Plan
+    from reverie.sync.values import Copy, Delete, Put
 
 __all__ = ["WHY", "case", "commit", "known", "parts", "recorded"]
 
@@ -70,29 +72,65 @@ def _versions(
     return tuple(Version(version.operation, version.value["content"]) for version in reversed(wanted) if version.value)
 
 
-def parts(plan: Plan) -> Iterator[tuple[set[str], bool]]:
-    """The plan's paths in sets that are committed together, and whether more than records is written.
+def parts(plan: Plan) -> Iterator[Plan]:
+    """The store's side of the plan in plans that are committed one by one; those that hold nothing but records too.
 
     What belongs together stays so: both paths of a move, and a copy with the path that it is of.
     """
+    paths = {put.path for put in plan.puts} | {delete.path for delete in plan.deletes} | set(plan.forgotten)
+    paths |= {record.path for record in plan.records}
+    place = {path: number for number, group in enumerate(_groups(plan, paths)) for path in group}
+    split: dict[int, _Part] = defaultdict(_Part)
+    for put in plan.puts:
+        split[place[put.path]].puts.append(put)
+    for delete in plan.deletes:
+        split[place[delete.path]].deletes.append(delete)
+    for record in plan.records:
+        split[place[record.path]].records.append(record)
+    for path in plan.forgotten:
+        split[place[path]].forgotten.append(path)
+    for copy in plan.copies:
+        split[place[copy.path]].copies.append(copy)
+    return (split[number].plan() for number in sorted(split))
+
+
+@dataclass(slots=True)
+class _Part:
+    puts: list[Put] = field(default_factory=list)
+    deletes: list[Delete] = field(default_factory=list)
+    records: list[Known] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
+    copies: list[Copy] = field(default_factory=list)
+
+    def plan(self) -> Plan:
+        return Plan(
+            puts=tuple(self.puts),
+            deletes=tuple(self.deletes),
+            records=tuple(self.records),
+            forgotten=tuple(self.forgotten),
+            copies=tuple(self.copies),
+        )
+
+
+def _groups(plan: Plan, paths: set[str]) -> Iterator[set[str]]:
+    """The paths in sets that are committed together, those first in which a document changes."""
     tied = _tied(plan)
     sizes = {put.path: len(put.text) for put in plan.puts}
     writes = {*sizes, *(delete.path for delete in plan.deletes)}
-    paths = dict.fromkeys((*sorted(writes), *(record.path for record in plan.records), *plan.forgotten))
     part: set[str] = set()
     size = 0
-    for path in paths:
+    for path in (*sorted(writes), *sorted(paths - writes)):
         group = tied.get(path, {path})
         if path != min(group) and min(group) in paths:
             continue
         weight = sum(sizes.get(each, 0) for each in group)
         if part and (size + weight > PART_BYTES or len(part) + len(group) > PART_PATHS):
-            yield part, bool(part & writes)
+            yield part
             part, size = set(), 0
         part |= group
         size += weight
     if part:
-        yield part, bool(part & writes)
+        yield part
 
 
 def _tied(plan: Plan) -> dict[str, set[str]]:
@@ -104,37 +142,34 @@ def _tied(plan: Plan) -> dict[str, set[str]]:
     return tied
 
 
-def commit(plan: Plan, paths: set[str], *, space: str, at: str, new_id: Callable[[str], str]) -> Write[dict[str, int]]:
-    """Takes in what people wrote at `paths`: documents, their memories, conflicts, and what is agreed on from now.
+def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> Write[dict[str, int]]:
+    """Takes in what people wrote: documents, their memories, conflicts, and what is agreed on from now.
 
-    The body answers with the operation of each document that was put. It raises Conflict with `details["stale"]`
-    where a document has changed since the plan was made.
+    `plan` is a part as `parts` gives them. The body answers with the operation of each document that was put. It raises
+    Conflict with `details["stale"]` where a document has changed since the plan was made.
     """
 
     def body(writer: Writer) -> dict[str, int]:
-        puts = {put.path: put for put in plan.puts if put.path in paths}
-        deletes = {delete.path: delete for delete in plan.deletes if delete.path in paths}
-        bases = {path: put.basis for path, put in puts.items()} | {path: gone.basis for path, gone in deletes.items()}
-        for path, basis in bases.items():
-            if writer.version(Kind.DOCUMENT, (path,)) != basis:
-                raise Conflict(f"{path} changed meanwhile", hint="try again", stale=True)
+        changes: list[Put | Delete] = [*plan.puts, *plan.deletes]
+        for each in changes:
+            if writer.version(Kind.DOCUMENT, (each.path,)) != each.basis:
+                raise Conflict(f"{each.path} changed meanwhile", hint="try again", stale=True)
+        deleted = [delete.path for delete in plan.deletes]
         put_texts(
             writer,
-            {**{path: Given(put.text) for path, put in puts.items()}, **dict.fromkeys(deletes)},
+            {**{put.path: Given(put.text) for put in plan.puts}, **dict.fromkeys(deleted)},
             author="person",
             at=at,
             new_id=lambda: new_id("mem"),
             provenance={"by": WHO},
         )
         for copy in plan.copies:
-            if copy.path in paths:
-                conflicts.open_(writer, copy, new_id("cnf"), at)
-        conflicts.close_gone(writer, deletes)
-        became = {path: writer.version(Kind.DOCUMENT, (path,)) or 0 for path in puts}
-        _record(writer, _fixed((record for record in plan.records if record.path in paths), became), at)
+            conflicts.open_(writer, copy, new_id("cnf"), at)
+        conflicts.close_gone(writer, deleted)
+        became = {put.path: writer.version(Kind.DOCUMENT, (put.path,)) or 0 for put in plan.puts}
+        _record(writer, [record.at(became.get(record.path, 0)) for record in plan.records], at)
         for path in plan.forgotten:
-            if path in paths:
-                writer.delete(Kind.PUBLISHED, (path,))
+            writer.delete(Kind.PUBLISHED, (path,))
         return became
 
     return Write(space=space, who=WHO, why=WHY, body=body)
@@ -150,10 +185,6 @@ def recorded(space: str, records: Iterable[Known], forgotten: Iterable[str], *, 
             writer.delete(Kind.PUBLISHED, (path,))
 
     return Write(space=space, who="sync", why="files.recorded", body=body)
-
-
-def _fixed(records: Iterable[Known], became: dict[str, int]) -> list[Known]:
-    return [record.at(became.get(record.path, 0)) for record in records]
 
 
 def _record(writer: Writer, records: Iterable[Known], at: str) -> None:

@@ -1,0 +1,83 @@
+"""Which documents the disk may not show: followed from the store, by several threads, and never forgotten too early."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from reverie.engine import documents
+from reverie.engine.listing import Listing
+from reverie.ids import new_id
+from reverie.store import Done
+from reveried.folders.unshown import Unshown
+from support.stores import AT, opened
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reverie.store import Store
+
+SPACE = "default"
+
+
+def put(store: Store, path: str, text: str) -> int:
+    """One agent's write; its operation."""
+    write = documents.put(
+        SPACE, path, text, who="agent", author="agent", new_id=lambda: new_id("mem", 0, lambda size: b"\1" * size)
+    )
+    (done,) = store.commit([write], at=AT)
+    assert isinstance(done, Done)
+    assert done.operation is not None
+    return done.operation
+
+
+def test_a_document_is_unshown_until_it_was_dealt_with(tmp_path: Path) -> None:
+    """A write that comes between a look and its end stays for the next look."""
+    with opened(tmp_path) as store:
+        shows: dict[str, int] = {}
+        unshown = Unshown(Listing(), shows.get)
+        put(store, "a.md", "one\n")
+        with store.reader(SPACE) as reader:
+            seen = unshown.catch_up(reader)
+        assert unshown.paths == {"a.md"}
+        put(store, "a.md", "two\n")
+        with store.reader(SPACE) as reader:
+            unshown.catch_up(reader)
+        unshown.dealt_with({"a.md"}, seen, {})
+        assert unshown.paths == {"a.md"}
+        unshown.dealt_with({"a.md"}, seen + 1, {})
+        assert unshown.paths == set()
+
+
+def test_what_the_disk_shows_already_is_not_looked_at(tmp_path: Path) -> None:
+    """A person's file that was taken in is there as the store has it; a look does not read it again."""
+    with opened(tmp_path) as store:
+        shows: dict[str, int] = {}
+        unshown = Unshown(Listing(), shows.get)
+        shows["a.md"] = put(store, "a.md", "one\n")
+        put(store, "b.md", "one\n")
+        with store.reader(SPACE) as reader:
+            unshown.catch_up(reader)
+        assert unshown.paths == {"b.md"}
+
+
+def test_a_look_of_before_takes_nothing_back(tmp_path: Path) -> None:
+    """A thread whose snapshot is older than what another one has taken in changes nothing."""
+    with opened(tmp_path) as store:
+        unshown = Unshown(listing := Listing(), {}.get)
+        put(store, "a.md", "one\n")
+        with store.reader(SPACE) as old:
+            newest = put(store, "a.md", "two\n")
+            seen: list[int] = []
+
+            def follow() -> None:
+                with store.reader(SPACE) as reader:
+                    seen.append(unshown.catch_up(reader))
+
+            thread = threading.Thread(target=follow)
+            thread.start()
+            thread.join()
+            assert seen == [newest]
+            assert unshown.catch_up(old) < newest
+        assert listing.documents["a.md"].operation == newest
+        assert unshown.paths == {"a.md"}
