@@ -126,15 +126,26 @@ def test_an_unknown_ancestor_makes_both_texts_new() -> None:
     """Where it was forgotten what they were made from: equal ones agree, of others the person's stays, with a copy."""
     sides = agreed()
     sides.put(PATH, BASE + "- Tea: green\n")
+    sides.save(PATH, BASE.replace("vim", "emacs"))
     sides.put("same.md", BASE)
     sides.save("same.md", BASE)
     sides.records.clear()
 
     sides.sync()
 
-    assert same(sides) == BASE
+    assert same(sides) == BASE.replace("vim", "emacs")
     assert same(sides, "same.md") == BASE
     assert copies(sides) == [BASE + "- Tea: green\n"]
+
+
+def test_an_earlier_text_of_the_store_is_its_own_whatever_was_forgotten() -> None:
+    """A crash forgot that the file was written, and the store went on: nobody has typed anything, so nothing is new."""
+    sides = agreed()
+    sides.put(PATH, BASE + "- Tea: green\n")
+    sides.records.clear()
+
+    assert same(sides) == BASE + "- Tea: green\n"
+    assert copies(sides) == []
 
 
 def test_a_version_that_the_store_no_longer_has_is_unknown() -> None:
