@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from reverie import wire
     from support.daemon import Daemon
 
-__all__ = ["SAVES", "Tree", "in_place", "rename_over", "tree", "truncate_then_write", "vim"]
+__all__ = ["QUICK", "SAVES", "Tree", "in_place", "rename_over", "tree", "truncate_then_write", "vim"]
 
 AGREE_S = 60.0
+
+# Deletions are believed soon, so that tests need not wait.
+QUICK = {"REVERIE_SYNC_DELETE_QUIET_SECONDS": "0.2", "REVERIE_SYNC_GRACE_SECONDS": "0.2"}
 
 
 def in_place(path: Path, text: str) -> None:
@@ -112,9 +115,8 @@ class Tree:
 
 @contextmanager
 def tree(**settings: str) -> Iterator[Tree]:
-    """A daemon of its own; deletions are believed soon, so that tests need not wait."""
-    quick = {"REVERIE_SYNC_DELETE_QUIET_SECONDS": "0.2", "REVERIE_SYNC_GRACE_SECONDS": "0.2"}
-    with running_daemon(None, **(quick | settings)) as daemon, Client(daemon.socket) as client:
+    """A daemon of its own; deletions are believed soon."""
+    with running_daemon(None, **(QUICK | settings)) as daemon, Client(daemon.socket) as client:
         made = Tree(daemon, client)
         os.makedirs(made.root, exist_ok=True)  # noqa: PTH103 - as a person's file manager does
         yield made

@@ -1,0 +1,65 @@
+"""One session of agents and a person in a daemon's folder, step by step, and the texts that it may leave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from support.folder import Tree
+
+__all__ = ["COPY", "LEFT", "MOVED", "REMEMBERED", "Session"]
+
+COPY = ".sync-conflict-"
+LEFT = ("facts/a.md", "facts/new.md")  # what the person moves away or deletes
+MOVED = "facts/moved.md"
+REMEMBERED = "Remembered: this"
+BEGIN = "# Facts\n\n- Role: engineer\n- Tea: green\n"
+
+
+class Session:
+    """What agents and a person do, and what one of them has open meanwhile."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.buffer = ""
+        self.steps: list[Callable[[], object]] = [
+            lambda: tree.client.put_document("facts/a.md", BEGIN),
+            lambda: self.opens("facts/a.md"),
+            lambda: tree.client.append_entry("facts/a.md", "- Agent: first"),
+            lambda: self.saves("facts/a.md", self.buffer + "- Person: stale\n"),
+            lambda: tree.client.put_document("facts/b.md", BEGIN),
+            lambda: self.opens("facts/b.md"),
+            lambda: tree.client.patch_document("facts/b.md", [("Role: engineer", "Role: cook")]),
+            lambda: self.saves("facts/b.md", self.buffer.replace("engineer", "pilot")),
+            lambda: tree.client.remember(wire.CreateMemory(REMEMBERED, document="facts/a.md")),
+            lambda: tree.path("facts/a.md").rename(tree.path(MOVED)),
+            tree.agree,
+            lambda: tree.client.append_entry(MOVED, "- Agent: second"),
+            lambda: tree.client.delete_document("facts/b.md"),
+            lambda: self.saves("facts/new.md", "- Person: new\n"),
+            lambda: tree.path("facts/new.md").unlink(),
+            tree.agree,
+        ]
+
+    def opens(self, path: str) -> None:
+        """A person opens the file, once it is there."""
+        self.tree.agree()
+        self.buffer = self.tree.read(path)
+
+    def saves(self, path: str, text: str) -> None:
+        """A person saves, and the daemon takes it in."""
+        self.tree.save(path, text)
+        self.tree.agree()
+
+    def state(self) -> dict[str, str]:
+        """The texts of all documents by name, those of conflict copies under one name with a star."""
+        root, found = self.tree.root, {}
+        for path in sorted(root.rglob("*.md")):
+            name = path.relative_to(root).as_posix()
+            if not name.startswith("."):
+                found[name.split(COPY)[0] + ("*" if COPY in name else "")] = path.read_text("utf-8")
+        return found
