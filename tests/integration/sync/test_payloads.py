@@ -11,33 +11,17 @@ from reverie.paths import safe_relative
 from reverie.sync.node import Stamp
 from reverie.sync.scan import Read, look, read, scan
 from reverie.sync.swap import Overtaken, Placed, Taken, put, take
+from support.payloads import forms, payloads
 from support.shared import shared
 from support.soak import count
 from support.spaces import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from reverie.sync.root import Root
 
 DATA = b"- ours\n"
-
-
-def payloads() -> list[str]:
-    """Every line of two public lists, once."""
-    lines: dict[bytes, None] = {}
-    for path in sorted(shared("data/paths").rglob("*")):
-        if path.is_file():
-            lines.update(dict.fromkeys(path.read_bytes().splitlines()))
-    return [line.decode("utf-8", "surrogateescape") for line in lines]
-
-
-def forms(payload: str) -> Iterator[str]:
-    """As it is, and as somebody would build it into the name of a document."""
-    yield payload
-    for form in ("{}/user.md", "facts/{}", "facts/{}.md", "{}.md"):
-        yield form.format(payload)
 
 
 def accepted(name: str) -> bool:

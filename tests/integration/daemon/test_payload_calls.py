@@ -1,0 +1,195 @@
+"""Names that try to lead outside, given to a real daemon: each is refused clearly, or is a file in the folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote_from_bytes, unquote
+
+import pytest
+
+from support.daemon import Answer, Daemon, Wire, request, running_daemon
+from support.http_checks import check_refused
+from support.payloads import forms, payloads
+from support.soak import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MARK = "- These words belong into one folder\n"
+UNSTABLE = ("/proc", "/sys", "/dev", "/run")
+
+
+PATCHES: dict[str, Any] = {"patches": [{"oldText": MARK, "newText": MARK * 2}]}
+OF_CALLS: dict[str, Any] = {"PUT": {"content": MARK}, "/patch": PATCHES, "/append": {"entry": MARK}}
+OF_TOOLS: dict[str, Any] = {
+    "memory_write": {"content": MARK},
+    "memory_patch": PATCHES,
+    "memory_append": {"entry": MARK},
+}
+
+
+@dataclass
+class Caller:
+    """One connection to the daemon, made anew after it was closed; what came of each call, counted."""
+
+    daemon: Daemon
+    wire: Wire | None = None
+    tally: Counter[str] = field(default_factory=Counter)
+
+    def ask(self, method: str, target: str, body: Any = None) -> Answer:
+        """One call; `target` as it stands on the wire, byte for byte."""
+        self.wire = self.wire or self.daemon.wire()
+        data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogateescape")
+        self.wire.send(request(method, target, data))
+        answer = self.wire.answer()
+        assert answer is not None, f"{method} {target!r}: closed without an answer"
+        if answer.headers.get("connection") == "close":
+            self.close()
+        self.tally["served" if answer.status == 200 else answer.json()["error"]] += 1
+        return answer
+
+    def close(self) -> None:
+        if self.wire is not None:
+            self.wire.__exit__()
+            self.wire = None
+
+    def document(self, method: str, target: str, tail: str = "") -> Answer:
+        """A call of the documents API, with a body that fits it."""
+        return self.ask(method, f"/v1/documents/{target}{tail}", OF_CALLS.get(tail or method))
+
+    def tool(self, name: str, path: str) -> dict[str, Any] | None:
+        """A call of a memory tool: its answer; None where the call itself was refused."""
+        answer = self.ask("POST", f"/v1/tools/{name}", {"input": {"path": path, **OF_TOOLS.get(name, {})}})
+        if answer.status == 200:
+            return dict(answer.json())
+        check_refused(answer, answer.status, answer.json()["error"])
+        assert answer.status < 500
+        return None
+
+
+@pytest.fixture
+def caller() -> Iterator[Caller]:
+    with running_daemon() as daemon:
+        made = Caller(daemon)
+        yield made
+        made.close()
+
+
+def names() -> list[str]:
+    """A sample of the names by default, those that would be documents among them; in a soak every one."""
+    every = payloads()
+    assert len(every) > 20_000
+    chance = random.Random(4)
+    plain = chance.sample(every, count(150, len(every)))
+    built = [name for payload in every for name in forms(payload)]
+    return [*plain, *chance.sample(built, count(150, 40_000))]
+
+
+def outside(root: Path, name: str) -> set[Path]:
+    """Where the name would lead from the folder, decoded no time, once and twice, if that is outside of it."""
+    found = set()
+    for form in (name, unquote(name), unquote(unquote(name)), unquote(name).replace("\\", "/")):
+        place = Path(os.path.normpath(root / form.replace("\0", "")))
+        if not place.is_relative_to(root) and not str(place).startswith(UNSTABLE):
+            found.add(place)
+    return found
+
+
+def marked(place: Path) -> bool:
+    """Whether our words are there."""
+    with suppress(OSError, ValueError):
+        return place.is_file() and MARK.encode() in place.read_bytes()
+    return False
+
+
+def there(place: Path) -> bool:
+    with suppress(OSError, ValueError):
+        return os.path.lexists(place)
+    return False
+
+
+def beside(daemon: Daemon, root: Path) -> set[str]:
+    """What lies around the folder."""
+    return {path.relative_to(daemon.home).as_posix() for path in daemon.home.rglob("*") if root not in path.parents}
+
+
+def check_same(caller: Caller, root: Path, target: str, path: str) -> None:
+    """A name that was taken is one file of the folder; each call finds it, and the last takes it away."""
+    file = root / path
+    assert file.read_text("utf-8").endswith(MARK)
+    assert file.resolve().is_relative_to(root.resolve())
+    assert caller.document("GET", target).json()["content"].endswith(MARK)
+    for tail in ("/patch", "/append"):
+        assert caller.document("POST", target, tail).status == 200
+    assert file.read_text("utf-8").count(MARK) == 3
+    assert caller.document("DELETE", target).status == 200
+    assert not file.exists()
+
+
+def check_documents(caller: Caller, root: Path, target: str) -> bool:
+    """Put, read, patched, appended to and deleted; whether the name was taken."""
+    done = caller.document("PUT", target)
+    if done.status == 200:
+        check_same(caller, root, target.partition("?")[0], done.json()["path"])
+        return True
+    check_refused(done, done.status, done.json()["error"])
+    for method, tail in (("GET", ""), ("POST", "/patch"), ("POST", "/append"), ("DELETE", "")):
+        answer = caller.document(method, target, tail)
+        check_refused(answer, answer.status, answer.json()["error"])
+        assert answer.status < 500
+    return False
+
+
+def check_tools(caller: Caller, root: Path, name: str) -> bool:
+    """Written, read, patched and appended to by an agent; whether the name was taken."""
+    done = caller.tool("memory_write", name)
+    if done is not None and not done["isError"]:
+        assert (root / name).read_text("utf-8").endswith(MARK)
+        assert (caller.tool("memory_read", name) or {})["content"].endswith(MARK)
+        for tool in ("memory_patch", "memory_append"):
+            assert (caller.tool(tool, name) or {})["content"]["success"]
+        assert (root / name).read_text("utf-8").count(MARK) == 3
+        assert caller.document("DELETE", quoted(name)).status == 200
+        return True
+    for tool in ("memory_read", "memory_patch", "memory_append"):
+        answer = caller.tool(tool, name)
+        assert answer is None or (answer["isError"] and isinstance(answer["content"], str)), name
+    return False
+
+
+def quoted(name: str) -> str:
+    return quote_from_bytes(name.encode("utf-8", "surrogateescape"), safe="")
+
+
+def bare(name: str) -> str | None:
+    """The name on the wire as somebody would send it who encodes nothing; None where that ends the request line."""
+    data = name.encode("utf-8", "surrogateescape")
+    return None if any(byte <= 0x20 or byte == 0x7F for byte in data) else data.decode("latin-1")
+
+
+@pytest.mark.timeout(count(240, 7200))
+def test_no_payload_leads_a_call_outside(caller: Caller) -> None:
+    """Documents API, encoded and bare, and memory tools: a refusal with a hint, or the file of that name; 0 outside."""
+    root = caller.daemon.home / "root" / "default"
+    assert caller.document("PUT", "facts/user.md").status == 200
+    before = beside(caller.daemon, root)
+    taken = tried = 0
+    for name in names():
+        places = {place: there(place) for place in outside(root, name)}
+        for target in {quoted(name), bare(name)} - {None}:
+            taken += check_documents(caller, root, str(target))
+        taken += check_tools(caller, root, name)
+        tried += 1
+        assert not [place for place, was in places.items() if there(place) != was or marked(place)], name
+    kept = {path.relative_to(root).as_posix() for path in root.rglob("*.md") if ".reverie" not in path.parts}
+    assert kept == {"MEMORY.md", "facts/user.md"}
+    assert beside(caller.daemon, root) == before
+    print(f"{tried} names: 0 outside, taken {taken} times; {dict(caller.tally.most_common())}")
+    assert taken > 0
