@@ -31,10 +31,16 @@ class Worker:
 
     def call(self, name: str, result: Any, *, failed: bool = False, **given: Any) -> Worker:
         """One tool call and its result."""
+        return self.calls(name, **given).hears(result, failed=failed)
+
+    def calls(self, name: str, **given: Any) -> Worker:
+        """One tool call, whose result is still to come."""
         self._calls += 1
-        made = f"toolu_{self.thread}_{self._calls}"
-        self._append("assistant", [{"type": "tool_use", "id": made, "name": name, "input": given}])
-        answer = {"type": "tool_result", "tool_use_id": made, "content": result}
+        return self._append("assistant", [{"type": "tool_use", "id": self._made, "name": name, "input": given}])
+
+    def hears(self, result: Any, *, failed: bool = False) -> Worker:
+        """The result of the last call."""
+        answer = {"type": "tool_result", "tool_use_id": self._made, "content": result}
         return self._append("user", [{**answer, "is_error": True} if failed else answer])
 
     def bash(self, command: str, result: str, *, failed: bool = False) -> Worker:
@@ -49,6 +55,10 @@ class Worker:
             {"content": name.replace("_", " "), "status": state, "activeForm": name} for name, state in status.items()
         ]
         return self.call("TodoWrite", "noted", todos=items)
+
+    @property
+    def _made(self) -> str:
+        return f"toolu_{self.thread}_{self._calls}"
 
     def _append(self, role: str, content: Any, *, usage: dict[str, Any] | None = None) -> Worker:
         self.answers.append(self.client.append(self.thread, [{"role": role, "content": content}], usage=usage))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import carried, listing, threads
+from reverie.engine import carried, listing, threads, turns
 from reverie.engine import usage as usage_of
 from reverie.errors import Conflict, ReverieError
 from reveried.flows import distillation
@@ -33,12 +33,17 @@ async def weighed(said: Sequence[tuple[str, Json]], usage: dict[str, Any] | None
 async def followed(services: Services, space: str, thread_id: str, *, who: str) -> dict[str, Any]:
     """What an append led to, as its answer tells it: a distillation where the thread has passed its threshold.
 
-    An append that is made again with its key is answered as it was committed, and leads to nothing.
+    Within a turn none takes place, however full the thread is: it waits for the reply that ends the turn. An append
+    that is made again with its key is answered as it was committed, and leads to nothing.
     """
     config = services.config.context
-    thread = _thread(services, space, thread_id)
-    if not usage_of.is_full(thread, window=config.window, distil_at=config.distil_at, absolute_cap=config.absolute_cap):
-        return {}
+    with services.store.reader(space) as reader:
+        thread = threads.get(reader, thread_id)
+        full = usage_of.is_full(
+            thread, window=config.window, distil_at=config.distil_at, absolute_cap=config.absolute_cap
+        )
+        if not full or turns.is_open(reader, thread_id):
+            return {}
     distilled = await _distilled(services, space, thread_id, who)
     return {"context": usage_of.context_use(_thread(services, space, thread_id), config.window), "distilled": distilled}
 

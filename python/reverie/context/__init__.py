@@ -4,7 +4,7 @@ from reverie.context.assemble import assemble, placement
 from reverie.context.budget import ceilings
 from reverie.context.parts import Context, Limits, Parts, Placement, RecallLine
 from reverie.context.render import render
-from reverie.context.tail import choose, finished
+from reverie.context.tail import choose, finished, open_turn
 
 __all__ = [
     "Context",
@@ -16,6 +16,7 @@ __all__ = [
     "ceilings",
     "choose",
     "finished",
+    "open_turn",
     "placement",
     "render",
 ]

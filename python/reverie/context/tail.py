@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Message
 
-__all__ = ["choose", "finished"]
+__all__ = ["choose", "finished", "open_turn"]
 
 
 def choose(messages: Sequence[Message], max_messages: int = 10, max_tokens: int = 12_000) -> int:
@@ -44,9 +44,25 @@ def choose(messages: Sequence[Message], max_messages: int = 10, max_tokens: int 
 def finished(messages: Sequence[Message]) -> bool:
     """Whether the last turn is over, so that a distillation may take place: no call waits for its result or reply."""
     last = next((message for message in reversed(messages) if not message.rewound), None)
-    if last is None or last.role == "user":
-        return False
-    return not any(isinstance(block, dict) and block.get("type") == "tool_use" for block in _blocks(last))
+    return last is not None and _ends_turn(last)
+
+
+def open_turn(messages: Sequence[Message]) -> int:
+    """The index at which the turn begins that is not over yet; `len(messages)` where every turn is.
+
+    A turn is over with a reply that calls no tool. What came after the last such reply is still going on: words that
+    nobody answered, calls, their results.
+    """
+    over = (place + 1 for place in reversed(range(len(messages))) if _ends_turn(messages[place]))
+    return next(over, 0)
+
+
+def _ends_turn(message: Message) -> bool:
+    return message.role == "assistant" and not message.rewound and not _calls(message)
+
+
+def _calls(message: Message) -> bool:
+    return any(isinstance(block, dict) and block.get("type") == "tool_use" for block in _blocks(message))
 
 
 def _tokens(message: Message) -> int:

@@ -48,7 +48,10 @@ class DistillJob(msgspec.Struct):
 
 
 class DistillPlan(msgspec.Struct):
-    """What a distillation will write, named after the snapshot that it was made from."""
+    """What a distillation will write, named after the snapshot that it was made from.
+
+    `tokens_seen` are the tokens that the whole thread had then.
+    """
 
     thread: str
     number: int
@@ -65,6 +68,7 @@ class DistillPlan(msgspec.Struct):
     source_count: int
     tail_messages: int
     tail_tokens: int
+    tokens_seen: int
     tokens_before: int
     tokens_after: int
     tokens_used: int
@@ -159,7 +163,6 @@ def commit(
             at=at,
         )
         spent(writer, kind="thread", ref=plan.thread, tokens=plan.tokens_used, at=at)
-        since = thread["tokens"] - plan.tokens_before if thread["lastSeq"] > plan.last_seq else 0
         writer.put(
             Kind.THREAD,
             (plan.thread,),
@@ -168,7 +171,7 @@ def commit(
                 "distillations": plan.number,
                 "throughSeq": plan.through_seq,
                 "extractedSeq": plan.last_seq,
-                "liveTokens": plan.tokens_after + max(0, since),
+                "liveTokens": plan.tokens_after + max(0, thread["tokens"] - plan.tokens_seen),
                 "usage": None,
                 "updatedAt": at,
             },

@@ -37,6 +37,11 @@ def talk(client: Client, thread: str, rounds: int, words: int = 40, **options: A
         )
 
 
+def asked_and_answered(text: str) -> list[dict[str, Any]]:
+    """A turn that is over."""
+    return [{"role": "user", "content": text}, {"role": "assistant", "content": "It is done."}]
+
+
 def notes_of(client: Client, thread: str) -> list[tuple[str, str]]:
     return [(note.category, note.content) for note in client.notes(thread).items]
 
@@ -239,9 +244,7 @@ def test_numbers_of_any_size_can_be_archived(client: Client) -> None:
 def test_a_full_thread_is_distilled_by_the_append(client: Client) -> None:
     """Past the share of its window: the append answers with the archive, and the context is small again."""
     client.create_thread(id="full", context_window=4_000)
-    answers = [
-        client.append("full", [{"role": "user", "content": "word " * 190 + str(number)}]) for number in range(40)
-    ]
+    answers = [client.append("full", asked_and_answered("word " * 190 + str(number))) for number in range(40)]
     made = [answer.distilled for answer in answers if answer.distilled is not None]
 
     assert len(made) >= 2
@@ -249,7 +252,7 @@ def test_a_full_thread_is_distilled_by_the_append(client: Client) -> None:
     assert client.summaries("full").items[0].archive == made[0].archive
     assert all(answer.context.fraction < 1.0 for answer in answers)
     assert client.thread("full").distillations == len(made)
-    assert client.thread("full").message_count == 40
+    assert client.thread("full").message_count == 80
 
 
 def test_usage_told_by_the_model_starts_a_distillation(client: Client) -> None:
@@ -264,19 +267,19 @@ def test_usage_told_by_the_model_starts_a_distillation(client: Client) -> None:
 def test_a_full_thread_that_cannot_be_distilled_is_appended_to(client: Client) -> None:
     """Everything is in the preserved tail: the message is kept, and nothing was distilled."""
     client.create_thread(id="stuffed", context_window=1_000)
-    answer = client.append("stuffed", [{"role": "user", "content": "word " * 2_000}])
+    answer = client.append("stuffed", asked_and_answered("word " * 2_000))
     assert answer.distilled is None
     assert answer.context.fraction > 1
-    assert client.thread("stuffed").message_count == 1
+    assert client.thread("stuffed").message_count == 2
 
 
 def test_a_failing_distillation_does_not_lose_the_message() -> None:
     """No compute process in time: the append is answered, and the next one tries again."""
     with running_daemon(REVERIE_DAEMON_COMPUTE_SECONDS="0.05") as own, Client(own.socket) as client:
         client.create_thread(id="late", context_window=1_000)
-        answer = client.append("late", [{"role": "user", "content": "word " * 900}])
+        answer = client.append("late", asked_and_answered("word " * 900))
         assert answer.distilled is None
-        assert client.thread("late").message_count == 1
+        assert client.thread("late").message_count == 2
         assert "a full thread was not distilled" in own.said()
 
 

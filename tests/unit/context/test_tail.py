@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.context import choose, finished
+from reverie.context import choose, finished, open_turn
 from reverie.models import Message
 from support.talk import Talk
 
@@ -78,3 +78,15 @@ def test_a_turn_is_finished_when_nothing_waits() -> None:
     assert not finished(())
     taken_back = Message("user", "c", 3, 3, rewound=True)
     assert finished((*Talk().user("a").reply("b").done(), taken_back))
+
+
+def test_an_open_turn_begins_behind_the_last_reply_that_calls_nothing() -> None:
+    """Words that nobody answered, calls and results belong to it; where every turn is over there is none."""
+    over = Talk().user("a").call("Bash", {}, "ok").reply("b").done()
+    assert open_turn(over) == len(over)
+    assert open_turn(Talk(over).user("c").user("d").done()) == len(over)
+    assert open_turn(Talk(over).user("c").call("Bash", {}, "ok").waiting("Bash", {}).done()) == len(over)
+    assert open_turn(Talk().user("a").call("Bash", {}, "ok").done()) == 0
+    assert open_turn(()) == 0
+    taken_back = Message("assistant", "c", 9, 9, rewound=True)
+    assert open_turn((*Talk(over).user("c").done(), taken_back)) == len(over)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import tokens
 from reverie.canonical import canonical, sha256
-from reverie.context import Limits, Parts, assemble, choose
+from reverie.context import Limits, Parts, assemble, choose, open_turn
 from reverie.distill import state as working_state
 from reverie.distill import summary as structured
 from reverie.distill.extractive import Extractive
@@ -36,13 +36,21 @@ ARCHIVE_VERSION = 1
 def decide(job: DistillJob) -> DistillPlan:
     """The whole plan; pure and deterministic.
 
+    What is replaced ends where a turn was over: one that is still open stays in the tail, however long it is.
+
     Raises:
-        Conflict: every message still fits into the preserved tail.
+        Conflict: every message still fits into the preserved tail, or belongs to the turn that is still open.
         TokenBudgetExceeded: the budget holds neither the summary nor the last of what it must be made from.
     """
     entries = [opened_entry(job.thread["id"], seq, data) for seq, data in job.entries]
     messages = [message for message in join(entries) if not message.rewound]
-    cut = choose(messages, job.bounds.preserve_messages, job.bounds.preserve_tokens)
+    begins = _open_turn(entries, messages)
+    if begins == 0:
+        raise Conflict(
+            f"the first turn of what is left of {job.thread['id']!r} is not over yet",
+            hint="append the agent's reply, or the results that it waits for, first",
+        )
+    cut = min(begins, choose(messages, job.bounds.preserve_messages, job.bounds.preserve_tokens))
     if cut == 0:
         raise Conflict(
             f"all {len(messages)} messages of {job.thread['id']!r} are still kept word for word",
@@ -63,6 +71,12 @@ def decide(job: DistillJob) -> DistillPlan:
     digest = engine.digest([*read, *messages[cut:]], job.digest) if job.digest and previous is None else made.digest
     made = replace(made, state=_state(job, made, messages), digest=digest)
     return _planned(job, made, messages, cut=cut, entries=entries, used=used)
+
+
+def _open_turn(entries: Sequence[Entry], messages: Sequence[Message]) -> int:
+    """Where the open turn begins; nobody goes on with the last turn of a transcript that broke off."""
+    appended = not entries or entries[-1].id is None
+    return open_turn(messages) if appended else len(messages)
 
 
 def _state(job: DistillJob, made: Distillation, messages: Sequence[Message]) -> WorkingState:
@@ -106,6 +120,7 @@ def _planned(
         source_count=len(covered),
         tail_messages=len(messages) - cut,
         tail_tokens=tail_tokens,
+        tokens_seen=int(job.thread["tokens"]),
         tokens_before=sum(message.tokens for message in messages),
         tokens_after=_after(job, made, text, messages[cut:]),
         tokens_used=used + written,

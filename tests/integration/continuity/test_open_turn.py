@@ -1,0 +1,119 @@
+"""A distillation takes place between turns: one that is still open stays whole, whatever the thread weighs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.errors import Conflict
+from support.messages_api import MODEL, MessagesApi, accepted, serving
+from support.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import anthropic
+
+    from reverie.client import Client
+
+WINDOW = 8_000
+OUTPUT = "2026-03-05 09:12:44 pump 7 opened its valve, pressure 4.1 bar, nothing unusual\n" * 10
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[anthropic.Anthropic]:
+    api = MessagesApi()
+    api.signed = None
+    with serving(tmp_path_factory.mktemp("api") / "s", api) as made:
+        yield made
+
+
+def beginning(work: Worker, turns: int) -> Worker:
+    for turn in range(turns):
+        work.told(f"look at the log of pump {turn}").bash(f"cat pump_{turn}.log", OUTPUT).says(f"Pump {turn} is fine.")
+    return work
+
+
+def texts(client: Client, thread: str) -> str:
+    return str(client.context(thread).request.messages)
+
+
+def test_a_full_thread_waits_for_the_end_of_its_turn(client: Client, model: anthropic.Anthropic) -> None:
+    """No word, call or result within a turn distils; the reply that ends it does, and the context is small again."""
+    work = beginning(Worker(client, "waits", context_window=WINDOW, model=MODEL), 6)
+    begun = len(work.answers)
+    work.told("now compare all pumps")
+    while client.thread("waits").context.fraction < 1.0:
+        work.bash("cat all.log", OUTPUT)
+        accepted(model, client.context("waits").request)
+    within = work.answers[begun:]
+    number = client.thread("waits").distillations
+
+    ended = work.says("They are alike.").answers[-1]
+
+    assert len(within) > 4
+    assert all(answer.distilled is None for answer in within)
+    assert ended.distilled is not None
+    assert ended.distilled.number == number + 1
+    assert ended.context.fraction < 0.7
+
+
+@pytest.mark.parametrize("ending", ["words", "call", "result"])
+@pytest.mark.parametrize("calls", [0, 30])
+def test_a_distillation_that_is_asked_for_replaces_no_part_of_the_open_turn(
+    client: Client, model: anthropic.Anthropic, ending: str, calls: int
+) -> None:
+    """What is replaced ends with a reply that ended a turn; the request goes on with the open one, however long."""
+    thread = f"open-{ending}-{calls}"
+    work = beginning(Worker(client, thread, model=MODEL), 12)
+    before = client.thread(thread).message_count
+    work.told("now look at pump 99")
+    for number in range(calls):
+        work.bash(f"cat pump_99_{number}.log", OUTPUT)
+    if ending != "words":
+        work.calls("Bash", command="cat pump_99.log")
+    if ending == "result":
+        work.hears(OUTPUT)
+
+    made = client.distill(thread)
+    context = client.context(thread)
+    past = client.summaries(thread).items[0]
+
+    assert past.through_seq <= before
+    assert made.tail.messages >= client.thread(thread).message_count - before
+    assert "now look at pump 99" in str(context.request.messages)
+    assert all(f"cat pump_99_{number}.log" in str(context.request.messages) for number in range(calls))
+    assert context.tokens.total <= 35_000
+    assert client.thread(thread).context.tokens <= 35_000
+    assert "now look at pump 99" in client.working_state(thread).current_task
+    if ending != "call":
+        accepted(model, context.request)
+
+
+def test_the_open_turn_is_distilled_once_it_is_over(client: Client) -> None:
+    """Nothing of it is lost between two distillations: the second one tells it."""
+    work = beginning(Worker(client, "later", model=MODEL), 12)
+    work.told("please write the report harbour_report.md")
+    client.distill("later")
+    work.bash("cat harbour_report.md", OUTPUT).says("I wrote harbour_report.md.")
+    beginning(work, 6)
+
+    second = client.distill("later")
+
+    assert second.number == 2
+    assert "harbour_report.md" in second.summary.text
+
+
+def test_a_thread_with_no_finished_turn_is_not_distilled(client: Client) -> None:
+    """409 that says what to do, and nothing is written."""
+    work = Worker(client, "going", model=MODEL).told("look at every pump")
+    for pump in range(20):
+        work.bash(f"cat pump_{pump}.log", OUTPUT)
+    before = client.status().operation
+    with pytest.raises(Conflict, match="is not over yet") as refused:
+        client.distill("going")
+    hint: Any = refused.value.details["hint"]
+    assert "append" in hint
+    assert client.status().operation == before
+    assert client.thread("going").distillations == 0
