@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reverie.distill.protocol import Distiller
-    from reverie.engine.contexts import StatePlan
+    from reverie.engine.following import StatePlan
     from reverie.models import Message, WorkingState
     from reveried.services import Services
 

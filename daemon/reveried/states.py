@@ -1,4 +1,4 @@
-"""Working states that were worked out a moment ago, so that asking again costs nothing."""
+"""Working states that were worked out a moment ago: asking again costs nothing, a turn later only what is new."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from reverie.engine.contexts import StatePlan
+    from reverie.engine.following import StatePlan
 
 __all__ = ["States"]
 
-KEPT_MAX = 1_000  # of at most some kilobytes each
+KEPT_MAX = 500  # of some tens of kilobytes each
 
 Mark: TypeAlias = tuple[Any, ...]
 
@@ -23,14 +23,13 @@ class States:
         self._held: OrderedDict[tuple[str, str], tuple[Mark, StatePlan]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, place: tuple[str, str], mark: Mark) -> StatePlan | None:
-        """The state of a thread (`(space, thread)`), if it was made from what `mark` stands for."""
+    def get(self, place: tuple[str, str]) -> tuple[Mark, StatePlan] | None:
+        """The newest state of a thread (`(space, thread)`), with the mark of what it was made from."""
         with self._lock:
             held = self._held.get(place)
-            if held is None or held[0] != mark:
-                return None
-            self._held.move_to_end(place)
-            return held[1]
+            if held is not None:
+                self._held.move_to_end(place)
+            return held
 
     def put(self, place: tuple[str, str], mark: Mark, plan: StatePlan) -> None:
         """Keeps a state instead of the one before; the one that nobody asked for longest goes."""

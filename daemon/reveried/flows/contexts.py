@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import contexts
+from reverie.engine import contexts, following
+from reverie.errors import Conflict
 from reveried.flows.deciding import decided
 
 if TYPE_CHECKING:
@@ -16,13 +17,19 @@ __all__ = ["context", "messages", "state"]
 RECALL_LINES = 10
 
 
-async def state(services: Services, space: str, thread: str, *, bulk: bool = False) -> contexts.StatePlan:
+async def state(services: Services, space: str, thread: str, *, bulk: bool = False) -> following.StatePlan:
     """The thread's working state as of its last message. Raises NotFound."""
-    mark, known = await asyncio.to_thread(_known, services, space, thread)
+    mark, known, job = await asyncio.to_thread(_known, services, space, thread)
     if known is not None:
         return known
-    job = await asyncio.to_thread(_state_job, services, space, thread)
-    plan = await decided(services, "state", job, contexts.StatePlan, bulk=bulk)
+    assert job is not None
+    try:
+        plan = await decided(services, "state", job, following.StatePlan, bulk=bulk)
+    except Conflict as conflict:
+        if not conflict.details.get("stale"):
+            raise
+        job = await asyncio.to_thread(_whole, services, space, thread)
+        plan = await decided(services, "state", job, following.StatePlan, bulk=bulk)
     services.states.put((space, thread), mark, plan)
     return plan
 
@@ -68,16 +75,21 @@ def _room(services: Services) -> contexts.Room:
     )
 
 
-def _known(services: Services, space: str, thread: str) -> tuple[tuple[Any, ...], contexts.StatePlan | None]:
-    """What the thread's state is made from, as a mark, and the state where it was made from just that before."""
+def _known(
+    services: Services, space: str, thread: str
+) -> tuple[tuple[Any, ...], following.StatePlan | None, following.StateJob | None]:
+    """What the thread's state is made from, as a mark; and the state made from just that before, or else a job."""
     with services.store.reader(space) as reader:
-        mark = contexts.state_mark(reader, thread)
-    return mark, services.states.get((space, thread), mark)
+        mark = following.state_mark(reader, thread)
+        before = services.states.get((space, thread))
+        if before is not None and before[0] == mark:
+            return mark, before[1], None
+        return mark, None, following.snapshot(reader, thread, before[1].followed if before is not None else None)
 
 
-def _state_job(services: Services, space: str, thread: str) -> contexts.StateJob:
+def _whole(services: Services, space: str, thread: str) -> following.StateJob:
     with services.store.reader(space) as reader:
-        return contexts.snapshot_state(reader, thread)
+        return following.snapshot(reader, thread)
 
 
 def _context_job(
@@ -85,7 +97,7 @@ def _context_job(
     space: str,
     thread: str,
     *,
-    now: contexts.StatePlan,
+    now: following.StatePlan,
     recall: list[tuple[str, str, str]],
     placement: contexts.Placement | None,
     max_tokens: int | None,

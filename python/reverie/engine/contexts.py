@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
-from reverie.engine import states, threads
+from reverie.engine import threads
 from reverie.store import Kind, open_sealed
 
 if TYPE_CHECKING:
@@ -20,40 +20,12 @@ __all__ = [
     "MessagesJob",
     "Placement",
     "Room",
-    "StateJob",
-    "StatePlan",
     "sealed_since",
     "snapshot",
     "snapshot_messages",
-    "snapshot_state",
-    "state_mark",
 ]
 
 Placement: TypeAlias = Literal["system", "late"]
-
-
-class StateJob(msgspec.Struct):
-    """What bringing a thread's working state up to date needs.
-
-    `previous` is the kept state, `version` the operation that kept it; what stands behind entry `since` is not in it.
-    """
-
-    thread: str
-    project: str | None
-    entries: list[tuple[int, bytes]]
-    previous: dict[str, Any] | None
-    since: int
-    seq: int
-    version: int | None
-
-
-class StatePlan(msgspec.Struct):
-    """A thread's working state as of entry `seq`, and the query that recalls what belongs to it."""
-
-    state: dict[str, Any]
-    query: str
-    seq: int
-    version: int | None
 
 
 class MessagesJob(msgspec.Struct):
@@ -88,26 +60,6 @@ class ContextJob(msgspec.Struct):
     room: Room
     max_tokens: int | None
     placement: Placement | None
-
-
-def state_mark(reader: Reader, thread_id: str) -> tuple[int | None, int | None]:
-    """What changes whenever the working state may: the operations that last wrote the thread and its kept state."""
-    return reader.version(Kind.THREAD, (thread_id,)), reader.version(Kind.STATE, (thread_id,))
-
-
-def snapshot_state(reader: Reader, thread_id: str) -> StateJob:
-    """Reads what the working state is made from. Raises NotFound for an unknown thread."""
-    thread = threads.get(reader, thread_id)
-    through, held = int(thread["throughSeq"]), states.kept(reader, thread_id)
-    return StateJob(
-        thread=thread_id,
-        project=thread["project"],
-        entries=sealed_since(reader, thread_id, through),
-        previous=held.get("state"),
-        since=states.read_from(held, through),
-        seq=int(thread["lastSeq"]),
-        version=reader.version(Kind.STATE, (thread_id,)),
-    )
 
 
 def snapshot_messages(reader: Reader, thread_id: str, *, after: int, limit: int) -> MessagesJob:

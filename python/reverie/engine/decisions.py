@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from reverie.engine.contexts import ContextJob, MessagesJob, StateJob
-from reverie.engine.deciding import contexts, distillation, dreaming, imports, learning
+from reverie.engine.contexts import ContextJob, MessagesJob
+from reverie.engine.deciding import contexts, distillation, dreaming, following, imports, learning
 from reverie.engine.distillation import DistillJob
 from reverie.engine.dreaming import DreamJob
+from reverie.engine.following import StateJob
 from reverie.engine.imports import ChunkJob
 from reverie.engine.learning import LearnJob
 
@@ -33,7 +34,7 @@ def _job(kind: type[T], decide: Callable[[T], Any]) -> Callable[[bytes], bytes]:
 
 JOBS: dict[str, Callable[[bytes], bytes]] = {
     "import": _job(ChunkJob, imports.decide),
-    "state": _job(StateJob, contexts.decide_state),
+    "state": _job(StateJob, following.decide),
     "context": _job(ContextJob, contexts.decide),
     "messages": _job(MessagesJob, contexts.page),
     "distill": _job(DistillJob, distillation.decide),

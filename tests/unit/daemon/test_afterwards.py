@@ -22,7 +22,7 @@ from reveried.afterwards import Afterwards
 from reveried.compute import Compute
 from reveried.flows import contexts
 from reveried.flows.states import change
-from reveried.states import States
+from reveried.states import KEPT_MAX, States
 from reveried.worker import Worker
 
 if TYPE_CHECKING:
@@ -275,14 +275,14 @@ def test_a_thread_that_is_gone_ends_its_work(tmp_path: Path) -> None:
 
 
 def test_only_the_newest_states_are_held() -> None:
-    """The one that nobody asked for longest goes; another mark is another state."""
+    """The one that nobody asked for longest goes; each comes with what it was made from."""
     held = States()
-    plans: list[Any] = [object() for _ in range(1_001)]
-    for number, plan in enumerate(plans[:1_000]):
+    plans: list[Any] = [object() for _ in range(KEPT_MAX + 1)]
+    for number, plan in enumerate(plans[:KEPT_MAX]):
         held.put((SPACE, str(number)), (number,), plan)
-    assert held.get((SPACE, "0"), (0,)) is plans[0]
-    held.put((SPACE, "1000"), (1_000,), plans[1_000])
+    assert held.get((SPACE, "0")) == ((0,), plans[0])
+    held.put((SPACE, "new"), (KEPT_MAX,), plans[KEPT_MAX])
 
-    assert held.get((SPACE, "0"), (0,)) is plans[0]
-    assert held.get((SPACE, "1"), (1,)) is None
-    assert held.get((SPACE, "2"), (3,)) is None
+    assert held.get((SPACE, "0")) == ((0,), plans[0])
+    assert held.get((SPACE, "1")) is None
+    assert held.get((SPACE, "2")) == ((2,), plans[2])

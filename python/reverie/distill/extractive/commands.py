@@ -113,9 +113,12 @@ def runs(calls: Sequence[Call]) -> list[Run]:
     return found
 
 
-def commits(calls: Sequence[Call]) -> list[Commit]:
-    """Every commit whose making was confirmed by git, oldest first; an amended one replaces the one before it."""
-    found: list[Commit] = []
+def commits(calls: Sequence[Call], before: Sequence[Commit] = ()) -> list[Commit]:
+    """Every commit whose making was confirmed by git, oldest first; an amended one replaces the one before it.
+
+    `before` are those that were made earlier.
+    """
+    found = list(before)
     for call in calls:
         if call.tool != "Bash" or call.failed or "git" not in call.word("command"):
             continue

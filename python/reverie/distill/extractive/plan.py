@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie.distill.extractive.prose import clip
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from reverie.distill.extractive.trace import Call
 
-__all__ = ["Item", "closed", "items"]
+__all__ = ["Item", "Plan", "closed", "items"]
 
 _ENDED = ("completed", "deleted")
 _TASK_ID = re.compile(r"[Tt]ask #?(\d+)")
@@ -34,43 +34,68 @@ class Item:
         return clip(self.subject, length) + (_mark(self.task) if self.task else "")
 
 
+@dataclass(slots=True)
+class Plan:
+    """The list as it grows: what earlier lists finished, the list as it was last written, and tasks by their number.
+
+    `ended` are the numbers of tasks that were finished or given up here and made before.
+    """
+
+    finished: dict[str, Item] = field(default_factory=dict)
+    current: list[Item] = field(default_factory=list)
+    tasks: dict[str, Item] = field(default_factory=dict)
+    ended: set[str] = field(default_factory=set)
+
+    def follow(self, calls: Iterable[Call]) -> Plan:
+        """Takes in the calls that came next; the plan itself, for the next word about it."""
+        for call in calls:
+            match call.tool:
+                case "TodoWrite":
+                    self._write(call)
+                case "TaskCreate":
+                    number = _created_id(call, len(self.tasks) + 1)
+                    made = Item(call.word("subject"), "pending", call.seq, call.word("description"), number)
+                    self.tasks[number] = made
+                case "TaskUpdate":
+                    self._update(str(call.input.get("taskId")), call)
+                case _:
+                    continue
+        return self
+
+    def items(self) -> list[Item]:
+        """The list as it stands at the end, in its own order, finished entries of earlier lists first."""
+        listed = {item.subject for item in self.current}
+        earlier = [item for item in self.finished.values() if item.subject not in listed]
+        everything = [*earlier, *self.current, *self.tasks.values()]
+        return [item for item in everything if item.subject and item.status != "deleted"]
+
+    def closed(self) -> frozenset[str]:
+        """How the labels end of entries that an earlier stretch of the thread made and this one finished or gave up."""
+        return frozenset(map(_mark, self.ended))
+
+    def _write(self, call: Call) -> None:
+        fresh = _written(call)
+        for item in self.current:
+            if item.status == "completed":
+                self.finished.setdefault(item.subject, item)
+        self.current = _dated(fresh, self.current)
+
+    def _update(self, number: str, call: Call) -> None:
+        item = self.tasks.get(number)
+        if item is not None:
+            _update(item, call)
+        elif call.input.get("status") in _ENDED:
+            self.ended.add(number)
+
+
 def items(calls: Iterable[Call]) -> list[Item]:
-    """The list as it stands at the end, in its own order, finished entries of earlier lists first."""
-    finished: dict[str, Item] = {}
-    current: list[Item] = []
-    tasks: dict[str, Item] = {}
-    for call in calls:
-        match call.tool:
-            case "TodoWrite":
-                fresh = _written(call)
-                for item in current:
-                    if item.status == "completed":
-                        finished.setdefault(item.subject, item)
-                current = _dated(fresh, current)
-            case "TaskCreate":
-                number = _created_id(call, len(tasks) + 1)
-                tasks[number] = Item(call.word("subject"), "pending", call.seq, call.word("description"), number)
-            case "TaskUpdate":
-                _update(tasks.get(str(call.input.get("taskId"))), call)
-            case _:
-                continue
-    listed = {item.subject for item in current}
-    earlier = [item for item in finished.values() if item.subject not in listed]
-    everything = [*earlier, *current, *tasks.values()]
-    return [item for item in everything if item.subject and item.status != "deleted"]
+    """The list that these calls keep, as it stands at their end."""
+    return Plan().follow(calls).items()
 
 
 def closed(calls: Iterable[Call]) -> frozenset[str]:
     """How the labels end of entries that an earlier stretch of the thread made and these calls finished or gave up."""
-    made: set[str] = set()
-    ended: set[str] = set()
-    for call in calls:
-        number = str(call.input.get("taskId"))
-        if call.tool == "TaskCreate":
-            made.add(_created_id(call, len(made) + 1))
-        elif call.tool == "TaskUpdate" and call.input.get("status") in _ENDED and number not in made:
-            ended.add(number)
-    return frozenset(map(_mark, ended))
+    return Plan().follow(calls).closed()
 
 
 def _mark(number: str) -> str:
@@ -99,9 +124,7 @@ def _created_id(call: Call, fallback: int) -> str:
     return found.group(1) if found else str(fallback)
 
 
-def _update(item: Item | None, call: Call) -> None:
-    if item is None:
-        return
+def _update(item: Item, call: Call) -> None:
     if call.input.get("status") is not None:
         item.status = _status(call.input["status"])
         item.seq = call.seq

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import commands, plan, signals
+from reverie.distill.extractive.files import EDITS, READS
 from reverie.distill.extractive.prose import clip, one_line, sentences, unwrapped
 from reverie.distill.extractive.trace import Call, Interrupted, Said, Trace
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from reverie.distill.extractive.commands import Commit, Purpose, Run
     from reverie.distill.extractive.plan import Item
 
-__all__ = ["Answer", "Fix", "Mark", "Story", "tell"]
+__all__ = ["Answer", "Fix", "Mark", "Story", "proposal", "tell"]
 
 MAX_SENTENCE = 320
 """Characters of a sentence worth keeping; longer ones are lists or logs."""
@@ -30,7 +31,6 @@ _OF_CLIENT = ("<", "Operation stopped by hook:")
 """How texts begin that stand in the person's place and are the client's."""
 
 _AS_IT_IS: Mapping[str, str] = MappingProxyType({})
-_EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 
 
 _TESTS = (
@@ -105,10 +105,10 @@ class Story:
     touched: tuple[str, ...]
 
 
-def tell(trace: Trace) -> Story:
-    """The story of `trace`. Linear in its size."""
+def tell(trace: Trace, proposed: str = "") -> Story:
+    """The story of `trace`. Linear in its size. `proposed` is what a yes at its very beginning agrees to."""
     runs = commands.runs(trace.calls)
-    marks = _marks(trace)
+    marks = _marks(trace, proposed)
     fixes, failing = _mended(runs, trace, marks["findings"])
     return Story(
         trace=trace,
@@ -121,13 +121,13 @@ def tell(trace: Trace) -> Story:
         answers=tuple(_answers(trace.calls)),
         fixes=tuple(fixes),
         failing=tuple(failing),
-        edited=_paths(trace, _EDITS),
-        touched=_paths(trace, _EDITS | {"Read", "NotebookRead"}),
+        edited=_paths(trace, EDITS),
+        touched=_paths(trace, EDITS | READS),
         **{name: tuple(found) for name, found in marks.items()},
     )
 
 
-def _paths(trace: Trace, tools: set[str]) -> tuple[str, ...]:
+def _paths(trace: Trace, tools: frozenset[str]) -> tuple[str, ...]:
     """Files by their last use, newest last."""
     found: dict[str, None] = {}
     for call in trace.calls:
@@ -138,19 +138,18 @@ def _paths(trace: Trace, tools: set[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _marks(trace: Trace) -> dict[str, list[Mark]]:
+def _marks(trace: Trace, proposed: str) -> dict[str, list[Mark]]:
     kinds: dict[str, list[Mark]] = {
         name: []
         for name in ("decisions", "corrections", "preferences", "findings", "failures", "outcomes", "nexts", "remarks")
     }
-    proposed = ""
     for step in trace.steps:
         match step:
             case Said(role="user"):
                 _mark_user(step, kinds, proposed)
             case Said():
                 _mark_agent(step, kinds)
-                proposed = _proposal(step.text)
+                proposed = proposal(step.text)
             case Call():
                 told = _OF_REPORTS if step.tool in _REPORTS else _AS_IT_IS
                 for text in _writings(step):
@@ -175,7 +174,7 @@ def _writings(call: Call) -> Iterator[str]:
             return
 
 
-def _proposal(text: str) -> str:
+def proposal(text: str) -> str:
     """What a yes to `text` agrees to: its last sentence, and the one before where the last only asks for the yes.
 
     Empty where nothing is asked or offered.
@@ -277,7 +276,7 @@ def _edited_between(trace: Trace, after: int, before: int) -> tuple[str, ...]:
         dict.fromkeys(
             trace.relative(call.path)
             for call in trace.calls
-            if call.tool in _EDITS and after <= call.seq <= before and call.path and not call.failed
+            if call.tool in EDITS and after <= call.seq <= before and call.path and not call.failed
         )
     )
 

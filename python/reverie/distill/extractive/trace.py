@@ -8,11 +8,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from reverie.models import Message
 
-__all__ = ["Call", "Interrupted", "Said", "Step", "Trace", "read", "speech", "text_of"]
+__all__ = [
+    "Call",
+    "Interrupted",
+    "Said",
+    "Step",
+    "Trace",
+    "folders_of",
+    "read",
+    "root_of",
+    "speech",
+    "text_of",
+]
 
 _HIDDEN = re.compile(
     r"<(system-reminder|local-command-\w+|command-message|command-contents|ide_\w+|bash-std\w+)>.*?</\1>",
@@ -107,7 +118,7 @@ def read(messages: Sequence[Message]) -> Trace:
         steps.extend(_steps(message, results))
     calls = tuple(step for step in steps if isinstance(step, Call))
     last_at = next((message.at for message in reversed(live) if message.at), None)
-    return Trace(steps=tuple(steps), root=_root(calls), last_at=last_at, calls=calls)
+    return Trace(steps=tuple(steps), root=root_of(folders_of(calls)), last_at=last_at, calls=calls)
 
 
 def speech(text: str) -> str:
@@ -199,17 +210,23 @@ def _call(message: Message, block: dict[str, Any], answer: tuple[dict[str, Any],
     )
 
 
-def _root(calls: Sequence[Call]) -> str:
-    """The folder of the project: the deepest one that holds nearly all files touched, notes of the client left out."""
-    paths = [call.path for call in calls if call.path.startswith("/") and not _ELSEWHERE.search(call.path)]
+def folders_of(calls: Iterable[Call]) -> Counter[str]:
+    """The folders of the files that calls are about, each as often as it was; notes of the client are left out."""
+    paths = (call.path for call in calls)
+    return Counter(path.rpartition("/")[0] for path in paths if path.startswith("/") and not _ELSEWHERE.search(path))
+
+
+def root_of(folders: Mapping[str, int]) -> str:
+    """The folder of the project: the deepest one that holds nearly all files touched."""
     root = ""
-    while paths:
-        depth = len(root) + 1
-        children = Counter(
-            path[depth:].split("/", 1)[0] for path in paths if path.startswith(root + "/") and "/" in path[depth:]
-        )
+    total = sum(folders.values())
+    while total:
+        children: Counter[str] = Counter()
+        for folder, times in folders.items():
+            if folder.startswith(root + "/"):
+                children[folder[len(root) + 1 :].partition("/")[0]] += times
         best = max(children, key=lambda name: (children[name], name), default="")
-        if not best or children[best] < _NEARLY_ALL * len(paths):
+        if not best or children[best] < _NEARLY_ALL * total:
             break
         root = f"{root}/{best}"
     return root

@@ -1,4 +1,4 @@
-"""A thread's tiers to its working state and to one request fragment under a budget."""
+"""A thread's tiers to one request fragment under a budget, and a page of its messages."""
 
 from __future__ import annotations
 
@@ -8,27 +8,17 @@ from typing import TYPE_CHECKING, Any
 from reverie.context import Limits, Parts, RecallLine, assemble
 from reverie.context.excerpts import Shelf
 from reverie.distill import state as working_state
-from reverie.distill.extractive import Extractive
-from reverie.engine.contexts import ContextJob, MessagesJob, StateJob, StatePlan
-from reverie.engine.records import distillation_of, opened_entry, record, value
+from reverie.engine.records import distillation_of, opened_entry, value
 from reverie.importers.reading import join
 from reverie.models import Message, Note, WorkingState
-from reverie.recall import query_for
 from reverie.store import open_sealed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["decide", "decide_state", "opened", "page"]
+    from reverie.engine.contexts import ContextJob, MessagesJob
 
-
-def decide_state(job: StateJob) -> StatePlan:
-    """The working state after the entries given; pure."""
-    messages = opened(job.thread, job.entries)
-    previous = value(WorkingState, job.previous) if job.previous else None
-    state = Extractive().working_state([each for each in messages if each.last_seq > job.since], previous)
-    asked = (query_for(state, _last_said(messages)), job.project)
-    return StatePlan(state=record(state), query=" ".join(filter(None, asked)), seq=job.seq, version=job.version)
+__all__ = ["decide", "opened", "page"]
 
 
 def decide(job: ContextJob) -> dict[str, Any]:
@@ -83,19 +73,6 @@ def opened(thread_id: str, rows: Sequence[tuple[int, bytes]], *, verbatim: bool 
         Damaged: naming the entry that is not what was written.
     """
     return join((opened_entry(thread_id, seq, data) for seq, data in rows), verbatim=verbatim)
-
-
-def _last_said(messages: Sequence[Message]) -> str:
-    """What the person said last; tool results are not speech."""
-    for message in reversed(messages):
-        if message.role == "user":
-            content = (
-                message.content if isinstance(message.content, list) else [{"type": "text", "text": message.content}]
-            )
-            said = "\n".join(block["text"] for block in content if block.get("type") == "text")
-            if said.strip():
-                return said
-    return ""
 
 
 def page(job: MessagesJob) -> dict[str, Any]:

@@ -1,0 +1,157 @@
+"""What the working state needs of a thread, kept as the thread goes on: a turn costs what is new in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from reverie.distill.extractive import commands, signals, trace
+from reverie.distill.extractive.commands import Commit, Purpose, Run
+from reverie.distill.extractive.files import Files
+from reverie.distill.extractive.plan import Plan
+from reverie.distill.extractive.prose import clip, first_sentence
+from reverie.distill.extractive.story import Answer, Mark, Story, proposal, tell
+from reverie.distill.extractive.trace import Interrupted, Said, Trace
+from reverie.distill.extractive.working import working_state
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.models import Message, WorkingState
+
+__all__ = ["Gist"]
+
+_FEW = 24  # of whatever a state shows the newest of: it shows fewer
+_LONG = 4_000  # characters of a request; of a longer one the beginning and the end are kept
+_END = 400
+_COMMAND = 400  # characters
+
+
+@dataclass(slots=True)
+class Gist:
+    """A thread as far as it was followed, without what no state will show; it can be written down and read back.
+
+    `Gist().follow(messages).state(before)` is the working state of `messages` on top of `before`. Followed piece by
+    piece a thread comes to the same, provided that every piece ends where all its calls are answered.
+    """
+
+    last_at: str | None = None
+    end: int = 0  # the last entry in which anything is said or done
+    words: Said | None = None  # the last ones
+    ends_in_words: bool = False
+    proposed: str = ""
+    requests: list[Said] = field(default_factory=list)
+    plan: Plan = field(default_factory=Plan)
+    runs: dict[str, Run] = field(default_factory=dict)  # the last of each purpose
+    failing: list[Run] = field(default_factory=list)
+    commits: list[Commit] = field(default_factory=list)
+    pulls: dict[str, int] = field(default_factory=dict)
+    decisions: list[Mark] = field(default_factory=list)
+    outcomes: list[Mark] = field(default_factory=list)
+    nexts: list[Mark] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
+    files: Files = field(default_factory=Files)
+
+    def follow(self, messages: Sequence[Message]) -> Gist:
+        """Takes in the messages that came next; the gist itself."""
+        found = trace.read(messages)
+        told = tell(found, self.proposed)
+        self._hear(found)
+        self._run(told)
+        self.requests = _requests([*self.requests, *map(_shortened, told.requests)])
+        self.plan.follow(found.calls)
+        self.files.follow(found.calls)
+        self.commits = commands.commits(found.calls, self.commits)[-_FEW:]
+        for address, seq in told.pulls:
+            self.pulls.setdefault(address, seq)
+        self.decisions = _decisions([*self.decisions, *told.decisions])
+        self.outcomes = [*self.outcomes, *told.outcomes][-_FEW:]
+        self.nexts = [*self.nexts, *told.nexts][-_FEW:]
+        self.answers = [*self.answers, *told.answers][-_FEW:]
+        return self
+
+    def state(self, previous: WorkingState | None = None) -> WorkingState:
+        """The working state at the end of what was followed, on top of `previous`."""
+        return working_state(self._story(), previous)
+
+    def _hear(self, found: Trace) -> None:
+        self.last_at = found.last_at or self.last_at
+        if not found.steps:
+            return
+        spoken = [step for step in found.steps if isinstance(step, Said)]
+        self.end = found.steps[-1].seq
+        self.ends_in_words = bool(spoken) and spoken[-1] is found.steps[-1]
+        self.words = spoken[-1] if spoken else self.words
+        by_agent = [said for said in spoken if said.role == "assistant"]
+        self.proposed = proposal(by_agent[-1].text) if by_agent else self.proposed
+
+    def _run(self, told: Story) -> None:
+        """What failed stays so until a run of the same purpose passes."""
+        passed = {run.purpose for run in told.runs if not run.failed}
+        open_runs = {run.purpose: run for run in self.failing if run.purpose not in passed}
+        for run in told.failing:
+            if run.purpose is not Purpose.OTHER:
+                open_runs.setdefault(run.purpose, _bare(run))
+        self.failing = list(open_runs.values())
+        self.runs |= {run.purpose.value: _bare(run) for run in told.runs}
+
+    def _story(self) -> Story:
+        """A story of what is kept: a state is read from it as from the whole one."""
+        files, edited, touched = self.files.newest(_FEW)
+        return Story(
+            trace=replace(files, steps=self._steps(), last_at=self.last_at),
+            requests=tuple(self.requests),
+            plan=tuple(self.plan.items()),
+            closed=self.plan.closed(),
+            runs=tuple(self.runs.values()),
+            commits=tuple(self.commits),
+            pulls=tuple(self.pulls.items()),
+            decisions=tuple(self.decisions),
+            corrections=(),
+            preferences=(),
+            findings=(),
+            failures=(),
+            outcomes=tuple(self.outcomes),
+            remarks=(),
+            nexts=tuple(self.nexts),
+            answers=tuple(self.answers),
+            fixes=(),
+            failing=tuple(self.failing),
+            edited=edited,
+            touched=touched,
+        )
+
+    def _steps(self) -> tuple[Said | Interrupted, ...]:
+        """The last words, and a mark of where the last step is."""
+        words = (self.words,) if self.words is not None else ()
+        return words if self.ends_in_words or not self.end else (*words, Interrupted(self.end, None))
+
+
+def _requests(found: Sequence[Said]) -> list[Said]:
+    """The first request and the last that opened a task, the newest ones that differ, and the last word."""
+    asked = [said for said in found if not signals.is_acknowledgement(said.text)]
+    opener = next((said for said in reversed(asked) if signals.opens_task(said.text)), None)
+    newest: dict[str, Said] = {}
+    for said in reversed(asked):
+        newest.setdefault(first_sentence(said.text), said)
+        if len(newest) == _FEW:
+            break
+    kept = {id(said) for said in (*asked[:1], opener, *newest.values(), *found[-1:])}
+    return [said for said in found if id(said) in kept]
+
+
+def _shortened(said: Said) -> Said:
+    if len(said.text) <= _LONG:
+        return said
+    return replace(said, text=f"{said.text[:_LONG]}\n{said.text[-_END:]}")
+
+
+def _decisions(found: list[Mark]) -> list[Mark]:
+    """The newest, and the newest that the agent made by itself for good."""
+    old, new = found[:-_FEW], found[-_FEW:]
+    own = [mark for mark in old if not mark.by_user and signals.is_settled(mark.text)]
+    return [*own[-_FEW:], *new]
+
+
+def _bare(run: Run) -> Run:
+    return replace(run, command=clip(run.command, _COMMAND), description=clip(run.description, _COMMAND))

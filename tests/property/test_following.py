@@ -1,0 +1,225 @@
+"""A thread followed turn by turn has the working state that reading all of it again would give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reverie.distill.extractive import Extractive
+from reverie.engine import threads
+from reverie.engine.deciding import following
+from reverie.engine.following import Followed, StateJob, StatePlan
+from reverie.engine.records import entry_record, opened_entry, record, value
+from reverie.errors import Conflict
+from reverie.importers.reading import join
+from reverie.models import WorkingState
+from reverie.redact import Redactor
+from reverie.store import seal
+from support.shared import sessions
+from support.soak import count
+
+AT = "2026-03-05T09:00:00.000Z"
+EXAMPLES = count(120, 3_000)
+SAID = (
+    "please add a retry to the exporter",
+    "no, stop, that is wrong. Use tabs from now on.",
+    "ok",
+    "go on",
+    "yes, do it that way",
+    "let's go with the second option because it is simpler",
+    "what does src/app/retry.py do?",
+    "fix the login\nand then the logout, too",
+    "[Request interrupted by user]",
+    "word " * 900 + "?",
+    "<command-name>/clear</command-name>",
+)
+REPLIES = (
+    "Shall I use one queue for both exporters, or two of them?",
+    "I suggest we keep the old table. Is that all right?",
+    "We decided to keep the old parser because the new one is slower.",
+    "All tests pass now. Next, I'll update the README file.",
+    "Still to do: the docs need a chapter on retries.",
+    "Fixed the parser so that it reads the last line, too.",
+    "Let me look at the exporter first",
+    "Done.\n```\ncode\n",
+)
+RESULTS = (
+    "ok",
+    "Exit code 1\nFAILED tests/test_a.py - Error: nope",
+    "[main abc1234] fix the parser",
+    "Task #2 created",
+)
+PATHS = ("/w/app/a.py", "/w/app/b/c.py", "/w/app/b/d.py", "src/e.py", "/x", "/v/other.py")
+STATUS = st.sampled_from(("pending", "in_progress", "completed", "deleted"))
+STEPS = ("write the test", "fix the exporter", "update the docs", "tell Ann")
+CALLS: st.SearchStrategy[tuple[str, dict[str, Any]]] = st.one_of(
+    st.tuples(
+        st.just("Bash"),
+        st.fixed_dictionaries(
+            {
+                "command": st.sampled_from(
+                    (
+                        "pytest -q",
+                        "make build",
+                        "ruff check .",
+                        "git commit -m 'let us keep the old parser for now'",
+                        "git commit --amend",
+                        "gh pr create",
+                        "ls",
+                    )
+                )
+            }
+        ),
+    ),
+    st.tuples(
+        st.sampled_from(("Edit", "Write", "Read", "Grep")), st.fixed_dictionaries({"file_path": st.sampled_from(PATHS)})
+    ),
+    st.tuples(
+        st.just("TodoWrite"),
+        st.fixed_dictionaries(
+            {
+                "todos": st.lists(
+                    st.fixed_dictionaries({"content": st.sampled_from(STEPS), "status": STATUS}), max_size=4
+                )
+            }
+        ),
+    ),
+    st.tuples(st.just("TaskCreate"), st.fixed_dictionaries({"subject": st.sampled_from(STEPS)})),
+    st.tuples(
+        st.just("TaskUpdate"), st.fixed_dictionaries({"taskId": st.sampled_from(("1", "2", "7")), "status": STATUS})
+    ),
+)
+RESULT = st.tuples(st.one_of(st.sampled_from(RESULTS), st.just("https://example.org/a/b/pull/7")), st.booleans())
+PIECES = st.one_of(
+    st.tuples(st.just("said"), st.sampled_from(SAID)),
+    st.tuples(st.just("reply"), st.sampled_from(REPLIES)),
+    st.tuples(st.just("call"), st.tuples(CALLS, RESULT)),
+    st.tuples(st.just("open"), CALLS),  # nobody answers
+    st.tuples(st.just("late"), st.tuples(st.integers(0, 12), RESULT)),  # an answer to an earlier call, or a second one
+    st.tuples(st.just("again"), st.tuples(st.integers(0, 12), CALLS, RESULT)),  # an id that was used before
+    st.tuples(st.just("set"), st.sampled_from(SAID[:2])),  # the agent sets its task
+)
+USUAL = st.lists(PIECES.filter(lambda piece: piece[0] not in {"late", "again", "open"}), max_size=40)
+
+
+class Store:
+    """A thread in memory: sealed entries, what was kept of its state, and what was followed of it."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, bytes]] = []
+        self.kept: dict[str, Any] | None = None
+        self.since = 0
+        self.followed: Followed | None = None
+        self.calls = 0
+        self.whole = 0  # how often the whole thread was read
+
+    def say(self, role: str, content: Any) -> None:
+        entry = threads.spoken([(role, content)], None, AT)[0]
+        self.rows.append((len(self.rows) + 1, seal(entry_record(entry), Redactor()).data))
+
+    def play(self, kind: str, given: Any) -> None:
+        match kind:
+            case "said":
+                self.say("user", given)
+            case "reply":
+                self.say("assistant", given)
+            case "call":
+                self.call(*given[0])
+                self.answer(self.calls, *given[1])
+            case "open":
+                self.call(*given)
+            case "late":
+                self.answer(given[0], *given[1])
+            case "again":
+                self.say("assistant", [tool_use(given[0], *given[1])])
+                self.answer(given[0], *given[2])
+            case _:
+                self.kept = record(WorkingState(current_task=given, next_steps=("tell Ann",)))
+                self.since = len(self.rows)
+
+    def call(self, name: str, given: dict[str, Any]) -> None:
+        self.calls += 1
+        self.say("assistant", [tool_use(self.calls, name, given)])
+
+    def answer(self, call: int, text: str, failed: bool) -> None:  # noqa: FBT001 - drawn
+        block = {"type": "tool_result", "tool_use_id": f"t{call}", "content": text, "is_error": failed}
+        self.say("user", [block])
+
+    def job(self, followed: Followed | None) -> StateJob:
+        if followed is not None and not (self.since == followed.since or self.since >= followed.seq):
+            followed = None
+        return StateJob(
+            thread={"id": "t", "createdAt": AT, "throughSeq": 0, "lastSeq": len(self.rows), "project": None},
+            entries=[row for row in self.rows if row[0] > (followed.seq if followed else 0)],
+            followed=followed,
+            previous=self.kept,
+            since=self.since,
+            version=None,
+        )
+
+    def follow(self) -> StatePlan:
+        """The state as the daemon gets it: from where the thread was followed, else from its beginning."""
+        try:
+            plan = following.decide(self.job(self.followed))
+        except Conflict as conflict:
+            self.whole += bool(conflict.details["stale"])
+            plan = following.decide(self.job(None))
+        self.followed = msgspec.msgpack.decode(msgspec.msgpack.encode(plan.followed), type=Followed)
+        return plan
+
+    def read(self) -> WorkingState:
+        """The state read from all entries at once."""
+        messages = [
+            message for message in join(opened_entry("t", *row) for row in self.rows) if message.last_seq > self.since
+        ]
+        return Extractive().working_state(messages, value(WorkingState, self.kept) if self.kept else None)
+
+
+def tool_use(call: int, name: str, given: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "tool_use", "id": f"t{call}", "name": name, "input": given}
+
+
+def check(pieces: list[tuple[str, Any]]) -> Store:
+    store = Store()
+    for kind, drawn in pieces:
+        store.play(kind, drawn)
+        plan = store.follow()
+        assert value(WorkingState, plan.state) == store.read()
+        assert plan == msgspec.structs.replace(following.decide(store.job(None)), followed=plan.followed)
+    return store
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(USUAL)
+def test_a_thread_is_followed(pieces: list[tuple[str, Any]]) -> None:
+    """Every state, and the query that recalls what belongs to it, is that of the whole; nothing is read twice."""
+    assert check(pieces).whole == 0
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(st.lists(PIECES, max_size=25))
+def test_a_thread_that_breaks_every_rule_is_read_again(pieces: list[tuple[str, Any]]) -> None:
+    """Results that come late or twice, ids used again, calls that nobody answers: the state is that of the whole."""
+    check(pieces)
+
+
+def test_real_sessions_are_followed() -> None:
+    """Message by message, as an agent would append them."""
+    for path in sessions()[:: count(10, 1)]:
+        store = Store()
+        spoken = [message for message in transcript(path) if not message.rewound]
+        every = max(1, len(spoken) // count(12, 200))
+        for number, message in enumerate(spoken):
+            store.say(message.role, message.content)
+            if number % every == 0:
+                assert value(WorkingState, store.follow().state) == store.read()
+        assert store.whole == 0
+
+
+def transcript(path: Any) -> Any:
+    from reverie.importers.files import entries
+
+    return join(entries(path, tokens=False))
