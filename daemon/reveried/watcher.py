@@ -9,7 +9,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from watchdog.events import EVENT_TYPE_CLOSED_NO_WRITE, EVENT_TYPE_OPENED, FileSystemEvent, FileSystemEventHandler
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
 from watchdog.observers import Observer
 
 from reveried.log import logger
@@ -20,8 +31,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Watcher"]
 
-_IDLE_EVENTS = frozenset({EVENT_TYPE_OPENED, EVENT_TYPE_CLOSED_NO_WRITE})  # of readers, ourselves among them
 _OURS = ".reverie"
+
+# What changes words or names. Not: who opens, reads and closes a file. That is mostly ourselves, and every such event
+# wakes three threads beside the one that is writing.
+_HEARD: list[type[FileSystemEvent]] = [
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+]
 
 
 class Watcher:
@@ -38,8 +61,9 @@ class Watcher:
     def start(self) -> bool:
         """Begins to watch; False where the system cannot (too many watches, a file system without events)."""
         observer = Observer()
+        root = os.fspath(self._root)
         try:
-            observer.schedule(_Handler(os.fspath(self._root), self._touched), os.fspath(self._root), recursive=True)
+            observer.schedule(_Handler(root, self._touched), root, recursive=True, event_filter=_HEARD)
             observer.start()
         except OSError as error:
             logger("reveried.watcher").warning("changes are found by looking again and again", why=str(error))
@@ -63,9 +87,7 @@ class _Handler(FileSystemEventHandler):
         self._touched = touched
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        """Any event but those of readers is a hint."""
-        if event.event_type in _IDLE_EVENTS:
-            return
+        """Every event is a hint."""
         for path in (os.fsdecode(event.src_path), os.fsdecode(event.dest_path)):
             relative = path.removeprefix(self._prefix)
             if not path or relative == path or relative.split(os.sep, 1)[0] == _OURS:
