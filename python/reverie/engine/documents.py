@@ -64,12 +64,13 @@ def at_operation(reader: Reader, path: str, operation: int) -> dict[str, Any]:
     Raises:
         NotFound: it was not there then, or that version is no longer kept.
     """
-    past = [version for version in reader.history(Kind.DOCUMENT, (path,)) if version.operation <= operation]
-    if not past or past[-1].value is None:
+    past = reader.past(Kind.DOCUMENT, (path,))
+    found = next((version.value for version in past if version.operation <= operation), None)
+    if found is None:
         raise NotFound(
             f"there was no document {path!r} at operation {operation}", hint=f"reverie log {path} lists its versions"
         )
-    return past[-1].value
+    return found
 
 
 def put(

@@ -198,7 +198,7 @@ def _record(reader: Reader, path: str, operation: int | None) -> dict[str, Any] 
     """A document as one operation wrote it."""
     if operation is None:
         return None
-    for version in reversed(reader.history(Kind.DOCUMENT, (path,))):
+    for version in reader.past(Kind.DOCUMENT, (path,)):
         if version.operation == operation:
             return version.value
     raise NotFound(

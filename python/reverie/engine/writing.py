@@ -193,8 +193,8 @@ class _Maker:
 
     def _last(self, name: str) -> dict[str, Any] | None:
         """What a memory that went was, so that its history goes on."""
-        past = [version.value for version in self._writer.history(Kind.MEMORY, (name,)) if version.value is not None]
-        return past[-1] if past else None
+        past = (version.value for version in self._writer.past(Kind.MEMORY, (name,)))
+        return next((value for value in past if value is not None), None)
 
     def _fresh(self, name: str, path: str, order: int) -> dict[str, Any]:
         return {

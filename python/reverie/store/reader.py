@@ -108,21 +108,22 @@ class Reader:
 
     def history(self, kind: Kind, key: Key) -> list[Version]:
         """Every version kept of a record, oldest first, the current one last; deletions among them."""
+        return list(self.past(kind, key))[::-1]
+
+    def past(self, kind: Kind, key: Key) -> Iterator[Version]:
+        """As `history`, newest first; each one is read when it is come to, so a few cost as much as they are."""
         raw = record_key(self.lookup.space, kind, key)
-        found = list(self._versions(kind, raw))
         current = self.lookup.find(raw)
         if current is None:
             self._absent(kind, key)
         else:
-            found.append((raw, current))
-        return [
-            Version(
-                record.operation,
-                from_ms(record.at_ms),
-                None if record.form == GONE else self.lookup.open(where, record),
-            )
-            for where, record in found
-        ]
+            yield self._version(raw, current)
+        for where, record in self._versions(kind, raw, reverse=True):
+            yield self._version(where, record)
+
+    def _version(self, where: bytes, record: Record) -> Version:
+        value = None if record.form == GONE else self.lookup.open(where, record)
+        return Version(record.operation, from_ms(record.at_ms), value)
 
     def latest(self, kind: Kind, key: Key) -> int | None:
         """The operation that last wrote or deleted what is under `key`; None where nothing is known of it."""
@@ -130,7 +131,7 @@ class Reader:
         current = self.lookup.find(raw)
         if current is not None:
             return current.operation
-        return max((record.operation for _, record in self._versions(kind, raw)), default=None)
+        return next((record.operation for _, record in self._versions(kind, raw, reverse=True)), None)
 
     def at_version(self, kind: Kind, key: Key, operation: int) -> Sealed:
         """What `operation` wrote under `key`. Raises NotFound where that version is not kept, or was a deletion."""
@@ -146,14 +147,14 @@ class Reader:
             hint="superseded versions are pruned after a year; look at its history",
         )
 
-    def _versions(self, kind: Kind, raw: bytes) -> Iterator[tuple[bytes, Record]]:
-        """Superseded versions of the record under the whole key `raw`, oldest first."""
+    def _versions(self, kind: Kind, raw: bytes, *, reverse: bool = False) -> Iterator[tuple[bytes, Record]]:
+        """Superseded versions of the record under the whole key `raw`, oldest first unless `reverse`."""
         if not RULES[kind].versioned:
             raise ValidationError(f"versions of a {kind} are not kept", hint="see store/FORMAT.md")
         of = versions_prefix(self.lookup.space, raw)
         collection = of[: len(self.lookup.space) + 2]
         self._trust.require(self.lookup, self.lookup.space, collection)
-        return ((key, unbind(key, data)) for key, data in self._records(of, None, reverse=False))
+        return ((key, unbind(key, data)) for key, data in self._records(of, None, reverse=reverse))
 
     def _tally(self, kind: Kind, prefix: Key) -> Tally:
         """The tally of a collection; its own checksum and the space's root vouch for it."""
