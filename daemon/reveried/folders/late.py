@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
+import threading
 from collections import defaultdict, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,14 +24,15 @@ class Saved:
     replaced_by: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class _Watched:
-    """A replaced file, looked at again at `until` (ms)."""
+    """A replaced file, looked at again at `until` (ms); `turn` counts them as they were replaced."""
 
-    path: str
     until: int
-    displaced: Displaced
-    replaced_by: int | None
+    turn: int
+    path: str = field(compare=False)
+    displaced: Displaced = field(compare=False)
+    replaced_by: int | None = field(compare=False)
 
 
 class LateSaves:
@@ -36,13 +40,17 @@ class LateSaves:
 
     def __init__(self, grace_ms: int) -> None:
         self._grace_ms = grace_ms
-        self._watched: list[_Watched] = []
+        self._watched: list[_Watched] = []  # a heap: an agent that writes all day replaces thousands in that time
+        self._turns = count()
+        self._lock = threading.Lock()  # files are settled in one thread while others are replaced in another
         self._saved: defaultdict[str, deque[Saved]] = defaultdict(deque)
 
     def watch(self, path: str, displaced: Displaced | None, now_ms: int, *, replaced_by: int | None = None) -> None:
         """Somebody may still write to this file, which was replaced by the text of an operation."""
         if displaced is not None:
-            self._watched.append(_Watched(path, now_ms + self._grace_ms, displaced, replaced_by))
+            watched = _Watched(now_ms + self._grace_ms, next(self._turns), path, displaced, replaced_by)
+            with self._lock:
+                heapq.heappush(self._watched, watched)
 
     def add(self, path: str, data: bytes, left: Left | None, *, replaced_by: int | None = None) -> None:
         """A save that a crash left behind, or that was in the folder for a moment."""
@@ -51,7 +59,8 @@ class LateSaves:
     @property
     def due(self) -> int | None:
         """When the next replaced file may be let go of (ms)."""
-        return min((each.until for each in self._watched), default=None)
+        with self._lock:
+            return self._watched[0].until if self._watched else None
 
     @property
     def paths(self) -> set[str]:
@@ -64,15 +73,30 @@ class LateSaves:
         Raises what `Displaced.settle` raises.
         """
         changed: set[str] = set()
-        for each in [each for each in self._watched if now_ms is None or now_ms >= each.until]:
-            data = each.displaced.settle()  # where it raises, this one and those behind it are asked again
-            self._watched.remove(each)
+        ready = deque(self._ready(now_ms))
+        while ready:
+            try:
+                data = ready[0].displaced.settle()
+            except BaseException:  # this one and those behind it are asked again
+                with self._lock:
+                    for each in ready:
+                        heapq.heappush(self._watched, each)
+                raise
+            each = ready.popleft()
             if data is not None:
                 self._saved[each.path].append(Saved(data, each.displaced, each.replaced_by))
                 changed.add(each.path)
             elif not each.displaced.settled and now_ms is not None:
                 self.watch(each.path, each.displaced, now_ms, replaced_by=each.replaced_by)
         return changed
+
+    def _ready(self, now_ms: int | None) -> list[_Watched]:
+        """Takes the files whose time has come, in the order in which they were replaced, whatever the clock did."""
+        ready: list[_Watched] = []
+        with self._lock:
+            while self._watched and (now_ms is None or now_ms >= self._watched[0].until):
+                ready.append(heapq.heappop(self._watched))
+        return sorted(ready, key=lambda each: each.turn)
 
     def next(self, path: str) -> Saved | None:
         """The oldest save at a path, if one waits."""

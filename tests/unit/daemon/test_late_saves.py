@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
 from reveried.folders.late import LateSaves
+
+if TYPE_CHECKING:
+    from reverie.sync.displaced import Displaced
 
 
 def test_a_save_that_came_while_another_look_was_carried_out_waits_on() -> None:
@@ -23,3 +30,54 @@ def test_a_save_that_came_while_another_look_was_carried_out_waits_on() -> None:
     assert waiting.data == b"two"
     assert not late.merged("a.md", waiting)
     assert late.paths == set()
+
+
+class Replaced:
+    """A replaced file that is settled at once, or not at all."""
+
+    def __init__(self, *answers: bytes | OSError | None) -> None:
+        self.answers = list(answers)
+        self.settled = False
+
+    def settle(self) -> bytes | None:
+        answer = self.answers.pop(0)
+        if isinstance(answer, OSError):
+            raise answer
+        self.settled = answer is None
+        return answer
+
+    def discard(self) -> None:
+        self.settled = True
+
+
+def test_replaced_files_are_let_go_of_in_the_order_of_their_time() -> None:
+    """Whatever the clock does meanwhile, each is asked once its own time has come, and none is forgotten."""
+    late = LateSaves(grace_ms=1_000)
+    first, second, third = Replaced(None), Replaced(b"late"), Replaced(None)
+    late.watch("a.md", cast("Displaced", first), 5_000)
+    late.watch("b.md", cast("Displaced", second), 4_000, replaced_by=7)
+    late.watch("c.md", cast("Displaced", third), 9_000)
+
+    assert late.due == 5_000
+    assert late.settle(5_500) == {"b.md"}
+    assert (late.due, first.settled) == (6_000, False)
+    saved = late.next("b.md")
+    assert saved is not None
+    assert (saved.data, saved.replaced_by) == (b"late", 7)
+    assert late.settle(None) == set()
+    assert first.settled
+    assert third.settled
+    assert late.due is None
+
+
+def test_a_file_that_cannot_be_settled_is_asked_again() -> None:
+    """An error of the disk forgets neither this file nor those behind it."""
+    late = LateSaves(grace_ms=0)
+    failing, behind = Replaced(OSError("disk"), b"one"), Replaced(b"two")
+    late.watch("a.md", cast("Displaced", failing), 1)
+    late.watch("b.md", cast("Displaced", behind), 2)
+
+    with pytest.raises(OSError, match="disk"):
+        late.settle(10)
+    assert late.due == 1
+    assert late.settle(10) == {"a.md", "b.md"}
