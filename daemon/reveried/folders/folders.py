@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import Store
     from reveried.config import Config
+    from reveried.folders.folder import Looked, Wrote
     from reveried.services import Submit
 
 __all__ = ["Folders", "Outcome"]
@@ -160,15 +161,16 @@ class Folders:
 
     async def _pass(self, folder: Folder, wanted: set[str] | None, outcome: Outcome, *, deep: bool) -> set[str]:
         """One look and what follows from it; the paths that are to be looked at again."""
-        looked = await asyncio.to_thread(folder.look, wanted, deep=deep)
+        looked, wrote = await asyncio.to_thread(_look_and_write, folder, wanted, deep=deep)
         outcome.read += looked.read
-        try:
-            became = await self._commit(folder.space, looked.plan, outcome)
-        except Conflict as conflict:
-            if not conflict.details.get("stale"):
-                raise
-            return set(looked.paths)
-        wrote = await asyncio.to_thread(folder.write, looked, became)
+        if wrote is None:
+            try:
+                became = await self._commit(folder.space, looked.plan, outcome)
+            except Conflict as conflict:
+                if not conflict.details.get("stale"):
+                    raise
+                return set(looked.paths)
+            wrote = await asyncio.to_thread(folder.write, looked, became)
         outcome.written += wrote.written
         if looked.paths:
             self._written(folder.space)
@@ -236,6 +238,13 @@ class Folders:
 
     def _id(self, kind: str) -> str:
         return new_id(kind, self._now_ms(), self._random(ID_RANDOM_BYTES))
+
+
+def _look_and_write(folder: Folder, paths: set[str] | None, *, deep: bool) -> tuple[Looked, Wrote | None]:
+    """One look, and at once what follows from it on disk; None where the store has to be told first."""
+    looked = folder.look(paths, deep=deep)
+    told = looked.plan.puts or looked.plan.deletes
+    return looked, None if told else folder.write(looked, {})
 
 
 def _said(space: str, error: ReverieError | OSError) -> None:

@@ -22,9 +22,7 @@ SPACE = "default"
 
 def put(store: Store, path: str, text: str) -> int:
     """One agent's write; its operation."""
-    write = documents.put(
-        SPACE, path, text, who="agent", author="agent", new_id=lambda: new_id("mem", 0, lambda size: b"\1" * size)
-    )
+    write = documents.put(SPACE, path, text, who="agent", author="agent", new_id=lambda: new_id("mem", 0, bytes(10)))
     (done,) = store.commit([write], at=AT)
     assert isinstance(done, Done)
     assert done.operation is not None
@@ -64,7 +62,8 @@ def test_what_the_disk_shows_already_is_not_looked_at(tmp_path: Path) -> None:
 def test_a_look_of_before_takes_nothing_back(tmp_path: Path) -> None:
     """A thread whose snapshot is older than what another one has taken in changes nothing."""
     with opened(tmp_path) as store:
-        unshown = Unshown(listing := Listing(), {}.get)
+        shows: dict[str, int] = {}
+        unshown = Unshown(listing := Listing(), shows.get)
         put(store, "a.md", "one\n")
         with store.reader(SPACE) as old:
             newest = put(store, "a.md", "two\n")
