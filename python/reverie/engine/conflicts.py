@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from reverie.documents import is_conflict_copy
 from reverie.engine.documents import held_by
 from reverie.engine.writing import Author, Given, put_texts
 from reverie.errors import Conflict, NotFound, ValidationError
@@ -11,12 +13,12 @@ from reverie.merge import merge3
 from reverie.store import Kind, Write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reverie.store import Reader, Writer
     from reverie.sync.values import Copy
 
-__all__ = ["Keep", "both_texts", "close_gone", "get", "open_", "opened", "resolve"]
+__all__ = ["Keep", "both_texts", "close_gone", "follow", "get", "open_", "opened", "resolve"]
 
 Keep: TypeAlias = Literal["file", "store", "both"]
 
@@ -37,6 +39,20 @@ def open_(writer: Writer, copy: Copy, conflict_id: str, at: str) -> None:
         },
     )
     writer.event("conflict.opened", {"conflictId": conflict_id, "path": copy.path})
+
+
+def follow(writer: Writer, moves: Mapping[str, str], written: Iterable[str]) -> None:
+    """Lets conflicts go where people put their files: the document by its move, the copy by its name, which is unique.
+
+    `moves` has the new path of each document that was moved, `written` all paths at which people put a file.
+    """
+    copies = {PurePosixPath(path).name: path for path in written if is_conflict_copy(path)}
+    for held in opened(writer) if moves or copies else ():
+        path = moves.get(held["path"], held["path"])
+        copy = copies.get(PurePosixPath(held["copy"]).name, held["copy"])
+        if (path, copy) != (held["path"], held["copy"]):
+            begun = held.get("from", held["path"])  # where the text is kept that the conflict was found in
+            writer.put(Kind.CONFLICT, (held["id"],), {**held, "path": path, "copy": copy, "from": begun})
 
 
 def close_gone(writer: Writer, paths: Iterable[str]) -> None:
@@ -147,7 +163,7 @@ def _other(reader: Reader, held: dict[str, Any]) -> str:
 
 def _text_at(reader: Reader, held: dict[str, Any]) -> str:
     """The document as the conflict left it: with the person's words in place."""
-    for version in reversed(reader.history(Kind.DOCUMENT, (held["path"],))):
+    for version in reader.past(Kind.DOCUMENT, (held.get("from", held["path"]),)):
         if version.operation <= held["operation"] and version.value is not None:
             return str(version.value["content"])
     raise Conflict(f"the version of {held['path']} that this is about is no longer kept", hint="give `content`")

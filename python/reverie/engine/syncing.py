@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,13 +13,14 @@ from reverie.engine import conflicts
 from reverie.engine.writing import Given, put_texts
 from reverie.errors import Conflict
 from reverie.store import Kind, Write
+from reverie.sync.look import is_ours, sha256
 from reverie.sync.values import Case, Held, Known, Plan, Version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from reverie.store import Reader, Writer
-    from reverie.sync.values import Copy, Delete, Put
+    from reverie.sync.values import Copy, Delete, Moved, Put
 
 __all__ = ["WHY", "case", "commit", "known", "parts", "recorded"]
 
@@ -52,24 +54,36 @@ def case(
     if record is not None:
         operation = reader.version(Kind.DOCUMENT, (path,)) or 0
         held = Held(path, record["content"], operation, tuple(record["ids"]))
-    versions = (
-        _versions(reader, path, agreed, versions_max, replaced_by) if agreed is not None or held is not None else ()
-    )
+    versions: tuple[Version, ...] = ()
+    if (agreed is not None or held is not None) and not _is_as_left(held, agreed, seen, disk):
+        versions = _versions(reader, path, agreed, versions_max, replaced_by)
     return Case(path, held, agreed, seen, versions, reverted, disk, saved_at, replaced_by)
+
+
+def _is_as_left(held: Held | None, agreed: Known | None, seen: bytes | None, disk: str | None) -> bool:
+    """Whether nobody but us wrote the file there is, so that nothing can have to be merged."""
+    if held is None or agreed is None or seen is None:
+        return False
+    found = sha256(seen)
+    return disk in {None, found} and is_ours(agreed, found)
 
 
 def _versions(
     reader: Reader, path: str, agreed: Known | None, most: int, replaced_by: int | None
 ) -> tuple[Version, ...]:
     """The texts of a document, newest first: the last ones, also those before another, and what the folder showed."""
-    past = [version for version in reader.history(Kind.DOCUMENT, (path,)) if version.value is not None]
-    wanted = past[-most:]
+    past = (
+        Version(version.operation, version.value["content"])
+        for version in reader.past(Kind.DOCUMENT, (path,))
+        if version.value is not None
+    )
+    wanted = list(islice(past, most))
     if replaced_by is not None:
-        older = [version for version in past[:-most] if version.operation < replaced_by]
-        wanted = older[-REPLACED_TIMES * most :] + wanted
-    elif agreed is not None and agreed.operation:
-        wanted = [version for version in past[:-most] if version.operation == agreed.operation] + wanted
-    return tuple(Version(version.operation, version.value["content"]) for version in reversed(wanted) if version.value)
+        wanted += islice((version for version in past if version.operation < replaced_by), REPLACED_TIMES * most)
+    elif agreed is not None and agreed.operation and not any(each.operation <= agreed.operation for each in wanted):
+        older = next((version for version in past if version.operation <= agreed.operation), None)
+        wanted += [] if older is None or older.operation != agreed.operation else [older]
+    return tuple(wanted)
 
 
 def parts(plan: Plan) -> Iterator[Plan]:
@@ -91,6 +105,8 @@ def parts(plan: Plan) -> Iterator[Plan]:
         split[place[path]].forgotten.append(path)
     for copy in plan.copies:
         split[place[copy.path]].copies.append(copy)
+    for move in plan.moves:
+        split[place[move.new]].moves.append(move)
     return (split[number].plan() for number in sorted(split))
 
 
@@ -101,6 +117,7 @@ class _Part:
     records: list[Known] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
     copies: list[Copy] = field(default_factory=list)
+    moves: list[Moved] = field(default_factory=list)
 
     def plan(self) -> Plan:
         return Plan(
@@ -109,6 +126,7 @@ class _Part:
             records=tuple(self.records),
             forgotten=tuple(self.forgotten),
             copies=tuple(self.copies),
+            moves=tuple(self.moves),
         )
 
 
@@ -163,6 +181,7 @@ def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> 
             new_id=lambda: new_id("mem"),
             provenance={"by": WHO},
         )
+        conflicts.follow(writer, {move.old: move.new for move in plan.moves}, [put.path for put in plan.puts])
         for copy in plan.copies:
             conflicts.open_(writer, copy, new_id("cnf"), at)
         conflicts.close_gone(writer, deleted)

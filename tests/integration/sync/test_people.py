@@ -90,6 +90,27 @@ def test_deleting_the_copy_settles_a_conflict(shared: Tree) -> None:
     assert "Wang Wu" in shared.read(name)
 
 
+def test_a_conflict_goes_along_when_its_folder_gets_another_name(shared: Tree) -> None:
+    """Document and copy are told at their new places, and it is settled there with what was in place before."""
+    name = "facts/before/moving.md"
+    shared.client.put_document(name, TEXT)
+    buffer = shared.read(name)
+    shared.client.patch_document(name, [("Zhang San", "Li Si")])
+    shared.save(name, buffer.replace("Zhang San", "Wang Wu"))
+    shared.agree()
+    shared.path("facts/before").rename(shared.path("facts/after"))
+    shared.agree()
+
+    [found] = [item for item in shared.client.conflicts().items if item.path.endswith("/moving.md")]
+    assert found.path == "facts/after/moving.md"
+    assert str(found.copy).startswith("facts/after/")
+    shared.client.append_entry(found.path, "- Since: then")
+    shared.client.resolve(found.id, wire.Resolve(keep="both"))
+    text = shared.read(found.path)
+    assert [word in text for word in ("Wang Wu", "Li Si", "Since: then")] == [True, True, True]
+    assert not shared.path(str(found.copy)).exists()
+
+
 def test_an_untouched_file_is_never_rewritten(shared: Tree) -> None:
     """Neither by a second look, nor by a deep one, nor by a restart: same inode, same time, same bytes."""
     shared.save("facts/odd.md", ODD)
