@@ -9,10 +9,12 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from reverie.documents.form import is_conflict_copy
 from reverie.sync.decide import decide, is_unchanged_in_store
 from reverie.sync.look import Look, is_ours, sha256
 from reverie.sync.origin import is_earlier
-from reverie.sync.values import Case, Delete, Known, Moved, Plan, Put, Rules, Saved, Stop
+from reverie.sync.renamed import Renamed, moved, renamed, renamed_plan
+from reverie.sync.values import Case, Plan, Rules, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -41,15 +43,19 @@ def reconcile(
     rules, veil = rules or Rules(), cache(veil)
     ordered = sorted(cases, key=lambda case: case.path)
     moves = _moves(ordered)
-    moved = {case.path for pair in moves for case in pair}
-    gone = [case for case in ordered if _is_gone(case) and case.path not in moved]
+    edited = _edited(ordered, {case.path for pair in moves for case in (pair.old, pair.new)})
+    moved_paths = {case.path for pair in (*moves, *edited) for case in (pair.old, pair.new)}
+    gone = [case for case in ordered if _is_gone(case) and case.path not in moved_paths]
     total = files if files is not None else sum(_had_file(case) for case in ordered)
     stopped = len(gone) > max(rules.mass_min, rules.mass_fraction * total)
-    out = moved | {case.path for case in gone if stopped}
+    out = moved_paths | {case.path for case in gone if stopped}
     left = [case for case in ordered if case.path not in out]
-    look = Look(veil, now_ms, stamp, new_id, rules, _meant([case for case in ordered if case.path not in moved], veil))
+    look = Look(
+        veil, now_ms, stamp, new_id, rules, _meant([case for case in ordered if case.path not in moved_paths], veil)
+    )
     plan = Plan(stops=(Stop("mass_deletion", tuple(case.path for case in gone)),) if stopped else ())
-    return plan.joined(*(_moved(*pair, veil) for pair in moves), *(decide(case, look) for case in left))
+    whole = (moved(pair, veil((pair.new.seen or b"").decode()).text) for pair in moves)
+    return plan.joined(*whole, *(renamed_plan(pair, look) for pair in edited), *(decide(case, look) for case in left))
 
 
 def _had_file(case: Case) -> bool:
@@ -61,7 +67,7 @@ def _is_gone(case: Case) -> bool:
     return case.seen is None and case.held is not None and _had_file(case)
 
 
-def _moves(cases: Sequence[Case]) -> list[tuple[Case, Case]]:
+def _moves(cases: Sequence[Case]) -> list[Renamed]:
     """Files that are gone while new ones have their bytes: the same file, under another name."""
     homeless: dict[str, list[Case]] = {}
     for case in cases:
@@ -72,20 +78,15 @@ def _moves(cases: Sequence[Case]) -> list[tuple[Case, Case]]:
         if case.seen and case.known is None and case.held is None and homeless:
             options = homeless.get(sha256(case.seen))
             if options:
-                found.append((options.pop(0), case))
+                found.append(Renamed(options.pop(0), case))
     return found
 
 
-def _moved(old: Case, new: Case, veil: Callable[[str], Veil]) -> Plan:
-    assert old.held is not None
-    assert new.seen is not None
-    return Plan(
-        puts=(Put(new.path, veil(new.seen.decode()).text, None),),
-        deletes=(Delete(old.path, old.held.operation),),
-        records=(Known(new.path, sha256(new.seen), None, saved=Saved(None)),),
-        forgotten=(old.path,),
-        moves=(Moved(old.path, new.path),),
-    )
+def _edited(cases: Sequence[Case], paths: set[str]) -> list[Renamed]:
+    """Files that are gone while new ones, not those at `paths`, have much of what they said."""
+    left = [case for case in cases if case.path not in paths and not is_conflict_copy(case.path)]
+    gone = [case for case in left if _is_gone(case) and is_unchanged_in_store(case)]
+    return renamed(gone, [case for case in left if case.seen and case.known is None and case.held is None])
 
 
 def _meant(cases: Sequence[Case], veil: Callable[[str], Veil]) -> frozenset[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reverie.sync.values import Case, Held, Region
     from reverie.sync.veil import Veil
 
-__all__ = ["if_new", "settled", "shown"]
+__all__ = ["carried", "copied", "if_new", "settled", "shown"]
 
 _NAME_BYTES_MAX = 255
 
@@ -34,7 +34,7 @@ def settled(
     `save` is the SHA-256 of the person's save that `target` was made of. A `conflict` gives the store's text a copy.
     """
     known = case.known or Known(case.path, "", 0)
-    after = _carried(veil, target, look)
+    after = carried(veil, target, look)
     if after is None:  # the person's text is taken whole, and the store's is kept beside it
         after, conflict = veil, conflict or ()
     disk, data = case.disk or sha256(veil.raw.encode()), after.raw.encode()
@@ -71,7 +71,7 @@ def settled(
         writes=writes,
         kept=(Kept(case.path),) if after.text != target else (),
     )
-    return plan if conflict is None else plan.joined(_copied(case.path, held.text, conflict, look))
+    return plan if conflict is None else plan.joined(copied(case.path, held.text, conflict, look))
 
 
 def _is_older(case: Case, known: Known) -> bool:
@@ -80,7 +80,7 @@ def _is_older(case: Case, known: Known) -> bool:
     return case.replaced_by is not None and saved is not None and saved >= case.replaced_by
 
 
-def _carried(veil: Veil, target: str, look: Look) -> Veil | None:
+def carried(veil: Veil, target: str, look: Look) -> Veil | None:
     """The person's text made to say `target`, veiled again; None if that would lose a secret or show one."""
     raw = veil.apply(target)
     if raw is None:
@@ -89,7 +89,7 @@ def _carried(veil: Veil, target: str, look: Look) -> Veil | None:
     return None if veil.leaks(after.text) else after
 
 
-def _copied(path: str, text: str, regions: tuple[Region, ...], look: Look) -> Plan:
+def copied(path: str, text: str, regions: tuple[Region, ...], look: Look) -> Plan:
     """The store's text becomes a document of its own, beside the person's file."""
     name = PurePosixPath(path)
     end = f".sync-conflict-{look.stamp}-{look.new_id()}{name.suffix}"

@@ -141,6 +141,58 @@ def test_a_copied_file_is_a_new_one() -> None:
     assert same(sides) == same(sides, "facts/me.md") == BASE
 
 
+def test_a_file_that_was_edited_and_moved_is_still_the_same_document() -> None:
+    """Its ids travel, and its text is what the person saved."""
+    sides = agreed()
+    ids = dict(sides.blocks[PATH])
+    del sides.files[PATH]
+    sides.save("facts/me.md", BASE.replace("vim", "emacs"))
+
+    assert sides.sync().moves == (Moved(PATH, "facts/me.md"),)
+    assert same(sides, "facts/me.md") == BASE.replace("vim", "emacs")
+    assert sides.text(PATH) is None
+    assert len(ids.items() & dict(sides.blocks["facts/me.md"]).items()) >= 4
+
+
+def test_a_stale_buffer_that_was_saved_and_moved_deletes_nothing() -> None:
+    """What an agent had added meanwhile goes along, to the file as well."""
+    sides = agreed()
+    sides.put(PATH, BASE + "- Tea: green\n")
+    sides.settle()
+    del sides.files[PATH]
+    sides.save("facts/me.md", BASE.replace("vim", "emacs"))
+
+    sides.sync()
+
+    assert same(sides, "facts/me.md") == BASE.replace("vim", "emacs") + "- Tea: green\n"
+    assert sides.text(PATH) is None
+
+
+def test_a_stale_buffer_that_was_saved_and_moved_may_be_a_conflict() -> None:
+    """Both changed one line: the person's stands, and the store's text is beside it."""
+    sides = agreed()
+    sides.put(PATH, BASE.replace("vim", "nano"))
+    sides.settle()
+    del sides.files[PATH]
+    sides.save("facts/me.md", BASE.replace("vim", "emacs"))
+
+    [copy] = sides.sync().copies
+
+    assert same(sides, "facts/me.md") == BASE.replace("vim", "emacs")
+    assert (copy.path, sides.files[copy.copy_path].decode()) == ("facts/me.md", BASE.replace("vim", "nano"))
+    assert sides.sync().idle
+
+
+def test_a_new_file_that_shares_little_with_one_that_went_is_another_document() -> None:
+    """It is taken in for itself, and the other one is gone after the quiet period."""
+    sides = agreed()
+    del sides.files[PATH]
+    sides.save("facts/me.md", "# User\n\n- Dog: Rex\n- Cat: Tom\n- Fish: Wanda\n")
+
+    assert sides.sync().moves == ()
+    assert sides.text(PATH) == BASE
+
+
 def test_of_two_files_with_one_text_each_moves_to_one_place() -> None:
     """No file is the source of two moves, and none is the goal of two."""
     sides = Sides()
