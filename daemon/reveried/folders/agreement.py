@@ -44,10 +44,15 @@ class Agreement:
                 self._gone.add(path)
 
     def unrecorded(self) -> tuple[list[Known], set[str]]:
-        """Records and paths that the store has not been told of, once: the caller tells it."""
-        fresh, gone = list(self._fresh.values()), self._gone
-        self._fresh, self._gone = {}, set()
-        return fresh, gone
+        """Records and paths that the store has not been told of: the caller tells it, and then says so here."""
+        return list(self._fresh.values()), set(self._gone)
+
+    def recorded(self, records: Iterable[Known], gone: Iterable[str]) -> None:
+        """The store was told of these; what has changed since then it is told of the next time."""
+        for record in records:
+            if self._fresh.get(record.path) is record:
+                del self._fresh[record.path]
+        self._gone.difference_update(gone)
 
     def expected(self) -> set[str]:
         """The paths at which a file should be, or was seen to be gone."""

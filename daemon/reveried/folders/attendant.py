@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError
+from reveried.folders.upkeep import Upkeep
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["Attendant"]
 
 DEBOUNCE_MOST = 10  # times the quiet period, while changes go on and on
-SETTLED_S = 1.0  # after the last change, records are kept and projections are brought up to date
 UNWATCHED_S = 2.0  # between two looks where the system tells of no changes
 NEVER_S = 3600.0
 
@@ -43,7 +43,7 @@ class Attendant:
         self._polling = polling
         self._touched_at = 0.0
         self._scanned_at = 0.0
-        self._unsettled: float | None = None
+        self._upkeep = Upkeep()
 
     def hint(self, path: str | None) -> None:
         """Something may have changed at `path`, or anywhere."""
@@ -61,7 +61,7 @@ class Attendant:
 
     def written(self) -> None:
         """Something was written: records and projections are due."""
-        self._unsettled = self._loop.time() + SETTLED_S
+        self._upkeep.written(self._loop.time())
         self._news.set()
 
     @property
@@ -109,16 +109,17 @@ class Attendant:
         folder = self._folders.of(self._space)
         dues = [self._scanned_at + (self._config.rescan_seconds if self._watched else UNWATCHED_S) - now]
         dues += [(due - now_ms) / 1000 for due in (folder.due, folder.late.due) if due is not None]
-        if self._unsettled is not None:
-            dues.append(self._unsettled - now)
+        if self._upkeep.due is not None:
+            dues.append(self._upkeep.due - now)
         return max(0.0, min(dues, default=NEVER_S))
 
     async def _attend(self) -> None:
         try:
             await self._look()
-            if self._unsettled is not None and self._loop.time() >= self._unsettled:
-                self._unsettled = None
+            now = self._loop.time()
+            if self._upkeep.records(now):
                 await self._folders.record(self._space)
+            if self._upkeep.settles(now):
                 await self._folders.project(self._space)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the next look may find it mended
             code = error.code if isinstance(error, ReverieError) else type(error).__name__

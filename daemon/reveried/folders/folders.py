@@ -197,9 +197,11 @@ class Folders:
 
     async def record(self, space: str) -> None:
         """Keeps what is agreed on in the store. Without it, after a crash, the folder is compared anew."""
-        records, gone = self.of(space).agreement.unrecorded()
+        agreement = self.of(space).agreement
+        records, gone = agreement.unrecorded()
         if records or gone:
             await self._submit(syncing.recorded(space, records, gone, at=self._clock()), bulk=True)
+            agreement.recorded(records, gone)
 
     async def project(self, space: str) -> None:
         """Brings MEMORY.md, the indexes and the archives up to date with the store."""

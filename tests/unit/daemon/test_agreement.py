@@ -1,0 +1,33 @@
+"""What one folder and its store agreed on, and what of it the store was told."""
+
+from __future__ import annotations
+
+from reverie.sync.values import Known
+from reveried.folders.agreement import Agreement
+
+ONE, TWO = Known("facts/user.md", "1" * 64, 1), Known("facts/user.md", "2" * 64, 2)
+
+
+def test_what_the_store_could_not_be_told_it_is_told_the_next_time() -> None:
+    """A full disk refuses the records: they are not forgotten."""
+    agreement = Agreement({"old.md": Known("old.md", "0" * 64, 1)})
+    agreement.agree([ONE], {})
+    agreement.forget(["old.md"])
+    told = agreement.unrecorded()
+    assert told == ([ONE], {"old.md"})
+
+    assert agreement.unrecorded() == told
+    agreement.recorded(*told)
+    assert agreement.unrecorded() == ([], set())
+
+
+def test_what_changes_while_the_store_is_told_it_is_told_too() -> None:
+    """A record that was made meanwhile, and a path that is somebody's again."""
+    agreement = Agreement({"old.md": Known("old.md", "0" * 64, 1)})
+    agreement.agree([ONE], {})
+    agreement.forget(["old.md"])
+    told = agreement.unrecorded()
+    agreement.agree([TWO, Known("old.md", "3" * 64, 3)], {})
+
+    agreement.recorded(*told)
+    assert agreement.unrecorded() == ([TWO, Known("old.md", "3" * 64, 3)], set())
