@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from reverie import wire
+from reverie import documents, wire
 from reverie.errors import NotFound, ValidationError
 from reveried.cli import place
 from reveried.cli.options import Json, Limit
@@ -87,12 +87,15 @@ def remember(
 ) -> None:
     """Remember something: one more line of your markdown files, which engines never change by themselves.
 
+    Words like `'#release'` at its end are tags, as they are in the files.
+
     Example: reverie remember we deploy on Thursdays --type procedure
     """
+    content, ending = _tagged(" ".join(text))
     given = {
-        "content": " ".join(text),
+        "content": content,
         "type": _kind(kind),
-        "tags": tags or [],
+        "tags": [*ending, *(tags or [])],
         "document": document,
         "author": "person",
     }
@@ -130,6 +133,12 @@ def _named(client: "Client", given: str) -> wire.Memory:
         return found[0]
     why = f"{counted(len(found), 'memory', 'memories')} end" if found else "no memory ends"
     raise NotFound(f"{why} with {clip(given, 40)}", hint="reverie memories --json shows whole ids")
+
+
+def _tagged(text: str) -> tuple[str, tuple[str, ...]]:
+    """What was said, and the tags at its end, as they would be read from a file."""
+    items = documents.read("facts/said.md", f"- {text}\n").items if "#" in text and "\n" not in text else ()
+    return (items[0].content, items[0].tags) if len(items) == 1 and items[0].tags else (text, ())
 
 
 def _kind(text: str) -> str:

@@ -149,6 +149,11 @@ def test_something_is_remembered_and_forgotten(cli: Cli, routes: Routes) -> None
     assert cli("remember", "x", "--json").json["id"] == "mem_0000abcd"
     assert cli("remember", "x", "--type", "secret").code == 2
 
+    cli("remember", "tag", "every", "build", "#ci", "#release", "--tag", "git")
+    assert (asked[-1]["content"], asked[-1]["tags"]) == ("tag every build", ["ci", "release", "git"])
+    cli("remember", "issue #12 is a *tag* of its own")
+    assert (asked[-1]["content"], asked[-1].get("tags", [])) == ("issue #12 is a *tag* of its own", [])
+
     routes["GET /v1/memories"] = page(MEMORY)
     routes["DELETE /v1/memories/mem_0000abcd"] = {
         "id": "mem_0000abcd",
