@@ -171,7 +171,7 @@ def _built(parts: Parts, name: str, ceiling: int) -> Tier:
         case "recall":
             return tiers.recall(parts.recall, ceiling)
         case _:
-            return tiers.summary(parts.summary, ceiling)
+            return tiers.summary(parts.summary, ceiling, parts.state)
 
 
 def _shared(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tuple[Fitted, Tier]:

@@ -120,6 +120,19 @@ def test_the_summary_thins_its_longest_section() -> None:
     assert tiers.summary("word " * 500, 60).cost <= 60
 
 
+def test_the_summary_gives_up_first_what_the_state_says() -> None:
+    """A short summary beside the working state does not say the same again; a long one stays whole."""
+    state = "Current task: mend the pier\nNext: paint the railing of the upper pier"
+    reasons = [f"- plank {number} is of oak, since oak is at hand" for number in range(20)]
+    text = "\n".join(["# S", "", "## Open Threads", "- To do: paint the railing", "", "## Decisions", *reasons])
+    whole = tiers.summary(text, 1_000, state)
+    assert whole.texts[0].endswith(text)
+    thinned = tiers.summary(text, whole.cost - 30, state).texts[0]
+    assert "railing" not in thinned
+    assert "plank 15" in thinned
+    assert "railing" in tiers.summary(text, whole.cost - 30).texts[0]
+
+
 def test_digest_and_recall_within_their_room() -> None:
     """The digest is cut, or leaves the frame alone; recall gives up whole lines, smaller ones may follow."""
     assert tiers.digest("word " * 900, 100).texts[0].endswith(" […]")
