@@ -138,6 +138,17 @@ def test_talk_that_says_something_new_comes_before_talk_that_repeats() -> None:
     assert texts[-1].startswith("Let me")
 
 
+def test_talk_that_tells_something_comes_before_talk_that_passes() -> None:
+    """The first line of a message, a whole thought, and what was found out count for more than remarks and halves."""
+    thread = Thread()
+    thread.agent("Weights.\nGradient clipping stops sudden overflow during early warmup while lower layers converge.")
+    thread.agent("Sampling stops because shuffled batches exhaust every iterator before validation completes early.")
+    texts = [passage.text for passage in kept(thread)]
+    assert texts[0].startswith("Sampling stops because")
+    assert texts[1].startswith("Gradient clipping")
+    assert texts[2:] == ["Weights."]
+
+
 def test_every_kind_of_edit_gives_its_new_lines() -> None:
     """What the agent wrote is kept, not what it replaced."""
     thread = Thread().call(

@@ -41,13 +41,17 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line. `origin` is the file, command or speaker it belongs to; `order` its place in the whole thread."""
+    """One line. `origin` is the file, command or speaker it belongs to; `order` its place in the whole thread.
+
+    `opens` is true of the first line of what was said, written or read.
+    """
 
     text: str
     origin: str
     source: Source
     seq: int
     order: int
+    opens: bool = False
 
 
 def lines(trace: Trace) -> Iterator[Line]:
@@ -55,10 +59,10 @@ def lines(trace: Trace) -> Iterator[Line]:
     order = 0
     for step in trace.steps:
         for origin, source, seq, text in _texts(step, trace):
-            for piece in _pieces(text):
+            for place, piece in enumerate(_pieces(text)):
                 order += 1
                 if piece != origin:
-                    yield Line(piece, origin, source, seq, order)
+                    yield Line(piece, origin, source, seq, order, opens=place == 0)
 
 
 def _texts(step: Said | Call | Interrupted, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:

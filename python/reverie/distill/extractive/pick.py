@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reverie import tokens
+from reverie.distill.extractive import signals
 from reverie.distill.extractive.lines import Line, Source
 from reverie.distill.extractive.names import names
 from reverie.distill.novelty import words_of
@@ -17,18 +18,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Seen", "pick"]
 
-_MENTION = 0.6  # share of a name's worth that its first mention has; the rest is for the line that explains it
+_MENTION = 0.75  # share of a name's worth that its first mention has; the rest is for the line that explains it
 _MENTION_AGAIN = 0.1  # of that, for each further mention
 _EXPLAIN_AGAIN = 0.2  # and of the rest, for each further line that explains the name
 _MAX_NAMES = 4  # a line with more names than this explains none of them
 _MIN_WORDS = 3  # and one with fewer words beside the name neither
-_WORD = 0.05  # worth of a new word in talk, in the same measure as a name's chance of being used
+_WORD = 0.03  # worth of a new word in talk, in the same measure as a name's chance of being used
 _WORD_AGAIN = 0.8  # of that, each time the word has stood in another line of talk
 _AGED = 0.6  # of that, for the oldest talk
 _HEADING = 0.6  # share of a new origin's heading that its first line has to pay
 _ANNOUNCED = 0.5  # of that, where the agent only says what it is about to do
+_TELLING = 2.0  # times that, where something is said to be done, found out, decided or broken
+_OPENS = 1.5  # times that, for the first line of what was said
+_FULLNESS = ((4, 0.2), (8, 0.4), (15, 1.0))  # share of it for a line with fewer words than these: it says half a thing
+_FULL = 1.5  # times that, for any longer one
 _DECLARED = 1.25  # worth of names on a line that declares something, by that on any line
-_BARE = 0.8  # and of those on a line that explains none of them
+_BARE = 0.6  # and of those on a line that explains none of them
 
 _WORDS = re.compile(r"[a-z]{4,}")
 _DECLARATION = re.compile(
@@ -169,10 +174,21 @@ def _candidates(pool: Sequence[tuple[Line, Sequence[str]]]) -> list[_Candidate]:
 def _candidate(line: Line, mentioned: Sequence[str], cost: int, recent: float) -> _Candidate:
     explained = _explained(line.text, mentioned)
     if line.source in {Source.AGENT, Source.USER}:
-        by_word = _WORD * (_AGED + (1 - _AGED) * recent) * (_ANNOUNCED if _ANNOUNCEMENT.match(line.text) else 1)
-        return _Candidate(line, cost, mentioned, explained, words_of(line.text), 1.0, by_word)
+        words = words_of(line.text)
+        by_word = _WORD * (_AGED + (1 - _AGED) * recent) * _weight(line, len(words))
+        return _Candidate(line, cost, mentioned, explained, words, 1.0, by_word)
     kind = _DECLARED if _DECLARATION.match(line.text) else 1.0 if explained else _BARE
     return _Candidate(line, cost, mentioned, explained, (), kind, 0.0)
+
+
+def _weight(line: Line, words: int) -> float:
+    """How much more than its words alone a line of talk says, or how much less."""
+    weight = next((share for fewer, share in _FULLNESS if words < fewer), _FULL)
+    if line.opens:
+        weight *= _OPENS
+    if _ANNOUNCEMENT.match(line.text):
+        weight *= _ANNOUNCED
+    return weight * _TELLING if signals.is_telling(line.text) else weight
 
 
 def _explained(text: str, mentioned: Sequence[str]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ __all__ = [
     "is_question",
     "is_settled",
     "is_statement",
+    "is_telling",
     "opens_task",
     "says_little",
     "says_next",
@@ -197,6 +198,11 @@ def says_next(sentence: str) -> bool:
 def is_statement(sentence: str) -> bool:
     """Whether something is stated at all, rather than announced or asked."""
     return _ANNOUNCEMENT.match(sentence) is None and len(sentence.split()) > _MIN_WORDS and not is_question(sentence)
+
+
+def is_telling(sentence: str) -> bool:
+    """Whether something is said to be done, found out, decided or broken."""
+    return any(test(sentence) for test in (is_outcome, is_failure, is_finding, is_decision))
 
 
 def is_intent(sentence: str) -> bool:
