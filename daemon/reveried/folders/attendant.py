@@ -121,6 +121,7 @@ class Attendant:
                 await self._folders.record(self._space)
             if self._upkeep.settles(now):
                 await self._folders.project(self._space)
+                self._upkeep.took(self._loop.time() - now, self._loop.time())
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the next look may find it mended
             code = error.code if isinstance(error, ReverieError) else type(error).__name__
             logger("reveried.folders").error("a folder cannot be kept", space=self._space, code=code, why=str(error))

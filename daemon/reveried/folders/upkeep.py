@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["RECORD_S", "SETTLED_S", "Upkeep"]
+__all__ = ["MOST_S", "RECORD_S", "REST_TIMES", "SETTLED_S", "Upkeep"]
 
 SETTLED_S: Final = 1.0  # after the last change, records are kept and projections are brought up to date
-RECORD_S: Final = 2.0  # after the first one, records are kept even if changes go on and on
+MOST_S: Final = 60.0  # after the first one, they are brought up even if changes go on and on
+REST_TIMES: Final = 20  # so many times longer than they took nothing is brought up again: 5 % of a CPU at most
+RECORD_S: Final = 2.0  # after the first change, records are kept even if changes go on and on
 
 
 class Upkeep:
-    """Two times of a clock in seconds; both None until something was written. A crash forgets at most `RECORD_S`."""
+    """Times of a clock in seconds; None until something was written. A crash forgets at most `RECORD_S`."""
 
     def __init__(self) -> None:
+        self._since: float | None = None
         self._settled: float | None = None
         self._record: float | None = None
+        self._rested = 0.0
 
     def written(self, now: float) -> None:
         """Something was written."""
-        self._settled = now + SETTLED_S
+        if self._since is None:
+            self._since = now
+        self._settled = max(min(now + SETTLED_S, self._since + MOST_S), self._rested)
         if self._record is None:
             self._record = now + RECORD_S
 
     @property
     def due(self) -> float | None:
-        """When to ask `records` again."""
+        """When to ask `records` and `settles` again."""
         return min((time for time in (self._settled, self._record) if time is not None), default=None)
 
     def records(self, now: float) -> bool:
@@ -39,5 +45,9 @@ class Upkeep:
         """Whether all has been quiet and the projections are to be brought up now; the caller does so."""
         if self._settled is None or now < self._settled:
             return False
-        self._settled = None
+        self._settled = self._since = None
         return True
+
+    def took(self, seconds: float, now: float) -> None:
+        """How long the projections took that are done now: the more there is in a store, the less often they come."""
+        self._rested = now + REST_TIMES * seconds

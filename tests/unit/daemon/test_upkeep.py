@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reveried.folders.upkeep import RECORD_S, SETTLED_S, Upkeep
+from reveried.folders.upkeep import MOST_S, RECORD_S, REST_TIMES, SETTLED_S, Upkeep
 
 
 def test_nothing_is_due_before_something_was_written() -> None:
@@ -39,3 +39,28 @@ def test_records_are_kept_while_changes_go_on() -> None:
         assert not upkeep.settles(now)
     assert len(kept) == 4
     assert max(after - before for before, after in zip([0.0, *kept], kept, strict=False)) <= RECORD_S + 0.2
+
+
+def test_projections_come_in_the_end_though_changes_go_on() -> None:
+    """An agent that writes all day does not keep the list of its memories from being written."""
+    upkeep, brought = Upkeep(), []
+    for half in range(600):
+        now = half / 2
+        upkeep.written(now)
+        if upkeep.settles(now):
+            brought.append(now)
+    assert brought
+    assert max(after - before for before, after in zip([0.0, *brought], brought, strict=False)) <= MOST_S + 0.5
+
+
+def test_what_takes_long_is_done_less_often() -> None:
+    """A store of a hundred thousand memories is not read whole after every write; records are kept all the same."""
+    upkeep = Upkeep()
+    upkeep.written(0.0)
+    assert upkeep.settles(SETTLED_S)
+    upkeep.took(3.0, now=5.0)
+    upkeep.written(6.0)
+
+    assert upkeep.records(6.0 + RECORD_S)
+    assert not upkeep.settles(5.0 + REST_TIMES * 3.0 - 0.1)
+    assert upkeep.settles(5.0 + REST_TIMES * 3.0)
