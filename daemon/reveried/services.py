@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from reverie.paths import Layout
     from reverie.redact import Redactor
-    from reverie.store import Done, Store, Write
-    from reveried.afterwards import Afterwards
+    from reverie.store import Store
     from reveried.compute import Compute
     from reveried.config import Config
     from reveried.events import Events
@@ -26,24 +25,18 @@ if TYPE_CHECKING:
     from reveried.jobs import Jobs
     from reveried.recall import Recall
     from reveried.scheduler import Scheduler
-    from reveried.worker import Worker
+    from reveried.worker import Submit, Worker
 
-__all__ = ["Services", "Submit"]
+__all__ = ["Services"]
 
 ID_RANDOM_BYTES = 10
 
 
-class Submit(Protocol):
-    """Hands one write to the writer thread and waits for its commit."""
+class Follower(Protocol):
+    """Does what follows turns."""
 
-    async def __call__(self, write: Write[Any], *, bulk: bool = False) -> Done[Any]:
-        """The value that the write's body returned and the operation's number, once it is durable.
-
-        Raises:
-            Busy: the queue is full, `details.retryAfter` seconds.
-            StorageFailed: the store no longer takes writes.
-            ReverieError: whatever the body raised; the write changed nothing.
-        """
+    def turned(self, services: Services, space: str, thread: str) -> None:
+        """Messages were appended to a thread. Returns at once."""
         ...
 
 
@@ -70,7 +63,7 @@ class Services:
     description: Callable[[], dict[str, Any]]  # openapi.json
     recall: Recall
     folders: Folders
-    afterwards: Afterwards
+    afterwards: Follower
     clock: Callable[[], str]
     now_ms: Callable[[], int]  # the same clock, as milliseconds since 1970
     random: Callable[[int], bytes]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
     from reverie.store import Store, Writer
-    from reveried.services import Submit
+    from reveried.worker import Submit
 
 __all__ = ["StoredCallers", "StoredSchedules", "spaces_of", "store_id"]
 

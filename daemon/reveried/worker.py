@@ -21,13 +21,27 @@ if TYPE_CHECKING:
 
     from reverie.store import Done, Failed, Write
 
-__all__ = ["Worker", "WorkerStatus"]
+__all__ = ["Submit", "Worker", "WorkerStatus"]
 
 INTERACTIVE_BATCH = 256  # writes of agents in one commit
 BULK_BATCH = 1  # pieces of bulk work in one commit, when agents wait; a piece is cut to last about 10 ms
 BULK_ALONE_BATCH = 4  # and when nobody does
 SHARED_S = 0.5  # for so long after an agent's write, bulk work comes in small pieces
 STOP_TIMEOUT_S = 30.0
+
+
+class Submit(Protocol):
+    """Hands one write to the writer thread and waits for its commit."""
+
+    async def __call__(self, write: Write[Any], *, bulk: bool = False) -> Done[Any]:
+        """The value that the write's body returned and the operation's number, once it is durable.
+
+        Raises:
+            Busy: the queue is full, `details.retryAfter` seconds.
+            StorageFailed: the store no longer takes writes.
+            ReverieError: whatever the body raised; the write changed nothing.
+        """
+        ...
 
 
 class Commits(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from reverie.errors import ReverieError
 from reveried.folders.upkeep import Upkeep
@@ -11,9 +11,10 @@ from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from reveried.config import Sync
-    from reveried.folders.folders import Folders
+    from reveried.folders.folder import Folder
     from reveried.watcher import Watcher
 
 __all__ = ["Attendant"]
@@ -23,11 +24,35 @@ UNWATCHED_S = 2.0  # between two looks where the system tells of no changes
 NEVER_S = 3600.0
 
 
+class Attended(Protocol):
+    """The folders, as far as one who keeps them has to know."""
+
+    def of(self, space: str) -> Folder:
+        """A space's folder."""
+        ...
+
+    def root_of(self, space: str) -> Path:
+        """Where it is."""
+        ...
+
+    async def sync(self, space: str, paths: set[str] | None, *, whole: bool = False) -> Any:
+        """Takes in and writes until folder and store agree; how many documents and files that changed."""
+        ...
+
+    async def record(self, space: str) -> None:
+        """Keeps what is agreed on."""
+        ...
+
+    async def project(self, space: str) -> None:
+        """Brings up what only Reverie writes."""
+        ...
+
+
 class Attendant:
     """One space's loop. `hint` may be called from any thread."""
 
     def __init__(
-        self, folders: Folders, space: str, config: Sync, *, now_ms: Callable[[], int], polling: bool = False
+        self, folders: Attended, space: str, config: Sync, *, now_ms: Callable[[], int], polling: bool = False
     ) -> None:
         self._folders = folders
         self._space = space

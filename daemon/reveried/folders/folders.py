@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reverie.store import Store
     from reveried.config import Config
     from reveried.folders.folder import Looked, Wrote
-    from reveried.services import Submit
+    from reveried.worker import Submit
 
 __all__ = ["Folders", "Outcome"]
 

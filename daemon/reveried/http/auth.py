@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 from reverie.errors import Forbidden, Unauthenticated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from reveried.services import Services
+    from collections.abc import Callable, Mapping
 
 __all__ = ["DEFAULT_SPACE", "Caller", "caller_of", "token_hash"]
 
@@ -32,8 +30,14 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def caller_of(headers: Mapping[str, str], server: tuple[str, int | None] | None, services: Services) -> Caller:
+def caller_of(
+    headers: Mapping[str, str],
+    server: tuple[str, int | None] | None,
+    callers: Callable[[str], Caller | None],
+) -> Caller:
     """The caller of one request. `server` is the address it came in by; a Unix socket has no port.
+
+    `callers` knows whose a token is, by its hash.
 
     Raises:
         Unauthenticated: an unknown token, or none where one is needed.
@@ -48,7 +52,7 @@ def caller_of(headers: Mapping[str, str], server: tuple[str, int | None] | None,
             raise Unauthenticated("A token is needed on TCP.", hint="reverie token create --space S --agent A")
         return Caller(DEFAULT_SPACE, None)
     scheme, _, token = credential.partition(" ")
-    caller = services.callers(token_hash(token.strip())) if scheme.lower() == "bearer" and token.strip() else None
+    caller = callers(token_hash(token.strip())) if scheme.lower() == "bearer" and token.strip() else None
     if caller is None:
         raise Unauthenticated("The token is not known.", hint="reverie token list shows those that are.")
     return caller

@@ -62,7 +62,7 @@ class Endpoint:
         body = await _whole_body(receive)
         if body and not self._route.raw:
             _check_media(headers)
-        caller = caller_of(headers, scope["server"], self._services)
+        caller = caller_of(headers, scope["server"], self._services.callers)
         return Call(
             method=scope["method"],
             path=scope["path"],
