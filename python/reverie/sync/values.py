@@ -15,7 +15,7 @@ The SHA-256 of a file is that of its raw bytes, in lower-case hexadecimal. Times
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 __all__ = [
@@ -104,7 +104,9 @@ class Known:
             saved = Saved(operation, saved.text)
         shown = tuple(Shown(operation, each.at) if each.operation is None else each for each in self.shown)
         own = operation if self.operation is None else self.operation
-        return replace(self, operation=own, shown=shown, saved=saved)
+        return Known(  # a first look at a folder makes tens of thousands: `replace` takes five times as long
+            self.path, self.sha256, own, self.missing_since, self.intended, self.merged, shown, self.made_at, saved
+        )
 
 
 @dataclass(frozen=True, slots=True)
