@@ -3,6 +3,7 @@
 mod adding;
 mod document;
 mod draft;
+mod drafts;
 mod edit;
 mod render;
 
@@ -11,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use crate::blocks::Sections;
 use crate::error::{ChangeReason, Error};
 use document::{Document, Spot};
-use draft::Drafts;
+use drafts::Drafts;
 
 pub use edit::{Edit, apply_edits};
 

@@ -8,20 +8,6 @@ use crate::redact::found::{Found, Sure};
 use crate::redact::rules::{INFIXES, Infix, KEYWORDS, Keyword, Token, tokens};
 use crate::redact::{Reach, Span, automaton};
 
-/// Kinds that no table names.
-pub(crate) const OTHER_KINDS: [&str; 10] = [
-    "secret",
-    "jwt",
-    "private-key",
-    "connection-password",
-    "authorization",
-    "byok",
-    "foreign",
-    "discord-token",
-    "mailgun-key",
-    "key-material",
-];
-
 /// What a hit of the automaton announces.
 enum Anchor {
     Token(&'static Token),

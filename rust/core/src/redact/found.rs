@@ -1,51 +1,10 @@
 //! The spans of one text: collected in any order, joined where they overlap, cut where markers stand.
 
-use std::sync::LazyLock;
-
-use crate::redact::anchors::OTHER_KINDS;
 use crate::redact::judge::{Stands, authorizes, plausible};
 use crate::redact::keys::{Announcer, Announces};
-use crate::redact::rules::{Body, INFIXES, KEYWORDS, tokens};
-use crate::redact::shapes::MARKER_MAX;
+use crate::redact::marks::{MARKER_MAX, kinds};
+use crate::redact::rules::Body;
 use crate::redact::{RUN_MAX, Span};
-
-/// Every kind, in order: what only looks like a marker of our own may hide a secret.
-static KINDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let tables = tokens().map(|token| token.kind).chain(INFIXES.iter().map(|infix| infix.kind));
-    let mut kinds: Vec<_> = tables.chain(KEYWORDS.iter().map(|keyword| keyword.kind)).chain(OTHER_KINDS).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    kinds
-});
-
-/// Every word that can stand in `[REDACTED:<kind>]`, in order.
-#[must_use]
-pub fn kinds() -> &'static [&'static str] {
-    &KINDS
-}
-
-/// What in a text gives away a secret of a kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mark {
-    /// The word in `[REDACTED:<kind>]`.
-    pub kind: &'static str,
-    /// `begins`: the secret begins with it; `holds`: it is inside the secret; `named`: it is in the secret's name.
-    pub how: &'static str,
-    /// The mark itself.
-    pub text: &'static str,
-}
-
-/// Every mark in the tables, in order. A kind without one is known by its shape.
-#[must_use]
-pub fn marks() -> Vec<Mark> {
-    let begins = tokens().map(|token| Mark { kind: token.kind, how: "begins", text: token.prefix });
-    let holds = INFIXES.iter().map(|infix| Mark { kind: infix.kind, how: "holds", text: infix.middle });
-    let named = KEYWORDS.iter().map(|keyword| Mark { kind: keyword.kind, how: "named", text: keyword.word });
-    let mut marks: Vec<_> = begins.chain(holds).chain(named).collect();
-    marks.sort_unstable();
-    marks.dedup();
-    marks
-}
 
 /// How sure a span's kind is; where spans overlap, the surest one names the union.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,7 +55,7 @@ impl<'t> Found<'t> {
     }
 
     pub(crate) fn own_marker(&mut self, start: usize, end: usize) {
-        let ours = |until: &usize| KINDS.binary_search(&&self.text[end..until - 1]).is_ok();
+        let ours = |until: &usize| kinds().binary_search(&&self.text[end..until - 1]).is_ok();
         if let Some(until) = self.marker(end, b']').filter(ours) {
             self.markers.push((start, until));
         }

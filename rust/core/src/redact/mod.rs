@@ -10,6 +10,7 @@ mod judge;
 mod keys;
 mod layers;
 mod literals;
+mod marks;
 mod near;
 mod rules;
 mod shapes;
@@ -22,8 +23,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use found::Found;
 use literals::Literals;
 
-pub use found::{Mark, kinds, marks};
 pub use keys::{Announcer, Object, holds, named};
+pub use marks::{Mark, kinds, marks};
 pub use stream::Stream;
 
 /// A redacted text may show a secret that its neighbour hid; more rounds than this are not needed in practice.

@@ -2,6 +2,7 @@
 
 use crate::redact::found::Found;
 use crate::redact::judge::{JUDGED_MAX, halves, made_by_machine, of_three_classes, random, stands_for_another};
+use crate::redact::marks::MARKER_MAX;
 use crate::redact::rules::{Begins, Body, Infix, Token};
 use crate::redact::{RUN_MAX, Span};
 
@@ -13,8 +14,6 @@ const PEM_NAME_MAX: usize = 48;
 const PEM_BODY_LEAST: usize = 24;
 /// The format that has the byte behind it as its last.
 const CLOSED: &str = "sntrys_";
-/// Kinds in markers.
-pub(crate) const MARKER_MAX: usize = 64;
 
 impl Found<'_> {
     pub(crate) fn token(&mut self, token: &Token, start: usize, end: usize) -> Option<Span> {

@@ -9,6 +9,7 @@ mod counter;
 mod heap;
 mod key;
 mod many;
+mod masks;
 mod memo;
 mod merge;
 mod split;

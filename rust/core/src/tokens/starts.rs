@@ -5,7 +5,8 @@
 //! after an apostrophe, and slashes that the newlines after other characters take along; where these reach the end of
 //! what is known, or are rare, the starts after them are left out, and the window is tried again from the last one.
 
-use crate::tokens::ascii::{Masks, WIDTH};
+use crate::tokens::ascii::WIDTH;
+use crate::tokens::masks::Masks;
 use crate::tokens::split::Pattern;
 
 /// The places in the window, one bit each, at which pieces are known to begin; place 0 is always among them.

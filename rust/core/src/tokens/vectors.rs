@@ -10,8 +10,8 @@ use std::arch::x86_64::{
     _mm_set_epi64x, _mm_set1_epi8, _mm_slli_epi16,
 };
 
-use crate::tokens::ascii::Masks;
 use crate::tokens::key::halves;
+use crate::tokens::masks::Masks;
 
 /// The masks of 16 bytes.
 #[inline]
