@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from reverie import tokens
 from reverie.distill import state
 from reverie.distill.extractive import Extractive, signals
@@ -222,3 +224,58 @@ def test_only_choices_made_for_good_are_decisions_of_the_agent() -> None:
     thread.agent("The simplest solution is to hand the name down in `call_handler`.").user("ok, let's do this")
     made = ENGINE.working_state(thread.messages).recent_decisions
     assert made == ("The simplest solution is to hand the name down in `call_handler`.",)
+
+
+ASSENTS = (
+    "go on",
+    "ok",
+    "yes",
+    "Yes, please.",
+    "go on with it please",
+    "sounds good to me, go ahead",
+    "keep going",
+    "👍",
+)
+ELSEWHERE = ("ja", "ja bitte", "mach weiter", "oui, vas-y", "sí, adelante", "да, давай", "继续", "はい、お願いします")
+TASK = "Please add a retry to the exporter in src/export.py"
+
+
+@pytest.mark.parametrize("words", [*ASSENTS, *ELSEWHERE])
+def test_a_yes_to_a_question_is_an_agreement_and_no_task(words: str) -> None:
+    """In whatever language: what was agreed to is the decision, and the task stays what it was."""
+    thread = Thread().user(TASK).bash("pytest", "ok")
+    thread.agent("I looked at it. I suggest one queue for both exporters. Shall I write it like that?").user(words)
+    state = ENGINE.working_state(thread.bash("ls", "a.py").messages)
+    assert state.current_task == TASK
+    assert state.task_chain == (TASK,)
+    (decision,) = state.recent_decisions
+    assert decision.startswith(f"“{words}” to: ")
+    assert "one queue for both exporters" in decision
+
+
+@pytest.mark.parametrize("words", ASSENTS)
+def test_a_yes_to_nothing_decides_nothing(words: str) -> None:
+    """Where the agent neither asked nor proposed anything, nothing was agreed to."""
+    thread = Thread().user(TASK).agent("The exporter is in src/export.py.").user(words)
+    state = ENGINE.working_state(thread.messages)
+    assert state.current_task == TASK
+    assert state.recent_decisions == ()
+
+
+@pytest.mark.parametrize("words", ["mach weiter", "sí, adelante", "да, давай"])
+def test_a_word_or_two_that_name_nothing_never_replace_the_task(words: str) -> None:
+    """Not even where nothing was asked: they are shown behind it."""
+    thread = Thread().user(TASK).agent("The exporter is in src/export.py.").user(words)
+    assert ENGINE.working_state(thread.messages).current_task.startswith(TASK)
+
+
+def test_a_short_answer_that_names_something_is_shown() -> None:
+    """A file, a flag, a number: more than a yes."""
+    thread = Thread().user(TASK).agent("Which file shall I change first?").user("src/queue.py first")
+    assert "src/queue.py" in ENGINE.working_state(thread.messages).current_task
+
+
+def test_a_refusal_is_no_agreement() -> None:
+    """It corrects."""
+    thread = Thread().user(TASK).agent("Shall I use two queues for the exporter, one each?").user("no, stop")
+    assert ENGINE.working_state(thread.messages).recent_decisions == ()

@@ -10,7 +10,7 @@ from reverie.distill.extractive.commands import Commit, Purpose, Run
 from reverie.distill.extractive.files import Files
 from reverie.distill.extractive.plan import Plan
 from reverie.distill.extractive.prose import clip, first_sentence
-from reverie.distill.extractive.story import Answer, Mark, Story, proposal, tell
+from reverie.distill.extractive.story import Answer, Mark, Story, proposal, substantial, tell
 from reverie.distill.extractive.trace import Interrupted, Said, Trace
 from reverie.distill.extractive.working import working_state
 
@@ -129,7 +129,7 @@ class Gist:
 
 def _requests(found: Sequence[Said]) -> list[Said]:
     """The first request and the last that opened a task, the newest ones that differ, and the last word."""
-    asked = [said for said in found if not signals.is_acknowledgement(said.text)]
+    asked = substantial(found)
     opener = next((said for said in reversed(asked) if signals.opens_task(said.text)), None)
     newest: dict[str, Said] = {}
     for said in reversed(asked):

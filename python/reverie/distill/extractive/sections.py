@@ -10,6 +10,7 @@ from reverie.distill.extractive.carry import carried
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.names import names
 from reverie.distill.extractive.prose import clip, sentences
+from reverie.distill.extractive.story import substantial
 from reverie.distill.extractive.working import current_request, last_question
 from reverie.distill.summary import ASKED, BEGAN, DOING, FAILING, NOW, TO_DO, UNANSWERED, USER
 from reverie.models import Section
@@ -51,7 +52,7 @@ def sections(story: Story, previous: Summary | None) -> dict[Section, tuple[str,
 
 
 def _task_context(story: Story) -> list[str]:
-    asked = [said for said in story.requests if not signals.is_acknowledgement(said.text)]
+    asked = substantial(story.requests)
     if not asked:
         return []
     lines = [f"{NOW}{current_request(story.requests)}"]

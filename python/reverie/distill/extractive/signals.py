@@ -8,6 +8,7 @@ __all__ = [
     "about_to",
     "is_acknowledgement",
     "is_approval",
+    "is_brief",
     "is_correction",
     "is_decision",
     "is_failure",
@@ -102,9 +103,19 @@ _NEXT = _phrases(
 _APPROVAL = re.compile(
     r"^(?:y|yes|yep|yeah|yup|ok|okay|k|sure|right|great|good|nice|perfect|cool|thanks?|thank you|awesome|lgtm|done"
     r"|exactly|correct|agreed|sounds good|looks good|go ahead|do it|continue|proceed|go on|please(?: do)?(?=\W*$)"
-    r"|ship it|makes sense|let'?s do (?:it|this|that))\b",
+    r"|ship it|makes sense|let'?s do (?:it|this|that)|(?:please )?(?:continue|proceed|keep going|carry on)|go for it"
+    r"|(?:that|it) works|works for me|(?:that'?s|all) (?:fine|good|right)|of course|absolutely)\b",
     re.IGNORECASE,
 )
+_NOTHING_ELSE = re.compile(
+    r"(?:\W|\b(?:please|thanks|thank|you|the|plan|step|steps|with|to|me|us|all|it|that|this|then|now|so|just|and|as|is"
+    r"|go|going|on|ahead|do|keep|carry|continue|proceed|where|we|you|left|off|yes|yep|yeah|ok|okay|sure|right|good|great"
+    r"|fine|nice|perfect|cool|sounds|looks|works|for|thing|exactly)\b)*",
+    re.IGNORECASE,
+)
+"""Words that add nothing to a yes."""
+
+_NAME = re.compile(r"[\d`/_.@#=]\w|--\w|\w[A-Z]|(?<=\s)[A-Z]")
 _ANNOUNCEMENT = re.compile(
     r"^(?:(?:ok|okay|great|good|perfect|excellent|now|next|first|let me|let's|i'?ll|i will|i need to|i'?m going to"
     r"|i can see|looking|checking|running|here'?s|sure)\b)",
@@ -153,6 +164,7 @@ _ABOUT_TO = re.compile(
     re.IGNORECASE,
 )
 _MIN_WORDS = 4
+_BRIEF_WORDS = 2
 
 
 def is_correction(sentence: str) -> bool:
@@ -243,7 +255,15 @@ def is_approval(text: str) -> bool:
 
 def is_acknowledgement(text: str) -> bool:
     """Whether a message of a person starts no task of its own: a yes, a thanks, a single word."""
-    return len(text.split()) < _MIN_WORDS and (_APPROVAL.match(text) is not None or len(text.split()) == 1)
+    words = len(text.split())
+    if words == 1 or _APPROVAL.match(text) is None:
+        return words == 1
+    return words < _MIN_WORDS or (words <= 2 * _MIN_WORDS and _NOTHING_ELSE.fullmatch(text) is not None)
+
+
+def is_brief(text: str) -> bool:
+    """Whether words, of whatever language, are too few to say anything but yes or no, and name nothing."""
+    return len(text.split()) <= _BRIEF_WORDS and not is_question(text) and _NAME.search(text) is None
 
 
 def says_little(text: str) -> bool:
@@ -259,9 +279,9 @@ def opens_task(text: str) -> bool:
     """Whether a message of a person asks for new work, rather than goes on about what is being done.
 
     A yes, a correction, an addition, a plain question, a choice between ways of doing it (let's use the other),
-    housekeeping (commit, push, run the linter) and a few words that only point back (fix it up) do not.
+    housekeeping (commit, push, run the linter) and a few words that only point back (fix it up) or name nothing do not.
     """
-    if is_approval(text) or is_acknowledgement(text) or says_little(text):
+    if is_approval(text) or is_acknowledgement(text) or says_little(text) or is_brief(text):
         return False
     if _FOLLOW_UP.match(text) or _CHOICE.match(text.strip()) or _AGREEMENT.match(text):
         return False

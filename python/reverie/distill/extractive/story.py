@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import commands, plan, signals
 from reverie.distill.extractive.files import EDITS, READS
 from reverie.distill.extractive.prose import clip, one_line, sentences, unwrapped
-from reverie.distill.extractive.trace import Call, Interrupted, Said, Trace
+from reverie.distill.extractive.trace import Call, Interrupted, Said, Step, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reverie.distill.extractive.commands import Commit, Purpose, Run
     from reverie.distill.extractive.plan import Item
 
-__all__ = ["Answer", "Fix", "Mark", "Story", "proposal", "tell"]
+__all__ = ["Answer", "Fix", "Mark", "Story", "proposal", "substantial", "tell"]
 
 MAX_SENTENCE = 320
 """Characters of a sentence worth keeping; longer ones are lists or logs."""
@@ -107,6 +107,7 @@ class Story:
 
 def tell(trace: Trace, proposed: str = "") -> Story:
     """The story of `trace`. Linear in its size. `proposed` is what a yes at its very beginning agrees to."""
+    trace = replace(trace, steps=tuple(_answering(trace.steps, proposed)))
     runs = commands.runs(trace.calls)
     marks = _marks(trace, proposed)
     fixes, failing = _mended(runs, trace, marks["findings"])
@@ -125,6 +126,26 @@ def tell(trace: Trace, proposed: str = "") -> Story:
         touched=_paths(trace, EDITS | READS),
         **{name: tuple(found) for name, found in marks.items()},
     )
+
+
+def substantial(requests: Iterable[Said]) -> list[Said]:
+    """Those that ask for something: no bare yes, and no answer of a word or two to what the agent asked."""
+    return [said for said in requests if not said.answers and not signals.is_acknowledgement(said.text)]
+
+
+def _answering(steps: Iterable[Step], proposed: str) -> Iterator[Step]:
+    """The steps, where the person's briefest words know what they answer: in any language, by where they stand."""
+    for step in steps:
+        if isinstance(step, Said) and step.role == "assistant":
+            proposed = proposal(step.text)
+        if isinstance(step, Said) and step.role == "user" and proposed and _is_answer(step.text):
+            yield replace(step, answers=proposed)
+        else:
+            yield step
+
+
+def _is_answer(text: str) -> bool:
+    return signals.is_brief(text) and not signals.is_correction(text)
 
 
 def _paths(trace: Trace, tools: frozenset[str]) -> tuple[str, ...]:
@@ -191,7 +212,7 @@ def _mark_user(said: Said, kinds: dict[str, list[Mark]], proposed: str) -> None:
     found = sentences(said.text)
     if len(found) > _PASTED or len(_HEADING.findall(said.text)) > 1:
         return
-    if signals.is_approval(said.text) and 0 < len(proposed) <= MAX_SENTENCE:
+    if (said.answers or signals.is_approval(said.text)) and 0 < len(proposed) <= MAX_SENTENCE:
         agreed = f"“{one_line(said.text)}” to: {proposed}"
         kinds["decisions"].append(Mark(agreed, said.seq, said.at, by_user=True))
         return

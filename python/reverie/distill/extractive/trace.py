@@ -46,12 +46,16 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Words of the person or of the agent. `text` is what was said, without what a client wrapped around it."""
+    """Words of the person or of the agent. `text` is what was said, without what a client wrapped around it.
+
+    `answers` is what the agent had asked or proposed, where the person answers it with a word or two.
+    """
 
     role: str  # user or assistant
     text: str
     seq: int
     at: str | None
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True)

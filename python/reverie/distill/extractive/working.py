@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import signals
 from reverie.distill.extractive.prose import clip, first_sentence, sentences
+from reverie.distill.extractive.story import substantial
 from reverie.distill.extractive.trace import Said
 from reverie.distill.state import bounded, items, with_items
 from reverie.models import StateSources, WorkingState
@@ -70,13 +71,13 @@ def working_state(story: Story, previous: WorkingState | None = None) -> Working
 
 def current_request(requests: Sequence[Said]) -> str:
     """What the person last asked for; a later remark, correction or question is shown behind it."""
-    substantial = [said for said in requests if not signals.is_acknowledgement(said.text)]
-    if not substantial:
+    asked = substantial(requests)
+    if not asked:
         return ""
-    opener = next((said for said in reversed(substantial) if signals.opens_task(said.text)), substantial[0])
-    if opener is substantial[-1]:
+    opener = next((said for said in reversed(asked) if signals.opens_task(said.text)), asked[0])
+    if opener is asked[-1]:
         return _essence(opener.text, _TASK)
-    last = _essence(substantial[-1].text, _LATEST)
+    last = _essence(asked[-1].text, _LATEST)
     return f"{_essence(opener.text, _TASK - len(last))}{_THEN}{last}"
 
 
@@ -114,13 +115,13 @@ def _current_task(story: Story, before: WorkingState) -> tuple[str, int]:
 
 def _asked(requests: Sequence[Said], before: WorkingState) -> tuple[str, int]:
     """The request in force; where nobody opened a task since `before`, its task goes on."""
-    substantial = [said for said in requests if not signals.is_acknowledgement(said.text)]
-    if not substantial:
+    asked = substantial(requests)
+    if not asked:
         return "", 0
-    since = substantial[-1].seq
+    since = asked[-1].seq
     known = _known(before)
-    if known and not any(signals.opens_task(said.text) for said in substantial):
-        last = _essence(substantial[-1].text, _LATEST)
+    if known and not any(signals.opens_task(said.text) for said in asked):
+        last = _essence(asked[-1].text, _LATEST)
         return f"{clip(known, _TASK - len(last))}{_THEN}{last}", since
     return current_request(requests), since
 
@@ -131,11 +132,7 @@ def _known(before: WorkingState) -> str:
 
 
 def _chain(requests: Iterable[Said]) -> list[Item]:
-    return [
-        (clip(first_sentence(said.text), _ITEM), said.seq)
-        for said in requests
-        if not signals.is_acknowledgement(said.text)
-    ]
+    return [(clip(first_sentence(said.text), _ITEM), said.seq) for said in substantial(requests)]
 
 
 def _completed(story: Story) -> list[Item]:
