@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import importlib
 import os
 import signal
@@ -35,6 +36,7 @@ FRAME_BYTES_MAX = 1 << 30
 BULK_QUEUE = 64
 BULK_NICENESS = 10  # bulk work yields the processor to the daemon and to the agents (`man 2 nice`)
 STOP_GRACE_S = 2.0
+GARBAGE = (100_000, 20, 20)  # a job makes millions of objects and leaves none: looking for garbage took a third of it
 
 
 class ComputeFailed(ReverieError):
@@ -243,6 +245,8 @@ def main(arguments: list[str], *, source: int = 0, target: int = 1) -> int:
     # A terminal's interrupt goes to the whole group; the daemon decides when its children end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     jobs: Jobs = importlib.import_module(jobs_module)
+    gc.freeze()
+    gc.set_threshold(*GARBAGE)
     while len(head := _read_exactly(source, HEAD.size)) == HEAD.size:
         name_length, length = HEAD.unpack(head)
         if length > FRAME_BYTES_MAX:

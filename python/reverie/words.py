@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ _WORD = re.compile(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*|[<>=!]=?|→|;")
 _MARKER = re.compile(r"\[REDACTED:[^\]\s]*\]")
 _SUBJECT = re.compile(r"\s*([^:\n.`]{1,60}?)\s*:\s+(\S.*)", re.DOTALL)
 _SUBJECT_WORDS_MAX = 6
+_READ_MAX = 1 << 15  # words that are remembered; the same few thousand come again and again
 _DISTINCTIVE = re.compile(r"[0-9_./\\@:+]|[a-z][A-Z]|^[A-Z]{2,}$")
 
 # Words that head a line without naming what it is about: two such lines need not speak of the same thing.
@@ -68,17 +70,11 @@ def split(text: str) -> Words:
     Content words are no stop words and no denials, and plurals are their singular. A distinctive word is a number, a
     path, an identifier, a name in capitals.
     """
-    written = _WORD.findall(_compatible(text).replace("'", "").replace("\u2019", ""))
-    sequence = tuple(word.casefold() for word in written)
-    content: list[str] = []
-    distinctive: set[str] = set()
-    for raw, word in zip(written, sequence, strict=True):
-        if word not in _STOP and word not in _DENIALS:
-            content.append(_singular(word))
-            # Most words are plain lower-case letters, and those name nothing by themselves.
-            if not (raw.isalpha() and raw.islower()) and _DISTINCTIVE.search(raw) is not None:
-                distinctive.add(content[-1])
-    return Words(sequence, tuple(content), frozenset(distinctive), denials(sequence) % 2 == 0)
+    read = [_read(written) for written in _WORD.findall(_compatible(text).replace("'", "").replace("\u2019", ""))]
+    sequence = tuple(word for word, _, _ in read)
+    content = tuple(meaning for _, meaning, _ in read if meaning)
+    distinctive = frozenset(meaning for _, meaning, names in read if names)
+    return Words(sequence, content, distinctive, denials(sequence) % 2 == 0)
 
 
 def denials(sequence: Iterable[str]) -> int:
@@ -105,6 +101,17 @@ def markers_removed(text: str) -> str:
 def _compatible(text: str) -> str:
     """The text with one spelling for what reads alike; most texts are plain ASCII and are that already."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+@lru_cache(maxsize=_READ_MAX)
+def _read(written: str) -> tuple[str, str, bool]:
+    """A word case folded, what it means (nothing, for stop words and denials), and whether it names one thing."""
+    word = written.casefold()
+    if word in _STOP or word in _DENIALS:
+        return word, "", False
+    # Most words are plain lower-case letters, and those name nothing by themselves.
+    plain = written.isalpha() and written.islower()
+    return word, _singular(word), not plain and _DISTINCTIVE.search(written) is not None
 
 
 def _singular(word: str) -> str:

@@ -1,12 +1,23 @@
-"""How long it takes to bring a hundred candidates into ten thousand memories."""
+"""How long it takes to bring a hundred candidates into ten thousand memories, and twenty into ever more.
+
+The second table is the whole of what learning or a distillation decides: the memories read, the changes, and the edits
+of the document that holds them. Its last column stays level where the cost is linear.
+"""
 
 from __future__ import annotations
 
+import gc
+import hashlib
 import random
 import time
 
 from reverie.consolidate import decide
+from reverie.engine.consolidation import Shelf, Text
+from reverie.engine.deciding import consolidation
+from reverie.engine.records import record
 from reverie.models import Candidate, Memory, MemoryType, Tier
+from reverie.redact import Redactor
+from reveried.compute import GARBAGE
 
 AT = "2026-11-21T09:30:00.000Z"
 MEMORIES, CANDIDATES = 10_000, 100
@@ -17,7 +28,13 @@ def sentence(chance: random.Random, words: list[str]) -> str:
 
 
 def main() -> None:
-    """Processor time for every capacity tier."""
+    """Processor time for every capacity tier, and as the memories grow."""
+    tiers()
+    growth()
+
+
+def tiers() -> None:
+    """Seconds for every capacity tier."""
     chance = random.Random(1)
     words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randrange(3, 9))) for _ in range(4000)]
     kinds = [kind for kind in MemoryType if kind is not MemoryType.EPISODE]
@@ -33,6 +50,40 @@ def main() -> None:
         seconds = time.process_time() - started
         counts = {action: sum(c.action == action for c in changes) for action in ("ADD", "SKIP", "UPDATE", "DELETE")}
         print(f"consolidate {tier.value}: {MEMORIES} memories x {CANDIDATES} candidates in {seconds:.2f} s {counts}")
+
+
+def growth() -> None:
+    """Seconds at growing numbers of memories, in a window that they fill and in one that they do not.
+
+    Garbage is looked for as seldom as in the process that decides.
+    """
+    gc.set_threshold(*GARBAGE)
+    print("learn beside memories     window     seconds   ms per memory   updated   deleted")
+    for number in (10_000, 30_000, 100_000):
+        for window in (1_000_000, 1_000_000_000):
+            shelf, candidates = shelved(number, window)
+            started = time.process_time()
+            plan = consolidation.decide(shelf, candidates, redactor=Redactor(), at=AT, random=bytes(16))
+            seconds = time.process_time() - started
+            changed = f"{plan.counts.get('UPDATE', 0):9,} {plan.counts.get('DELETE', 0):9,}"
+            print(f"  {number:9,}    {window:16,}   {seconds:7.2f}   {1_000 * seconds / number:13.3f} {changed}")
+
+
+def shelved(number: int, window: int) -> tuple[Shelf, list[Candidate]]:
+    """Memories in one document, and twenty candidates; words are as rare as in a language."""
+    chance = random.Random(7)
+
+    def said() -> str:
+        return " ".join(f"word{int(20_000 ** chance.random())}" for _ in range(14))
+
+    path = "facts/project.md"
+    memories = [
+        Memory(f"mem_{each:08}", MemoryType.FACT, said(), (), path, AT, AT, order=each) for each in range(number)
+    ]
+    text = "# Project\n\n" + "".join(f"- {memory.content}\n" for memory in memories)
+    held = Text(text, [memory.id for memory in memories], hashlib.sha256(text.encode()).hexdigest())
+    stored = [{**record(memory), "access_count": 0} for memory in memories]
+    return Shelf(1, stored, {path: held}, window), [Candidate(MemoryType.FACT, said()) for _ in range(20)]
 
 
 if __name__ == "__main__":

@@ -60,10 +60,12 @@ def _unhindered(given: Standing, changes: Sequence[Change], day: str) -> Standin
     texts = _texts(parts.page.form, changes, day)
     told: list[apply.Change] = []
     added: dict[int | None, list[str]] = {}
+    places: dict[str, int | None] = {}
     for change in changes:
         match change:
             case Add(identity, words):
-                at = place_of(parts, day_of(words, day))
+                happened = day_of(words, day)
+                at = places[happened] if happened in places else places.setdefault(happened, place_of(parts, happened))
                 if at is not None and not names[at]:
                     names[at] = f"\0{at}"  # no item, but what goes behind it must be able to name it
                 added.setdefault(at, []).append(identity)

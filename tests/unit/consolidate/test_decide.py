@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.consolidate import decide
+from reverie.consolidate import apply, decide, upkeep
 from reverie.models import Candidate, Memory, MemoryType, Tier
 
 OLD = "2026-01-01T00:00:00.000Z"
@@ -228,3 +228,32 @@ def test_a_full_memory_shrinks_by_a_tenth_to_a_fifth(tier: Tier, least: int, mos
     )
     for lost in (m for m in old if m.id in gone and m.type is MemoryType.FACT):
         assert lost.content in kept_text  # merged word for word, not dropped
+
+
+def related(number: int) -> list[Memory]:
+    """Two memories that are about the same and say it differently, for each number; the second ones stand far off."""
+    words = [[f"pair{at}{letter}" for letter in "abcdefg"] for at in range(number)]
+    said = [*(" ".join(each[:5]) for each in words), *(" ".join((*each[:3], *each[5:])) for each in words)]
+    return [memory(text, "observation", id=f"m{at:04}") for at, text in enumerate(said)]
+
+
+def test_what_one_run_tidies_is_bounded_and_the_next_ones_come_to_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run looks for what is related to so many memories; after some runs hardly any two could be one."""
+    monkeypatch.setattr(upkeep, "COMPARED_MAX", 40)
+    memories = related(100)
+    for run in range(60):
+        new = [said(" ".join(f"run{run}{letter}" for letter in "abcdef"), "observation")]
+        changes = decide(new, memories, HEAVY).changes
+        assert sum(change.action == "DELETE" for change in changes) <= 41 * upkeep.REDUCTION_MAX
+        memories = list(apply(changes, memories, new, at=NEW, new_ids=[f"new{run:04}"]))
+    left = [held.content for held in memories if held.content.startswith("pair")]
+    assert len(left) < 110
+    assert sum("; " in content for content in left) > 90
+
+
+def test_a_store_of_ordinary_size_is_tidied_at_once() -> None:
+    """All that is related, as far as a fifth of the memories."""
+    changes = decide(
+        [said("a kettle boils tea water for breakfast guests", "observation")], related(100), HEAVY
+    ).changes
+    assert sum(change.action == "DELETE" for change in changes) == 40

@@ -29,13 +29,12 @@ def edited(
     """
     changes: dict[str, list[Change]] = defaultdict(list)
     memories = {memory.id: memory for memory in put}
+    held = {path: set(text.ids) for path, text in documents.items()}
     for memory in memories.values():
-        held = documents.get(memory.document)
-        is_there = held is not None and memory.id in held.ids
+        is_there = memory.id in held.get(memory.document, ())
         changes[memory.document].append((Update if is_there else Add)(memory.id, _wording(memory)))
     for memory in deleted:
-        held = documents.get(memory.document)
-        if held is not None and memory.id in held.ids:
+        if memory.id in held.get(memory.document, ()):
             changes[memory.document].append(Delete(memory.id))
     texts: dict[str, Text] = {}
     for path, wanted in sorted(changes.items()):
