@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["archives_list", "archives_show", "archives_verify", "log", "show", "undo"]
 
 _ROUTINE = frozenset(
-    {"messages.append", "import.begin", "import.chunk", "memory.access", "files.intended", "files.written"}
+    {
+        "messages.append",
+        "import.begin",
+        "import.chunk",
+        "memory.access",
+        "memory.list",
+        "files.intended",
+        "files.recorded",
+        "files.written",
+    }
 )
 _SHORT = 12  # characters of a hash that tell archives apart for people
 Address = Annotated[str, typer.Argument(metavar="SHA256", help="An archive's address, or its first characters.")]
@@ -30,7 +39,9 @@ def log(
         str | None, typer.Argument(metavar="[WHAT]", help="A document's path or a memory's id: its versions alone.")
     ] = None,
     limit: Limit = 20,
-    all_: Annotated[bool, typer.Option("--all", "-a", help="Appends and import steps too.")] = False,
+    all_: Annotated[
+        bool, typer.Option("--all", "-a", help="What is routine too: appends, import steps, lists.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """List what was written, newest first: who, why, when.
@@ -59,7 +70,7 @@ def log(
     elif not hidden:
         say("Nothing has been written yet.")
     if hidden:
-        say(f"Not shown: {counted(hidden, 'append or step of an import', 'appends and steps of imports')}; --all does.")
+        say(f"Not shown: {hidden:,} of routine (appends, import steps, lists); --all does.")
 
 
 def show(
@@ -227,8 +238,13 @@ def _operations(client: "Client", limit: int, *, with_routine: bool) -> tuple[li
 
 
 def _last_undoable(client: "Client") -> "wire.Operation":
+    """The last operation that can be taken back and has not been."""
+    undone: set[str] = set()
     for item in every(lambda after: client.operations(after=after)):
-        if item.undoable and item.undoes is None:
+        if item.undoes is not None:
+            if item.id not in undone:
+                undone.add(item.undoes)
+        elif item.undoable and item.id not in undone:
             return item
     raise NotFound("there is nothing to undo", hint="reverie log lists what was written")
 

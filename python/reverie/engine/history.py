@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.engine import reverting
 from reverie.engine.distillation import last_own
-from reverie.errors import NotFound, ValidationError
+from reverie.engine.projecting import LIST, LISTED
+from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import EntryKind
 from reverie.store import RULES, Kind, Write
 from reverie.store.undo import restore
@@ -36,10 +37,18 @@ def get(reader: Reader, seq: int) -> dict[str, Any]:
 
 
 def undoable(operation: dict[str, Any]) -> bool:
-    """Whether an operation holds something to put back, and nothing that forbids it."""
+    """Whether an operation holds something to put back, and nothing that forbids it.
+
+    A list that was brought up to date is nothing to take back: it would be made anew at once.
+    """
     changes = operation["changes"]
     ways = {RULES[kind].undo for change in changes if (kind := Kind(change["kind"])) is not Kind.MEMORY}
-    return "restore" in ways and "refuse" not in ways and not any("purged" in change for change in changes)
+    return (
+        operation["why"] != LISTED
+        and "restore" in ways
+        and "refuse" not in ways
+        and not any("purged" in change for change in changes)
+    )
 
 
 def undo(
@@ -58,6 +67,11 @@ def undo(
 
     def body(writer: Writer) -> dict[str, Any]:
         undone = get(writer, seq)
+        if undone["why"] == LISTED:
+            raise Conflict(
+                f"operation {seq} brought the list in {LIST} up to date, which nothing else would make different",
+                hint="undo the operation before it, which changed what is listed",
+            )
         texts = [change for change in undone["changes"] if change["kind"] == Kind.DOCUMENT.value]
         others = [change for change in undone["changes"] if Kind(change["kind"]) not in _TEXTS]
         if any(RULES[Kind(change["kind"])].undo != "leave" for change in others) or not texts:

@@ -23,11 +23,23 @@ if TYPE_CHECKING:
     from reverie.projections import DocumentEntry
     from reverie.store import Reader, Writer
 
-__all__ = ["INDEX", "LIST", "MEMORIES", "archive_paths", "archives", "is_listed_anew", "record", "relist", "texts"]
+__all__ = [
+    "INDEX",
+    "LIST",
+    "LISTED",
+    "MEMORIES",
+    "archive_paths",
+    "archives",
+    "is_listed_anew",
+    "record",
+    "relist",
+    "texts",
+]
 
 LIST = "MEMORY.md"
 INDEX = "MEMORY-INDEX.json"
 MEMORIES = "memory/long-term-memory.json"
+LISTED = "memory.list"  # why an operation was made that brings the list up to date
 _LISTED = ("listed",)
 
 
@@ -46,7 +58,7 @@ def relist(space: str, entries: Sequence[DocumentEntry]) -> Write[None]:
             put_texts(writer, {LIST: Given(text)}, author="engine", at=writer.at, new_id=_none_new)
         writer.put(Kind.CURSOR, _LISTED, {"paths": [entry.path for entry in entries]})
 
-    return Write(space=space, who="index", why="memory.list", body=body)
+    return Write(space=space, who="index", why=LISTED, body=body)
 
 
 def texts(reader: Reader, entries: Sequence[DocumentEntry], *, at: str | None) -> dict[str, bytes]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.store.backup import restore
@@ -119,6 +120,22 @@ def test_a_schedule_is_not_taken_back(client: Client) -> None:
     client.remove_schedule(made.id)
     offered = next(operation for operation in client.operations(limit=10).items if operation.undoable)
     assert [change.kind for change in offered.changes] == ["note"]
+
+
+def test_a_list_made_anew_is_not_taken_back(client: Client) -> None:
+    """After a memory was added, an undo is offered that operation, and not the one that listed its file."""
+    client.sync_now()
+    client.remember(wire.CreateMemory("The gate opens at dawn."))
+    client.sync_now()
+    found = client.operations(limit=10).items
+    [listed] = [operation for operation in found if operation.why == "memory.list"]
+    assert int(listed.id) > int(last(client, "memory.add"))
+    assert next(operation.why for operation in found if operation.undoable) == "memory.add"
+    with pytest.raises(Conflict, match=r"brought the list in MEMORY\.md up to date") as caught:
+        client.undo(listed.id)
+    assert "undo the operation before it" in (caught.value.hint or "")
+    client.undo(last(client, "memory.add"))
+    assert "The gate opens at dawn." not in {memory.content for memory in client.memories(limit=1000).items}
 
 
 def test_a_deleted_thread_stays_deleted(client: Client, tmp_path: Path) -> None:

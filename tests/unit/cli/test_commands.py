@@ -283,13 +283,19 @@ def test_a_new_schedule_is_in_local_time(cli: Cli, routes: Routes, monkeypatch: 
 
 @pytest.mark.usefixtures("daemon")
 def test_undo_finds_the_last_that_can_be_undone(cli: Cli, routes: Routes) -> None:
-    """Appends and undos are passed over, page by page; with nothing left it says so."""
+    """Appends, undos and what they took back are passed over, page by page; with nothing left it says so.
+
+    An operation whose undo was itself taken back stands again.
+    """
     pages = {
         None: page(OPERATION | {"id": "op_9", "undoable": False}, next_="a"),
-        "a": page(OPERATION | {"id": "op_8", "undoes": "op_7"}, OPERATION),
+        "a": page(OPERATION | {"id": "op_8", "undoes": "op_7"}, OPERATION | {"id": "op_7"}, OPERATION),
     }
     routes.table |= ANSWERS
     routes["GET /v1/operations"] = lambda seen: pages[seen.query.get("after")]
+    check(cli, "undo", "Taken back: distil")
+    redone = [OPERATION | {"id": "op_4", "undoes": "op_3"}, OPERATION | {"id": "op_3", "undoes": "op_2"}, OPERATION]
+    routes["GET /v1/operations"] = page(*redone)
     check(cli, "undo", "Taken back: distil")
     routes["GET /v1/operations"] = page()
     done = cli("undo")

@@ -28,20 +28,20 @@ ARCHIVE = {"kind": "dream", "at": AT, "size": 16, "entries": 2}
 
 @pytest.mark.usefixtures("daemon")
 def test_the_log_without_its_routine(cli: Cli, routes: Routes) -> None:
-    """Appends and steps of imports are counted and not listed, page by page, unless everything is asked for."""
-    steps = [OPERATION | {"id": f"op_{n}", "why": why} for n, why in enumerate(["messages.append", "import.chunk"], 5)]
+    """Appends, import steps and lists made anew are counted and not shown, page by page, unless all is asked for."""
+    steps = [OPERATION | {"id": f"op_{n}", "why": why} for n, why in enumerate(["messages.append", "memory.list"], 5)]
     pages = {None: page(*steps, next_="a"), "a": page(OPERATION, OPERATION)}
     routes["GET /v1/operations"] = lambda seen: pages[seen.query.get("after")]
     done = cli("log", "-n", "1")
     assert len(done.out.splitlines()) == 3
     assert "When (UTC)" in done.out
-    assert done.out.endswith("Not shown: 2 appends and steps of imports; --all does.\n")
+    assert done.out.endswith("Not shown: 2 of routine (appends, import steps, lists); --all does.\n")
     everything = cli("log", "--all").out
-    assert "import.chunk" in everything
+    assert "memory.list" in everything
     assert "Not shown" not in everything
     assert len(cli("log", "--json").json["items"]) == 2
     routes["GET /v1/operations"] = page(*steps)
-    assert cli("log").out == "Not shown: 2 appends and steps of imports; --all does.\n"
+    assert cli("log").out == "Not shown: 2 of routine (appends, import steps, lists); --all does.\n"
 
 
 @pytest.mark.usefixtures("daemon")
