@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from typer.exceptions import TyperException
+from typer.exceptions import Abort, TyperException
 
 from reverie.errors import ReverieError, StorageFailed, ValidationError
 from reveried.cli.output import complain
@@ -40,6 +40,10 @@ def guarded(what: str, action: object, arguments: Sequence[str]) -> int:
         wrong = ValidationError(error.format_message().rstrip("."), hint=f"{what} --help shows how it is used")
         complain(what, wrong, json=json)
         return wrong.exit_status
+    except Abort:
+        wrong = ValidationError("that was not confirmed, and nothing was changed", hint="answer y, or give --yes")
+        complain(what, wrong, json=json)
+        return 1
     except BrokenPipeError:
         # Whoever read our output has seen enough; the interpreter must not complain about it at its end.
         with contextlib.suppress(OSError):

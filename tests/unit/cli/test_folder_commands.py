@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from reveried.cli.side_by_side import rows
 from support.cli import check
-from support.fake_daemon import Answer, Seen
+from support.fake_daemon import Answer, Seen, envelope
 from support.pages import page
 
 if TYPE_CHECKING:
@@ -184,12 +185,17 @@ def test_what_changed_between_two_operations(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_a_return_to_an_operation(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asked for first, with what would go back; --yes does not ask."""
+    """Asked for first, with what would go back; a no changes nothing, and --yes does not ask."""
     routes["GET /v1/operations/3"] = {"id": "3", "seq": 3, "at": AT, "who": "o", "why": "w"}
     routes["GET /v1/diff"] = {"items": [{"path": "a.md", "before": "x", "after": "y"}], "from": "3", "to": "7"}
     routes["POST /v1/rollback"] = {"operation": "8", "to": "3", "documents": ["a.md"], "records": 0}
     check(cli, "rollback 3 --yes", "Back at operation 3: 1 document changed", "reverie undo 8")
     assert cli("rollback", "3", "--json").json["operation"] == "8"
+    routes["POST /v1/rollback"] = envelope("internal", "it was done without being confirmed", status=500)
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    refused = cli("rollback", "3")
+    assert (refused.code, "nothing was changed" in refused.err, "--yes" in refused.err) == (1, True, True)
+    routes["POST /v1/rollback"] = {"operation": "8", "to": "3", "documents": ["a.md"], "records": 0}
     monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
     check(cli, "rollback 3", "1 document would go back: a.md")
     check(cli, "rollback 3 --memory mem_1", "Memory mem_1 would go back")
