@@ -75,7 +75,10 @@ def memories(kind: MemoryType = None, tag: Tag = None, limit: Limit = 50, json: 
 
 
 def remember(
-    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="What to remember, in your own words.")],
+    text: Annotated[
+        list[str],
+        typer.Argument(metavar="TEXT...", help="What to remember; words like '#release' at its end are tags."),
+    ],
     kind: Annotated[
         str, typer.Option("--type", "-t", help="fact, preference, mistake, procedure, skill, observation or episode.")
     ] = "fact",
@@ -86,8 +89,6 @@ def remember(
     json: Json = False,
 ) -> None:
     """Remember something: one more line of your markdown files, which engines never change by themselves.
-
-    Words like `'#release'` at its end are tags, as they are in the files.
 
     Example: reverie remember we deploy on Thursdays --type procedure
     """
