@@ -1,6 +1,6 @@
 """What continuity costs: a turn appended, a context assembled, a session distilled; each also as its input grows.
 
-    python tests/bench/bench_continuity.py [append|context|distil ...]
+    python tests/bench/bench_continuity.py [append|state|context|distil ...]
 
 Goals: an append at most a durable commit + 3 ms; a context at most 5 ms, of a thread of 5,000 messages beside 100,000
 memories; 150,000 tokens distilled in at most 300 ms; all of it growing with what is new, not with the thread. Appends
@@ -26,13 +26,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reverie.client import Client
 from reverie.context import choose
 from reverie.distill.extractive import Extractive
-from reverie.engine.records import record
+from reverie.engine import following, threads
+from reverie.engine.deciding.following import decide as follow
+from reverie.engine.records import entry_record, record
 from reverie.evals.frequency import one_thread
 from reverie.importers.files import entries
 from reverie.importers.reading import join
 from reverie.models import Memory, MemoryType
 from reverie.redact import Redactor
-from reverie.store import Kind, Store, Write
+from reverie.store import Kind, Store, Write, seal
 from reverie.store.env import options
 from reveried.cli.import_file import import_file
 from support.daemon import running_daemon, scratch_home
@@ -61,7 +63,7 @@ VOCABULARY = 20_000  # made-up words; the n-th is about n times rarer than the f
 
 def main() -> None:
     """The tables asked for; all without arguments."""
-    tables = {"append": appends, "context": contexts, "distil": distillations}
+    tables = {"append": appends, "state": states, "context": contexts, "distil": distillations}
     for name in sys.argv[1:] or tables:
         tables[name]()
 
@@ -83,6 +85,30 @@ def appends() -> None:
             print(f"  {2 * until:6,} messages               {p50:8.2f}   {least:8.2f}   {p50 - least:8.2f}")
         print(f"  goal: at most {APPEND_GOAL_MS} beyond the commit, whatever the thread\n")
         floor.close()
+
+
+def states() -> None:
+    """Milliseconds of processor time for the working state after a turn, as a thread grows that is not distilled.
+
+    Followed from turn to turn, and read again from the thread's beginning.
+    """
+    print("working state after a turn       followed, ms   read again, ms   carried, bytes")
+    rows: list[tuple[int, bytes]] = []
+    plan: following.StatePlan | None = None
+    for begun, until in pairwise((0, 10, 100, 1_000)):
+        times = []
+        for turn in range(begun, until):
+            rows += ((len(rows) + number, data) for number, data in enumerate(_turn(turn), 1))
+            job = _state_job(rows, plan.followed if plan is not None else None)
+            started = time.process_time()
+            plan = follow(job)
+            times.append(1_000 * (time.process_time() - started))
+        again = min(_cpu(partial(follow, _state_job(rows, None))) for _ in range(3))
+        assert plan is not None
+        assert plan.followed is not None
+        size = len(plan.followed.gist) + len(plan.followed.calls)
+        print(f"  turn {until:5,}                    {_p50(times[-10:]):8.2f}         {again:8.2f}         {size:8,}")
+    print("  goal: the first column stays level\n")
 
 
 def contexts() -> None:
@@ -173,6 +199,33 @@ def _append(client: Client, turn: int) -> None:
             {"role": "user", "content": ASKED.format(turn)},
             {"role": "assistant", "content": SAID.format(turn)},
         ],
+    )
+
+
+def _turn(number: int) -> Iterator[bytes]:
+    """The sealed messages of one turn: a request, an edit, a test run, what the agent says of it."""
+    calls = (
+        ("Edit", {"file_path": f"/home/ann/harbour/src/part_{number % 40}.py", "old_string": "a", "new_string": "b"}),
+        ("Bash", {"command": f"pytest -q tests/test_{number}.py"}),
+    )
+    said: list[tuple[str, Any]] = [("user", ASKED.format(number))]
+    for place, (name, given) in enumerate(calls):
+        made = f"toolu_{number}_{place}"
+        said.append(("assistant", [{"type": "tool_use", "id": made, "name": name, "input": given}]))
+        said.append(("user", [{"type": "tool_result", "tool_use_id": made, "content": "12 passed in 0.31s\n" * 20}]))
+    said.append(("assistant", SAID.format(number)))
+    return (seal(entry_record(entry), Redactor()).data for entry in threads.spoken(said, None, AT))
+
+
+def _state_job(rows: list[tuple[int, bytes]], followed: following.Followed | None) -> following.StateJob:
+    begin = followed.seq if followed is not None else 0
+    return following.StateJob(
+        thread={**threads.blank("t", AT), "lastSeq": len(rows)},
+        entries=rows[begin:],
+        followed=followed,
+        previous=None,
+        since=0,
+        version=None,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -26,6 +27,7 @@ MEDIA: Final = 1_600
 """Tokens of an image, and of every 50,000 characters of a binary document: an estimate, as no tokenizer counts them."""
 
 _MEDIA_CHARS: Final = 50_000
+_REMEMBERED_CHARS: Final = 20_000
 
 
 def compact(value: Json) -> str:
@@ -40,9 +42,9 @@ def block_cost(block: dict[str, Any]) -> int:
     """Tokens of one content block, its overhead included. Signatures and ids are not text and cost nothing."""
     match block.get("type"):
         case "text":
-            return BLOCK + tokens.count(block["text"])
+            return BLOCK + _count(block["text"])
         case "thinking":
-            return BLOCK + tokens.count(block.get("thinking") or "")
+            return BLOCK + _count(block.get("thinking") or "")
         case "redacted_thinking":
             return BLOCK
         case "tool_use" | "server_tool_use" | "mcp_tool_use":
@@ -60,7 +62,7 @@ def block_cost(block: dict[str, Any]) -> int:
 def content_cost(content: Json) -> int:
     """Tokens of a message's or result's content: a string, or a list of blocks."""
     if isinstance(content, str):
-        return BLOCK + tokens.count(content)
+        return BLOCK + _count(content)
     return sum(block_cost(block) for block in content)
 
 
@@ -72,6 +74,16 @@ def message_cost(message: dict[str, Any]) -> int:
 def messages_cost(messages: Sequence[dict[str, Any]] | Iterable[dict[str, Any]]) -> int:
     """Tokens of a whole list of messages."""
     return sum(message_cost(message) for message in messages)
+
+
+def _count(text: str) -> int:
+    """Tokens of a text; those of the last contexts are remembered."""
+    return _counted(text) if len(text) <= _REMEMBERED_CHARS else tokens.count(text)
+
+
+@lru_cache(maxsize=4_096)
+def _counted(text: str) -> int:
+    return tokens.count(text)
 
 
 def _document_cost(block: dict[str, Any]) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie.context import Limits, Parts, RecallLine, assemble
 from reverie.context.excerpts import Shelf
 from reverie.distill import state as working_state
+from reverie.engine.deciding.remembered import OpenedEntries
 from reverie.engine.records import distillation_of, opened_entry, value
 from reverie.importers.reading import join
 from reverie.models import Message, Note, WorkingState
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from reverie.engine.contexts import ContextJob, MessagesJob
 
 __all__ = ["decide", "opened", "page"]
+
+_ENTRIES = OpenedEntries()
 
 
 def decide(job: ContextJob) -> dict[str, Any]:
@@ -38,7 +41,7 @@ def decide(job: ContextJob) -> dict[str, Any]:
         summary=made.get("text"),
         distillation=int(made.get("number", 0)),
         passages=shelf,
-        messages=tuple(message for message in opened(job.thread["id"], job.entries) if not message.rewound),
+        messages=_messages(job),
         model=job.thread["model"],
         placement=job.placement,
         distilled_at_seq=made.get("lastSeq"),
@@ -57,6 +60,11 @@ def decide(job: ContextJob) -> dict[str, Any]:
         "distillation": context.distillation,
         "dropped": context.dropped,
     }
+
+
+def _messages(job: ContextJob) -> tuple[Message, ...]:
+    entries = (_ENTRIES.open(job.thread["id"], seq, data) for seq, data in job.entries)
+    return tuple(message for message in join(entries) if not message.rewound)
 
 
 @lru_cache(maxsize=16)
