@@ -83,11 +83,15 @@ def test_what_were_we_just_working_on(client: Client, distilled: Worker, placeme
 
 @pytest.mark.parametrize("placement", ["late", "system"])
 def test_what_was_agreed_tried_and_corrected_is_still_known(client: Client, distilled: Worker, placement: Any) -> None:
-    """A decision with its why, a dead end and a correction, none of them among the last messages any more."""
+    """A decision with its why, a dead end and a correction, none of them among the last messages any more.
+
+    A short summary leaves to the working state what that says as well.
+    """
     told = texts_of(client.context(distilled.thread, placement=placement).request)
+    remembered = f"{told['opening']}\n{told['late'] or told['system']}"
     for fact in ("squash merge", "one per change", "fastfeed", "libxml2", "don't rename parse_entry"):
         assert fact not in told["tail"], fact
-        assert fact in told["opening"], fact
+        assert fact in remembered, fact
 
 
 def test_the_conversation_goes_on(client: Client, distilled: Worker) -> None:
