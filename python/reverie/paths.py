@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 from reverie.errors import ValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 __all__ = [
     "DOCUMENT_SUFFIXES",
     "SOCKET_PATH_BYTES_MAX",
     "Layout",
     "fault",
+    "folded",
     "is_ours",
     "safe_relative",
+    "spelled_otherwise",
 ]
 
 SOCKET_PATH_BYTES_MAX = 107  # sockaddr_un.sun_path holds 108 with its closing zero
@@ -156,6 +158,28 @@ def fault(segment: str, *, first: bool = False) -> str | None:
         return "not_portable"
     if _TEMPORARY.fullmatch(segment):
         return "temporary"
+    return None
+
+
+def folded(name: str) -> str:
+    """What a name is where large letters and ways to write an accent make no difference; equal is one file there."""
+    return name.lower() if name.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
+
+
+def spelled_otherwise(path: str, others: Iterable[str]) -> str | None:
+    """`path` as those of `others` are spelled that are the same name on other systems; None where there are none.
+
+    A folder counts as the file does: FACTS/user.md beside facts/project.md is spelled facts/user.md.
+    """
+    steps = path.split("/")
+    wanted = [folded(step) for step in steps]
+    for other in others:
+        for number, (there, here, same) in enumerate(zip(other.split("/"), steps, wanted, strict=False)):
+            if there == here:
+                continue
+            if folded(there) == same:
+                return "/".join([*steps[:number], there, *steps[number + 1 :]])
+            break
     return None
 
 

@@ -6,6 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import documents, memories
+from reverie.errors import Conflict
+from reverie.paths import spelled_otherwise
+from reverie.store import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +44,7 @@ async def put(
         summary=_clean(services, summary),
         idempotency=idempotency,
     )
+    await _is_new_or_there(services, space, path)
     return await _written(services, space, path, write)
 
 
@@ -92,6 +96,7 @@ async def append(
         if_match=if_match,
         idempotency=idempotency,
     )
+    await _is_new_or_there(services, space, path)
     return await _written(services, space, path, write)
 
 
@@ -122,6 +127,8 @@ async def remember(
         document=document,
         idempotency=idempotency,
     )
+    if document is not None:
+        await _is_new_or_there(services, space, document)
     done = (await services.submit(write)).value
     await services.folders.publish(space, {done["document"]})
     return dict(done)
@@ -158,6 +165,20 @@ async def _written(services: Services, space: str, path: str, write: Write[dict[
     done = (await services.submit(write)).value
     await services.folders.publish(space, {path})
     return dict(done)
+
+
+async def _is_new_or_there(services: Services, space: str, path: str) -> None:
+    """A caller makes no second spelling of a name that is there: of such two files, one would no longer be read."""
+    with services.store.reader(space) as reader:
+        if reader.get(Kind.DOCUMENT, (path,)) is not None:
+            return
+    there = spelled_otherwise(path, [entry.path for entry in await services.folders.listed(space)])
+    if there is not None:
+        raise Conflict(
+            f"{path!r} is on other systems the same name as one that is there",
+            hint=f"spell it as it is there: {there}",
+            reason="collision",
+        )
 
 
 def _seen(services: Services, space: str, memory_id: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import files
 from reverie.documents import is_conflict_copy
-from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fault
+from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fault, folded
 from reverie.sync.node import Limits, Refusal, Stamp, judged, refused, unreachable
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Walk:
         elif path.count("/") + 2 > self.limits.depth:
             self.refused[path] = refused(path, "too_deep")
         elif (loser := _settle(prefix, name, folders, lambda: self._folders_known)) is not None:
-            self.refused[prefix + loser] = refused(prefix + loser, "collision", folders[_folded(name)])
+            self.refused[prefix + loser] = refused(prefix + loser, "collision", folders[folded(name)])
 
     def _take_document(self, prefix: str, entry: os.DirEntry[str], documents: dict[str, str]) -> None:
         path = prefix + entry.name
@@ -102,7 +102,7 @@ class Walk:
             self.stamps[path] = found
             if (loser := _settle(prefix, entry.name, documents, lambda: self.known)) is not None:
                 self.stamps.pop(prefix + loser)
-                self.refused[prefix + loser] = refused(prefix + loser, "collision", documents[_folded(loser)])
+                self.refused[prefix + loser] = refused(prefix + loser, "collision", documents[folded(loser)])
 
     def _take_other(self, path: str, entry: os.DirEntry[str]) -> None:
         """What is no document is only told where documents were, or may be, below its name."""
@@ -140,25 +140,21 @@ def twins(root: Root, path: str, known: Mapping[str, Stamp]) -> str | None:
         names = os.listdir(folder)  # noqa: PTH208 - a handle, no path
     prefix = path[: len(path) - len(name)]
     for other in names:
-        if other != name and _folded(other) == _folded(name) and (prefix + other in known or other < name):
+        if other != name and folded(other) == folded(name) and (prefix + other in known or other < name):
             return other
     return None
 
 
 def _settle(prefix: str, name: str, taken: dict[str, str], known_paths: Callable[[], Container[str]]) -> str | None:
     """Takes `name`, or of two that are one on other systems the known one, else the first; the other is returned."""
-    folded = _folded(name)
-    other = taken.setdefault(folded, name)
+    one = folded(name)
+    other = taken.setdefault(one, name)
     if other == name:
         return None
     first, second = sorted((name, other))
     known = known_paths()
-    taken[folded] = second if prefix + second in known and prefix + first not in known else first
-    return first if taken[folded] == second else second
-
-
-def _folded(name: str) -> str:
-    return name.lower() if name.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
+    taken[one] = second if prefix + second in known and prefix + first not in known else first
+    return first if taken[one] == second else second
 
 
 def _folders(paths: Iterable[str]) -> Iterable[str]:

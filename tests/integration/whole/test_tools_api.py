@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie import tools
+from reverie import tools, wire
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
 from support.daemon import running_daemon
@@ -209,6 +209,27 @@ def test_errors_tell_an_agent_what_to_do(folder: Tree) -> None:
     assert "1,048,576" in refused(client, "memory_write", path="facts/long.md", content="word " * 300_000)
     assert "`limit` must be" in refused(client, "recall", query="x", limit=0)
     assert "empty" in refused(client, "memory_append", path="facts/empty.md", entry=" \n ")
+
+
+def test_an_agent_makes_no_second_spelling_of_a_name(folder: Tree) -> None:
+    """It is told how the name is spelled there, and what the person has under that name goes on being read."""
+    client = folder.client
+    folder.save("facts/harbour.md", "- the crane is blue\n")
+    client.sync_now()
+    for path in ("facts/Harbour.md", "FACTS/harbour.md", "Facts/new.md"):
+        there = f"facts/{'new' if 'new' in path else 'harbour'}.md"
+        assert there in refused(client, "memory_write", path=path, content="- a second one")
+        assert there in refused(client, "memory_append", path=path, entry="- a second one")
+        with pytest.raises(Conflict, match="the same name") as caught:
+            client.remember(wire.CreateMemory("a second one", document=path))
+        assert caught.value.details["reason"] == "collision"
+    given(client, "memory_append", path="facts/harbour.md", entry="- the quay is long")
+    folder.save("facts/harbour.md", folder.read("facts/harbour.md") + "- the gate is green\n")
+    client.sync_now()
+    assert {"the crane is blue", "the quay is long", "the gate is green"} <= {
+        memory.content for memory in client.memories(limit=1000).items
+    }
+    assert client.sync_status().refused == []
 
 
 def test_a_secret_is_not_kept(folder: Tree) -> None:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.paths import is_ours, safe_relative
+from reverie.paths import is_ours, safe_relative, spelled_otherwise
 from support.shared import shared
 
 
@@ -82,3 +82,21 @@ def test_any_suffix_may_be_let_through_but_never_our_own_names() -> None:
         with pytest.raises(ValidationError):
             safe_relative(ours, suffixes=None)
     assert not is_ours(PurePosixPath("MEMORY.md"))
+
+
+@pytest.mark.parametrize(
+    ("path", "there"),
+    [
+        ("facts/User.md", "facts/user.md"),
+        ("FACTS/new.md", "facts/new.md"),
+        ("facts/deep/ER/new.md", "facts/deep/er/new.md"),
+        ("\u00c9tude.md", "\u00e9tude.md"),
+        ("facts/user.md", None),
+        ("facts/users.md", None),
+        ("other/user.md", None),
+        ("facts/deep/new.md", None),
+    ],
+)
+def test_another_spelling_of_what_is_there(path: str, there: str | None) -> None:
+    """A name that is one with another on some system is given as that one is spelled; any other is its own."""
+    assert spelled_otherwise(path, ["facts/deep/er/x.md", "facts/user.md", "\u00e9tude.md"]) == there
