@@ -110,8 +110,24 @@ def test_lines_around_a_search_hit_stand_under_their_file() -> None:
 
 def test_a_heading_is_not_said_again_below_it() -> None:
     """What was run for a reason stands under the reason; the reason alone is no line."""
-    thread = Thread().call("TaskCreate", {"subject": "Make parse_config refuse unknown keys", "description": ""}, "ok")
-    assert not [passage for passage in kept(thread) if passage.text == passage.origin]
+    why = "Make parse_config refuse unknown keys"
+    thread = Thread().call("mcp__runner__run", {"description": why, "argument": "parse_config --strict"}, "ok")
+    assert [passage.text for passage in kept(thread) if passage.origin == why] == ["parse_config --strict"]
+
+
+def test_a_plan_is_the_agents_own_words() -> None:
+    """Entries of either kind of list are kept for what they say, once, even where they name nothing."""
+    thread = Thread()
+    todos = [{"content": "Explain when partial uploads are resumed", "status": "pending"}, "no entry"]
+    for _ in range(2):
+        thread.call("TodoWrite", {"todos": todos}, "Todos have been modified successfully")
+    thread.call("TaskCreate", {"subject": "Measure retries", "description": "Count what every region repeats"}, "ok")
+    assert {(passage.origin, passage.text) for passage in kept(thread)} == {
+        ("The agent's plan", "Explain when partial uploads are resumed"),
+        ("The agent's plan", "Measure retries"),
+        ("The agent's plan", "Count what every region repeats"),
+    }
+    assert not kept(Thread().call("TodoWrite", {"todos": "none"}, "ok"))
 
 
 def test_what_explains_a_name_comes_before_what_only_has_it() -> None:

@@ -25,7 +25,8 @@ _LINE_NUMBER = re.compile(r"^\s*\d+(?:→|\t)")
 _HIT = re.compile(r"^(?P<file>[\w./@+-]*\w\.\w+)-\d+-(?P<text>.*\S.*)$")
 _WRAPPING = re.compile(r"<system-reminder>.*?</system-reminder>|</?tool_use_error>", re.DOTALL)
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
-_SILENT = {"TodoWrite", "TaskUpdate", "TaskList", "TaskGet", "TodoRead"}
+_PLANS = {"TaskCreate", "TodoWrite"}
+_SILENT = {"TaskUpdate", "TaskList", "TaskGet", "TodoRead"}
 
 
 class Source(Enum):
@@ -81,9 +82,8 @@ def _texts(step: Said | Call | Interrupted, trace: Trace) -> Iterator[tuple[str,
 def _call(call: Call, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
     origin = origin_of(call, trace)
     for text in _inputs(call, trace):
-        source = Source.EDIT if call.tool in _EDITS else Source.INPUT
-        yield origin, source, call.seq, text
-    if call.tool in _EDITS and not call.failed:
+        yield origin, _source_of_input(call), call.seq, text
+    if call.tool in _PLANS or (call.tool in _EDITS and not call.failed):
         return
     result = call.result
     if "<" in result:
@@ -96,6 +96,13 @@ def _call(call: Call, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
             yield where, source, call.result_seq, text
     else:
         yield origin, source, call.result_seq, result
+
+
+def _source_of_input(call: Call) -> Source:
+    """A plan is the agent's own words, though they stand in a call."""
+    if call.tool in _PLANS:
+        return Source.AGENT
+    return Source.EDIT if call.tool in _EDITS else Source.INPUT
 
 
 def _found(result: str, origin: str) -> Iterator[tuple[str, str]]:
@@ -111,8 +118,8 @@ def origin_of(call: Call, trace: Trace) -> str:
         return trace.relative(call.path)
     if call.tool in {"Grep", "Glob"}:
         return clip(_search(call, trace), _ORIGIN_LENGTH)
-    if call.tool == "TaskCreate":
-        return clip(call.word("subject"), _ORIGIN_LENGTH) or call.tool
+    if call.tool in _PLANS:
+        return "The agent's plan"
     return clip(call.word("description"), _ORIGIN_LENGTH) or call.tool
 
 
@@ -137,6 +144,11 @@ def _inputs(call: Call, trace: Trace) -> Iterator[str]:
             for edit in edits if isinstance(edits, list) else []:
                 if isinstance(edit, dict) and isinstance(edit.get("new_string"), str):
                     yield edit["new_string"]
+        case "TodoWrite":
+            todos = call.input.get("todos")
+            for todo in todos if isinstance(todos, list) else []:
+                if isinstance(todo, dict) and isinstance(todo.get("content"), str):
+                    yield todo["content"]
         case "NotebookEdit":
             yield call.word("new_source")
         case _:

@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Seen", "pick"]
 
-_MENTION = 0.75  # share of a name's worth that its first mention has; the rest is for the line that explains it
+_MENTION = 0.8  # share of a name's worth that its first mention has; the rest is for the line that explains it
 _MENTION_AGAIN = 0.1  # of that, for each further mention
 _EXPLAIN_AGAIN = 0.2  # and of the rest, for each further line that explains the name
 _MAX_NAMES = 4  # a line with more names than this explains none of them
 _MIN_WORDS = 3  # and one with fewer words beside the name neither
-_WORD = 0.03  # worth of a new word in talk, in the same measure as a name's chance of being used
+_WORD = 0.025  # worth of a new word in talk, in the same measure as a name's chance of being used
 _WORD_AGAIN = 0.8  # of that, each time the word has stood in another line of talk
 _AGED = 0.6  # of that, for the oldest talk
 _HEADING = 0.6  # share of a new origin's heading that its first line has to pay
 _ANNOUNCED = 0.5  # of that, where the agent only says what it is about to do
 _TELLING = 2.0  # times that, where something is said to be done, found out, decided or broken
 _OPENS = 1.5  # times that, for the first line of what was said
-_FULLNESS = ((4, 0.2), (8, 0.4), (15, 1.0))  # share of it for a line with fewer words than these: it says half a thing
-_FULL = 1.5  # times that, for any longer one
+_FULLNESS = ((4, 0.4), (8, 0.7), (15, 1.0))  # share of it for a line with fewer words than these: it says half a thing
+_FULL = 1.2  # times that, for any longer one
 _DECLARED = 1.25  # worth of names on a line that declares something, by that on any line
 _BARE = 0.6  # and of those on a line that explains none of them
 
