@@ -43,6 +43,15 @@ class Shelf(tuple[Passage, ...]):
 
 def demand(passages: Sequence[Passage]) -> int:
     """Tokens that all passages would take as one block."""
+    return _remembered_demand(passages) if isinstance(passages, Shelf) else _demand(passages)
+
+
+@lru_cache(maxsize=16)
+def _remembered_demand(shelf: Shelf) -> int:
+    return _demand(shelf)
+
+
+def _demand(passages: Sequence[Passage]) -> int:
     return _frame() + sum(max(1, passage.tokens) + 1 for passage in passages) if passages else 0
 
 

@@ -136,11 +136,16 @@ def _thinned(lines: list[str], room: int, beside: str) -> list[str]:
             (again if _is_told(line, told) else sections[-1]).append(position)
     gone: set[int] = set()
     total = sum(cost)
+    weights = [sum(cost[each] for each in section) for section in sections]
     while total > room:
-        longest = again or max(sections, key=lambda section: (len(section) > 1, sum(cost[each] for each in section)))
-        if not longest:
-            break
-        last = longest.pop()
+        if again:
+            last = again.pop()
+        else:
+            longest = max(range(len(sections)), key=lambda place: (len(sections[place]) > 1, weights[place]))
+            if not sections[longest]:
+                break
+            last = sections[longest].pop()
+            weights[longest] -= cost[last]
         gone.add(last)
         total -= cost[last]
     return [line for position, line in enumerate(lines) if position not in gone]
