@@ -42,6 +42,8 @@ class Sides:
     def put(self, path: str, text: str) -> int:
         """The document's text from now on, for agents: an operation."""
         self.operation += 1
+        if path in self.gone:
+            self.versions[path] = [replace(each, former=True) for each in self.versions.get(path, [])]
         self.versions.setdefault(path, []).insert(0, Version(self.operation, text))
         self.gone.discard(path)
         self._align(path, text)

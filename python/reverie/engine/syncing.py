@@ -72,11 +72,7 @@ def _versions(
     reader: Reader, path: str, agreed: Known | None, most: int, replaced_by: int | None
 ) -> tuple[Version, ...]:
     """The texts of a document, newest first: the last ones, also those before another, and what the folder showed."""
-    past = (
-        Version(version.operation, version.value["content"])
-        for version in reader.past(Kind.DOCUMENT, (path,))
-        if version.value is not None
-    )
+    past = _texts(reader, path)
     wanted = list(islice(past, most))
     if replaced_by is not None:
         wanted += islice((version for version in past if version.operation < replaced_by), REPLACED_TIMES * most)
@@ -84,6 +80,17 @@ def _versions(
         older = next((version for version in past if version.operation <= agreed.operation), None)
         wanted += [] if older is None or older.operation != agreed.operation else [older]
     return tuple(wanted)
+
+
+def _texts(reader: Reader, path: str) -> Iterator[Version]:
+    """Every text of a document, newest first; those from before it was deleted and made anew are marked so."""
+    anew = former = False
+    for version in reader.past(Kind.DOCUMENT, (path,)):
+        if version.value is None:
+            former = anew
+        else:
+            anew = True
+            yield Version(version.operation, version.value["content"], former)
 
 
 def parts(plan: Plan) -> Iterator[Plan]:

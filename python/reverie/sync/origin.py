@@ -44,7 +44,8 @@ def origin(case: Case, text: str, *, saved: str, meant: bool, now_ms: int, rules
     exactly an earlier text, unless that was replaced so lately that its editor may not have seen what replaced it.
     Exactly the last save, which was merged, comes from a buffer that has stayed open. Where there was no file until
     lately, a text that shows nothing of the document was made from nothing. What was saved into a file that had just
-    been replaced was made from what that file had shown, whatever came after it.
+    been replaced was made from what that file had shown, whatever came after it. A text from before the document was
+    deleted and made anew is not what both sides were made from, so nothing is known then.
     """
     known = case.known
     if known is None:
@@ -61,13 +62,21 @@ def origin(case: Case, text: str, *, saved: str, meant: bool, now_ms: int, rules
     candidates = [_candidate(case, known, each, at, rules) for each in versions]
     for version, candidate in zip(versions, candidates, strict=True):
         if version.text == text and not candidate.before:
-            return version if candidate.lately or candidate.saved else last
+            return _unless_former(version, known) if candidate.lately or candidate.saved else last
     if case.reverted:
         candidates = [replace(each, lately=False) for each in candidates]
     elif young:
         candidates.append(Candidate("", lately=True))
     best = parent(text, candidates) if candidates else 0
-    return versions[best] if best < len(versions) else None
+    return _unless_former(versions[best], known) if best < len(versions) else None
+
+
+def _unless_former(version: Version, known: Known) -> Version | None:
+    """The version, unless what the store says was not made from it: that it holds less then is no deletion.
+
+    What the disk still shows is another matter: who made the document anew knew of it.
+    """
+    return None if version.former and version.operation != known.operation else version
 
 
 def _replaced(case: Case, known: Known, text: str, replaced_by: int) -> Version | None:

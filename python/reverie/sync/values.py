@@ -44,10 +44,14 @@ StopReason: TypeAlias = Literal["mass_deletion"]
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A text of a document as the store kept it, redacted, and the operation that wrote it."""
+    """A text of a document as the store kept it, redacted, and the operation that wrote it.
+
+    `former`: the document was deleted after it, or moved away, and made anew since.
+    """
 
     operation: int
     text: str
+    former: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -353,3 +353,27 @@ def test_a_save_that_came_out_of_a_swap_is_merged_into_what_is_there() -> None:
     sides.displaced(PATH, ADDED.replace("vim", "emacs"))
     assert sides.files[PATH].decode() == sides.text(PATH) == ADDED.replace("vim", "emacs")
     assert sides.sync() == Plan()
+
+
+def test_a_buffer_from_before_a_file_was_moved_away_is_no_edit_of_what_is_there_now() -> None:
+    """Moved, made anew by an agent, moved back over that, and saved over from the old buffer: all words stay."""
+    sides = written(BASE)
+    sides.save("facts/moved.md", sides.files.pop(PATH).decode())
+    sides.settle()
+    sides.put(PATH, "# Anew\n\n- Tea: green\n")
+    sides.settle()
+    del sides.files["facts/moved.md"]
+
+    typed = f"{BASE}- Typed: here\n"
+    assert saved(sides, typed) == typed
+    assert copies(sides) == ["# Anew\n\n- Tea: green\n"]
+
+
+def test_a_deletion_by_somebody_who_made_the_document_anew_is_one() -> None:
+    """The disk still shows what they deleted, and a person edits that: the edit is kept, what was deleted is gone."""
+    sides = written(BASE)
+    sides.delete(PATH)
+    sides.put(PATH, "# User\n\n- Name: Ana\n")
+
+    assert saved(sides, f"{BASE}- Typed: here\n") == "# User\n\n- Name: Ana\n- Typed: here\n"
+    assert copies(sides) == []
