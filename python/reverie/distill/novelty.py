@@ -11,9 +11,12 @@ from reverie import tokens
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["by_novelty", "words_of"]
+__all__ = ["by_novelty", "fullness", "words_of"]
 
 _AGAIN = 0.7  # worth of a word each time it was said before
+
+_FULLNESS = ((4, 0.4), (8, 0.7), (15, 1.0))  # worth of the words on a line with fewer than these: it says half a thing
+_FULL = 1.2  # and of those on any longer one
 
 _WORD = re.compile(r"[a-z][a-z_]{4,}")
 _ENDING = re.compile(r"(?:ing|ed|es|s)$")
@@ -22,6 +25,11 @@ _ENDING = re.compile(r"(?:ing|ed|es|s)$")
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a line that carry its meaning, each once and without its ending."""
     return tuple(dict.fromkeys(_ENDING.sub("", word) for word in _WORD.findall(text.lower())))
+
+
+def fullness(words: int) -> float:
+    """How much each of the words on a line counts when it has `words` of them: together they say more than apart."""
+    return next((share for fewer, share in _FULLNESS if words < fewer), _FULL)
 
 
 def by_novelty(lines: Sequence[str]) -> list[int]:
@@ -34,7 +42,8 @@ def by_novelty(lines: Sequence[str]) -> list[int]:
     costs = tokens.count_many([f"- {line}\n" for line in lines])
 
     def value(position: int) -> float:
-        return sum(_AGAIN ** said.get(word, 0) for word in words[position]) / costs[position]
+        found = words[position]
+        return fullness(len(found)) * sum(_AGAIN ** said.get(word, 0) for word in found) / costs[position]
 
     heap = [(-value(position), position) for position in range(len(lines))]
     heapq.heapify(heap)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import deque
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from reverie import tokens
@@ -11,7 +11,7 @@ from reverie.distill.novelty import by_novelty
 from reverie.models import Section, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = [
     "ASKED",
@@ -79,27 +79,33 @@ def parse(text: str) -> Summary | None:
 def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int) -> Summary:
     """The most telling lines of every section that fit in `max_tokens` when rendered.
 
-    Lines are taken in rounds, one of each section at a time, so that no section starves another: its first line, then
-    what must not fade (`FIRM`), then what says most that is new. They stand in the order given. The headings always
-    stand, whatever the budget.
+    The first line of each section and what must not fade (`FIRM`) are taken in rounds, one of each section at a time,
+    so that no section starves another; then, wherever it stands, what says most that is new. Lines stand in the order
+    given; the headings always stand, whatever the budget.
     """
     budget = max_tokens - tokens.count(render(Summary(number=number, sections={})))
     given = {section: list(dict.fromkeys(lines.get(section, ()))) for section in Section}
-    queues = {section: deque(_by_worth(found)) for section, found in given.items()}
     kept: dict[Section, list[int]] = {section: [] for section in Section}
-    while any(queues.values()):
-        for section, queue in queues.items():
-            if not queue:
-                continue
-            position = queue.popleft()
-            cost = tokens.count(f"- {given[section][position]}\n") + 1
-            if cost <= budget:
-                kept[section].append(position)
-                budget -= cost
+    for section, position in _by_worth(given):
+        cost = tokens.count(f"- {given[section][position]}\n") + 1
+        if cost <= budget:
+            kept[section].append(position)
+            budget -= cost
     return Summary(number, {each: tuple(given[each][at] for at in sorted(found)) for each, found in kept.items()})
 
 
-def _by_worth(lines: list[str]) -> list[int]:
-    firm = [position for position, line in enumerate(lines) if position == 0 or line.startswith(FIRM)]
-    rest = [position for position in range(len(lines)) if position not in set(firm)]
-    return [*firm, *(rest[position] for position in by_novelty([lines[position] for position in rest]))]
+def _by_worth(given: Mapping[Section, Sequence[str]]) -> Iterator[tuple[Section, int]]:
+    """Sections with positions in them, what is to be kept first in front."""
+    firm = {
+        section: [position for position, line in enumerate(found) if position == 0 or line.startswith(FIRM)]
+        for section, found in given.items()
+    }
+    for turn in zip_longest(*([(section, position) for position in found] for section, found in firm.items())):
+        yield from (each for each in turn if each is not None)
+    rest = [
+        (section, position)
+        for section, found in given.items()
+        for position, line in enumerate(found)
+        if position and not line.startswith(FIRM)
+    ]
+    yield from (rest[at] for at in by_novelty([given[section][position] for section, position in rest]))

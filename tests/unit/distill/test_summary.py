@@ -57,6 +57,16 @@ def test_packing_keeps_the_first_lines_of_every_section_within_the_ceiling() -> 
         assert ceiling < 300 or all(packed.sections[section] for section in Section)
 
 
+def test_room_goes_to_what_says_most_that_is_new_wherever_it_stands() -> None:
+    """Beyond the first line of each section, a section that repeats itself gives way to one that does not."""
+    said = "the reader closes every archive before the writer opens the next one, which keeps handles few"
+    fresh = "uploads resume after a restart because their offsets are stored beside checksums of each part"
+    again = tuple(f"{said} ({number})" for number in range(8))
+    packed = summary.pack(1, {Section.DECISIONS: again, Section.CORRECTIONS: ("No.", "Maybe so.", fresh)}, 116)
+    assert packed.sections[Section.DECISIONS] == again[:1]
+    assert packed.sections[Section.CORRECTIONS] == ("No.", fresh)
+
+
 def test_summary_tells_what_happened_and_why() -> None:
     """Request, work done, the cause found, the correction, the open question, the tone."""
     found = distilled(logger_fix()).summary.sections

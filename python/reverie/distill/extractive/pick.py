@@ -11,7 +11,7 @@ from reverie import tokens
 from reverie.distill.extractive import signals
 from reverie.distill.extractive.lines import Line, Source
 from reverie.distill.extractive.names import names
-from reverie.distill.novelty import words_of
+from reverie.distill.novelty import fullness, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,8 +30,6 @@ _HEADING = 0.6  # share of a new origin's heading that its first line has to pay
 _ANNOUNCED = 0.5  # of that, where the agent only says what it is about to do
 _TELLING = 2.0  # times that, where something is said to be done, found out, decided or broken
 _OPENS = 1.5  # times that, for the first line of what was said
-_FULLNESS = ((4, 0.4), (8, 0.7), (15, 1.0))  # share of it for a line with fewer words than these: it says half a thing
-_FULL = 1.2  # times that, for any longer one
 _DECLARED = 1.25  # worth of names on a line that declares something, by that on any line
 _BARE = 0.6  # and of those on a line that explains none of them
 
@@ -183,7 +181,7 @@ def _candidate(line: Line, mentioned: Sequence[str], cost: int, recent: float) -
 
 def _weight(line: Line, words: int) -> float:
     """How much more than its words alone a line of talk says, or how much less."""
-    weight = next((share for fewer, share in _FULLNESS if words < fewer), _FULL)
+    weight = fullness(words)
     if line.opens:
         weight *= _OPENS
     if _ANNOUNCEMENT.match(line.text):
