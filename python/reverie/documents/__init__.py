@@ -4,12 +4,13 @@ from reverie.documents.changes import Add, Change, Changed, Delete, Update, Word
 from reverie.documents.form import Form, form_of, is_conflict_copy
 from reverie.documents.listing import DocumentEntry, relisted
 from reverie.documents.page import Item, Page
-from reverie.documents.read import read
+from reverie.documents.read import ITEMS_MAX, holds_too_many, read
 from reverie.documents.refresh import refreshed
 from reverie.documents.takeback import taken_back
 from reverie.documents.write import changed, fresh
 
 __all__ = [
+    "ITEMS_MAX",
     "Add",
     "Change",
     "Changed",
@@ -23,6 +24,7 @@ __all__ = [
     "changed",
     "form_of",
     "fresh",
+    "holds_too_many",
     "is_conflict_copy",
     "read",
     "refreshed",

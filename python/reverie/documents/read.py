@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from reverie.documents.front import Front
 
-__all__ = ["Parsed", "is_updated_line", "parsed", "read"]
+__all__ = ["ITEMS_MAX", "Parsed", "holds_too_many", "is_updated_line", "parsed", "read"]
+
+ITEMS_MAX: Final = 40_000  # memories of one document
 
 _ENDING: Final = re.compile(r"\r\n|\r|\n")
 _UPDATED: Final = re.compile(r"Updated: *\d{4}-\d{2}-\d{2}")
@@ -58,6 +60,11 @@ def parsed(path: str, text: str) -> Parsed:
         assert front is not None
         items = (_whole(data, front),)
     return Parsed(Page(form, items, _summary(blocks, items, front)), blocks, data)
+
+
+def holds_too_many(path: str, text: str) -> bool:
+    """Whether `text` holds more memories than ITEMS_MAX, which is as many as one commit can exchange for others."""
+    return text.count("\n") + text.count("\r") >= ITEMS_MAX and len(read(path, text).items) > ITEMS_MAX
 
 
 def is_updated_line(block: Block) -> bool:

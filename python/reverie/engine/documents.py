@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie import patch
-from reverie.documents import is_conflict_copy
+from reverie.documents import ITEMS_MAX, holds_too_many, is_conflict_copy
 from reverie.documents.append import appended
 from reverie.documents.refresh import refreshed
 from reverie.engine.writing import Author, Given, put_texts
@@ -224,6 +224,10 @@ def _storable(path: str, text: str) -> None:
     if size > TEXT_BYTES_MAX:
         raise TooLarge(
             f"{path} would be {size:,} bytes long", hint=f"keep it under {TEXT_BYTES_MAX:,}", limit=TEXT_BYTES_MAX
+        )
+    if holds_too_many(path, text):
+        raise TooLarge(
+            f"{path} would hold more than {ITEMS_MAX:,} memories", hint="split it into several files", limit=ITEMS_MAX
         )
     if "\0" in text:
         raise ValidationError(f"{path} would hold a NUL character", hint="send plain text", field="content")

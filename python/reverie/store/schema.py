@@ -31,7 +31,7 @@ SYSTEM_SPACE = "#system"  # where the store keeps what belongs to no caller's sp
 KEY_BYTES_MAX = 511  # LMDB's own limit
 SPACE_BYTES_MAX = 64  # UTF-8 bytes of a space's name
 BLOB_BYTES_MIN = 64 * 1024  # a longer body is stored once, by its content
-EVENTS_MAX = 10_000  # that one write may announce
+EVENTS_MAX = 100_000  # that one write may announce
 
 
 class Kind(StrEnum):

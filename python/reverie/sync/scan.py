@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from reverie import files, kernel
+from reverie.documents import holds_too_many
 from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fault
 from reverie.sync.node import Limits, Reason, Refusal, Stamp, judged, refused, unreachable
 from reverie.sync.walk import Walk, twins
@@ -120,11 +121,13 @@ def _read(handle: int, path: str, device: int, limits: Limits) -> Read | Refusal
     else:
         return refused(path, "growing")
     try:
-        data.decode("utf-8")
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         return refused(path, "not_utf8", f"at byte {error.start}")
     if b"\0" in data:
         return refused(path, "nul", f"at byte {data.index(0)}")
+    if holds_too_many(path, text):
+        return refused(path, "too_many_memories")
     return Read(data, sha256(data).hexdigest(), before)
 
 

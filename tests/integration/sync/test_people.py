@@ -9,7 +9,8 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import Conflict, NotFound
+from reverie.documents import ITEMS_MAX
+from reverie.errors import Conflict, NotFound, TooLarge
 from support.folder import SAVES, Tree, tree
 
 if TYPE_CHECKING:
@@ -175,6 +176,25 @@ def test_a_secret_stays_in_the_file_and_goes_nowhere_else() -> None:
             if path.is_file() and not path.is_relative_to(own.root / "facts"):
                 assert secret.encode() not in path.read_bytes(), path
         own.daemon.start()
+
+
+def test_a_file_of_very_many_memories() -> None:
+    """It is taken in, and rewritten, as any other; one with too many is told, and the rest of the folder goes on."""
+    with tree() as own:
+        many = 11_000  # more than ten thousand changes in one commit
+        own.save("facts/many.md", "".join(f"- Berth {number} is free\n" for number in range(many)))
+        own.save("facts/endless.md", "- x\n" * (ITEMS_MAX + 1))
+        own.save(USER, TEXT)
+        done = own.client.sync_now()
+        assert [(each.path, each.reason) for each in done.status.refused] == [("facts/endless.md", "too_many_memories")]
+        assert own.client.status().counts["memories"] == many + 2
+        own.save("facts/many.md", "".join(f"- Crane {number} is idle\n" for number in range(many)))
+        own.client.sync_now()
+        assert own.client.status().counts["memories"] == many + 2
+        with pytest.raises(TooLarge, match="more than 40,000 memories"):
+            own.client.put_document("facts/more.md", "- x\n" * (ITEMS_MAX + 1))
+        own.client.append_entry(USER, "- Agent: added this")
+        assert "- Agent: added this" in own.read(USER)
 
 
 def test_mass_deletion_stops_and_asks() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reverie.documents import ITEMS_MAX
 from reverie.sync import scan as looking
 from reverie.sync.node import Limits, Refusal, Stamp
 from reverie.sync.root import Root
@@ -240,6 +241,20 @@ def test_a_huge_file_is_not_read(root: Root) -> None:
     found = read(root, "x.md", limit=1 << 20)
     assert isinstance(found, Refusal)
     assert found.reason == "too_large"
+
+
+def test_a_file_of_too_many_memories_is_not_read(root: Root) -> None:
+    """More than one commit can exchange are refused, whatever ends their lines; as many lines of prose are not."""
+    limit = 1 << 20
+    for ending in (b"\n", b"\r"):
+        write(root, "facts/x.md", (b"- fact" + ending) * ITEMS_MAX)
+        assert isinstance(read(root, "facts/x.md", limit=limit), Read)
+        write(root, "facts/x.md", (b"- fact" + ending) * (ITEMS_MAX + 1))
+        found = read(root, "facts/x.md", limit=limit)
+        assert isinstance(found, Refusal)
+        assert found.reason == "too_many_memories"
+    write(root, "facts/x.md", b"prose\n" * (ITEMS_MAX + 1))
+    assert isinstance(read(root, "facts/x.md", limit=limit), Read)
 
 
 def test_a_file_that_changes_while_it_is_read(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
