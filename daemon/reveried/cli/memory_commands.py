@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["forget", "memories", "recall", "remember"]
 
+_ROW_CHARS = 1_000  # of one memory in a list
 _ID_CHARS, _ID_END = 16, 8
 MemoryType = Annotated[
     str | None,
@@ -166,11 +167,18 @@ def _none(kind: str | None, tag: str | None) -> str:
 
 
 def _rows(items: list[wire.Memory]) -> None:
-    """One line a memory, for grep and cut."""
+    """One line a memory, for grep and cut; what is very long is cut, and --json has it whole."""
     table(
         ["Type", "Memory", "Tags", "File", "Changed (UTC)", "Id"],
         [
-            (item.type, _spoken(item), " ".join(item.tags), item.document, when(item.updated_at), item.id)
+            (
+                item.type,
+                clip(_spoken(item), _ROW_CHARS),
+                " ".join(item.tags),
+                item.document,
+                when(item.updated_at),
+                item.id,
+            )
             for item in items
         ],
     )

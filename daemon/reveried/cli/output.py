@@ -74,7 +74,8 @@ def table(
     """A table; the columns numbered in `right` hold numbers.
 
     On a terminal that is too narrow the columns of `drop` are left out, the first named first (by default from the
-    right), and those of `wraps` go over several lines; the others stay whole, so that an id can be copied.
+    right), and those of `wraps` go over several lines; the others stay whole, so that an id can be copied. A pipe gets
+    them all.
     """
     from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
@@ -82,7 +83,7 @@ def table(
     cells = [[Text(clean(str(cell))) for cell in row] for row in rows]
     widths = [max([len(heading), *(row[column].cell_len for row in cells)]) for column, heading in enumerate(headings)]
     out = console()
-    leave = range(len(headings) - 1, 0, -1) if drop is None else drop
+    leave = () if not is_terminal() else range(len(headings) - 1, 0, -1) if drop is None else drop
     shown = _columns(widths, out.width, wraps, leave)
     grid = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
     for column in shown:
@@ -97,7 +98,8 @@ def table(
         grid.add_row(*(row[column] for column in shown))
     with out.capture() as drawn:
         # What is too wide even so is broken by the terminal itself, which keeps an id in one piece when it is copied.
-        out.print(grid, crop=False, width=max(out.width, _least(widths, shown, wraps)))
+        out.width = max(out.width, _least(widths, shown, wraps))
+        out.print(grid, crop=False)
     sys.stdout.write("".join(line.rstrip() + "\n" for line in drawn.get().splitlines()))
 
 

@@ -101,3 +101,9 @@ def test_no_color(
         monkeypatch.setenv("NO_COLOR", value)
     output.table(["Heading"], [("x",)])
     assert ("\x1b[1m" in capsys.readouterr().out) is styled
+
+
+def test_a_pipe_gets_every_column(capsys: pytest.CaptureFixture[str]) -> None:
+    """However long a cell is: what reads a table has no width."""
+    output.table(["A", "B", "C"], [("a", "b" * 3 * output.PLAIN_WIDTH, "c")], drop=(2, 1))
+    assert capsys.readouterr().out.splitlines()[1].split() == ["a", "b" * 3 * output.PLAIN_WIDTH, "c"]
