@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["forget", "memories", "recall", "remember"]
 
+_WAITS = "It is kept, but your file could not be written yet. Next: reverie sync status"
 _ROW_CHARS = 1_000  # of one memory in a list
 _ID_CHARS, _ID_END = 16, 8
 MemoryType = Annotated[
@@ -104,10 +105,13 @@ def remember(
     body = wire.parse(wire.CreateMemory, {name: value for name, value in given.items() if value is not None})
     with place.client() as client:
         made = client.remember(body)
+        waits = not json and _waits(client, made.document)
     if json:
         as_json(made)
         return
     say(f"Remembered in {made.document}. To take it back: reverie forget {made.id[-_ID_END:]}")
+    if waits:
+        say(_WAITS)
 
 
 def forget(
@@ -121,10 +125,19 @@ def forget(
     with place.client() as client:
         found = _named(client, memory)
         done = client.forget(found.id)
+        waits = not json and _waits(client, done.document)
     if json:
         as_json(done)
         return
     say(f"Forgotten: {clip(_spoken(found), 70)} ({done.document}). To have it again: reverie undo {done.operation}")
+    if waits:
+        say(_WAITS)
+
+
+def _waits(client: "Client", path: str) -> bool:
+    """Whether the file could not be written, and has yet to follow the store."""
+    found = client.sync_status()
+    return found.state == "stopped" or any(each.path == path for each in found.refused)
 
 
 def _named(client: "Client", given: str) -> wire.Memory:

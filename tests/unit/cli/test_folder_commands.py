@@ -143,6 +143,7 @@ def test_something_is_remembered_and_forgotten(cli: Cli, routes: Routes) -> None
         return Answer(MEMORY, 201)
 
     routes["POST /v1/memories"] = answer
+    routes["GET /v1/sync"] = STATUS
     check(cli, "remember tea is green --tag drinks -d facts/project.md", "facts/project.md", "reverie forget 0000abcd")
     assert asked == [
         {"content": "tea is green", "tags": ["drinks"], "document": "facts/project.md", "author": "person"}
@@ -166,6 +167,20 @@ def test_something_is_remembered_and_forgotten(cli: Cli, routes: Routes) -> None
     assert cli("forget", "zzz").code == 1
     routes["GET /v1/memories"] = page(MEMORY, MEMORY | {"id": "mem_1111abcd"})
     assert "2 memories end with abcd" in cli("forget", "abcd").err
+
+
+@pytest.mark.usefixtures("daemon")
+@pytest.mark.parametrize("status", [STOPPED, STATUS | {"refused": [REFUSED | {"path": "facts/project.md"}]}])
+def test_a_file_that_does_not_follow_is_told(cli: Cli, routes: Routes, status: dict[str, Any]) -> None:
+    """What is remembered or forgotten while its file cannot be written is kept, and the person is told to look."""
+    routes["POST /v1/memories"] = Answer(MEMORY, 201)
+    routes["GET /v1/memories"] = page(MEMORY)
+    routes["DELETE /v1/memories/mem_0000abcd"] = {"id": "x", "document": "facts/project.md", "operation": "4"}
+    routes["GET /v1/sync"] = STATUS | {"refused": [REFUSED]}
+    assert "could not be written" not in cli("remember", "tea").out
+    routes["GET /v1/sync"] = status
+    check(cli, "remember tea", "Remembered in facts/project.md", "could not be written yet. Next: reverie sync status")
+    check(cli, "forget 0000abcd", "Forgotten: tea", "could not be written yet. Next: reverie sync status")
 
 
 @pytest.mark.usefixtures("daemon")
