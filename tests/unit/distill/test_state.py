@@ -279,3 +279,13 @@ def test_a_refusal_is_no_agreement() -> None:
     """It corrects."""
     thread = Thread().user(TASK).agent("Shall I use two queues for the exporter, one each?").user("no, stop")
     assert ENGINE.working_state(thread.messages).recent_decisions == ()
+
+
+def test_what_comes_next_is_what_the_agent_said_it_does_now() -> None:
+    """Without a plan its last words tell, also when they leave out who acts, and however many calls they took."""
+    thread = Thread().user("Move the retries of `fetcher.py` into a file").agent("Now update the fetcher's own tests.")
+    for number in range(12):
+        thread.call("Read", {"file_path": f"/w/app/tests/test_{number}.py"}, "retries = 3")
+    assert ENGINE.working_state(thread.messages).next_steps == ("update the fetcher's own tests",)
+    said = Thread().user("Why do the retries of `fetcher.py` stop early?").agent("Now the retries go on until the end.")
+    assert ENGINE.working_state(said.messages).next_steps == ()

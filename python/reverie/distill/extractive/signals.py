@@ -163,6 +163,12 @@ _ABOUT_TO = re.compile(
     r"(?:let me|let's|i'?ll|i will|i(?: still)? need to|i'?m going to|i have to|i should|need to)\s+(?P<what>.{8,})$",
     re.IGNORECASE,
 )
+_NOW_DOING = re.compile(
+    r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent)\b[!,.:]?[\s-]*)*(?:now|next)\b[,:]?\s+"
+    r"(?!(?:i|we|you|he|she|it|they|the|an?|this|that|these|those|there|all|both|every\w*|only|when|with|in|for|if|tests?)"
+    r"\b)(?P<what>[a-z]{3,} .{8,})$",
+    re.IGNORECASE,
+)
 _MIN_WORDS = 4
 _BRIEF_WORDS = 2
 
@@ -239,7 +245,7 @@ def is_imminent(sentence: str) -> bool:
 
 def about_to(sentence: str) -> str:
     """What an agent says it is going to do at once; empty where it says no such thing."""
-    found = _ABOUT_TO.match(sentence)
+    found = _ABOUT_TO.match(sentence) or _NOW_DOING.match(sentence)
     return found["what"].rstrip(" :.…") if found else ""
 
 

@@ -34,7 +34,7 @@ _STEP_LASTS = 1_000
 _FILE_LASTS = 600
 _NEXT_LASTS = 300
 _BLOCKER_LASTS = 80
-_STILL_DOING = 12
+_STILL_DOING = 60
 
 
 def working_state(story: Story, previous: WorkingState | None = None) -> WorkingState:
@@ -180,7 +180,7 @@ def _next_steps(story: Story, before: WorkingState) -> list[Item]:
 
 
 def _about_to(story: Story) -> str:
-    """What the agent last said it was going to do, where nobody spoke since and it did not get far."""
+    """What the agent last said it was going to do, where nobody spoke since: it may take many calls."""
     last = next((step for step in reversed(story.trace.steps) if isinstance(step, Said)), None)
     if last is None or last.role != "assistant" or last.seq < story.trace.steps[-1].seq - _STILL_DOING:
         return ""
