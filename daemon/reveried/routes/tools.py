@@ -29,9 +29,19 @@ async def call_tool(call: Call) -> Reply:
     if tool is None:
         known = ", ".join(each.name for each in tools.TOOLS)
         raise NotFound(f"there is no tool {call.params['name'][:80]!r}", hint=f"the tools are {known}")
-    body = call.into(wire.CallTool)
+    body = _body(call)
     asked = Asked(call.services, call.space, call.who, body.thread or "", call.idempotency)
     return Reply(await run(tool, body.input, asked))
+
+
+def _body(call: Call) -> wire.CallTool:
+    try:
+        return call.into(wire.CallTool)
+    except ValidationError as error:
+        if error.details.get("reason") != "unknown":
+            raise
+        told = {name: value for name, value in error.details.items() if name != "hint"}
+        raise ValidationError(error.message, hint='give the tool\'s parameters as {"input": {...}}', **told) from error
 
 
 ROUTES = (

@@ -182,6 +182,14 @@ def test_what_one_agent_has_seen_another_has_not(folder: Tree) -> None:
     given(client, "memory_write", "reader", path="facts/mooring.md", content="# Mooring\n\n- Rope: 14 mm\n")
 
 
+def test_parameters_stand_in_the_input(daemon: Daemon) -> None:
+    """Those that are given beside it are refused, and the caller is told where they belong."""
+    answer = daemon.ask("POST", "/v1/tools/memory_read", {"path": "facts/user.md"})
+    check_refused(answer, 400, "validation_error")
+    assert answer.json()["details"]["field"] == "path"
+    assert '{"input": {...}}' in answer.json()["details"]["hint"]
+
+
 def test_a_patch_that_does_not_fit_changes_nothing(folder: Tree) -> None:
     """Absent or ambiguous: none of the patches is applied, and the agent is told what to do."""
     client = folder.client
