@@ -185,6 +185,7 @@ def test_messages_are_never_taken_back(client: Client) -> None:
 
 def test_whatever_is_called_undoable_can_be_undone(client: Client) -> None:
     """The newest first: every operation that says so is taken back or names what stands in the way."""
+    client.remember(wire.CreateMemory("The bell rings at noon."))
     outcomes = [(operation, outcome(client, operation.id)) for operation in client.operations(limit=1000).items]
     for operation, refusal in outcomes:
         assert operation.undoable == (refusal is None or "changed since" in refusal or "is deleted" in refusal), (
