@@ -142,7 +142,8 @@ class Folder:
         with self._store.reader(self.space) as reader:
             operation = self._unshown.catch_up(reader)
             root = self._opened()
-            if root is None:
+            if root is None:  # nothing was ever written, and no person has made the folder
+                self.scanned_at = self._now_ms()
                 return Looked()
             root.verify()
             unshown = self._unshown.paths

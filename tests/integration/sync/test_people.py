@@ -11,6 +11,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.documents import ITEMS_MAX
 from reverie.errors import Conflict, NotFound, TooLarge
+from support.daemon import running_daemon
 from support.folder import SAVES, Tree, tree
 
 if TYPE_CHECKING:
@@ -379,3 +380,16 @@ def test_anything_returns_to_any_operation() -> None:
             own.client.rollback("999999")
         with pytest.raises(NotFound):
             own.client.document(USER, at="0")
+
+
+def test_a_daemon_that_has_nothing_to_write_is_in_agreement() -> None:
+    """Before the first memory there is no folder; that is no start that never ends, and a person may make it."""
+    with running_daemon() as daemon, Client(daemon.socket) as client:
+        own = Tree(daemon, client)
+        client.sync_now()
+        assert client.sync_status().state == "ok"
+        assert not own.root.exists()
+
+        own.save("facts/first.md", "- Name: Ada\n")
+        own.agree()
+        assert own.client.document("facts/first.md").content == "- Name: Ada\n"
