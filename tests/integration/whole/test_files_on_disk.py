@@ -12,6 +12,7 @@ import pytest
 from reverie.client import Client
 from reveried.cli.import_file import import_file
 from support.daemon import Daemon, running_daemon
+from support.history import newest
 from support.session import session_file
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def test_a_file_that_a_person_removed_is_gone(space: Space) -> None:
         time.sleep(0.05)
     assert not [item for item in space.client.memories(limit=1000).items if item.document == "facts/mistakes.md"]
 
-    space.client.undo(space.client.operations(limit=1).items[0].id)
+    space.client.undo(newest(space.client).id)
     assert (space.root / "facts" / "mistakes.md").read_text("utf-8") == before
 
 

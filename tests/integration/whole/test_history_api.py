@@ -14,6 +14,7 @@ from reverie.store.backup import restore
 from reverie.store.check import run_check
 from reveried.cli.import_file import import_file
 from support.daemon import running_daemon, scratch_home
+from support.history import newest
 from support.http_checks import add_token, bearer, check_refused
 from support.pages import turned
 from support.session import given_back, session_file
@@ -112,7 +113,7 @@ def test_a_schedule_is_not_taken_back(client: Client) -> None:
     client.create_thread(id="settled")
     client.add_note("settled", "kept", "task")
     made = client.add_schedule("0 3 * * *")
-    operation = client.operations(limit=1).items[0]
+    operation = newest(client)
     assert [change.kind for change in operation.changes] == ["schedule"]
     assert not operation.undoable
     with pytest.raises(Conflict, match="nothing that can be put back"):
@@ -144,7 +145,7 @@ def test_a_deleted_thread_stays_deleted(client: Client, tmp_path: Path) -> None:
     distilled = last(client, "thread.distill")
     note = client.add_note(thread, "an old note", "task")
     client.delete_note(thread, note.id)
-    removed = client.operations(limit=1).items[0].id
+    removed = newest(client).id
     undone = client.undo(distilled).operation
     client.delete_thread(thread, confirm=thread)
     for anew in (False, True):
@@ -163,20 +164,20 @@ def test_what_others_stand_on_is_not_taken_back(client: Client, tmp_path: Path) 
     first = last(client, "thread.distill")
     client.append(thread, [{"role": "user", "content": f"then part_{number}?"} for number in range(14)])
     client.distill(thread)
-    before = client.operations(limit=1).items[0].id
+    before = newest(client).id
     with pytest.raises(Conflict, match="changed since") as caught:
         client.undo(first)
     assert caught.value.details["keys"]
-    assert client.operations(limit=1).items[0].id == before
+    assert newest(client).id == before
 
 
 def test_messages_are_never_taken_back(client: Client) -> None:
     """Appends and deletions of threads say that they cannot be undone, and are refused."""
     client.create_thread(id="said")
     client.append("said", [{"role": "user", "content": "x"}])
-    appended = client.operations(limit=1).items[0]
+    appended = newest(client)
     client.delete_thread("said", confirm="said")
-    deleted = client.operations(limit=1).items[0]
+    deleted = newest(client)
     for operation in (appended, deleted):
         assert not operation.undoable
         with pytest.raises((Conflict, ValidationError)):
@@ -208,10 +209,10 @@ def test_an_undo_with_a_key_is_made_once(client: Client) -> None:
     """The same answer, one operation."""
     client.create_thread(id="undone")
     client.add_note("undone", "to be taken back", "task")
-    operation = client.operations(limit=1).items[0].id
+    operation = newest(client).id
     first = client.undo(operation, key="undo once")
     assert client.undo(operation, key="undo once") == first
-    assert client.operations(limit=1).items[0].id == first.operation
+    assert newest(client).id == first.operation
     assert client.notes("undone").items == []
 
 
@@ -360,9 +361,9 @@ def test_status_counts_what_is_there(client: Client) -> None:
     status = client.status()
     assert status.counts["threads"] == len(client.threads(limit=1000).items)
     assert status.counts["memories"] == len(client.memories(limit=1000).items)
-    assert status.counts["operations"] == client.operations(limit=1).items[0].seq
+    assert status.counts["operations"] == newest(client).seq
     assert status.counts["archives"] == len(client.archives(limit=1000).items)
-    assert status.operation == client.operations(limit=1).items[0].id
+    assert status.operation == newest(client).id
     assert status.spend.total == status.spend.today > 0
     assert status.model.engine == "extractive"
     with running_daemon() as own, Client(own.socket) as empty:

@@ -10,6 +10,7 @@ from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reveried.cli.import_file import import_file
 from support.daemon import running_daemon
+from support.history import newest
 from support.http_checks import check_refused
 from support.pages import turned
 from support.session import session_file
@@ -102,9 +103,9 @@ def test_recall_finds_what_answers(client: Client) -> None:
     known = client.memory(best.id)
     assert known.access_count == best.access_count >= 1
     assert known.last_accessed_at is not None
-    operation = client.operations(limit=1).items[0].id
+    operation = newest(client).id
     assert client.recall(name).hits[0].memory.access_count == known.access_count + 1
-    assert client.operations(limit=1).items[0].id == operation
+    assert newest(client).id == operation
 
 
 def test_recall_keeps_to_what_was_asked(client: Client) -> None:
