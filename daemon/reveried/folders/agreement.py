@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from reverie.sync.node import Stamp
     from reverie.sync.values import Known
@@ -57,6 +57,10 @@ class Agreement:
     def expected(self) -> set[str]:
         """The paths at which a file should be, or was seen to be gone."""
         return {path for path, known in self.known.items() if known.sha256 or known.missing_since is not None}
+
+    def having(self, digests: Collection[str]) -> set[str]:
+        """The paths whose files had one of these SHA-256 when they were last dealt with."""
+        return {path for path, known in self.known.items() if known.sha256 in digests}
 
     def missing(self) -> dict[str, int]:
         """The files that are gone, and since when (ms)."""

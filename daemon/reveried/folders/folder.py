@@ -12,6 +12,7 @@ from reverie.errors import ReverieError
 from reverie.ids import new_id
 from reverie.store.moments import from_ms
 from reverie.sync.displaced import recover
+from reverie.sync.look import sha256
 from reverie.sync.node import Refusal, refused
 from reverie.sync.reconcile import reconcile
 from reverie.sync.root import Root
@@ -218,6 +219,9 @@ class Folder:
         looked = Looked()
         found = [self._case(reader, root, path, stamps, looked) for path in sorted(wanted)]
         cases = [case for case in found if case is not None]
+        if not whole:
+            moved = (self._case(reader, root, path, {}, looked) for path in self._moved(root, cases))
+            cases += [case for case in moved if case is not None]
         looked.paths = {case.path for case in cases}
         looked.plan = reconcile(
             cases,
@@ -232,6 +236,15 @@ class Folder:
             self._stopped = tuple(path for stop in looked.plan.stops for path in stop.paths)
             self._accepting = False
         return looked
+
+    def _moved(self, root: Root, cases: list[Case]) -> list[str]:
+        """Files that were not looked at and are gone, while one that was has their bytes: they were moved there."""
+        known = self.agreement.known
+        found = {case.path: sha256(case.seen) for case in cases if case.seen and case.disk is None}
+        came = {digest for path, digest in found.items() if path not in known or known[path].sha256 != digest}
+        olds = self.agreement.having(came) - {case.path for case in cases} if came else set()
+        there = self._stat(root, olds)
+        return sorted(path for path in olds if path not in there and self._covering(path) is None)
 
     def _rules(self) -> Rules:
         config = self._config

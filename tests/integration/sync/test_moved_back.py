@@ -1,8 +1,8 @@
-"""A file that was moved away and comes back over another of its name, with a real daemon."""
+"""A file that is moved over another one, with a real daemon: what came is no old text of what was there."""
 
 from __future__ import annotations
 
-from support.folder import tree
+from support.folder import rename_over, tree
 
 OLD = "# Facts\n\n- Role: engineer\n- Tea: green\n"
 ANEW = "# Anew\n\n- City: Oslo\n"
@@ -28,3 +28,22 @@ def test_an_old_buffer_that_is_saved_over_a_document_made_anew_loses_no_word() -
             assert line in texts
         assert own.read("facts/a.md").endswith("- Typed: here\n")
         assert len(own.client.conflicts().items) == 1
+
+
+def test_a_file_that_is_moved_over_its_own_older_copy_is_taken_as_it_is() -> None:
+    """An agent took a line out of the copy, and writes there before anybody has looked at the rest of the folder."""
+    with tree(REVERIE_SYNC_DEBOUNCE_MS="2000") as own:
+        own.client.put_document("facts/a.md", OLD)
+        own.agree()
+        rename_over(own.path("facts/b.md"), own.read("facts/a.md"))
+        own.agree()
+        own.client.patch_document("facts/b.md", [("- Tea: green\n", "")])
+        own.agree()
+
+        own.path("facts/a.md").replace(own.path("facts/b.md"))
+        own.client.append_entry("facts/b.md", "- Agent: more")
+        own.agree()
+
+        assert [path.name for path in own.path("facts").iterdir()] == ["b.md"]
+        for line in ("- Role: engineer", "- Tea: green", "- Agent: more"):
+            assert line in own.read("facts/b.md")
