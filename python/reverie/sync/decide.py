@@ -166,7 +166,9 @@ def _wait(known: Known, look: Look, *, since: int | None = None) -> Plan | None:
 def _agreed(case: Case, found: str, held: Held, look: Look) -> Known:
     """The record of a file that says what the store says: ours, or one that somebody saved so."""
     known = case.known
-    if known is None or (known.operation == held.operation and not is_ours(known, found)):
+    if known is None:  # a crash may have forgotten that we wrote it, and that nobody may have seen it yet
+        known = Known(case.path, "", 0)
+    elif known.operation == held.operation and not is_ours(known, found):
         return Known(case.path, found, held.operation, saved=Saved(held.operation))
     return replace(
         known,

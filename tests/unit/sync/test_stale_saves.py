@@ -377,3 +377,16 @@ def test_a_deletion_by_somebody_who_made_the_document_anew_is_one() -> None:
 
     assert saved(sides, f"{BASE}- Typed: here\n") == "# User\n\n- Name: Ana\n- Typed: here\n"
     assert copies(sides) == []
+
+
+def test_what_a_crash_forgot_to_have_written_may_be_unseen_all_the_same() -> None:
+    """An agent made the document, nothing is known of its file, and a new file that was begun before is saved there."""
+    sides = Sides()
+    sides.put(PATH, ADDED)
+    sides.settle()
+    sides.records.clear()
+    sides.settle()
+
+    fresh = "# Begun\n\n- Typed: before there was a file\n"
+    assert saved(sides, fresh) == fresh
+    assert copies(sides) == [ADDED]
