@@ -58,7 +58,7 @@ class Agents:
         path = self._path()
         held = self.reads(path)
         lines = held.content.splitlines() if held is not None else []
-        free = [line for line in lines if words(line) and not line.startswith(MADE)]
+        free = [line for line in lines if words(line) and not line.removeprefix("\ufeff").startswith(MADE)]
         if free:
             line = self.pick.choice(free)
             other = f"{line.rsplit(' ', 1)[0]} {self.ledger.word()}"

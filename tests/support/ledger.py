@@ -23,7 +23,12 @@ WORD = re.compile(r"\bw\d+\b")
 
 def words(text: str) -> set[str]:
     """The words that are followed."""
-    return {word for line in text.splitlines() if not line.startswith(MADE) for word in WORD.findall(line)}
+    return {
+        word
+        for line in text.removeprefix("\ufeff").splitlines()
+        if not line.startswith(MADE)
+        for word in WORD.findall(line)
+    }
 
 
 @dataclass(slots=True)
