@@ -169,7 +169,8 @@ def _agreed(case: Case, found: str, held: Held, look: Look) -> Known:
     if known is None:  # a crash may have forgotten that we wrote it, and that nobody may have seen it yet
         known = Known(case.path, "", 0)
     elif known.operation == held.operation and not is_ours(known, found):
-        return Known(case.path, found, held.operation, saved=Saved(held.operation))
+        then = Known(case.path, found, held.operation, saved=known.saved, earlier=known.earlier)
+        return then.and_saved(Saved(held.operation))
     return replace(
         known,
         sha256=found,

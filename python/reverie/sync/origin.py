@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reverie.sync.ancestor import Candidate, parent
-from reverie.sync.values import Version
+from reverie.sync.values import Saved, Version
 
 if TYPE_CHECKING:
     from reverie.sync.values import Case, Known, Rules
@@ -82,9 +82,7 @@ def _unless_former(version: Version, known: Known) -> Version | None:
 def _replaced(case: Case, known: Known, text: str, replaced_by: int) -> Version | None:
     """The text that a save into a replaced file was made from."""
     texts = [each for each in case.versions if each.operation < replaced_by]
-    if known.saved is not None and known.saved.operation is not None and known.saved.text is not None:
-        texts.append(Version(known.saved.operation, known.saved.text))
-    texts = sorted(texts, key=lambda each: -each.operation)
+    texts = sorted([*texts, *_merged(known)], key=lambda each: -each.operation)
     if not texts:
         return None
     best = texts[parent(text, [Candidate(each.text, lately=True) for each in texts])]
@@ -102,27 +100,35 @@ def _last(case: Case, known: Known) -> Version | None:
 
 
 def _texts(case: Case, known: Known) -> list[Version]:
-    """The texts that were on the disk, or may have been, newest first, and among them a save that was merged."""
+    """The texts that were on the disk, or may have been, newest first, and among them the saves that were merged."""
     if known.operation is None:
         return []
     texts = [each for each in case.versions if known.intended or each.operation <= known.operation]
-    saved = known.saved
-    if saved is not None and saved.operation is not None and saved.text is not None:
-        texts.append(Version(saved.operation, saved.text))
-    return sorted(texts, key=lambda each: -each.operation)
+    return sorted([*texts, *_merged(known)], key=lambda each: -each.operation)
+
+
+def _merged(known: Known) -> list[Version]:
+    """The last saves that were merged, as people saved them: an editor that does not load the file again has them."""
+    saves = (known.saved, *known.earlier)
+    return [
+        Version(each.operation, each.text)
+        for each in saves
+        if each is not None and each.operation is not None and each.text is not None
+    ]
 
 
 def _candidate(case: Case, known: Known, version: Version, at: int, rules: Rules) -> Candidate:
     """What a text is for a save at this time."""
     saved, operation = known.saved, version.operation
     own = before = False
+    other = Saved(operation, version.text) in known.earlier
     if saved is not None and saved.operation is not None:
         own = operation == saved.operation and saved.text in {None, version.text}
-        before = operation < saved.operation and operation != known.operation
+        before = other or (operation < saved.operation and operation != known.operation)
     late = any(
         shown.operation is not None
         and at - shown.at < rules.unseen_ms
-        and (shown.operation > operation or (own and shown.operation == operation))
+        and (shown.operation > operation or (shown.operation == operation and (own or other)))
         for shown in known.shown
     )
     if known.intended and case.held is not None and operation < case.held.operation:

@@ -40,18 +40,18 @@ def settled(
     disk, data = case.disk or sha256(veil.raw.encode()), after.raw.encode()
     operation = None if after.text != held.text else held.operation
     made_at = known.made_at if known.sha256 else look.now_ms
-    then = Known(case.path, sha256(data), operation, made_at=made_at, saved=known.saved)
-    if save is not None and _is_older(case, known):  # an editor goes on from the save that came after it
-        then = replace(then, merged=known.merged)
+    then = Known(case.path, sha256(data), operation, made_at=made_at, saved=known.saved, earlier=known.earlier)
+    if save is not None and case.replaced_by is not None and _is_later(known, case.replaced_by):
+        then = replace(then.and_earlier(Saved(case.replaced_by - 1, veil.text)), merged=known.merged)
     elif save is not None and sha256(data) != save:  # an editor that does not load it again goes on from what was saved
-        then = replace(then, merged=save, saved=Saved(operation, veil.text))
+        then = replace(then.and_saved(Saved(operation, veil.text)), merged=save)
     elif save is not None:
-        then = replace(then, saved=Saved(operation))
+        then = then.and_saved(Saved(operation))
     elif known.merged == known.sha256:
         then = replace(then, merged=known.merged)
     writes: tuple[Write, ...] = ()
     if case.disk is not None and not is_ours(known, case.disk):  # somebody has saved since: that is looked at next
-        record = replace(known, saved=then.saved)
+        record = replace(known, saved=then.saved, earlier=then.earlier)
     elif sha256(data) == disk:
         record = replace(then, shown=known.shown) if case.disk else then
     else:
@@ -64,6 +64,7 @@ def settled(
             intended=frozenset({then.sha256}),
             merged=then.merged,
             saved=then.saved,
+            earlier=then.earlier,
         )
     plan = Plan(
         puts=(Put(case.path, after.text, held.operation),) if operation is None else (),
@@ -74,10 +75,10 @@ def settled(
     return plan if conflict is None else plan.joined(copied(case.path, held.text, conflict, look))
 
 
-def _is_older(case: Case, known: Known) -> bool:
-    """Whether a save into a replaced file comes to light after one that was made later."""
+def _is_later(known: Known, replaced_by: int) -> bool:
+    """Whether the last save was made later than one that went into a file which that operation's text replaced."""
     saved = known.saved.operation if known.saved is not None else None
-    return case.replaced_by is not None and saved is not None and saved >= case.replaced_by
+    return saved is not None and saved >= replaced_by
 
 
 def carried(veil: Veil, target: str, look: Look) -> Veil | None:

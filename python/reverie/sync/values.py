@@ -15,8 +15,8 @@ The SHA-256 of a file is that of its raw bytes, in lower-case hexadecimal. Times
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
 
 __all__ = [
     "Case",
@@ -38,6 +38,9 @@ __all__ = [
     "Version",
     "Write",
 ]
+
+EARLIER_MAX: Final = 4
+"""Merged saves before the last one that are kept of a file: so many more editors of it may be open."""
 
 StopReason: TypeAlias = Literal["mass_deletion"]
 
@@ -100,6 +103,18 @@ class Known:
     shown: tuple[Shown, ...] = ()  # what reached the disk from the store since a person last saved, newest first
     made_at: int | None = None  # when the store's words made the file where there was none
     saved: Saved | None = None  # what a person last saved; None: nobody has
+    earlier: tuple[Saved, ...] = ()  # merged saves from before that one, newest first: other editors go on from them
+
+    def and_saved(self, saved: Saved) -> Known:
+        """This record once a person saved that; the text of the save before is kept if a merge changed it."""
+        before = () if self.saved is None or self.saved.text in {None, saved.text} else (self.saved,)
+        return replace(self, saved=saved).and_earlier(*before)
+
+    def and_earlier(self, *saves: Saved) -> Known:
+        """This record with merged saves, newest first, from before the last one."""
+        texts = {each.text for each in (self.saved, *saves) if each is not None}
+        others = (each for each in self.earlier if each.text not in texts)
+        return replace(self, earlier=(*saves, *others)[:EARLIER_MAX])
 
     def at(self, operation: int) -> Known:
         """This record of a plan once its put has become `operation`."""
@@ -109,7 +124,16 @@ class Known:
         shown = tuple(Shown(operation, each.at) if each.operation is None else each for each in self.shown)
         own = operation if self.operation is None else self.operation
         return Known(  # a first look at a folder makes tens of thousands: `replace` takes five times as long
-            self.path, self.sha256, own, self.missing_since, self.intended, self.merged, shown, self.made_at, saved
+            self.path,
+            self.sha256,
+            own,
+            self.missing_since,
+            self.intended,
+            self.merged,
+            shown,
+            self.made_at,
+            saved,
+            self.earlier,
         )
 
 
