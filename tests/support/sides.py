@@ -244,3 +244,23 @@ def same(sides: Sides, path: str = PATH) -> str:
 def copies(sides: Sides) -> list[str]:
     """The texts of the conflict copies in the folder."""
     return [data.decode() for path, data in sorted(sides.files.items()) if ".sync-conflict-" in path]
+
+
+def written(*texts: str, path: str = PATH) -> Sides:
+    """These texts came from agents, an hour apart, and each reached the folder; the last one did just now."""
+    sides = Sides()
+    for text in texts:
+        sides.now_ms += 60 * MINUTE
+        sides.put(path, text)
+        sides.settle()
+    return sides
+
+
+def saved(sides: Sides, text: str, path: str = PATH) -> str:
+    """What both sides say after a person saved this."""
+    sides.save(path, text)
+    sides.settle()
+    found = sides.text(path)
+    assert found is not None
+    assert sides.files[path].decode() == found
+    return found

@@ -5,29 +5,9 @@ from __future__ import annotations
 import pytest
 
 from reverie.sync.values import Plan
-from support.sides import BASE, MINUTE, PATH, Sides, copies
+from support.sides import BASE, MINUTE, PATH, Sides, copies, saved, written
 
 ADDED = BASE + "- Tea: green, without sugar\n"
-
-
-def written(*texts: str, path: str = PATH) -> Sides:
-    """These texts came from agents, an hour apart, and each reached the folder; the last one did just now."""
-    sides = Sides()
-    for text in texts:
-        sides.now_ms += 60 * MINUTE
-        sides.put(path, text)
-        sides.settle()
-    return sides
-
-
-def saved(sides: Sides, text: str, path: str = PATH) -> str:
-    """What both sides say after a person saved this."""
-    sides.save(path, text)
-    sides.settle()
-    found = sides.text(path)
-    assert found is not None
-    assert sides.files[path].decode() == found
-    return found
 
 
 @pytest.mark.parametrize("later_ms", [1_000, 5 * MINUTE, 60 * MINUTE])
@@ -62,51 +42,6 @@ def test_a_person_who_goes_on_after_a_merge_from_the_old_buffer_may_take_back_th
     sides.now_ms += MINUTE
 
     assert saved(sides, BASE + two) == ADDED + two
-
-
-TRIP = "# Trip\n\n- train at eight tea\n- hotel by the lake\n- boat at noon sharp\n- bus not wanted tea\n## tea food\n"
-SHOP = "# Shop\n\n- milk two pints\n"
-
-
-def goes_on(sides: Sides, line: str) -> None:
-    """An agent adds a line, which the disk shows a moment later."""
-    sides.put(PATH, sides.files[PATH].decode() + line)
-    sides.settle()
-    sides.now_ms += 100
-
-
-def test_an_editor_goes_on_from_what_it_saved_itself_though_another_saved_in_between() -> None:
-    """What an agent wrote stays, though neither of the two editors ever loads the file again."""
-    sides = written("# T\n\n- one two three\n")
-    trip = TRIP.replace("lake", "lake soon")
-    saved(sides, TRIP)
-    goes_on(sides, "## weather tea\n")
-    saved(sides, trip)
-    saved(sides, SHOP + "- oats one\n")
-    goes_on(sides, "- walk at dawn tea long\n")
-    goes_on(sides, "- sauna by the lake\n")
-
-    text = saved(sides, trip.replace("# Trip\n\n", "# Trip\n") + "  seats twelve and fourteen ok\n")
-
-    assert "## weather tea\n" in text
-    assert "- walk at dawn tea long\n- sauna by the lake\n" in text
-
-
-def test_two_editors_save_in_turn_what_they_have_had_all_along() -> None:
-    """A save that changes nothing is no reason to believe that the other editor has seen everything."""
-    one = "# Trip\n\n## train at eight sharp\n## tea from main station here\n- tea by the lake\n- boat at noon tea\n"
-    two = one + "- hotel for two nights\n"
-    sides = written(one)
-    sides.now_ms += 60 * MINUTE
-    goes_on(sides, "- tea\n")
-    saved(sides, SHOP)
-    saved(sides, one)
-    goes_on(sides, "  oolong\n")
-
-    for text in (one, two, SHOP, two):
-        saved(sides, text)
-        sides.now_ms += 100
-        assert b"  oolong\n" in b"".join(sides.files.values())
 
 
 def test_an_older_buffer_than_that_is_found_too() -> None:

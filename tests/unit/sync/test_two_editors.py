@@ -1,0 +1,49 @@
+"""Two editors of one file that never load it again: each goes on from what it saved itself."""
+
+from __future__ import annotations
+
+from support.sides import MINUTE, PATH, Sides, saved, written
+
+TRIP = "# Trip\n\n- train at eight tea\n- hotel by the lake\n- boat at noon sharp\n- bus not wanted tea\n## tea food\n"
+SHOP = "# Shop\n\n- milk two pints\n"
+
+
+def goes_on(sides: Sides, line: str) -> None:
+    """An agent adds a line, which the disk shows a moment later."""
+    sides.put(PATH, sides.files[PATH].decode() + line)
+    sides.settle()
+    sides.now_ms += 100
+
+
+def test_an_editor_goes_on_from_what_it_saved_itself_though_another_saved_in_between() -> None:
+    """What an agent wrote stays, though neither of the two editors ever loads the file again."""
+    sides = written("# T\n\n- one two three\n")
+    trip = TRIP.replace("lake", "lake soon")
+    saved(sides, TRIP)
+    goes_on(sides, "## weather tea\n")
+    saved(sides, trip)
+    saved(sides, SHOP + "- oats one\n")
+    goes_on(sides, "- walk at dawn tea long\n")
+    goes_on(sides, "- sauna by the lake\n")
+
+    text = saved(sides, trip.replace("# Trip\n\n", "# Trip\n") + "  seats twelve and fourteen ok\n")
+
+    assert "## weather tea\n" in text
+    assert "- walk at dawn tea long\n- sauna by the lake\n" in text
+
+
+def test_two_editors_save_in_turn_what_they_have_had_all_along() -> None:
+    """A save that changes nothing is no reason to believe that the other editor has seen everything."""
+    one = "# Trip\n\n## train at eight sharp\n## tea from main station here\n- tea by the lake\n- boat at noon tea\n"
+    two = one + "- hotel for two nights\n"
+    sides = written(one)
+    sides.now_ms += 60 * MINUTE
+    goes_on(sides, "- tea\n")
+    saved(sides, SHOP)
+    saved(sides, one)
+    goes_on(sides, "  oolong\n")
+
+    for text in (one, two, SHOP, two):
+        saved(sides, text)
+        sides.now_ms += 100
+        assert b"  oolong\n" in b"".join(sides.files.values())
