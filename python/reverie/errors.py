@@ -46,6 +46,7 @@ __all__ = [
     "UnsupportedMedia",
     "ValidationError",
     "from_code",
+    "unexpected",
 ]
 
 
@@ -237,3 +238,8 @@ def from_code(code: str, message: str, details: dict[str, Any]) -> ReverieError:
     error = _BY_CODE.get(code, ReverieError)(message)
     error.details.update(details)
     return error
+
+
+def unexpected(error: Exception) -> ReverieError:
+    """What others learn of a defect: that it is one, and where to look; never what the error held."""
+    return ReverieError("The daemon met an unexpected error.", hint="reverie logs shows it.", kind=type(error).__name__)

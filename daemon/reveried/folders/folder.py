@@ -10,19 +10,20 @@ from reverie.engine import projecting, syncing
 from reverie.engine.listing import Listing
 from reverie.errors import ReverieError
 from reverie.ids import new_id
-from reverie.store.moments import from_ms
 from reverie.sync.displaced import recover
 from reverie.sync.look import sha256
 from reverie.sync.node import Refusal, refused
 from reverie.sync.reconcile import reconcile
 from reverie.sync.root import Root
-from reverie.sync.scan import Limits, look, read, scan
+from reverie.sync.scan import Limits
 from reverie.sync.swap import Overtaken, put, take
 from reverie.sync.values import Plan, Remove, Rules
 from reverie.sync.veil import Veil
 from reveried.folders.agreement import Agreement
 from reveried.folders.late import LateSaves
 from reveried.folders.projection import Projection
+from reveried.folders.sight import Sight
+from reveried.folders.standing import standing
 from reveried.folders.unshown import Unshown
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from reveried.config import Sync
     from reveried.folders.late import Saved
 
-__all__ = ["Folder", "Looked", "Wrote"]
+__all__ = ["Committed", "Folder", "Looked", "Wrote"]
 
 ID_RANDOM_BYTES = 10
 AGAIN_MS = 500  # before a file that was being written is looked at again
@@ -66,6 +67,14 @@ class Wrote:
 
     written: int = 0
     again: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Committed:
+    """What became of the store's side of a plan: the operation of each document that was put, and what failed."""
+
+    became: dict[str, int] = field(default_factory=dict)
+    failed: dict[str, ReverieError] = field(default_factory=dict)
 
 
 class Folder:
@@ -99,7 +108,7 @@ class Folder:
         self._random = random
         self._root: Root | None = None
         self._projection = Projection(path)
-        self._refused: dict[str, Refusal] = {}
+        self._sight = Sight(Limits(file_bytes=config.file_bytes, files=config.files))
         self._failed: dict[str, ReverieError] = {}
         self._stopped: tuple[str, ...] = ()
         self._accepting = False
@@ -117,8 +126,8 @@ class Folder:
         """When to look again without being told (ms): a file is gone and may stay so, or was being written."""
         quiet = int(self._config.delete_quiet_seconds * 1000)
         missing = [] if self._stopped else [since + quiet for since in self.agreement.missing().values()]
-        growing = any(each.reason == "growing" for each in self._refused.values())
-        return min([*missing, *([(self.scanned_at or 0) + AGAIN_MS] if growing else [])], default=None)
+        growing = [(self.scanned_at or 0) + AGAIN_MS] if self._sight.growing else []
+        return min([*missing, *growing], default=None)
 
     def accept(self) -> None:
         """The next whole look takes every file that is gone as deleted on purpose."""
@@ -152,8 +161,8 @@ class Folder:
             stamps = self._stat(root, wanted)
             here = {path for path, stamp in stamps.items() if deep or agreement.stamps.get(path) != stamp}
             there = agreement.expected() if wanted is None else agreement.expected() & wanted
-            gone = {path for path in there if path not in stamps and self._covering(path) is None}
-            suspects = (here | gone | unshown | self.late.paths) - self._refused.keys()
+            gone = {path for path in there if path not in stamps and self._sight.covering(path) is None}
+            suspects = (here | gone | unshown | self.late.paths) - self._sight.refused.keys()
             looked = self._decided(reader, root, suspects, stamps, whole=wanted is None)
             looked.operation = operation
             return looked
@@ -177,7 +186,7 @@ class Folder:
     def _recover(self, root: Root, left: Left) -> None:
         """A save that a crash left behind: merged where its document is known, else put where a person finds it."""
         if left.data is None:
-            self._refused[left.name] = refused(f".reverie/swap/{left.name}", "unreadable")
+            self._sight.refused[left.name] = refused(f".reverie/swap/{left.name}", "unreadable")
         elif left.path is not None:
             self.late.add(left.path, left.data, left)
         else:
@@ -186,31 +195,13 @@ class Folder:
                 left.discard()
 
     def _stat(self, root: Root, paths: set[str] | None) -> dict[str, Stamp]:
-        """The files at `paths`, or all of them; what is refused is remembered."""
-        limits = Limits(file_bytes=self._config.file_bytes, files=self._config.files)
+        """The files at `paths`, or all of them."""
         known = self.agreement.stamps
-        if paths is None:
-            found = scan(root, known=known, limits=limits)
-            self._refused = dict(found.refused)
-            self.scanned_at = self._now_ms()
-            return {**found.stamps, **found.copies}
-        stamps: dict[str, Stamp] = {}
-        for path in paths:
-            at = look(root, path, known=known, limits=limits)
-            self._refused.pop(path, None)
-            if isinstance(at, Refusal):
-                self._refused[path] = at
-            elif at is not None:
-                stamps[path] = at
+        if paths is not None:
+            return self._sight.some(root, paths, known)
+        stamps = self._sight.all(root, known)
+        self.scanned_at = self._now_ms()
         return stamps
-
-    def _covering(self, path: str) -> Refusal | None:
-        """The refusal of a path or of a folder above it: it cannot be said whether its file is there."""
-        while path:
-            if path in self._refused:
-                return self._refused[path]
-            path = path.rpartition("/")[0]
-        return self._refused.get("")
 
     def _decided(
         self, reader: Reader, root: Root, wanted: set[str], stamps: dict[str, Stamp], *, whole: bool
@@ -244,7 +235,7 @@ class Folder:
         came = {digest for path, digest in found.items() if path not in known or known[path].sha256 != digest}
         olds = self.agreement.having(came) - {case.path for case in cases} if came else set()
         there = self._stat(root, olds)
-        return sorted(path for path in olds if path not in there and self._covering(path) is None)
+        return sorted(path for path in olds if path not in there and self._sight.covering(path) is None)
 
     def _rules(self) -> Rules:
         config = self._config
@@ -255,9 +246,8 @@ class Folder:
     def _case(self, reader: Reader, root: Root, path: str, stamps: dict[str, Stamp], looked: Looked) -> Case | None:
         """What is known of one path; None for a file that cannot be read now."""
         agreed, saved = self.agreement.known.get(path), self.late.next(path)
-        found = read(root, path, limit=self._config.file_bytes) if path in stamps else None
+        found = self._sight.read(root, path) if path in stamps else None
         if isinstance(found, Refusal):
-            self._refused[path] = found
             return None
         seen, disk = (None, None) if found is None else (found.data, found.sha256)
         if found is not None:
@@ -280,35 +270,42 @@ class Folder:
         saved_at = None if found is None else found.stamp.ctime_ns // 1_000_000
         return syncing.case(reader, path, agreed, seen, versions_max=Rules().versions_max, saved_at=saved_at)
 
-    def write(self, looked: Looked, became: dict[str, int]) -> Wrote:
-        """Carries out the folder's side of a plan whose store side is committed; `became` are the new operations.
+    def write(self, looked: Looked, committed: Committed) -> Wrote:
+        """Carries out the folder's side of a plan whose store side is committed.
 
-        A file that somebody changed since the look is left as it is, and named in `again`. One that cannot be written
-        is told by the status; the others are.
+        A file that somebody changed since the look is left as it is, and named in `again`. One that cannot be written,
+        or not be taken in, is told by the status and tried again later; the others are.
         """
         wrote = Wrote()
-        root, plan = self._root, looked.plan
+        root, became = self._root, committed.became
         if root is None:
             return wrote
+        plan = looked.plan.without(committed.failed)
         self.agreement.agree([each.at(became.get(each.path, 0)) for each in plan.records], looked.stamps)
         self.agreement.forget(plan.forgotten)
-        done = set(looked.paths)
+        failed = dict(committed.failed)
         changes: list[Write | Remove] = [*plan.writes, *plan.removals]
         for change in changes:
             try:
                 settled = self._changed(root, change, became)
             except ReverieError as error:
-                self._failed[change.path] = error
-                self._unshown.add(change.path)
-                done.discard(change.path)
+                failed[change.path] = error
                 continue
-            self._failed.pop(change.path, None)
             wrote.written += settled
             if not settled:
                 wrote.again.add(change.path)
+        done = looked.paths - failed.keys()
+        self._tell_failed(failed, done)
         self._unshown.dealt_with(done - wrote.again, looked.operation, became)
         wrote.again |= {path for path in done - wrote.again if self.late.merged(path, looked.late.get(path))}
         return wrote
+
+    def _tell_failed(self, failed: dict[str, ReverieError], done: set[str]) -> None:
+        for path, error in failed.items():
+            self._failed[path] = error
+            self._unshown.add(path)
+        for path in done:
+            self._failed.pop(path, None)
 
     def _changed(self, root: Root, change: Write | Remove, became: dict[str, int]) -> bool:
         """Writes or removes one file; whether that was all, and nobody was faster."""
@@ -370,33 +367,17 @@ class Folder:
 
     def told(self) -> dict[str, Any]:
         """How the folder stands, as the wire tells it."""
-        problem, stopped = self.problem, self._stopped
-        reason = problem.message if problem is not None else None
-        hint = problem.hint if problem is not None else None
-        if stopped and problem is None:
-            reason = f"{len(stopped)} files are gone at once"
-            hint = "bring them back, or say that it was meant: reverie sync now --accept-deletions"
-        scanned = self.scanned_at
-        return {
-            "state": "stopped" if reason is not None else "ok" if scanned is not None else "starting",
-            "root": str(self.path),
-            "pending": len(self._unshown.paths | self.late.paths),
-            "missing": sorted(stopped or self.agreement.missing()),
-            "refused": [
-                *({"path": each.path, "reason": each.reason, "hint": each.hint} for each in self._refused.values()),
-                *(
-                    {"path": path, "reason": error.code, "hint": error.hint or error.message}
-                    for path, error in sorted(self._failed.items())
-                ),
-                *(
-                    {"path": path, "reason": "projection", "hint": f"it is made by Reverie; your text is at {aside}"}
-                    for path, aside in self._projection.set_aside
-                ),
-            ],
-            "reason": reason,
-            "hint": hint,
-            "lastScanAt": None if scanned is None else from_ms(scanned),
-        }
+        return standing(
+            self.path,
+            problem=self.problem,
+            stopped=self._stopped,
+            pending=len(self._unshown.paths | self.late.paths),
+            missing=self.agreement.missing(),
+            refused=self._sight.refused.values(),
+            failed=self._failed,
+            set_aside=self._projection.set_aside,
+            scanned_at=self.scanned_at,
+        )
 
     def close(self) -> None:
         """Gives back what is open."""

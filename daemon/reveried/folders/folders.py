@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reverie.engine import projecting, syncing
-from reverie.errors import Conflict, ReverieError
+from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, unexpected
 from reverie.ids import new_id
 from reveried.flows.turns import turn
 from reveried.folders.attendant import Attendant
-from reveried.folders.folder import Folder
+from reveried.folders.folder import Committed, Folder
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from reverie.projections import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Store
+    from reverie.sync.values import Plan
     from reveried.config import Config
     from reveried.folders.folder import Looked, Wrote
     from reveried.worker import Submit
@@ -165,35 +167,38 @@ class Folders:
         outcome.read += looked.read
         if wrote is None:
             try:
-                became = await self._commit(folder.space, looked.plan, outcome)
+                committed = await self._commit(folder.space, looked.plan, outcome)
             except Conflict as conflict:
                 if not conflict.details.get("stale"):
                     raise
                 return set(looked.paths)
-            wrote = await asyncio.to_thread(folder.write, looked, became)
+            wrote = await asyncio.to_thread(folder.write, looked, committed)
         outcome.written += wrote.written
         if looked.paths:
             self._written(folder.space)
         return wrote.again
 
-    async def _commit(self, space: str, plan: Any, outcome: Outcome) -> dict[str, int]:
-        """The store's side of a plan, some parts at a time; the operation of each document that was put."""
-        became: dict[str, int] = {}
-        parts = [part for part in syncing.parts(plan) if part.puts or part.deletes]  # records wait for the next ones
-        for first in range(0, len(parts), PARTS_AT_ONCE):
+    async def _commit(self, space: str, plan: Plan, outcome: Outcome) -> Committed:
+        """The store's side of a plan, some parts at a time; what is wrong with one path keeps no other back."""
+        committed = Committed()
+        parts = deque(part for part in syncing.parts(plan) if part.puts or part.deletes)  # records wait for others
+        bulk = len(parts) > 1
+        while parts:
+            some = [parts.popleft() for _ in range(min(PARTS_AT_ONCE, len(parts)))]
             submits = [
-                self._submit(syncing.commit(part, space=space, at=self._clock(), new_id=self._id), bulk=len(parts) > 1)
-                for part in parts[first : first + PARTS_AT_ONCE]
+                self._submit(syncing.commit(part, space=space, at=self._clock(), new_id=self._id), bulk=bulk)
+                for part in some
             ]
             done = await asyncio.gather(*submits, return_exceptions=True)  # none goes on behind the caller's back
-            for each in done:
+            for part, each in zip(some, done, strict=True):
                 if isinstance(each, BaseException):
-                    raise each
-                became |= each.value
-        outcome.adopted += len(plan.puts)
-        outcome.deleted += len(plan.deletes)
-        outcome.conflicts += len(plan.copies)
-        return became
+                    parts.extend(_left(space, part, each, committed))
+                else:
+                    committed.became |= each.value
+                    outcome.adopted += len(part.puts)
+                    outcome.deleted += len(part.deletes)
+                    outcome.conflicts += len(part.copies)
+        return committed
 
     async def record(self, space: str) -> None:
         """Keeps what is agreed on in the store. Without it, after a crash, the folder is compared anew."""
@@ -246,7 +251,25 @@ def _look_and_write(folder: Folder, paths: set[str] | None, *, deep: bool) -> tu
     """One look, and at once what follows from it on disk; None where the store has to be told first."""
     looked = folder.look(paths, deep=deep)
     told = looked.plan.puts or looked.plan.deletes
-    return looked, None if told else folder.write(looked, {})
+    return looked, None if told else folder.write(looked, Committed())
+
+
+def _left(space: str, part: Plan, error: BaseException, committed: Committed) -> list[Plan]:
+    """What is to be tried again of a part that failed; a single path is told as failed.
+
+    Raises the error if it is not of the part alone.
+    """
+    stale = isinstance(error, Conflict) and error.details.get("stale")
+    if stale or not isinstance(error, Exception) or isinstance(error, (StorageFailed, DiskFull, Busy)):
+        raise error
+    alone = list(syncing.parts(part, most=1))
+    if len(alone) > 1:
+        return alone
+    if not isinstance(error, ReverieError):
+        logger("reveried.folders").error("a file was not taken in", exc_info=error, space=space)
+        error = unexpected(error)
+    committed.failed |= dict.fromkeys(part.paths, error)
+    return []
 
 
 def _said(space: str, error: ReverieError | OSError) -> None:

@@ -7,7 +7,7 @@ import time
 import urllib.parse
 from typing import TYPE_CHECKING
 
-from reverie.errors import ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError
+from reverie.errors import ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError, unexpected
 from reveried import PROTOCOL
 from reveried.http.auth import caller_of
 from reveried.http.call import Call, Reply, Stream
@@ -51,7 +51,7 @@ class Endpoint:
             logger("reveried.http").error(
                 "a request failed unexpectedly", route=self._route.path, kind=type(error).__name__, exc_info=error
             )
-            await send_error(_unexpected(error), send)
+            await send_error(unexpected(error), send)
         finally:
             self._metrics.observe(self._route.method, self._route.path, status, time.perf_counter() - began)
 
@@ -187,8 +187,3 @@ def _query(raw: bytes) -> dict[str, str]:
     if len(query) != len(pairs):
         raise ValidationError("A name stands twice in the query string.", hint="Give each name once.")
     return query
-
-
-def _unexpected(error: Exception) -> ReverieError:
-    """What a caller learns of a defect: that it is one, and where to look; never what the error held."""
-    return ReverieError("The daemon met an unexpected error.", hint="reverie logs shows it.", kind=type(error).__name__)

@@ -93,14 +93,13 @@ def _texts(reader: Reader, path: str) -> Iterator[Version]:
             yield Version(version.operation, version.value["content"], former)
 
 
-def parts(plan: Plan) -> Iterator[Plan]:
+def parts(plan: Plan, *, most: int = PART_PATHS) -> Iterator[Plan]:
     """The store's side of the plan in plans that are committed one by one; those that hold nothing but records too.
 
-    What belongs together stays so: both paths of a move, and a copy with the path that it is of.
+    What belongs together stays so: both paths of a move, and a copy with the path that it is of. Else a part has so
+    many paths at `most`.
     """
-    paths = {put.path for put in plan.puts} | {delete.path for delete in plan.deletes} | set(plan.forgotten)
-    paths |= {record.path for record in plan.records}
-    place = {path: number for number, group in enumerate(_groups(plan, paths)) for path in group}
+    place = {path: number for number, group in enumerate(_groups(plan, plan.paths, most)) for path in group}
     split: dict[int, _Part] = defaultdict(_Part)
     for put in plan.puts:
         split[place[put.path]].puts.append(put)
@@ -137,7 +136,7 @@ class _Part:
         )
 
 
-def _groups(plan: Plan, paths: set[str]) -> Iterator[set[str]]:
+def _groups(plan: Plan, paths: set[str], most: int) -> Iterator[set[str]]:
     """The paths in sets that are committed together, those first in which a document changes."""
     tied = _tied(plan)
     sizes = {put.path: len(put.text) for put in plan.puts}
@@ -149,7 +148,7 @@ def _groups(plan: Plan, paths: set[str]) -> Iterator[set[str]]:
         if path != min(group) and min(group) in paths:
             continue
         weight = sum(sizes.get(each, 0) for each in group)
-        if part and (size + weight > PART_BYTES or len(part) + len(group) > PART_PATHS):
+        if part and (size + weight > PART_BYTES or len(part) + len(group) > most):
             yield part
             part, size = set(), 0
         part |= group

@@ -16,7 +16,10 @@ The SHA-256 of a file is that of its raw bytes, in lower-case hexadecimal. Times
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 __all__ = [
     "Case",
@@ -271,6 +274,27 @@ class Plan:
     def idle(self) -> bool:
         """Whether nothing is written anywhere but records."""
         return not (self.puts or self.deletes or self.writes or self.removals)
+
+    @property
+    def paths(self) -> set[str]:
+        """Where it changes what the store says, or what is known."""
+        changed: tuple[Put | Delete | Known, ...] = (*self.puts, *self.deletes, *self.records)
+        return {*(each.path for each in changed), *self.forgotten}
+
+    def without(self, paths: Container[str]) -> Plan:
+        """What is left of it if nothing is done about these paths."""
+        return replace(
+            self,
+            puts=tuple(each for each in self.puts if each.path not in paths),
+            deletes=tuple(each for each in self.deletes if each.path not in paths),
+            records=tuple(each for each in self.records if each.path not in paths),
+            forgotten=tuple(path for path in self.forgotten if path not in paths),
+            writes=tuple(each for each in self.writes if each.path not in paths),
+            removals=tuple(each for each in self.removals if each.path not in paths),
+            copies=tuple(each for each in self.copies if each.path not in paths),
+            moves=tuple(each for each in self.moves if each.new not in paths),
+            kept=tuple(each for each in self.kept if each.path not in paths),
+        )
 
     def joined(self, *others: Plan) -> Plan:
         """This plan and others, one after another."""

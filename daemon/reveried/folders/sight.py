@@ -1,0 +1,63 @@
+"""What can be seen of a folder's files, and which of them cannot be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie.sync.node import Refusal
+from reverie.sync.scan import look, read, scan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reverie.sync.node import Stamp
+    from reverie.sync.root import Root
+    from reverie.sync.scan import Limits, Read
+
+__all__ = ["Sight"]
+
+
+class Sight:
+    """The files of one folder as they were when they were last looked at. Blocks; one caller at a time."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self.refused: dict[str, Refusal] = {}
+
+    @property
+    def growing(self) -> bool:
+        """Whether a file was being written."""
+        return any(each.reason == "growing" for each in self.refused.values())
+
+    def all(self, root: Root, known: Mapping[str, Stamp]) -> dict[str, Stamp]:
+        """Every file there is; what is refused is remembered. `known` need not be looked at closely."""
+        found = scan(root, known=known, limits=self._limits)
+        self.refused = dict(found.refused)
+        return {**found.stamps, **found.copies}
+
+    def some(self, root: Root, paths: Iterable[str], known: Mapping[str, Stamp]) -> dict[str, Stamp]:
+        """As `all`, of these paths."""
+        stamps: dict[str, Stamp] = {}
+        for path in paths:
+            at = look(root, path, known=known, limits=self._limits)
+            self.refused.pop(path, None)
+            if isinstance(at, Refusal):
+                self.refused[path] = at
+            elif at is not None:
+                stamps[path] = at
+        return stamps
+
+    def read(self, root: Root, path: str) -> Read | Refusal | None:
+        """A file's bytes; None where there is none. That it is refused is remembered."""
+        found = read(root, path, limit=self._limits.file_bytes)
+        if isinstance(found, Refusal):
+            self.refused[path] = found
+        return found
+
+    def covering(self, path: str) -> Refusal | None:
+        """The refusal of a path or of a folder above it: it cannot be said whether its file is there."""
+        while path:
+            if path in self.refused:
+                return self.refused[path]
+            path = path.rpartition("/")[0]
+        return self.refused.get("")

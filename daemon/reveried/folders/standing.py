@@ -1,0 +1,63 @@
+"""How a folder stands, as the wire tells it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reverie.store.moments import from_ms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from reverie.errors import ReverieError
+    from reverie.sync.node import Refusal
+
+__all__ = ["standing"]
+
+
+def standing(
+    path: Path,
+    *,
+    problem: ReverieError | None,
+    stopped: Sequence[str],
+    pending: int,
+    missing: Iterable[str],
+    refused: Iterable[Refusal],
+    failed: Mapping[str, ReverieError],
+    set_aside: Iterable[tuple[str, str]],
+    scanned_at: int | None,
+) -> dict[str, Any]:
+    """The record of `GET /v1/sync`; `stopped` are the files whose deletion nobody has confirmed yet."""
+    reason = problem.message if problem is not None else None
+    hint = problem.hint if problem is not None else None
+    if stopped and problem is None:
+        reason = f"{len(stopped)} files are gone at once"
+        hint = "bring them back, or say that it was meant: reverie sync now --accept-deletions"
+    return {
+        "state": "stopped" if reason is not None else "ok" if scanned_at is not None else "starting",
+        "root": str(path),
+        "pending": pending,
+        "missing": sorted(stopped or missing),
+        "refused": _refused(refused, failed, set_aside),
+        "reason": reason,
+        "hint": hint,
+        "lastScanAt": None if scanned_at is None else from_ms(scanned_at),
+    }
+
+
+def _refused(
+    refused: Iterable[Refusal], failed: Mapping[str, ReverieError], set_aside: Iterable[tuple[str, str]]
+) -> list[dict[str, str]]:
+    """Files that are not read, files that could not be written, and edits of what only Reverie writes."""
+    return [
+        *({"path": each.path, "reason": each.reason, "hint": each.hint} for each in refused),
+        *(
+            {"path": path, "reason": error.code, "hint": error.hint or error.message}
+            for path, error in sorted(failed.items())
+        ),
+        *(
+            {"path": path, "reason": "projection", "hint": f"it is made by Reverie; your text is at {aside}"}
+            for path, aside in set_aside
+        ),
+    ]

@@ -1,0 +1,123 @@
+"""A space's folder and its store: what is wrong with one file keeps no other back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from reverie.errors import DiskFull, ReverieError, ValidationError
+from reverie.paths import Layout
+from reverie.redact import Redactor
+from reverie.store import Done, Failed, Store, Write
+from reveried.config import load
+from reveried.folders.folders import Folders
+from support.stores import AT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from reverie.store import Kind, Writer
+
+NOW_MS = 1_800_000_000_000
+NAMES = [f"facts/{name}.md" for name in "abcdefgh"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "store", redactor=Redactor()) as opened:
+        yield opened
+
+
+class Watched:
+    """A writer whose puts of documents at one path fail."""
+
+    def __init__(self, writer: Writer, path: str, error: Exception) -> None:
+        self._writer = writer
+        self._path = path
+        self._error = error
+
+    def put(self, kind: Kind, key: tuple[str, ...], value: Any) -> Any:
+        if key == (self._path,):
+            raise self._error
+        return self._writer.put(kind, key, value)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._writer, name)
+
+
+def failing(store: Store, path: str, error: Exception | None) -> Callable[..., Any]:
+    """Commits as the daemon's writer does, but for one path."""
+
+    async def submit(write: Write[Any], *, bulk: bool = False) -> Done[Any]:
+        del bulk
+        body = write.body
+        if error is not None:
+            write = Write(
+                write.space, write.who, write.why, lambda writer: body(cast("Writer", Watched(writer, path, error)))
+            )
+        (done,) = store.commit([write], at=AT)
+        if isinstance(done, Failed):
+            raise done.error
+        return done
+
+    return submit
+
+
+def folders(store: Store, root: Path, submit: Callable[..., Any]) -> Folders:
+    env = {"REVERIE_HOME": str(root.parent / "home"), "REVERIE_MEMORY_DATA_DIR": str(root)}
+    config = load(Layout.from_env(env, root.parent, 0), env, home=root.parent)
+    return Folders(
+        store,
+        submit,
+        Redactor(),
+        config,
+        store_id="st_1",
+        clock=lambda: AT,
+        now_ms=lambda: NOW_MS,
+        random=os.urandom,
+    )
+
+
+@pytest.mark.parametrize("error", [ValidationError("no"), KeyError("a defect")])
+def test_what_is_wrong_with_one_file_keeps_no_other_back(tmp_path: Path, store: Store, error: Exception) -> None:
+    """It is told, with what failed; the others are taken in, and it is tried again with the next look."""
+    root = tmp_path / "root"
+    for name in NAMES:
+        (root / "default" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "default" / name).write_text(f"# {name}\n", encoding="utf-8")
+
+    async def run() -> None:
+        sick = folders(store, root, failing(store, "facts/c.md", error))
+        outcome = await sick.sync("default", None, whole=True)
+        assert outcome.adopted == len(NAMES) - 1
+        told = sick.of("default").told()
+        assert [each["path"] for each in told["refused"]] == ["facts/c.md"]
+        assert told["refused"][0]["reason"] == getattr(error, "code", ReverieError.code)
+        assert told["state"] == "ok"
+        sick._submit = failing(store, "", None)
+        outcome = await sick.sync("default", set())
+        assert outcome.adopted == 1
+        assert sick.of("default").told()["refused"] == []
+        await sick.close()
+
+    asyncio.run(run())
+
+
+def test_a_full_disk_is_nothing_of_one_file(tmp_path: Path, store: Store) -> None:
+    """The whole look fails, and nothing is told of the file."""
+    root = tmp_path / "root"
+    (root / "default").mkdir(parents=True)
+    (root / "default" / "a.md").write_text("# A\n", encoding="utf-8")
+
+    async def run() -> None:
+        sick = folders(store, root, failing(store, "a.md", DiskFull("full", hint="make room")))
+        with pytest.raises(DiskFull):
+            await sick.sync("default", None, whole=True)
+        assert sick.of("default").told()["refused"] == []
+        await sick.close()
+
+    asyncio.run(run())
