@@ -267,8 +267,16 @@ class Folder:
                 disk=disk,
                 replaced_by=saved.replaced_by,
             )
-        saved_at = None if found is None else found.stamp.ctime_ns // 1_000_000
-        return syncing.case(reader, path, agreed, seen, versions_max=Rules().versions_max, saved_at=saved_at)
+        return syncing.case(
+            reader,
+            path,
+            agreed,
+            seen,
+            versions_max=Rules().versions_max,
+            saved_at=None if found is None else found.stamp.ctime_ns // 1_000_000,
+            inode=None if found is None else found.stamp.ino,
+            was_inode=self.agreement.inodes.get(path),
+        )
 
     def write(self, looked: Looked, committed: Committed) -> Wrote:
         """Carries out the folder's side of a plan whose store side is committed.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reverie.documents.form import is_conflict_copy
 from reverie.sync.decide import decide, is_unchanged_in_store
 from reverie.sync.look import Look, is_ours, sha256
-from reverie.sync.origin import is_earlier
+from reverie.sync.origin import had, is_earlier
 from reverie.sync.renamed import Renamed, moved, renamed, renamed_plan
 from reverie.sync.values import Case, Plan, Rules, Stop
 
@@ -92,17 +92,22 @@ def _edited(cases: Sequence[Case], paths: set[str]) -> list[Renamed]:
 def _meant(cases: Sequence[Case], veil: Callable[[str], Veil]) -> frozenset[str]:
     """Files that were put where they are, whatever was there: moved ones, and several earlier texts at once.
 
-    A file was moved if its bytes are those of another that is not there any more, or that was itself moved over.
+    A file was moved if its bytes are those of another that is not there any more, or that was itself moved over. If it
+    once had them itself, somebody may just as well have saved them again; then it has to be the very same file.
     """
     saved = [(case, case.seen) for case in cases if case.seen is not None and _is_saved(case, case.seen)]
     known = {case.known.sha256 for case in cases if case.known is not None and case.known.sha256}
     now = {case.path: sha256(seen) for case, seen in saved}
-    left = {
-        case.known.sha256
-        for case in cases
-        if case.known is not None and (case.seen is None or now.get(case.path) in known)
+    left: dict[str, set[int | None]] = {}
+    for case in cases:
+        if case.known is not None and (case.seen is None or now.get(case.path) in known):
+            left.setdefault(case.known.sha256, set()).add(case.was_inode)
+    moved = {
+        case.path
+        for case, seen in saved
+        if (inodes := left.get(now[case.path]))
+        and (None in {case.inode, *inodes} or case.inode in inodes or not had(case, veil(seen.decode()).text))
     }
-    moved = {path for path, found in now.items() if found in left}
     earlier = {case.path for case, seen in saved if seen and is_earlier(case, veil(seen.decode()).text)}
     return frozenset(moved | (earlier if len(earlier) > 1 else set()))
 

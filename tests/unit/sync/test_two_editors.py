@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from support.sides import MINUTE, PATH, Sides, saved, written
 
 TRIP = "# Trip\n\n- train at eight tea\n- hotel by the lake\n- boat at noon sharp\n- bus not wanted tea\n## tea food\n"
@@ -47,3 +51,21 @@ def test_two_editors_save_in_turn_what_they_have_had_all_along() -> None:
         saved(sides, text)
         sides.now_ms += 100
         assert b"  oolong\n" in b"".join(sides.files.values())
+
+
+@pytest.mark.parametrize(("inode", "kept"), [(7, False), (8, True), (None, False)])
+def test_what_is_saved_as_it_was_is_no_move_of_a_copy_that_goes(inode: int | None, kept: bool) -> None:  # noqa: FBT001
+    """A copy is deleted while a stale editor saves the file: nothing was moved unless it is the very same file."""
+    sides = written("# T\n")
+    saved(sides, TRIP)
+    saved(sides, TRIP, "copy.md")
+    goes_on(sides, "- Tea: green\n")
+    sides.save(PATH, TRIP)
+    del sides.files["copy.md"]
+
+    cases = [replace(sides.case(PATH), inode=inode, was_inode=5), replace(sides.case("copy.md"), was_inode=7)]
+    for step in sides.steps(sides.plan_of(cases)):
+        step()
+    sides.settle()
+
+    assert ("- Tea: green\n" in sides.files[PATH].decode()) is kept
