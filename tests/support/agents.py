@@ -180,4 +180,4 @@ class Agents:
 
 
 def _whole(memory: wire.Memory) -> str:
-    return " ".join((memory.content, memory.title or "", *memory.fields, *memory.fields.values()))
+    return "\n".join((memory.content, memory.title or "", *memory.fields, *memory.fields.values()))
