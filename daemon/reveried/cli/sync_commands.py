@@ -173,7 +173,7 @@ def _print(found: wire.SyncStatus) -> None:
     if found.refused:
         say()
         table(
-            ["Not read", "Why", "What to do"],
+            ["Left as it is", "Why", "What to do"],
             [(each.path, each.reason.replace("_", " "), each.hint) for each in found.refused],
             wraps=(0, 2),
         )

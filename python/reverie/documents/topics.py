@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from reverie.documents.lines import one_line
 from reverie.models import MemoryType
-from reverie.words import split, subject_of
+from reverie.words import markers_removed, split, subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,12 +73,13 @@ def _topics(memory: Told) -> list[str]:
     if memory.type is MemoryType.EPISODE and memory.title:
         words = _plain(memory.title) or memory.title.replace(",", " ").lower().split()
         return [" ".join(words[:_TITLE_WORDS])] if words else []
-    subject = subject_of(memory.content)
+    content = markers_removed(memory.content)
+    subject = subject_of(content)
     if subject is not None and len(subject[0].split()) <= _SUBJECT_WORDS_MAX:
-        return [_named(memory.content.split(":", 1)[0])]
+        return [_named(content.split(":", 1)[0])]
     if memory.tags:
         return [tag.replace("-", " ") for tag in memory.tags[:2]]
-    words = _plain(memory.content)[:_CONTENT_WORDS]
+    words = _plain(content)[:_CONTENT_WORDS]
     return [" ".join(words)] if words else []
 
 

@@ -55,6 +55,17 @@ _HINTS: Final[dict[Reason, str]] = {
 }
 
 
+_NAMES: Final = {
+    "absolute": "it begins like a home or a variable",
+    "control": "it has a control character",
+    "encoded": "it has an escape such as %2F",
+    "look_alike": "it has a character that looks like a slash or a dot",
+    "not_nfc": "an accent is a character of its own",
+    "not_portable": 'it has one of \\ : * ? " < > |, ends in a dot or a space, or is the name of a device elsewhere',
+    "too_long": "it is longer than 255 bytes",
+}
+
+
 class Stamp(NamedTuple):
     """What tells an unchanged file without reading it; times are nanoseconds, size bytes. A tuple: there are many."""
 
@@ -89,7 +100,8 @@ class Limits:
 def refused(path: str, reason: Reason, detail: str | None = None) -> Refusal:
     """The refusal of `path`, whose name can be shown whatever bytes it holds."""
     shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return Refusal(shown, reason, _HINTS[reason], detail)
+    more = _NAMES.get(detail or "", detail)
+    return Refusal(shown, reason, f"{_HINTS[reason]} ({more})" if more else _HINTS[reason], detail)
 
 
 def judged(path: str, found: os.stat_result, device: int, limits: Limits) -> Stamp | Refusal:
@@ -101,7 +113,7 @@ def judged(path: str, found: os.stat_result, device: int, limits: Limits) -> Sta
     if found.st_nlink != 1:
         return refused(path, "hard_link" if found.st_nlink else "growing")
     if found.st_size > limits.file_bytes:
-        return refused(path, "too_large", str(found.st_size))
+        return refused(path, "too_large", f"{found.st_size:,} bytes")
     return Stamp(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 

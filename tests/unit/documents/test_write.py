@@ -106,6 +106,8 @@ def test_nothing_is_put_into_a_file_that_never_had_it() -> None:
     """No summary, no Updated line, no heading: those are for files that agents write."""
     assert changed("facts/a.md", "- a\n", ["a"], [Add("b", Wording("b"))], day=DAY).text == "- a\n- b\n"
     assert refreshed("facts/a.md", "- Tea: green\n", day=DAY) == "> Summary: tea\n\n- Tea: green\n"
+    hidden = "- my key is [REDACTED:aws-key-id] for prod\n"
+    assert refreshed("facts/a.md", hidden, day=DAY) == f"> Summary: key prod\n\n{hidden}"
 
 
 def test_an_empty_file_is_written_like_a_new_one() -> None:

@@ -178,6 +178,7 @@ def test_names_that_cannot_be_are_told(root: Root) -> None:
         (root.real / os.fsdecode(name)).write_bytes(b"x")
     found = scan(root, known={})
     assert found.stamps == {}
+    assert "one of \\ : * ?" in found.refused["a:b.md"].hint
     assert sorted(refusal.detail or "" for refusal in found.refused.values()) == [
         "absolute",
         "control",
@@ -225,7 +226,7 @@ def test_reading_gives_bytes_hash_and_stamp(root: Root) -> None:
         (b"ab\xff", "not_utf8", "at byte 2"),
         (b"\xed\xa0\x80", "not_utf8", "at byte 0"),
         ("ü".encode("utf-16"), "not_utf8", "at byte 0"),
-        (b"x" * 101, "too_large", "101"),
+        (b"x" * 101, "too_large", "101 bytes"),
     ],
 )
 def test_what_is_no_text_is_refused(root: Root, data: bytes, reason: str, detail: str) -> None:
