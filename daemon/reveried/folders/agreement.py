@@ -16,13 +16,13 @@ __all__ = ["Agreement"]
 class Agreement:
     """`known` are the records, `stamps` the files whose words the store has, as they were when it took them.
 
-    `inodes` are those of the files that were last dealt with, also while they are gone.
+    `files_of` are the files that were last dealt with, as `Stamp.file` tells them, also while they are gone.
     """
 
     def __init__(self, known: Mapping[str, Known]) -> None:
         self.known: dict[str, Known] = dict(known)
         self.stamps: dict[str, Stamp] = {}
-        self.inodes: dict[str, int] = {}
+        self.files_of: dict[str, tuple[int, int]] = {}
         self._fresh: dict[str, Known] = {}
         self._gone: set[str] = set()
 
@@ -36,7 +36,7 @@ class Agreement:
             stamp = stamps.get(record.path)
             if stamp is not None and record.missing_since is None:
                 self.stamps[record.path] = stamp
-                self.inodes[record.path] = stamp.ino
+                self.files_of[record.path] = stamp.file
             else:
                 self.stamps.pop(record.path, None)
 
@@ -44,7 +44,7 @@ class Agreement:
         """These are no longer anybody's."""
         for path in paths:
             self.stamps.pop(path, None)
-            self.inodes.pop(path, None)
+            self.files_of.pop(path, None)
             if self.known.pop(path, None) is not None:
                 self._fresh.pop(path, None)
                 self._gone.add(path)

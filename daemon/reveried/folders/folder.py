@@ -274,8 +274,8 @@ class Folder:
             seen,
             versions_max=Rules().versions_max,
             saved_at=None if found is None else found.stamp.ctime_ns // 1_000_000,
-            inode=None if found is None else found.stamp.ino,
-            was_inode=self.agreement.inodes.get(path),
+            file=None if found is None else found.stamp.file,
+            was_file=self.agreement.files_of.get(path),
         )
 
     def write(self, looked: Looked, committed: Committed) -> Wrote:

@@ -47,8 +47,8 @@ def case(
     reverted: bool = False,
     saved_at: int | None = None,
     replaced_by: int | None = None,
-    inode: int | None = None,
-    was_inode: int | None = None,
+    file: tuple[int, int] | None = None,
+    was_file: tuple[int, int] | None = None,
 ) -> Case:
     """All that is known of one path; its earlier texts only where it may have to be merged."""
     record = reader.get(Kind.DOCUMENT, (path,))
@@ -59,7 +59,7 @@ def case(
     versions: tuple[Version, ...] = ()
     if (agreed is not None or held is not None) and not _is_as_left(held, agreed, seen, disk):
         versions = _versions(reader, path, agreed, versions_max, replaced_by)
-    return Case(path, held, agreed, seen, versions, reverted, disk, saved_at, replaced_by, inode, was_inode)
+    return Case(path, held, agreed, seen, versions, reverted, disk, saved_at, replaced_by, file, was_file)
 
 
 def _is_as_left(held: Held | None, agreed: Known | None, seen: bytes | None, disk: str | None) -> bool:

@@ -74,6 +74,11 @@ class Stamp(NamedTuple):
     mtime_ns: int
     ctime_ns: int
 
+    @property
+    def file(self) -> tuple[int, int]:
+        """Which file it is, whatever its name: an inode alone is used again as soon as its file is gone."""
+        return self.ino, self.mtime_ns
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:

@@ -11,7 +11,7 @@ from reverie.sync.values import Saved, Version
 if TYPE_CHECKING:
     from reverie.sync.values import Case, Known, Rules
 
-__all__ = ["had", "is_earlier", "is_unrecorded", "origin"]
+__all__ = ["is_earlier", "is_unrecorded", "origin"]
 
 
 def is_unrecorded(case: Case, text: str) -> bool:
@@ -34,12 +34,6 @@ def is_earlier(case: Case, text: str) -> bool:
     if last is None or text == last.text or (known.saved is not None and text == known.saved.text):
         return False
     return any(each.text == text for each in case.versions)
-
-
-def had(case: Case, text: str) -> bool:
-    """Whether the document has ever said exactly this, or a person saved it so and it was merged."""
-    saves = () if case.known is None else _merged(case.known)
-    return any(each.text == text for each in (*case.versions, *saves))
 
 
 def origin(case: Case, text: str, *, saved: str, meant: bool, now_ms: int, rules: Rules) -> Version | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reverie.documents.form import is_conflict_copy
 from reverie.sync.decide import decide, is_unchanged_in_store
 from reverie.sync.look import Look, is_ours, sha256
-from reverie.sync.origin import had, is_earlier
+from reverie.sync.origin import is_earlier
 from reverie.sync.renamed import Renamed, moved, renamed, renamed_plan
 from reverie.sync.values import Case, Plan, Rules, Stop
 
@@ -92,21 +92,20 @@ def _edited(cases: Sequence[Case], paths: set[str]) -> list[Renamed]:
 def _meant(cases: Sequence[Case], veil: Callable[[str], Veil]) -> frozenset[str]:
     """Files that were put where they are, whatever was there: moved ones, and several earlier texts at once.
 
-    A file was moved if its bytes are those of another that is not there any more, or that was itself moved over. If it
-    once had them itself, somebody may just as well have saved them again; then it has to be the very same file.
+    A file was moved if it is another that is not there any more, or that was itself moved over: the same bytes, and the
+    same file where both are known. Else it may be a stale editor's save of what had been moved away and deleted.
     """
     saved = [(case, case.seen) for case in cases if case.seen is not None and _is_saved(case, case.seen)]
     known = {case.known.sha256 for case in cases if case.known is not None and case.known.sha256}
     now = {case.path: sha256(seen) for case, seen in saved}
-    left: dict[str, set[int | None]] = {}
+    left: dict[str, set[tuple[int, int] | None]] = {}
     for case in cases:
         if case.known is not None and (case.seen is None or now.get(case.path) in known):
-            left.setdefault(case.known.sha256, set()).add(case.was_inode)
+            left.setdefault(case.known.sha256, set()).add(case.was_file)
     moved = {
         case.path
         for case, seen in saved
-        if (inodes := left.get(now[case.path]))
-        and (None in {case.inode, *inodes} or case.inode in inodes or not had(case, veil(seen.decode()).text))
+        if (gone := left.get(sha256(seen))) and (None in {case.file, *gone} or case.file in gone)
     }
     earlier = {case.path for case, seen in saved if seen and is_earlier(case, veil(seen.decode()).text)}
     return frozenset(moved | (earlier if len(earlier) > 1 else set()))

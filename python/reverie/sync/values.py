@@ -149,7 +149,8 @@ class Case:
     it is (of its times the one of the last change of its inode), None: just now. `reverted` says that there are signs
     of a tool at work that puts back old files (a branch switch). `disk` is the SHA-256 of the file that is there now if
     `seen` is not: a save that came out when the file was replaced. `replaced_by` is the operation whose text did that.
-    `inode` is the file's, `was_inode` that of the file that was last dealt with here; None: not known.
+    `file` is the file's inode and when its bytes last changed, `was_file` that of the one that was last dealt with
+    here; None: not known.
     """
 
     path: str
@@ -161,8 +162,8 @@ class Case:
     disk: str | None = None
     saved_at: int | None = None
     replaced_by: int | None = None
-    inode: int | None = None
-    was_inode: int | None = None
+    file: tuple[int, int] | None = None
+    was_file: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

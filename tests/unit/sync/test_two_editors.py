@@ -53,8 +53,8 @@ def test_two_editors_save_in_turn_what_they_have_had_all_along() -> None:
         assert b"  oolong\n" in b"".join(sides.files.values())
 
 
-@pytest.mark.parametrize(("inode", "kept"), [(7, False), (8, True), (None, False)])
-def test_what_is_saved_as_it_was_is_no_move_of_a_copy_that_goes(inode: int | None, kept: bool) -> None:  # noqa: FBT001
+@pytest.mark.parametrize(("file", "kept"), [((7, 1), False), ((8, 1), True), ((7, 2), True), (None, False)])
+def test_what_is_saved_as_it_was_is_no_move_of_a_copy_that_goes(file: tuple[int, int] | None, kept: bool) -> None:  # noqa: FBT001
     """A copy is deleted while a stale editor saves the file: nothing was moved unless it is the very same file."""
     sides = written("# T\n")
     saved(sides, TRIP)
@@ -63,7 +63,7 @@ def test_what_is_saved_as_it_was_is_no_move_of_a_copy_that_goes(inode: int | Non
     sides.save(PATH, TRIP)
     del sides.files["copy.md"]
 
-    cases = [replace(sides.case(PATH), inode=inode, was_inode=5), replace(sides.case("copy.md"), was_inode=7)]
+    cases = [replace(sides.case(PATH), file=file, was_file=(5, 1)), replace(sides.case("copy.md"), was_file=(7, 1))]
     for step in sides.steps(sides.plan_of(cases)):
         step()
     sides.settle()
