@@ -156,6 +156,8 @@ class Folder:
                 self.scanned_at = self._now_ms()
                 return Looked()
             root.verify()
+            if paths is None:  # everything: also what was saved into files that have been replaced since
+                self.late.settle(self._now_ms())
             unshown = self._unshown.paths
             wanted = None if paths is None else {*paths, *unshown, *self.late.paths}
             stamps = self._stat(root, wanted)
