@@ -101,6 +101,7 @@ class Folk:
         if old == new or text is None or text in self.ledger.texts[new]:
             return
         self.ledger.put(new, text, self.disk(new))
+        self.ledger.inherit(new, text, self.disk(new))
         self.ledger.take(old, text, keep=words(text))
         self.tree.path(new).parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -118,6 +119,7 @@ class Folk:
         if old == new or text is None or text in self.ledger.texts[new]:
             return
         self.ledger.put(new, text, self.disk(new))
+        self.ledger.inherit(new, text, self.disk(new))
         self.tree.save(new, text)
 
     def moves_folder(self) -> None:

@@ -157,6 +157,14 @@ class Ledger:
         self.saved[path] |= new
         self.texts[path].append(text)
 
+    def inherit(self, path: str, text: str, disk: str | None) -> None:
+        """A text that was made elsewhere of an earlier one of `path` comes there.
+
+        What it still has from then, and is not on the disk any more, somebody who had seen it replaced: it may stay so.
+        """
+        earlier = {word for each in self.texts[path][:-1] for word in words(each)}
+        self.replace((earlier & words(text)) - words(disk or ""))
+
     def take(self, path: str, disk: str | None, *, keep: set[str] | None = None) -> None:
         """A person takes a file away, knowing what is there, or all of it but some words."""
         gone = words(disk or "") | self.stored.get(path, set()) | self.saved[path]
