@@ -50,14 +50,19 @@ def test_a_stale_buffer_loses_nothing(shared: Tree, save: Callable[[Path, str], 
     assert shared.client.conflicts().items == []
 
 
+def disputed(shared: Tree, name: str, person: tuple[str, str], agent: tuple[str, str]) -> None:
+    """An agent changes a document, and a person who has not seen that changes the same words."""
+    shared.client.put_document(name, TEXT)
+    buffer = shared.read(name)
+    shared.client.patch_document(name, [agent])
+    shared.save(name, buffer.replace(*person))
+    shared.agree()
+
+
 def test_what_both_changed_stands_as_the_person_wrote_it(shared: Tree) -> None:
     """The other text is beside it, the conflict is told with both, and settled either way; undo takes that back."""
     name = "facts/both.md"
-    shared.client.put_document(name, TEXT)
-    buffer = shared.read(name)
-    shared.client.patch_document(name, [("Role: engineer", "Role: cook")])
-    shared.save(name, buffer.replace("Role: engineer", "Role: pilot"))
-    shared.agree()
+    disputed(shared, name, ("Role: engineer", "Role: pilot"), ("Role: engineer", "Role: cook"))
 
     [found] = [item for item in shared.client.conflicts().items if item.path == name]
     assert "Role: pilot" in shared.read(name)
@@ -79,11 +84,7 @@ def test_what_both_changed_stands_as_the_person_wrote_it(shared: Tree) -> None:
 def test_deleting_the_copy_settles_a_conflict(shared: Tree) -> None:
     """It says that the file is right as it is."""
     name = "facts/settled.md"
-    shared.client.put_document(name, TEXT)
-    buffer = shared.read(name)
-    shared.client.patch_document(name, [("Zhang San", "Li Si")])
-    shared.save(name, buffer.replace("Zhang San", "Wang Wu"))
-    shared.agree()
+    disputed(shared, name, ("Zhang San", "Wang Wu"), ("Zhang San", "Li Si"))
     [found] = [item for item in shared.client.conflicts().items if item.path == name]
     shared.path(str(found.copy)).unlink()
     shared.agree()
@@ -95,11 +96,7 @@ def test_deleting_the_copy_settles_a_conflict(shared: Tree) -> None:
 def test_a_conflict_goes_along_when_its_folder_gets_another_name(shared: Tree) -> None:
     """Document and copy are told at their new places, and it is settled there with what was in place before."""
     name = "facts/before/moving.md"
-    shared.client.put_document(name, TEXT)
-    buffer = shared.read(name)
-    shared.client.patch_document(name, [("Zhang San", "Li Si")])
-    shared.save(name, buffer.replace("Zhang San", "Wang Wu"))
-    shared.agree()
+    disputed(shared, name, ("Zhang San", "Wang Wu"), ("Zhang San", "Li Si"))
     shared.path("facts/before").rename(shared.path("facts/after"))
     shared.agree()
 
