@@ -24,6 +24,7 @@ from reverie.store.codec import arrived
 from support.soak import count
 from support.store_load import held, writes
 from support.stores import AT, SPACE, opened, put, write
+from support.strace import tracer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -76,21 +77,11 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path)
         last += 1
 
 
-def _tracer() -> str:
-    strace = shutil.which("strace")
-    if strace is None:
-        pytest.skip("needs strace to inject faults: `apt-get install strace`")
-    probe = subprocess.run([strace, "-o", os.devnull, "true"], capture_output=True, check=False)
-    if probe.returncode != 0:
-        pytest.skip("strace may not trace here (ptrace is not permitted)")
-    return strace
-
-
 def _traced(path: Path, inject: str, commits: int = 6) -> tuple[str, str]:
     """What the load said with one fault injected into its calls on the store's data file; and the tracer's log."""
     log = path.with_name("trace")
     path.mkdir(exist_ok=True)
-    prefix = (_tracer(), "-f", "-qq", "-o", str(log), "-P", str(path / "data.mdb"), "-e", f"inject={inject}")
+    prefix = (tracer(), "-f", "-qq", "-o", str(log), "-P", str(path / "data.mdb"), "-e", f"inject={inject}")
     load = _load(path, commits, prefix=prefix)
     said, complaint = load.communicate(timeout=60)
     assert "Traceback" not in complaint, complaint
@@ -104,7 +95,7 @@ def _points(path: Path, call: str) -> int:
     """How often the load makes a call on the data file."""
     path.mkdir()
     log = path.with_name("count")
-    prefix = (_tracer(), "-f", "-qq", "-o", str(log), "-P", str(path / "data.mdb"), "-e", f"trace={call}")
+    prefix = (tracer(), "-f", "-qq", "-o", str(log), "-P", str(path / "data.mdb"), "-e", f"trace={call}")
     load = _load(path, 6, prefix=prefix)
     load.communicate(timeout=60)
     return log.read_text().count(f"{call}(")

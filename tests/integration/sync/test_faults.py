@@ -21,6 +21,7 @@ from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageF
 from reverie.sync.swap import Placed, put, recover
 from support.soak import count
 from support.spaces import opened, swapped
+from support.strace import tracer
 from support.tree_session import AFTER, NOTE, OTHER, SAVED, Stopped, saves, session
 
 if TYPE_CHECKING:
@@ -157,21 +158,11 @@ def test_any_call_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, numb
     assert failed
 
 
-def _tracer() -> str:
-    strace = shutil.which("strace")
-    if strace is None:
-        pytest.skip("needs strace to inject faults: `apt-get install strace`")
-    probe = subprocess.run([strace, "-o", os.devnull, "true"], capture_output=True, check=False)
-    if probe.returncode != 0:
-        pytest.skip("strace may not trace here (ptrace is not permitted)")
-    return strace
-
-
 def _run(space: Path, log: Path, *what: str) -> int:
     """The session in a process of its own, under a tracer; the last step that it said it did."""
     env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}", "PYTHONDONTWRITEBYTECODE": "1"}
     env.pop("COVERAGE_PROCESS_START", None)
-    command = [_tracer(), "-f", "-qq", "--seccomp-bpf", "-o", str(log), "-e", *what]
+    command = [tracer(), "-f", "-qq", "--seccomp-bpf", "-o", str(log), "-e", *what]
     command += [sys.executable, "-m", "support.tree_session", str(space)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr, done.stderr
@@ -211,7 +202,7 @@ def test_a_kernel_without_these_calls(tmp_path: Path, error: str) -> None:
         "    assert take(root, 'facts/x.md', expected=digest(b'two')).displaced.settle() is None\n"
         "    written(root, 'facts/x.md', b'three'); assert swapped(root) == []\n"
     )
-    command = [_tracer(), "-f", "-qq", "-o", str(tmp_path / "log"), "-e", f"inject=renameat2,openat2:error={error}"]
+    command = [tracer(), "-f", "-qq", "-o", str(tmp_path / "log"), "-e", f"inject=renameat2,openat2:error={error}"]
     done = subprocess.run(
         [*command, sys.executable, "-c", code, space], env=env, capture_output=True, text=True, check=False
     )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
-import shutil
 import signal
-import subprocess
 from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -21,6 +18,7 @@ from support.daemon import Daemon, environment, scratch_home
 from support.folder import QUICK, Tree, tree
 from support.killed_session import LEFT, MOVED, REMEMBERED, Session
 from support.soak import count
+from support.strace import tracer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,16 +28,6 @@ CALLS = ("renameat2", "rename", "renameat", "fsync", "fdatasync", "unlink", "unl
 FAULTS = ("signal=KILL", "error=EIO", "error=ENOSPC")
 INJECTED = "(INJECTED)"
 SHARDS = count(1, 6)
-
-
-def tracer() -> str:
-    strace = shutil.which("strace")
-    if strace is None:
-        pytest.skip("needs strace to inject faults: `apt-get install strace`")
-    probe = subprocess.run([strace, "-o", os.devnull, "true"], capture_output=True, check=False)
-    if probe.returncode != 0:
-        pytest.skip("strace may not trace here (ptrace is not permitted)")
-    return strace
 
 
 @contextmanager
