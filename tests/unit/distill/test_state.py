@@ -212,6 +212,8 @@ def test_what_the_agent_was_about_to_do_comes_next_until_somebody_speaks() -> No
     thread.agent("The index has one entry too few. Now let me compare `index.bin` with the messages.")
     found = ENGINE.working_state(thread.messages)
     assert found.next_steps == ("compare `index.bin` with the messages",)
+    pointing = Thread().user("Why is the last message gone?").agent("The index has one entry too few. Let me fix this:")
+    assert ENGINE.working_state(pointing.messages).next_steps == ("fix this: The index has one entry too few.",)
     spoken = ENGINE.working_state(thread.user("Leave the index alone please").messages)
     assert not spoken.next_steps
 

@@ -134,6 +134,8 @@ _CHOICE = re.compile(
     re.IGNORECASE,
 )
 _ASKED_FOR = re.compile(r"^(?:ok(?:ay)?,? |so,? |now,? |and )*(?:can|could|would|will|please|let'?s)\b", re.IGNORECASE)
+_POINTING = re.compile(r"\w+(?: \w+)? (?:this|that|it|these|those|them)(?: \w+)?", re.IGNORECASE)
+
 _INTENT = re.compile(
     r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|now|next|first|then|so|but)\b[!,.:]? *)*let me\b", re.IGNORECASE
 )
@@ -247,6 +249,11 @@ def about_to(sentence: str) -> str:
     """What an agent says it is going to do at once; empty where it says no such thing."""
     found = _ABOUT_TO.match(sentence) or _NOW_DOING.match(sentence)
     return found["what"].rstrip(" :.…") if found else ""
+
+
+def only_points(doing: str) -> bool:
+    """Whether an intent names nothing by itself, as "fix this" does."""
+    return _POINTING.fullmatch(doing) is not None
 
 
 def is_question(sentence: str) -> bool:

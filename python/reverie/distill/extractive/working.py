@@ -185,7 +185,10 @@ def _about_to(story: Story) -> str:
     if last is None or last.role != "assistant" or last.seq < story.trace.steps[-1].seq - _STILL_DOING:
         return ""
     said = sentences(last.text)
-    return clip(signals.about_to(said[-1]), _ITEM) if said else ""
+    doing = signals.about_to(said[-1]) if said else ""
+    if signals.only_points(doing) and len(said) > 1:  # "let me fix this": what it is stands in the sentence before
+        doing = f"{doing}: {said[-2]}"
+    return clip(doing, _ITEM)
 
 
 def _open_files(story: Story) -> list[Item]:
