@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +16,14 @@ from reverie.sync.reconcile import reconcile
 from reverie.sync.root import Root
 from reverie.sync.scan import Limits
 from reverie.sync.swap import Overtaken, put, take
-from reverie.sync.values import Plan, Remove, Rules
+from reverie.sync.values import Remove, Rules
 from reverie.sync.veil import Veil
 from reveried.folders.agreement import Agreement
 from reveried.folders.late import LateSaves
 from reveried.folders.projection import Projection
 from reveried.folders.sight import Sight
 from reveried.folders.standing import standing
+from reveried.folders.steps import Looked, Wrote
 from reveried.folders.unshown import Unshown
 
 if TYPE_CHECKING:
@@ -38,43 +38,12 @@ if TYPE_CHECKING:
     from reverie.sync.node import Stamp
     from reverie.sync.values import Case, Write
     from reveried.config import Sync
-    from reveried.folders.late import Saved
+    from reveried.folders.steps import Committed
 
-__all__ = ["Committed", "Folder", "Looked", "Wrote"]
+__all__ = ["Folder"]
 
 ID_RANDOM_BYTES = 10
 AGAIN_MS = 500  # before a file that was being written is looked at again
-
-
-@dataclass(slots=True)
-class Looked:
-    """One look: what is to be done, the paths that it is about, how many files were read, and what they were.
-
-    `late` are the saves that were looked at instead of the files there. `operation` is the last one that the store had.
-    """
-
-    plan: Plan = field(default_factory=Plan)
-    paths: set[str] = field(default_factory=set)
-    read: int = 0
-    stamps: dict[str, Stamp] = field(default_factory=dict)
-    late: dict[str, Saved] = field(default_factory=dict)
-    operation: int = 0
-
-
-@dataclass(slots=True)
-class Wrote:
-    """How many files were written or removed, and the paths that are to be looked at again."""
-
-    written: int = 0
-    again: set[str] = field(default_factory=set)
-
-
-@dataclass(slots=True)
-class Committed:
-    """What became of the store's side of a plan: the operation of each document that was put, and what failed."""
-
-    became: dict[str, int] = field(default_factory=dict)
-    failed: dict[str, ReverieError] = field(default_factory=dict)
 
 
 class Folder:
@@ -355,6 +324,11 @@ class Folder:
         with self._store.reader(self.space) as reader:
             self._unshown.catch_up(reader)
             return self._projection.bring_up(reader, self._root, self.listing, now_ms=self._now_ms())
+
+    def flush(self) -> None:
+        """Makes what was written to the folder last, so that records may say that it is there."""
+        if self._root is not None:
+            self._root.flush()
 
     def to_list(self) -> list[DocumentEntry] | None:
         """What MEMORY.md should name; None where it does already."""

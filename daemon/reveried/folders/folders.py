@@ -13,7 +13,8 @@ from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed
 from reverie.ids import new_id
 from reveried.flows.turns import turn
 from reveried.folders.attendant import Attendant
-from reveried.folders.folder import Committed, Folder
+from reveried.folders.folder import Folder
+from reveried.folders.steps import Committed
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from reverie.store import Store
     from reverie.sync.values import Plan
     from reveried.config import Config
-    from reveried.folders.folder import Looked, Wrote
+    from reveried.folders.steps import Looked, Wrote
     from reveried.worker import Submit
 
 __all__ = ["Folders", "Outcome"]
@@ -202,9 +203,11 @@ class Folders:
 
     async def record(self, space: str) -> None:
         """Keeps what is agreed on in the store. Without it, after a crash, the folder is compared anew."""
-        agreement = self.of(space).agreement
+        folder = self.of(space)
+        agreement = folder.agreement
         records, gone = agreement.unrecorded()
         if records or gone:
+            await asyncio.to_thread(folder.flush)
             await self._submit(syncing.recorded(space, records, gone, at=self._clock()), bulk=True)
             agreement.recorded(records, gone)
 

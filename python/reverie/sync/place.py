@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from reverie import files, kernel
 from reverie.errors import Forbidden, StorageFailed
-from reverie.sync.displaced import READ, Displaced, digest_at, swap_folder
+from reverie.sync.displaced import READ, SWAP, Displaced, digest_at, swap_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +42,10 @@ class Place:
     def displaced(self, name: str, expected: str | None, *, writing: bool = False) -> Displaced:
         """What came out and is in the swap folder as `name`."""
         return Displaced(self.root, self.path, name, expected, writing=writing)
+
+    def landed(self) -> None:
+        """The renames of both folders are to outlast a loss of power once `Root.flush` has been called."""
+        self.root.unflushed |= {self.path.rpartition("/")[0], SWAP}
 
     def flush(self) -> None:
         """Makes the renames of both folders durable."""

@@ -46,6 +46,7 @@ class Root:
         found = os.fstat(handle)
         self.identity = (found.st_dev, found.st_ino)
         self.held: set[str] = set()  # names in the swap folder that this process still looks after
+        self.unflushed: set[str] = set()  # folders in which names were changed since the last flush
 
     @classmethod
     def open(cls, path: Path, *, space: str, store_id: str, fresh: bool) -> Self:
@@ -103,6 +104,25 @@ class Root:
                 raise _stopped("root_empty", self.real, "is now an empty folder")
             raise _stopped("root_swapped", self.real, "is another folder than before")
         self._check(self._mark())
+
+    def flush(self) -> None:
+        """Makes every change of a name that was made so far outlast a loss of power. From any thread.
+
+        Raises StorageFailed; the folders that are not flushed stay noted.
+        """
+        while self.unflushed:
+            folder = self.unflushed.pop()
+            try:
+                handle = self._opened(folder)
+            except FileNotFoundError:  # a person has moved it away, or deleted it
+                continue
+            try:
+                os.fsync(handle)
+            except OSError as error:
+                self.unflushed.add(folder)
+                raise files.failure("flush", self.real / folder, error) from error
+            finally:
+                files.release(handle)
 
     def open_below(self, path: str, flags: int) -> int:
         """A handle of `path`, which the caller closes. Raises OSError as `kernel.open_beneath`."""

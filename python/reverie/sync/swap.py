@@ -3,6 +3,8 @@
 The new bytes are written into `.reverie/swap/`, flushed, and exchanged with the file in one step. What comes out is
 what was there at that very moment: if it is not what was expected, somebody saved meanwhile, and it goes back in. If it
 is, or if somebody is writing to it, it is kept for a while: an editor that opened it earlier writes to it, not to ours.
+The exchange itself lasts once `Root.flush` was called, which is done before anybody relies on it: until then a loss of
+power may bring back the file that was there before, whole, and known as such.
 
 A file there is named `out-<path>-<new>-<old>-<random>`: SHA-256 of the document's path (32 digits), of the bytes that
 went in and of those that were expected to come out (64 each, zeros for no file). So after a crash each one says what it
@@ -37,8 +39,9 @@ _TURNS_MAX: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The bytes are in the folder, durably. `stamp` is theirs; None: somebody has begun to change them again.
+    """The bytes are in the folder, whole whatever happens, and to stay once the root is flushed.
 
+    `stamp` is theirs; None: somebody has begun to change them again.
     `displaced` is the file that they replaced, to be settled after a grace time; None where there was none.
     """
 
@@ -132,7 +135,7 @@ def _insert(place: Place, data: bytes, old: int | None, expected: str | None, mo
         place.fresh.clear()
         if digest_at(place.swap, name) != expected:
             return _give_back(place, handle, name, data, expected)
-        place.flush()
+        place.landed()
         return Placed(_stamp(handle, data), place.displaced(name, expected))
     finally:
         files.release(handle)
@@ -163,7 +166,7 @@ def _add(place: Place, handle: int, name: str, data: bytes) -> Placed | Overtake
         rename_new(name, place.swap, place.name, place.folder)
     except FileExistsError:
         return Overtaken(place.found())
-    place.flush()
+    place.landed()
     return Placed(_stamp(handle, data), None)
 
 
@@ -175,7 +178,7 @@ def _remove(place: Place, expected: str) -> Taken | Overtaken:
         return Overtaken(None)
     came = digest_at(place.swap, name)
     if came == expected:
-        place.flush()
+        place.landed()
         return Taken(place.displaced(name, expected))
     try:
         rename_new(name, place.swap, place.name, place.folder)
@@ -253,7 +256,7 @@ def _replace_by_link(place: Place, handle: int, name: str, data: bytes, expected
         return Overtaken(place.found())
     os.rename(name, place.name, src_dir_fd=place.swap, dst_dir_fd=place.folder)
     place.fresh.clear()
-    place.flush()
+    place.landed()
     return Placed(_stamp(handle, data), place.displaced(kept, expected))
 
 

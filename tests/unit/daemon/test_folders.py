@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from reverie.errors import DiskFull, ReverieError, ValidationError
+from reverie.engine import documents
+from reverie.errors import DiskFull, ReverieError, StorageFailed, ValidationError
+from reverie.ids import new_id
 from reverie.paths import Layout
 from reverie.redact import Redactor
-from reverie.store import Done, Failed, Store, Write
+from reverie.store import Done, Failed, Kind, Store, Write
+from reverie.sync.root import Root
 from reveried.config import load
 from reveried.folders.folders import Folders
 from support.stores import AT
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from reverie.store import Kind, Writer
+    from reverie.store import Writer
 
 NOW_MS = 1_800_000_000_000
 NAMES = [f"facts/{name}.md" for name in "abcdefgh"]
@@ -119,5 +122,41 @@ def test_a_full_disk_is_nothing_of_one_file(tmp_path: Path, store: Store) -> Non
             await sick.sync("default", None, whole=True)
         assert sick.of("default").told()["refused"] == []
         await sick.close()
+
+    asyncio.run(run())
+
+
+def test_nothing_is_recorded_that_a_loss_of_power_could_take_back(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files are flushed before the store keeps that they are there; what cannot be flushed is recorded later."""
+    write = documents.put(
+        "default",
+        "facts/a.md",
+        "- Tea: green\n",
+        who="agent",
+        author="agent",
+        new_id=lambda: new_id("mem", 0, bytes(10)),
+    )
+    store.commit([write], at=AT)
+
+    def recorded() -> list[Any]:
+        with store.reader("default") as reader:
+            return [record["known"]["operation"] for _, record in reader.scan(Kind.PUBLISHED)]
+
+    def fails(_: Root) -> None:
+        raise StorageFailed("the disk is failing", hint="look at it")
+
+    async def run() -> None:
+        kept = folders(store, tmp_path / "root", failing(store, "", None))
+        await kept.sync("default", None, whole=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(Root, "flush", fails)
+            with pytest.raises(StorageFailed):
+                await kept.record("default")
+        assert recorded() == []
+        await kept.record("default")
+        assert recorded() == [1]
+        await kept.close()
 
     asyncio.run(run())

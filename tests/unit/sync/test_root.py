@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from typing import TYPE_CHECKING
 
 import orjson
 import pytest
 
-from reverie.errors import Conflict
+from reverie.errors import Conflict, StorageFailed
 from reverie.sync.root import MARK, Root
+from reverie.sync.swap import put
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,3 +121,29 @@ def test_a_root_behind_a_link_is_resolved_once(tmp_path: Path) -> None:
         (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
         root.verify()
         assert (tmp_path / "real" / MARK).exists()
+
+
+def test_names_last_once_they_are_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that cannot be flushed is tried again; one that a person took away needs it no more."""
+    flushed: list[int] = []
+    real = os.fsync
+
+    def fsync(handle: int) -> None:
+        flushed.append(os.fstat(handle).st_ino)
+        real(handle)
+
+    def fails(_: int) -> None:
+        raise OSError(errno.EIO, "the disk is failing")
+
+    with opened(tmp_path / "space", fresh=True) as root:
+        for name in ("facts/a.md", "facts/b.md", "gone/c.md"):
+            put(root, name, b"- a\n", expected=None)
+        shutil.rmtree(root.real / "gone")
+        monkeypatch.setattr(os, "fsync", fails)
+        with pytest.raises(StorageFailed):
+            root.flush()
+        monkeypatch.setattr(os, "fsync", fsync)
+        root.flush()
+        assert set(flushed) == {(root.real / name).stat().st_ino for name in (".reverie/swap", "facts")}
+        root.flush()
+        assert len(flushed) == 2

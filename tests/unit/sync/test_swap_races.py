@@ -13,6 +13,7 @@ import pytest
 from reverie import kernel
 from reverie.errors import StorageFailed
 from reverie.sync import displaced as displacing
+from reverie.sync.place import Place
 from reverie.sync.root import Root
 from reverie.sync.swap import Overtaken, Placed, put, take
 
@@ -191,16 +192,14 @@ def test_half_a_save_after_a_whole_one(root: Root, monkeypatch: pytest.MonkeyPat
 
 def test_a_write_into_our_bytes_is_told(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody appends as soon as they are there: they have no stamp, so that the next look reads them."""
-    real = os.fsync
 
-    def flushed(handle: int) -> None:
-        real(handle)
-        if (root.real / NOTE).read_bytes() == OURS:
-            with (root.real / NOTE).open("ab") as editor:
-                editor.write(THEIRS)
+    def landed(_: Place) -> None:
+        assert (root.real / NOTE).read_bytes() == OURS
+        with (root.real / NOTE).open("ab") as editor:
+            editor.write(THEIRS)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", flushed)
+        patch.setattr(Place, "landed", landed)
         done = put(root, NOTE, OURS, expected=digest(OLD))
     assert isinstance(done, Placed)
     assert done.stamp is None
