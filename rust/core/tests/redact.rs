@@ -27,3 +27,21 @@ fn kinds_are_words() {
         assert_eq!(Redactor::new(&[*kind]).redact(&marker, Reach::Content).0, marker);
     }
 }
+
+/// A key block that holds only markers is none: else each round would uncover one more, up to any depth.
+#[test]
+fn a_block_of_markers_is_no_key() {
+    let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
+    let redactor = Redactor::new::<&str>(&[]);
+    let nested = format!("{}ghp_A1b2C3d4E5f6G7h8I9j0K1l2{}", begin.repeat(20), end.repeat(20));
+    for reach in [Reach::Content, Reach::Name] {
+        let (once, replaced) = redactor.redact(&nested, reach);
+        assert!(replaced > 0 && !once.contains("ghp_"), "{once}");
+        assert_eq!(redactor.redact(&once, reach), (once.as_ref().into(), 0), "{once}");
+    }
+    let key = format!("{begin}\n[REDACTED:github-token]\nMIIEowIBAAKCAQEA0Z3VS5JJcds3xfn\n{end}");
+    assert_eq!(
+        redactor.redact(&key, Reach::Content).0,
+        "[REDACTED:private-key][REDACTED:github-token][REDACTED:private-key]"
+    );
+}

@@ -2,7 +2,7 @@
 
 use crate::redact::judge::{Stands, authorizes, plausible};
 use crate::redact::keys::{Announcer, Announces};
-use crate::redact::marks::{MARKER_MAX, kinds};
+use crate::redact::marks::{MARKER_MAX, OPENING, kinds};
 use crate::redact::rules::Body;
 use crate::redact::{RUN_MAX, Span};
 
@@ -55,16 +55,29 @@ impl<'t> Found<'t> {
     }
 
     pub(crate) fn own_marker(&mut self, start: usize, end: usize) {
-        let ours = |until: &usize| kinds().binary_search(&&self.text[end..until - 1]).is_ok();
-        if let Some(until) = self.marker(end, b']').filter(ours) {
-            self.markers.push((start, until));
+        self.markers.extend(self.ours(end).map(|until| (start, until)));
+    }
+
+    /// The end of a marker of our own whose kind begins at `start`.
+    fn ours(&self, start: usize) -> Option<usize> {
+        self.marker(start, b']').filter(|until| kinds().binary_search(&&self.text[start..until - 1]).is_ok())
+    }
+
+    /// How many letters and digits stand in a stretch outside of markers of our own.
+    pub(crate) fn alphanumerics(&self, from: usize, to: usize) -> usize {
+        let (mut at, mut count) = (from, 0);
+        while at < to {
+            let marker = self.bytes[at..to].starts_with(OPENING).then(|| self.ours(at + OPENING.len())).flatten();
+            count += usize::from(self.bytes[at].is_ascii_alphanumeric());
+            at = marker.unwrap_or(at + 1);
         }
+        count
     }
 
     /// Whether a marker of our own seems to end here. What stood in its place may have gone on.
     pub(crate) fn behind_a_marker(&self, end: usize) -> bool {
         let window = &self.bytes[end.saturating_sub(MARKER_MAX)..end];
-        window.last() == Some(&b']') && window.windows(10).any(|window| window == b"[REDACTED:")
+        window.last() == Some(&b']') && window.windows(OPENING.len()).any(|window| window == OPENING)
     }
 
     /// The end of the bytes of `body` from `start`, if they are at least `at_least`; no more than a run may have.

@@ -4,6 +4,9 @@ use std::sync::LazyLock;
 
 use crate::redact::rules::{INFIXES, KEYWORDS, tokens};
 
+/// What a marker of our own begins with.
+pub(crate) const OPENING: &[u8] = b"[REDACTED:";
+
 /// Kinds in markers are shorter than so many bytes.
 pub(crate) const MARKER_MAX: usize = 64;
 

@@ -102,7 +102,7 @@ impl Found<'_> {
         });
         let held = |byte: &u8| Body::Wide.holds(*byte) || b"\\ \t\r\n:,\"'".contains(byte);
         let length = closing.flatten().unwrap_or_else(|| window[..dashes].iter().take_while(|byte| held(byte)).count());
-        let body = window[..length].iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
+        let body = self.alphanumerics(end, end + length); // a block that was redacted before has none
         (body >= PEM_BODY_LEAST).then_some(Span { start: begin, end: end + length, kind: "private-key" })
     }
 
