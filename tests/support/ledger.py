@@ -132,7 +132,9 @@ class Ledger:
         return lost
 
     def load(self, path: str, text: str) -> Buffer:
-        """A person opens a file."""
+        """A person opens a file; saved as it is, it is one of the texts that had been there."""
+        if text:
+            self.texts[path].append(text)
         return Buffer(path, text, text, self.turns[path], words(text))
 
     def save(self, buffer: Buffer) -> None:

@@ -132,9 +132,9 @@ class Sides:
         return REDACTOR.text(self.files[path].decode()) == self.text(path)
 
     def displaced(self, path: str, text: str) -> None:
-        """Somebody saved into the file that was put aside when the one that is there now was written."""
-        data = self.files[path]
-        case = replace(self.case(path), seen=text.encode(), saved_at=None, disk=sha256(data))
+        """Somebody saved into the file that was put aside when the one that is there now was written, or removed."""
+        data = self.files.get(path)
+        case = replace(self.case(path), seen=text.encode(), saved_at=None, disk=sha256(data) if data else "")
         for step in self.steps(self.plan_of([case])):
             step()
 

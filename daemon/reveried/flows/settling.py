@@ -50,9 +50,7 @@ async def resolve(
 
 async def sync(services: Services, space: str, *, accept_deletions: bool, deep: bool) -> dict[str, Any]:
     """One look at the whole folder, now, and what it led to."""
-    if accept_deletions:
-        services.folders.of(space).accept()
-    outcome = await services.folders.sync(space, None, whole=True, deep=deep)
+    outcome = await services.folders.sync(space, None, whole=True, deep=deep, accept=accept_deletions)
     await services.folders.project(space)
     return {
         "read": outcome.read,

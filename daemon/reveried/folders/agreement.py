@@ -16,6 +16,7 @@ __all__ = ["Agreement"]
 class Agreement:
     """`known` are the records, `stamps` the files whose words the store has, as they were when it took them.
 
+    Written by one thread at a time, and read by others meanwhile.
     `files_of` are the files that were last dealt with, as `Stamp.file` tells them, also while they are gone.
     """
 
@@ -62,17 +63,18 @@ class Agreement:
 
     def expected(self) -> set[str]:
         """The paths at which a file should be, or was seen to be gone."""
-        return {path for path, known in self.known.items() if known.sha256 or known.missing_since is not None}
+        return {path for path, known in list(self.known.items()) if known.sha256 or known.missing_since is not None}
 
     def having(self, digests: Collection[str]) -> set[str]:
         """The paths whose files had one of these SHA-256 when they were last dealt with."""
-        return {path for path, known in self.known.items() if known.sha256 in digests}
+        return {path for path, known in list(self.known.items()) if known.sha256 in digests}
 
     def missing(self) -> dict[str, int]:
         """The files that are gone, and since when (ms)."""
-        return {path: known.missing_since for path, known in self.known.items() if known.missing_since is not None}
+        known = list(self.known.items())
+        return {path: each.missing_since for path, each in known if each.missing_since is not None}
 
     @property
     def files(self) -> int:
         """How many files there are, as far as is known."""
-        return sum(1 for known in self.known.values() if known.sha256)
+        return sum(1 for known in list(self.known.values()) if known.sha256)

@@ -21,7 +21,7 @@ __all__ = ["Attendant"]
 
 DEBOUNCE_MOST = 10  # times the quiet period, while changes go on and on
 UNWATCHED_S = 2.0  # between two looks where the system tells of no changes
-NEVER_S = 3600.0
+RETRY_S, RETRY_MOST_S = 1.0, 10.0  # before what failed is tried again, twice as long each time
 
 
 class Attended(Protocol):
@@ -51,9 +51,7 @@ class Attended(Protocol):
 class Attendant:
     """One space's loop. `hint` may be called from any thread."""
 
-    def __init__(
-        self, folders: Attended, space: str, config: Sync, *, now_ms: Callable[[], int], polling: bool = False
-    ) -> None:
+    def __init__(self, folders: Attended, space: str, config: Sync, *, now_ms: Callable[[], int]) -> None:
         self._folders = folders
         self._space = space
         self._config = config
@@ -65,9 +63,10 @@ class Attendant:
         self._watcher: Watcher | None = None
         self._watched = False
         self._ended = False
-        self._polling = polling
         self._touched_at = 0.0
         self._scanned_at = 0.0
+        self._retry_s = RETRY_S
+        self._failed = ""
         self._upkeep = Upkeep()
 
     def hint(self, path: str | None) -> None:
@@ -99,7 +98,6 @@ class Attendant:
         self._news.set()
         try:
             while not self._ended:
-                await self._wait()
                 await self._attend()
         finally:
             await self.stop()
@@ -136,10 +134,13 @@ class Attendant:
         dues += [(due - now_ms) / 1000 for due in (folder.due, folder.late.due) if due is not None]
         if self._upkeep.due is not None:
             dues.append(self._upkeep.due - now)
-        return max(0.0, min(dues, default=NEVER_S))
+        if self._paths or self._whole:
+            dues.append(0.0)
+        return max(0.0, min(dues))
 
     async def _attend(self) -> None:
         try:
+            await self._wait()
             await self._look()
             now = self._loop.time()
             if self._upkeep.records(now):
@@ -147,36 +148,50 @@ class Attendant:
             if self._upkeep.settles(now):
                 await self._folders.project(self._space)
                 self._upkeep.took(self._loop.time() - now, self._loop.time())
+            self._retry_s, self._failed = RETRY_S, ""
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the next look may find it mended
-            code = error.code if isinstance(error, ReverieError) else type(error).__name__
+            self._upkeep.written(self._loop.time())
+            self._said(error)
+            await asyncio.sleep(self._retry_s)
+            self._retry_s = min(2 * self._retry_s, RETRY_MOST_S)
+
+    def _said(self, error: Exception) -> None:
+        """Logs what is wrong, once for as long as it stays so."""
+        code = error.code if isinstance(error, ReverieError) else type(error).__name__
+        if self._failed != f"{code}: {error}":
+            self._failed = f"{code}: {error}"
             logger("reveried.folders").error("a folder cannot be kept", space=self._space, code=code, why=str(error))
 
     async def _look(self) -> None:
         """Looks at what was hinted at, at what is due, or at everything where that is long ago."""
         folder = self._folders.of(self._space)
         now_ms = self._now_ms()
-        paths, self._paths = self._paths, set()
         if folder.late.due is not None and folder.late.due <= now_ms:
-            paths |= await asyncio.to_thread(folder.late.settle, now_ms)
+            self._paths |= await asyncio.to_thread(folder.late.settle, now_ms)
         due = folder.due is not None and folder.due <= now_ms
         every = self._config.rescan_seconds if self._watched else UNWATCHED_S
         whole = self._whole or due or self._unwatched() or self._loop.time() >= self._scanned_at + every
-        self._whole = False
+        paths, self._paths, self._whole = self._paths, set(), False
         if not whole and not paths:
             return
-        if whole:
-            self._scanned_at = self._loop.time()
-            await self._watch()
-        outcome = await self._folders.sync(self._space, paths, whole=whole)
+        try:
+            if whole:
+                self._scanned_at = self._loop.time()
+                await self._watch()
+            outcome = await self._folders.sync(self._space, paths, whole=whole)
+        except BaseException:
+            self._paths |= paths
+            self._whole |= whole
+            raise
         if outcome.adopted or outcome.written or outcome.deleted:
             self.written()
 
     def _unwatched(self) -> bool:
         """Whether the folder is there and nobody has begun to watch it."""
-        return self._watcher is None and not self._polling and self._folders.root_of(self._space).is_dir()
+        return self._watcher is None and self._folders.root_of(self._space).is_dir()
 
     async def _watch(self) -> None:
-        """Begins to watch once the folder is there, and again when it is another one."""
+        """Begins to watch once the folder is there."""
         if self._unwatched():
             from reveried.watcher import Watcher  # noqa: PLC0415 - a start without a folder does without it
 

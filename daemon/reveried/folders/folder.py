@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import projecting, syncing
 from reverie.engine.listing import Listing
-from reverie.errors import ReverieError
+from reverie.errors import ReverieError, unexpected
 from reverie.ids import new_id
 from reverie.sync.displaced import recover
 from reverie.sync.look import sha256
 from reverie.sync.node import Refusal, refused
 from reverie.sync.reconcile import reconcile
 from reverie.sync.root import Root
-from reverie.sync.scan import Limits
-from reverie.sync.swap import Overtaken, put, take
+from reverie.sync.scan import Limits, no_text
+from reverie.sync.swap import Overtaken, Placed, put, take
 from reverie.sync.values import Remove, Rules
 from reverie.sync.veil import Veil
 from reveried.folders.agreement import Agreement
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from reverie.sync.node import Stamp
     from reverie.sync.values import Case, Write
     from reveried.config import Sync
+    from reveried.folders.late import Saved
     from reveried.folders.steps import Committed
 
 __all__ = ["Folder"]
@@ -79,8 +81,9 @@ class Folder:
         self._projection = Projection(path)
         self._sight = Sight(Limits(file_bytes=config.file_bytes, files=config.files))
         self._failed: dict[str, ReverieError] = {}
-        self._stopped: tuple[str, ...] = ()
-        self._accepting = False
+        self._left: dict[str, Refusal] = {}  # saves that a crash left behind, and that cannot be read
+        self._stopped: frozenset[str] = frozenset()
+        self._unsure = False  # whether so many files are gone as it seems, a look at everything says
 
     @property
     def agreement(self) -> Agreement:
@@ -94,29 +97,28 @@ class Folder:
     def due(self) -> int | None:
         """When to look again without being told (ms): a file is gone and may stay so, or was being written."""
         quiet = int(self._config.delete_quiet_seconds * 1000)
-        missing = [] if self._stopped else [since + quiet for since in self.agreement.missing().values()]
-        growing = [(self.scanned_at or 0) + AGAIN_MS] if self._sight.growing else []
-        return min([*missing, *growing], default=None)
+        missing = {} if self._stopped else self.agreement.missing()
+        gone = [since + quiet for path, since in missing.items() if self._sight.covering(path) is None]
+        again = [(self.scanned_at or 0) + AGAIN_MS] if self._sight.growing or self._unsure else []
+        return min([*gone, *again], default=None)
 
-    def accept(self) -> None:
-        """The next whole look takes every file that is gone as deleted on purpose."""
-        self._accepting = True
-
-    def look(self, paths: set[str] | None, *, deep: bool = False) -> Looked:
+    def look(self, paths: set[str] | None, *, deep: bool = False, accept: bool = False) -> Looked:
         """What folder and store say of `paths` (None: of all), and of the documents that changed since the last look.
+
+        `accept` takes every file that is gone as deleted on purpose.
 
         Raises:
             Conflict: the folder is not there, or not the one that it was; nothing may be done.
         """
         try:
-            looked = self._look(paths, deep=deep)
-        except ReverieError as error:
-            self.problem = error
+            looked = self._look(paths, deep=deep, accept=accept)
+        except Exception as error:
+            self.problem = error if isinstance(error, ReverieError) else unexpected(error)
             raise
         self.problem = None
         return looked
 
-    def _look(self, paths: set[str] | None, *, deep: bool) -> Looked:
+    def _look(self, paths: set[str] | None, *, deep: bool, accept: bool) -> Looked:
         agreement = self.agreement
         with self._store.reader(self.space) as reader:
             operation = self._unshown.catch_up(reader)
@@ -133,8 +135,10 @@ class Folder:
             here = {path for path, stamp in stamps.items() if deep or agreement.stamps.get(path) != stamp}
             there = agreement.expected() if wanted is None else agreement.expected() & wanted
             gone = {path for path in there if path not in stamps and self._sight.covering(path) is None}
+            if wanted is not None and not accept:  # what nobody has confirmed is looked at with everything else
+                gone -= self._stopped
             suspects = (here | gone | unshown | self.late.paths) - self._sight.refused.keys()
-            looked = self._decided(reader, root, suspects, stamps, whole=wanted is None)
+            looked = self._decided(reader, root, suspects, stamps, self._rules(accept=accept), whole=wanted is None)
             looked.operation = operation
             return looked
 
@@ -157,7 +161,7 @@ class Folder:
     def _recover(self, root: Root, left: Left) -> None:
         """A save that a crash left behind: merged where its document is known, else put where a person finds it."""
         if left.data is None:
-            self._sight.refused[left.name] = refused(f".reverie/swap/{left.name}", "unreadable")
+            self._left[left.name] = refused(f".reverie/swap/{left.name}", "unreadable")
         elif left.path is not None:
             self.late.add(left.path, left.data, left)
         else:
@@ -175,7 +179,7 @@ class Folder:
         return stamps
 
     def _decided(
-        self, reader: Reader, root: Root, wanted: set[str], stamps: dict[str, Stamp], *, whole: bool
+        self, reader: Reader, root: Root, wanted: set[str], stamps: dict[str, Stamp], rules: Rules, *, whole: bool
     ) -> Looked:
         """The plan for the paths that are not as they were."""
         looked = Looked()
@@ -191,12 +195,12 @@ class Folder:
             now_ms=self._now_ms(),
             stamp=self._stamp(),
             new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
-            rules=self._rules(),
+            rules=rules,
             files=self.agreement.files,
         )
-        if whole:
-            self._stopped = tuple(path for stop in looked.plan.stops for path in stop.paths)
-            self._accepting = False
+        stopped = frozenset(path for stop in looked.plan.stops for path in stop.paths)
+        self._unsure = not whole and bool(stopped or self._stopped & stamps.keys())
+        self._stopped = stopped if whole else self._stopped | stopped
         return looked
 
     def _moved(self, root: Root, cases: list[Case]) -> list[str]:
@@ -208,9 +212,9 @@ class Folder:
         there = self._stat(root, olds)
         return sorted(path for path in olds if path not in there and self._sight.covering(path) is None)
 
-    def _rules(self) -> Rules:
+    def _rules(self, *, accept: bool) -> Rules:
         config = self._config
-        if self._accepting:  # a person has said that the deletions are meant
+        if accept:  # a person has said that the deletions are meant
             return Rules(delete_quiet_ms=0, mass_fraction=1.0)
         return Rules(delete_quiet_ms=int(config.delete_quiet_seconds * 1000), mass_fraction=config.mass_fraction)
 
@@ -224,18 +228,19 @@ class Folder:
         if found is not None:
             looked.read += 1
             looked.stamps[path] = found.stamp
-        while saved is not None and found is not None and saved.data == found.data:
-            self.late.merged(path, saved)  # it is in its place again
+        while saved is not None and self._is_dealt_with(root, path, saved, seen):
+            self.late.merged(path, saved)
             saved = self.late.next(path)
         if saved is not None:
             looked.late[path] = saved
+            looked.stamps.pop(path, None)  # the file that is there is looked at next
             return syncing.case(
                 reader,
                 path,
                 agreed,
                 saved.data,
                 versions_max=Rules().versions_max,
-                disk=disk,
+                disk=disk or "",
                 replaced_by=saved.replaced_by,
             )
         return syncing.case(
@@ -248,6 +253,17 @@ class Folder:
             file=None if found is None else found.stamp.file,
             was_file=self.agreement.files_of.get(path),
         )
+
+    def _is_dealt_with(self, root: Root, path: str, saved: Saved, seen: bytes | None) -> bool:
+        """Whether a late save is in its place again, or is no text: that is put beside the file, where it is told."""
+        if saved.data == seen:
+            return True
+        if no_text(path, saved.data) is None:
+            return False
+        name = PurePosixPath(path)
+        aside = name.with_name(f"{name.stem}.sync-conflict-{self._stamp()}-{sha256(saved.data)[:6]}{name.suffix}")
+        done = put(root, str(aside), saved.data, expected=None)
+        return isinstance(done, Placed) or done.found == sha256(saved.data)
 
     def write(self, looked: Looked, committed: Committed) -> Wrote:
         """Carries out the folder's side of a plan whose store side is committed.
@@ -276,7 +292,9 @@ class Folder:
         done = looked.paths - failed.keys()
         self._tell_failed(failed, done)
         self._unshown.dealt_with(done - wrote.again, looked.operation, became)
-        wrote.again |= {path for path in done - wrote.again if self.late.merged(path, looked.late.get(path))}
+        for path in (done - wrote.again) & (looked.late.keys() | self.late.paths):
+            self.late.merged(path, looked.late.get(path))
+            wrote.again.add(path)  # for the file that is there, and for the next late save
         return wrote
 
     def _tell_failed(self, failed: dict[str, ReverieError], done: set[str]) -> None:
@@ -357,7 +375,7 @@ class Folder:
             stopped=self._stopped,
             pending=len(self._unshown.paths | self.late.paths),
             missing=self.agreement.missing(),
-            refused=self._sight.refused.values(),
+            refused=[*list(self._left.values()), *list(self._sight.refused.values())],
             failed=self._failed,
             set_aside=self._projection.set_aside,
             scanned_at=self.scanned_at,

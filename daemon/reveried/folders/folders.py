@@ -142,10 +142,13 @@ class Folders:
         except (ReverieError, OSError) as error:
             _said(space, error)
 
-    async def sync(self, space: str, paths: set[str] | None, *, whole: bool = False, deep: bool = False) -> Outcome:
+    async def sync(
+        self, space: str, paths: set[str] | None, *, whole: bool = False, deep: bool = False, accept: bool = False
+    ) -> Outcome:
         """Looks at `paths`, or at all (`whole`), takes in and writes until folder and store agree.
 
-        Without `whole`, paths whose documents have changed since the last call belong to it. `deep` reads every file.
+        Without `whole`, paths whose documents have changed since the last call belong to it. `deep` reads every file;
+        `accept` takes every file that is gone as deleted on purpose.
 
         Raises:
             Conflict: the folder is gone or not the one that it was; nothing was done.
@@ -156,15 +159,17 @@ class Folders:
         async with turn("files", space):
             wanted: set[str] | None = None if whole else set(paths or ())
             for _ in range(PASSES_MAX):
-                again = await self._pass(folder, wanted, outcome, deep=deep)
+                again = await self._pass(folder, wanted, outcome, deep=deep, accept=accept)
                 if not again:
                     break
                 wanted, deep = again, False
         return outcome
 
-    async def _pass(self, folder: Folder, wanted: set[str] | None, outcome: Outcome, *, deep: bool) -> set[str]:
+    async def _pass(
+        self, folder: Folder, wanted: set[str] | None, outcome: Outcome, *, deep: bool, accept: bool
+    ) -> set[str]:
         """One look and what follows from it; the paths that are to be looked at again."""
-        looked, wrote = await asyncio.to_thread(_look_and_write, folder, wanted, deep=deep)
+        looked, wrote = await asyncio.to_thread(_look_and_write, folder, wanted, deep=deep, accept=accept)
         outcome.read += looked.read
         if wrote is None:
             try:
@@ -250,9 +255,9 @@ class Folders:
         return new_id(kind, self._now_ms(), self._random(ID_RANDOM_BYTES))
 
 
-def _look_and_write(folder: Folder, paths: set[str] | None, *, deep: bool) -> tuple[Looked, Wrote | None]:
+def _look_and_write(folder: Folder, paths: set[str] | None, *, deep: bool, accept: bool) -> tuple[Looked, Wrote | None]:
     """One look, and at once what follows from it on disk; None where the store has to be told first."""
-    looked = folder.look(paths, deep=deep)
+    looked = folder.look(paths, deep=deep, accept=accept)
     told = looked.plan.puts or looked.plan.deletes
     return looked, None if told else folder.write(looked, Committed())
 

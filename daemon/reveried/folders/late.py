@@ -65,7 +65,7 @@ class LateSaves:
     @property
     def paths(self) -> set[str]:
         """Where something waits to be merged."""
-        return {path for path, saved in self._saved.items() if saved}
+        return {path for path, saved in list(self._saved.items()) if saved}
 
     def settle(self, now_ms: int | None) -> set[str]:
         """Lets go of files that were replaced long enough ago (None: of all); the paths whose old file was changed.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from reverie.store.moments import from_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
     from reverie.errors import ReverieError
@@ -20,7 +20,7 @@ def standing(
     path: Path,
     *,
     problem: ReverieError | None,
-    stopped: Sequence[str],
+    stopped: Collection[str],
     pending: int,
     missing: Iterable[str],
     refused: Iterable[Refusal],

@@ -123,10 +123,11 @@ def _put_aside(case: Case, seen: bytes, look: Look) -> Plan:
     if case.held is not None:
         return _merged(case, veil, case.held, look)
     put, found = Put(case.path, veil.text, None), sha256(seen)
-    if case.known is None or case.disk is None or not is_ours(case.known, case.disk):
+    if case.disk and not is_ours(case.known, case.disk):
         return Plan(puts=(put,))
-    record = replace(case.known, sha256=case.disk, missing_since=None, intended=frozenset({found}))
-    write = Write(case.path, seen, case.disk, Known(case.path, found, None, saved=Saved(None)))
+    known = case.known or Known(case.path, "", 0)
+    record = replace(known, sha256=case.disk or "", missing_since=None, intended=frozenset({found}))
+    write = Write(case.path, seen, case.disk or None, Known(case.path, found, None, saved=Saved(None)))
     return Plan(puts=(put,), records=if_new(record, case), writes=(write,))
 
 

@@ -67,6 +67,11 @@ def _is_gone(case: Case) -> bool:
     return case.seen is None and case.held is not None and _had_file(case)
 
 
+def _is_new(case: Case) -> bool:
+    """Whether there is a file of which nothing is known."""
+    return bool(case.seen) and case.disk is None and case.known is None and case.held is None
+
+
 def _moves(cases: Sequence[Case]) -> list[Renamed]:
     """Files that are gone while new ones have their bytes: the same file, under another name."""
     homeless: dict[str, list[Case]] = {}
@@ -75,7 +80,7 @@ def _moves(cases: Sequence[Case]) -> list[Renamed]:
             homeless.setdefault(case.known.sha256, []).append(case)
     found = []
     for case in cases:
-        if case.seen and case.known is None and case.held is None and homeless:
+        if _is_new(case) and case.seen and homeless:
             options = homeless.get(sha256(case.seen))
             if options:
                 found.append(Renamed(options.pop(0), case))
@@ -86,7 +91,7 @@ def _edited(cases: Sequence[Case], paths: set[str]) -> list[Renamed]:
     """Files that are gone while new ones, not those at `paths`, have much of what they said."""
     left = [case for case in cases if case.path not in paths and not is_conflict_copy(case.path)]
     gone = [case for case in left if _is_gone(case) and is_unchanged_in_store(case)]
-    return renamed(gone, [case for case in left if case.seen and case.known is None and case.held is None])
+    return renamed(gone, [case for case in left if _is_new(case)])
 
 
 def _meant(cases: Sequence[Case], veil: Callable[[str], Veil]) -> frozenset[str]:

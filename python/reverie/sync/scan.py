@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from reverie.sync.root import Root
 
-__all__ = ["Limits", "Read", "Reason", "Refusal", "Scan", "Stamp", "look", "read", "scan"]
+__all__ = ["Limits", "Read", "Reason", "Refusal", "Scan", "Stamp", "look", "no_text", "read", "scan"]
 
 _FILE: Final = os.O_RDONLY | os.O_NONBLOCK
 _TRIES: Final = 2
@@ -120,15 +120,18 @@ def _read(handle: int, path: str, device: int, limits: Limits) -> Read | Refusal
             break
     else:
         return refused(path, "growing")
+    return no_text(path, data) or Read(data, sha256(data).hexdigest(), before)
+
+
+def no_text(path: str, data: bytes) -> Refusal | None:
+    """Why bytes cannot be a document's text at `path`; None where they can."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         return refused(path, "not_utf8", f"at byte {error.start}")
     if b"\0" in data:
         return refused(path, "nul", f"at byte {data.index(0)}")
-    if holds_too_many(path, text):
-        return refused(path, "too_many_memories")
-    return Read(data, sha256(data).hexdigest(), before)
+    return refused(path, "too_many_memories") if holds_too_many(path, text) else None
 
 
 def _whole(handle: int, size: int) -> bytes:

@@ -37,7 +37,7 @@ def settled(
     after = carried(veil, target, look)
     if after is None:  # the person's text is taken whole, and the store's is kept beside it
         after, conflict = veil, conflict or ()
-    disk, data = case.disk or sha256(veil.raw.encode()), after.raw.encode()
+    disk, data = sha256(veil.raw.encode()) if case.disk is None else case.disk, after.raw.encode()
     operation = None if after.text != held.text else held.operation
     made_at = known.made_at if known.sha256 else look.now_ms
     then = Known(case.path, sha256(data), operation, made_at=made_at, saved=known.saved, earlier=known.earlier)
@@ -50,13 +50,13 @@ def settled(
     elif known.merged == known.sha256:
         then = replace(then, merged=known.merged)
     writes: tuple[Write, ...] = ()
-    if case.disk is not None and not is_ours(known, case.disk):  # somebody has saved since: that is looked at next
+    if case.disk and not is_ours(known, case.disk):  # somebody has saved since: that is looked at next
         record = replace(known, saved=then.saved, earlier=then.earlier)
     elif sha256(data) == disk:
         record = replace(then, shown=known.shown) if case.disk else then
     else:
         then = replace(then, shown=shown(known, operation, look))
-        writes = (Write(case.path, data, disk, then),)
+        writes = (Write(case.path, data, disk or None, then),)
         record = replace(
             known,
             sha256=disk,

@@ -148,9 +148,9 @@ class Case:
     They must include the one of `known.operation` if the store still has it. `saved_at` is when the file got there as
     it is (of its times the one of the last change of its inode), None: just now. `reverted` says that there are signs
     of a tool at work that puts back old files (a branch switch). `disk` is the SHA-256 of the file that is there now if
-    `seen` is not: a save that came out when the file was replaced. `replaced_by` is the operation whose text did that.
-    `file` is the file's inode and when its bytes last changed, `was_file` that of the one that was last dealt with
-    here; None: not known.
+    `seen` is not, "" for no file: a save that came out when the file was replaced. `replaced_by` is the operation whose
+    text did that. `file` is the file's inode and when its bytes last changed, `was_file` that of the one that was last
+    dealt with here; None: not known.
     """
 
     path: str

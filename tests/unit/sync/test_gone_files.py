@@ -308,3 +308,24 @@ def test_a_file_that_stays_empty_is_meant() -> None:
     sides.save(PATH, "")
 
     assert same(sides) == ""
+
+
+@pytest.mark.parametrize("document", [True, False])
+def test_a_save_into_a_file_that_has_just_been_removed_stays(document: bool) -> None:  # noqa: FBT001
+    """It is on disk again and in the store, and is not taken for a file that a person deleted."""
+    sides = agreed()
+    if document:
+        sides.put(PATH, BASE + "- Tea: green\n")
+        del sides.files[PATH]
+    else:
+        sides.delete(PATH)
+        sides.settle()
+        assert PATH not in sides.files
+
+    sides.displaced(PATH, BASE + "- City: Oslo\n")
+    for _ in range(3):
+        sides.settle()
+        sides.now_ms += MINUTE
+
+    assert "- City: Oslo\n" in same(sides)
+    assert ("- Tea: green\n" in same(sides)) is document
