@@ -133,7 +133,7 @@ class Folder:
             wanted = None if paths is None else {*paths, *unshown, *self.late.paths}
             stamps = self._stat(root, wanted)
             here = {path for path, stamp in stamps.items() if deep or agreement.stamps.get(path) != stamp}
-            there = agreement.expected() if wanted is None else agreement.expected() & wanted
+            there = agreement.expected(wanted)
             gone = {path for path in there if path not in stamps and self._sight.covering(path) is None}
             if wanted is not None and not accept:  # what nobody has confirmed is looked at with everything else
                 gone -= self._stopped
@@ -171,7 +171,7 @@ class Folder:
 
     def _stat(self, root: Root, paths: set[str] | None) -> dict[str, Stamp]:
         """The files at `paths`, or all of them."""
-        known = self.agreement.stamps
+        known = self.agreement.known
         if paths is not None:
             return self._sight.some(root, paths, known)
         stamps = self._sight.all(root, known)

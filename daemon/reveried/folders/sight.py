@@ -8,7 +8,7 @@ from reverie.sync.node import Refusal
 from reverie.sync.scan import look, read, scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable
 
     from reverie.sync.node import Stamp
     from reverie.sync.root import Root
@@ -29,13 +29,16 @@ class Sight:
         """Whether a file was being written."""
         return any(each.reason == "growing" for each in self.refused.values())
 
-    def all(self, root: Root, known: Mapping[str, Stamp]) -> dict[str, Stamp]:
-        """Every file there is; what is refused is remembered. `known` need not be looked at closely."""
+    def all(self, root: Root, known: Collection[str]) -> dict[str, Stamp]:
+        """Every file there is; what is refused is remembered.
+
+        `known` are the documents: of two names that are one on other systems the known one stays.
+        """
         found = scan(root, known=known, limits=self._limits)
         self.refused = dict(found.refused)
         return {**found.stamps, **found.copies}
 
-    def some(self, root: Root, paths: Iterable[str], known: Mapping[str, Stamp]) -> dict[str, Stamp]:
+    def some(self, root: Root, paths: Iterable[str], known: Collection[str]) -> dict[str, Stamp]:
         """As `all`, of these paths."""
         stamps: dict[str, Stamp] = {}
         for path in paths:

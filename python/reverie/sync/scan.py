@@ -14,7 +14,7 @@ from reverie.sync.node import Limits, Reason, Refusal, Stamp, judged, refused, u
 from reverie.sync.walk import Walk, twins
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection
 
     from reverie.sync.root import Root
 
@@ -54,7 +54,7 @@ class Read:
     stamp: Stamp
 
 
-def scan(root: Root, *, known: Mapping[str, Stamp], limits: Limits | None = None, deep: bool = False) -> Scan:
+def scan(root: Root, *, known: Collection[str], limits: Limits | None = None, deep: bool = False) -> Scan:
     """A look at the whole folder; no file is read unless `deep`, which reads every one.
 
     `known` are the documents of the last look: of two names that are one on other systems the known one stays.
@@ -73,7 +73,7 @@ def scan(root: Root, *, known: Mapping[str, Stamp], limits: Limits | None = None
     return found
 
 
-def look(root: Root, path: str, *, known: Mapping[str, Stamp], limits: Limits | None = None) -> Stamp | Refusal | None:
+def look(root: Root, path: str, *, known: Collection[str], limits: Limits | None = None) -> Stamp | Refusal | None:
     """What `scan` says of one path; None where no file is there, or where `scan` would pass it over."""
     limits = limits or Limits()
     named = _name_refused(path, limits)

@@ -13,7 +13,7 @@ from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fault, folded
 from reverie.sync.node import Limits, Refusal, Stamp, judged, refused, unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping
+    from collections.abc import Callable, Collection, Container, Iterable
 
     from reverie.sync.root import Root
 
@@ -29,7 +29,7 @@ _SHORT_BYTES: Final = PATH_BYTES_MAX // 4  # so many characters are never too ma
 class Walk:
     """One look at the whole folder: `run` fills `stamps`, `copies` and `refused`."""
 
-    def __init__(self, root: Root, known: Mapping[str, Stamp], limits: Limits) -> None:
+    def __init__(self, root: Root, known: Collection[str], limits: Limits) -> None:
         self.root = root
         self.known = known
         self.limits = limits
@@ -131,7 +131,7 @@ class Walk:
         return frozenset(_folders(self.known))
 
 
-def twins(root: Root, path: str, known: Mapping[str, Stamp]) -> str | None:
+def twins(root: Root, path: str, known: Collection[str]) -> str | None:
     """Another name in the folder that is the same as the last part of `path` on other systems, and goes before it.
 
     Raises OSError.

@@ -1,0 +1,99 @@
+"""What is no deletion by a person, and saves that are no text: nothing is deleted, and nothing stands still."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from reverie.errors import Conflict
+from support.folder import tree
+
+NAMES = [f"facts/n{number:02}.md" for number in range(12)]
+QUIET_S = 0.2  # QUICK
+LATE_S = 5.0
+
+
+def test_an_agent_that_asks_for_a_file_that_is_gone_confirms_nothing() -> None:
+    """Ten of twelve files vanish at once; an agent reads two of them again and again: all stay in the store."""
+    with tree() as own:
+        for name in NAMES:
+            own.client.put_document(name, f"- Note: {name}\n")
+        own.agree()
+        for name in NAMES[:10]:
+            own.path(name).unlink()
+        assert own.client.sync_now().status.state == "stopped"
+
+        for _ in range(3):
+            for name in NAMES[:2]:
+                assert own.daemon.ask("POST", "/v1/tools/memory_read", {"input": {"path": name}}).status == 200
+                own.client.append_entry(NAMES[11], f"- Read: {name}")
+            time.sleep(2 * QUIET_S)
+
+        assert {each.path for each in own.client.documents(limit=100).items} >= set(NAMES)
+        assert own.client.sync_status().state == "stopped"
+        own.client.sync_now(accept_deletions=True)
+        own.agree(accept_deletions=True)
+        assert {each.path for each in own.client.documents(limit=100).items} & set(NAMES) == set(NAMES[10:])
+
+
+def test_consent_holds_for_the_look_that_it_was_given_to() -> None:
+    """The folder was away when somebody consented; when it comes back half empty, that is asked anew."""
+    with tree() as own:
+        for name in NAMES:
+            own.client.put_document(name, f"- Note: {name}\n")
+        own.agree()
+        away = own.root.with_name("away")
+        own.root.rename(away)
+        with pytest.raises(Conflict):
+            own.client.sync_now(accept_deletions=True)
+        for name in NAMES[:10]:
+            (away / name).unlink()
+        away.rename(own.root)
+        time.sleep(2 * QUIET_S)
+
+        assert own.client.sync_now().status.state == "stopped"
+        time.sleep(2 * QUIET_S)
+        assert own.client.sync_now().status.state == "stopped"
+        assert {each.path for each in own.client.documents(limit=100).items} >= set(NAMES)
+
+
+def test_a_late_save_that_is_no_text_is_put_beside_the_file() -> None:
+    """An editor that had the replaced file open writes Latin-1: it is told, and all else goes on, restarts too."""
+    with tree() as own:
+        own.client.put_document("facts/user.md", "- Name: Ada\n")
+        own.agree()
+        with own.path("facts/user.md").open("rb") as opened:
+            own.client.put_document("facts/user.md", "- Name: Ada\n- Tea: green\n")
+            Path(f"/proc/self/fd/{opened.fileno()}").write_bytes("- Name: Zoë\n".encode("latin-1"))
+        until = time.monotonic() + LATE_S
+        while not (told := own.client.sync_now().status.refused) and time.monotonic() < until:
+            time.sleep(0.1)
+
+        [refused] = told
+        assert (refused.reason, "sync-conflict" in refused.path) == ("not_utf8", True)
+        assert own.path(refused.path).read_bytes() == "- Name: Zoë\n".encode("latin-1")
+        own.client.append_entry("facts/user.md", "- City: Oslo")
+        assert own.read("facts/user.md").endswith("- Tea: green\n- City: Oslo\n")
+        assert all(b"Zo\xeb" not in each.read_bytes() for each in (own.root / ".reverie/swap").iterdir())
+        own.daemon.stop()
+        own.daemon.start()
+        own.client.append_entry("facts/user.md", "- Dog: Rex")
+        assert "- Dog: Rex\n" in own.read("facts/user.md")
+
+
+def test_of_two_names_the_one_that_was_there_before_is_read_after_a_restart_too() -> None:
+    """The newcomer stays refused, whatever comes first in the alphabet."""
+    with tree() as own:
+        own.client.put_document("facts/user.md", "- Name: Ada\n")
+        own.agree()
+        shutil.copyfile(own.path("facts/user.md"), own.path("facts/User.md"))
+        for _ in range(2):
+            status = own.client.sync_now().status
+            assert [(each.path, each.reason) for each in status.refused] == [("facts/User.md", "collision")]
+            own.daemon.stop()
+            own.daemon.start()
+        own.client.append_entry("facts/user.md", "- Tea: green")
+        assert "- Tea: green\n" in own.read("facts/user.md")
