@@ -70,9 +70,9 @@ impl Round {
         let mut until = self.text.len();
         if !last {
             until = self.text.floor_char_boundary(until - 2 * reach);
-            while let Some(span) = spans.iter().rev().find(|span| span.start < until && span.end >= until) {
-                until = span.start;
-            }
+            // Spans are apart: one at most goes beyond, and what only touches is settled.
+            let crossing = spans[..spans.partition_point(|span| span.start < until)].last();
+            until = crossing.filter(|span| span.end > until).map_or(until, |span| span.start);
         }
         let given = self.given;
         spans.retain(|span| span.start >= given && span.end <= until);
