@@ -43,7 +43,8 @@ async def get_conflict(call: Call) -> Reply:
     with call.services.store.reader(call.space) as reader:
         held = conflicts.get(reader, call.params["id"])
         file_text, store_text = conflicts.both_texts(reader, held)
-    return Reply({**_shown(held), "fileText": file_text, "storeText": store_text, "differences": list(held["regions"])})
+    differences = [{"file": region["file"], "store": region["store"]} for region in held["regions"]]
+    return Reply({**_shown(held), "fileText": file_text, "storeText": store_text, "differences": differences})
 
 
 async def resolve(call: Call) -> Reply:

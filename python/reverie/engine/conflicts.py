@@ -33,7 +33,7 @@ def open_(writer: Writer, copy: Copy, conflict_id: str, at: str) -> None:
             "path": copy.path,
             "copy": copy.copy_path,
             "text": copy.text,
-            "regions": [{"file": region.person, "store": region.store} for region in copy.regions],
+            "regions": [{"file": each.person, "store": each.store, "at": each.at} for each in copy.regions],
             "openedAt": at,
             "operation": writer.number,
         },
@@ -115,8 +115,8 @@ def resolve(
         texts: dict[str, Given | None] = {}
         if content is not None:
             texts[held["path"]] = Given(content)
-        elif keep != "file":
-            texts[held["path"]] = Given(_chosen(writer, held, keep == "both"))
+        elif keep is not None and keep != "file":
+            texts[held["path"]] = Given(_chosen(writer, held, keep))
         if writer.get(Kind.DOCUMENT, (held["copy"],)) is not None:
             texts[held["copy"]] = None
         put_texts(writer, texts, author=author, at=writer.at, new_id=new_id, provenance={"by": who})
@@ -133,13 +133,13 @@ def resolve(
     return Write(space=space, who=who, why="conflict.resolve", body=body, idempotency=idempotency)
 
 
-def _chosen(writer: Writer, held: dict[str, Any], both: bool) -> str:  # noqa: FBT001 - one of two ways
+def _chosen(writer: Writer, held: dict[str, Any], keep: Keep) -> str:
     """The document with the store's words in the places of the conflict, or behind the person's."""
     now = str(held_by(writer, held["path"])["content"])
     then = _text_at(writer, held)
     other = _other(writer, held)
     regions = held["regions"] if other == held["text"] else ()  # an edited copy stands as a whole
-    wanted = _joined(then, regions, other) if both else other
+    wanted = _placed(then, regions, keep) if regions else _behind(then, other) if keep == "both" else other
     merged = merge3(then, now, wanted)
     if not merged.clean:
         raise Conflict(
@@ -169,17 +169,24 @@ def _text_at(reader: Reader, held: dict[str, Any]) -> str:
     raise Conflict(f"the version of {held['path']} that this is about is no longer kept", hint="give `content`")
 
 
-def _joined(text: str, regions: Sequence[dict[str, str]], whole: str) -> str:
-    """The text with the store's words behind the person's in each place; the whole text behind it where no place is."""
-    at = 0
-    for region in regions:
-        found = text.find(region["file"], at)
-        if found < 0:
-            continue
-        end = found + len(region["file"])
-        text = text[:end] + region["store"] + text[end:]
-        at = end + len(region["store"])
-    return text if regions else text + ("" if text.endswith("\n") else "\n") + "\n" + whole
+def _placed(text: str, regions: Sequence[dict[str, Any]], keep: Keep) -> str:
+    """The text with the store's words in each place, instead of the person's or behind them."""
+    for region in sorted(regions, key=lambda region: -region["at"]):
+        begin, end = region["at"], region["at"] + len(region["file"])
+        if text[begin:end] != region["file"]:  # a secret of the file moved it
+            begin = text.find(region["file"])
+            end = begin + len(region["file"])
+        if begin < 0:
+            raise Conflict(
+                "a place of the conflict is not there any more", hint="say the text yourself: give `content`"
+            )
+        text = text[: end if keep == "both" else begin] + region["store"] + text[end:]
+    return text
+
+
+def _behind(text: str, whole: str) -> str:
+    """The whole other text behind this one."""
+    return text + ("" if text.endswith("\n") else "\n") + "\n" + whole
 
 
 def _close(writer: Writer, held: dict[str, Any]) -> None:

@@ -25,4 +25,6 @@ def combine(base: str, held: str, person: str) -> Combined:
         return Combined(merged.text)
     # The merged text has the side of "ours" where the two do not go together.
     merged = merge3(base, person, held)
-    return Combined(merged.text, tuple(Region(each.ours.text, each.theirs.text) for each in merged.conflicts))
+    return Combined(
+        merged.text, tuple(Region(each.ours.text, each.theirs.text, each.span[0]) for each in merged.conflicts)
+    )

@@ -215,10 +215,14 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A place of a conflict: what stands in the person's file, and what stands in the store's text (redacted)."""
+    """A place of a conflict: what stands in the person's file, and what stands in the store's text (redacted).
+
+    `at` is the character of the merged text at which the person's begins.
+    """
 
     person: str
     store: str
+    at: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -79,6 +79,25 @@ def test_what_both_changed_stands_as_the_person_wrote_it(shared: Tree) -> None:
     assert shared.client.conflicts().items == []
     shared.client.undo(str(done.operation))
     assert "Role: pilot" in shared.read(name)
+
+
+@pytest.mark.parametrize("keep", ["store", "both"])
+def test_a_conflict_is_settled_in_its_place_alone(shared: Tree, keep: Literal["store", "both"]) -> None:
+    """A person took out the line that an agent changed, and wrote elsewhere in the same save: that stays."""
+    name = f"facts/place-{keep}.md"
+    begun = "# Facts\n\n- Name: Ada\n- Role: engineer\n- Dog: Rex\n- Cat: Tom\n- City: Oslo\n"
+    shared.client.put_document(name, begun)
+    buffer = shared.read(name)
+    shared.client.patch_document(name, [("Role: engineer", "Role: cook")])
+    shared.save(name, buffer.replace("- Role: engineer\n", "").replace("City: Oslo", "City: Oslo, by the water"))
+    shared.agree()
+    [found] = [item for item in shared.client.conflicts().items if item.path == name]
+    assert "Role" not in shared.read(name)
+
+    shared.client.resolve(found.id, wire.Resolve(keep=keep))
+
+    lines = [line for line in shared.read(name).splitlines() if line.startswith("- ")]
+    assert lines == ["- Name: Ada", "- Role: cook", "- Dog: Rex", "- Cat: Tom", "- City: Oslo, by the water"]
 
 
 def test_deleting_the_copy_settles_a_conflict(shared: Tree) -> None:

@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     """One document that two have changed, and its copy."""
     with opened(tmp_path / "store") as made:
         saves(made, {PATH: MINE, BESIDE: OTHER})
-        region = Region("- Role: pilot\n", "- Role: cook\n")
+        region = Region("- Role: pilot\n", "- Role: cook\n", 0)
         write(made, lambda writer: conflicts.open_(writer, Copy(PATH, BESIDE, OTHER, (region,)), "cnf_1", AT))
         yield made
 
