@@ -375,7 +375,11 @@ class Folder:
             stopped=self._stopped,
             pending=len(self._unshown.paths | self.late.paths),
             missing=self.agreement.missing(),
-            refused=[*list(self._left.values()), *list(self._sight.refused.values())],
+            refused=[
+                each
+                for found in (self._left, self._projection.blocked, self._sight.refused)
+                for each in list(found.values())
+            ],
             failed=self._failed,
             set_aside=self._projection.set_aside,
             scanned_at=self.scanned_at,

@@ -15,7 +15,7 @@ import orjson
 
 from reverie import files
 from reverie.engine import projecting
-from reverie.sync.scan import Read, read
+from reverie.sync.scan import Read, Refusal, read
 from reverie.sync.swap import Placed, put
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from reverie.engine.listing import Listing
     from reverie.store import Reader
     from reverie.sync.displaced import Displaced
-    from reverie.sync.node import Refusal
     from reverie.sync.root import Root
 
 __all__ = ["Projection"]
@@ -44,6 +43,7 @@ class Projection:
         self._made_from: int | None = None  # the operation
         self._archives: set[str] | None = None  # those that are there
         self.set_aside: list[tuple[str, str]] = []  # files that people edited, and where their text is now
+        self.blocked: dict[str, Refusal] = {}  # what is in the place of one, and cannot be read
 
     def bring_up(self, reader: Reader, root: Root, listing: Listing, *, now_ms: int) -> int:
         """Writes what is not as the store says; how many files were written.
@@ -61,7 +61,7 @@ class Projection:
         missing = [path for path in projecting.archive_paths(reader) if path not in self._archives]
         written += self._all(root, projecting.archives(reader, missing), {}, now_ms)
         self._archives |= set(missing)
-        self._made_from = operation
+        self._made_from = None if self.blocked else operation
         return written
 
     def _note(self, root: Root, texts: Mapping[str, bytes]) -> dict[str, list[str]]:
@@ -86,6 +86,10 @@ class Projection:
         """One file; whether it was written. What a person made of it is set aside first."""
         for _ in range(TRIES):
             found = read(root, path, limit=FILE_BYTES_MAX)
+            if isinstance(found, Refusal):
+                self.blocked[path] = found
+                return False
+            self.blocked.pop(path, None)
             there = _sha256(found)
             if there == sha256(data).hexdigest():
                 return False

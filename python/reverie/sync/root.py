@@ -102,7 +102,7 @@ class Root:
         if (found.st_dev, found.st_ino) != self.identity:
             if _is_empty(self.real):
                 raise _stopped("root_empty", self.real, "is now an empty folder")
-            raise _stopped("root_swapped", self.real, "is another folder than before")
+            raise _stopped("root_swapped", self.real, "is another folder than before", again=True)
         self._check(self._mark())
 
     def flush(self) -> None:
@@ -219,10 +219,11 @@ def _is_empty(folder: Path | int) -> bool:
         raise Forbidden(f"cannot list the root: {error.strerror}", hint="look at its owner and mode") from error
 
 
-def _stopped(reason: Trouble, root: Path, what: str) -> Conflict:
+def _stopped(reason: Trouble, root: Path, what: str, *, again: bool = False) -> Conflict:
+    meant = "; if it is meant to be there, `reverie down` and `reverie up` take it" if again else ""
     return Conflict(
         f"{root} {what}; nothing was read from it or written to it",
-        hint="bring the folder back, or set memory.dataDir to another; then run `reverie sync status`",
+        hint=f"bring the folder back, or set memory.dataDir to another; then run `reverie sync status`{meant}",
         reason=reason,
         root=str(root),
     )

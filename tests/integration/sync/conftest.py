@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.folder import tree
 from support.spaces import opened
 
 if TYPE_CHECKING:
@@ -13,9 +14,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.sync.root import Root
+    from support.folder import Tree
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Root]:
     with opened(tmp_path / "space") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Tree]:
+    """A folder for tests that use files of their own."""
+    with tree() as made:
         yield made

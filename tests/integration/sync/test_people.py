@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,7 +15,7 @@ from support.daemon import running_daemon
 from support.folder import SAVES, Tree, tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 USER = "facts/user.md"
@@ -24,13 +24,6 @@ ODD = (
     "\ufeff---\r\ntitle: mine\r\n---\r\n#  My   facts \r\n\r\n<!-- keep this -->\r\n> Summary:   old words  \r\n\r\n"
     "*  First   thing \r\n\r\n\r\n*  Second thing #tag\r\n   goes on here\r\n- Updated: 2026-01-01\r\n\r\nlast words"
 )
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Tree]:
-    """A folder for tests that use files of their own."""
-    with tree() as made:
-        yield made
 
 
 @pytest.mark.parametrize("save", SAVES)
@@ -48,85 +41,6 @@ def test_a_stale_buffer_loses_nothing(shared: Tree, save: Callable[[Path, str], 
     assert "engineer and pilot" in text
     assert shared.stored(name) == text
     assert shared.client.conflicts().items == []
-
-
-def disputed(shared: Tree, name: str, person: tuple[str, str], agent: tuple[str, str]) -> None:
-    """An agent changes a document, and a person who has not seen that changes the same words."""
-    shared.client.put_document(name, TEXT)
-    buffer = shared.read(name)
-    shared.client.patch_document(name, [agent])
-    shared.save(name, buffer.replace(*person))
-    shared.agree()
-
-
-def test_what_both_changed_stands_as_the_person_wrote_it(shared: Tree) -> None:
-    """The other text is beside it, the conflict is told with both, and settled either way; undo takes that back."""
-    name = "facts/both.md"
-    disputed(shared, name, ("Role: engineer", "Role: pilot"), ("Role: engineer", "Role: cook"))
-
-    [found] = [item for item in shared.client.conflicts().items if item.path == name]
-    assert "Role: pilot" in shared.read(name)
-    assert found.copy is not None
-    assert "Role: cook" in shared.read(found.copy)
-    told = shared.client.conflict(found.id)
-    assert "Role: pilot" in told.file_text
-    assert "Role: cook" in told.store_text
-    assert "sync-conflict" not in shared.client.index().text
-
-    done = shared.client.resolve(found.id, wire.Resolve(keep="store"))
-    assert "Role: cook" in shared.read(name)
-    assert not shared.path(found.copy).exists()
-    assert shared.client.conflicts().items == []
-    shared.client.undo(str(done.operation))
-    assert "Role: pilot" in shared.read(name)
-
-
-@pytest.mark.parametrize("keep", ["store", "both"])
-def test_a_conflict_is_settled_in_its_place_alone(shared: Tree, keep: Literal["store", "both"]) -> None:
-    """A person took out the line that an agent changed, and wrote elsewhere in the same save: that stays."""
-    name = f"facts/place-{keep}.md"
-    begun = "# Facts\n\n- Name: Ada\n- Role: engineer\n- Dog: Rex\n- Cat: Tom\n- City: Oslo\n"
-    shared.client.put_document(name, begun)
-    buffer = shared.read(name)
-    shared.client.patch_document(name, [("Role: engineer", "Role: cook")])
-    shared.save(name, buffer.replace("- Role: engineer\n", "").replace("City: Oslo", "City: Oslo, by the water"))
-    shared.agree()
-    [found] = [item for item in shared.client.conflicts().items if item.path == name]
-    assert "Role" not in shared.read(name)
-
-    shared.client.resolve(found.id, wire.Resolve(keep=keep))
-
-    lines = [line for line in shared.read(name).splitlines() if line.startswith("- ")]
-    assert lines == ["- Name: Ada", "- Role: cook", "- Dog: Rex", "- Cat: Tom", "- City: Oslo, by the water"]
-
-
-def test_deleting_the_copy_settles_a_conflict(shared: Tree) -> None:
-    """It says that the file is right as it is."""
-    name = "facts/settled.md"
-    disputed(shared, name, ("Zhang San", "Wang Wu"), ("Zhang San", "Li Si"))
-    [found] = [item for item in shared.client.conflicts().items if item.path == name]
-    shared.path(str(found.copy)).unlink()
-    shared.agree()
-
-    assert [item for item in shared.client.conflicts().items if item.path == name] == []
-    assert "Wang Wu" in shared.read(name)
-
-
-def test_a_conflict_goes_along_when_its_folder_gets_another_name(shared: Tree) -> None:
-    """Document and copy are told at their new places, and it is settled there with what was in place before."""
-    name = "facts/before/moving.md"
-    disputed(shared, name, ("Zhang San", "Wang Wu"), ("Zhang San", "Li Si"))
-    shared.path("facts/before").rename(shared.path("facts/after"))
-    shared.agree()
-
-    [found] = [item for item in shared.client.conflicts().items if item.path.endswith("/moving.md")]
-    assert found.path == "facts/after/moving.md"
-    assert str(found.copy).startswith("facts/after/")
-    shared.client.append_entry(found.path, "- Since: then")
-    shared.client.resolve(found.id, wire.Resolve(keep="both"))
-    text = shared.read(found.path)
-    assert [word in text for word in ("Wang Wu", "Li Si", "Since: then")] == [True, True, True]
-    assert not shared.path(str(found.copy)).exists()
 
 
 def test_an_untouched_file_is_never_rewritten(shared: Tree) -> None:

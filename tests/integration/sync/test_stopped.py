@@ -97,3 +97,22 @@ def test_of_two_names_the_one_that_was_there_before_is_read_after_a_restart_too(
             own.daemon.start()
         own.client.append_entry("facts/user.md", "- Tea: green")
         assert "- Tea: green\n" in own.read("facts/user.md")
+
+
+def test_what_cannot_be_read_in_the_place_of_an_index_is_told() -> None:
+    """It is left alone, and the index is there again once it went."""
+    with tree() as own:
+        own.client.put_document("facts/user.md", "- Name: Ada\n")
+        own.agree()
+        index = own.path("MEMORY-INDEX.json")
+        index.write_bytes(b"\xff\xfe")
+        own.client.append_entry("facts/user.md", "- Tea: green")
+        own.client.sync_now()
+
+        refused = {each.path: each.reason for each in own.client.sync_status().refused}
+        assert refused == {"MEMORY-INDEX.json": "not_utf8"}
+        assert index.read_bytes() == b"\xff\xfe"
+        index.unlink()
+        own.client.sync_now()
+        assert b"facts/user.md" in index.read_bytes()
+        assert own.client.sync_status().refused == []
