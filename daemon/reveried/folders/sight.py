@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.sync.node import Refusal
-from reverie.sync.scan import look, read, scan
+from reverie.sync.scan import covering, look, read, scan
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -58,9 +58,5 @@ class Sight:
         return found
 
     def covering(self, path: str) -> Refusal | None:
-        """The refusal of a path or of a folder above it: it cannot be said whether its file is there."""
-        while path:
-            if path in self.refused:
-                return self.refused[path]
-            path = path.rpartition("/")[0]
-        return self.refused.get("")
+        """As `scan.covering`, of what was refused when it was last looked at."""
+        return covering(self.refused, path)

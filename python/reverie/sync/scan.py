@@ -14,11 +14,11 @@ from reverie.sync.node import Limits, Reason, Refusal, Stamp, judged, refused, u
 from reverie.sync.walk import Walk, twins
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from reverie.sync.root import Root
 
-__all__ = ["Limits", "Read", "Reason", "Refusal", "Scan", "Stamp", "look", "no_text", "read", "scan"]
+__all__ = ["Limits", "Read", "Reason", "Refusal", "Scan", "Stamp", "covering", "look", "no_text", "read", "scan"]
 
 _FILE: Final = os.O_RDONLY | os.O_NONBLOCK
 _TRIES: Final = 2
@@ -37,12 +37,8 @@ class Scan:
     sha256: dict[str, str] = field(default_factory=dict)
 
     def covering(self, path: str) -> Refusal | None:
-        """The refusal of `path` or of a folder above it: it cannot be said whether the file is there."""
-        while path:
-            if path in self.refused:
-                return self.refused[path]
-            path = path.rpartition("/")[0]
-        return self.refused.get("")
+        """As `covering`, of what was refused in this scan."""
+        return covering(self.refused, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +67,15 @@ def scan(root: Root, *, known: Collection[str], limits: Limits | None = None, de
     if deep:
         _deepen(root, found, limits)
     return found
+
+
+def covering(refused: Mapping[str, Refusal], path: str) -> Refusal | None:
+    """The refusal of `path` or of a folder above it: it cannot be said whether the file is there."""
+    while path:
+        if path in refused:
+            return refused[path]
+        path = path.rpartition("/")[0]
+    return refused.get("")
 
 
 def look(root: Root, path: str, *, known: Collection[str], limits: Limits | None = None) -> Stamp | Refusal | None:

@@ -3,12 +3,11 @@
 A plan is carried out in this order, and may stop after any step:
 
 1. `puts`, `deletes`, `records` and `forgotten`, in one transaction or in several: all of one path in one, a copy with
-   the path that it is of, and both paths of a move. A `basis` that is not the document's operation any more, or a
-   record that is not the one that the plan was made from, refuses the transaction; its paths are looked at again.
+   the path that it is of, and both paths of a move. A `basis` that is not the document's operation any more refuses the
+   transaction; its paths are looked at again. One plan of a folder is carried out at a time.
 2. Each of `writes` and `removals` in the folder. One that finds something else than it expected is not made; the path
    is looked at again.
-3. After each write its `then`, the path's new record; after a removal the record is forgotten. Neither if another plan
-   of the path came in between.
+3. After each write its `then`, the path's new record; after a removal the record is forgotten.
 
 The SHA-256 of a file is that of its raw bytes, in lower-case hexadecimal. Times are milliseconds of one clock.
 """
