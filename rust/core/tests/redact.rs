@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use reverie_core::redact::{Reach, Redactor, kinds};
+use reverie_core::redact::{Reach, Redactor, kinds, marks};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
@@ -44,4 +44,24 @@ fn a_block_of_markers_is_no_key() {
         redactor.redact(&key, Reach::Content).0,
         "[REDACTED:private-key][REDACTED:github-token][REDACTED:private-key]"
     );
+}
+
+/// A digest is none of the published formats, whatever it begins with: what stores and archives are addressed by stays.
+#[test]
+fn no_digest_is_a_token() {
+    let redactor = Redactor::new::<&str>(&[]);
+    let rest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+    let hexadecimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let begins = marks().into_iter().filter(|mark| mark.how == "begins" && hexadecimal(mark.text));
+    for prefix in begins.map(|mark| mark.text) {
+        for length in [40, 64] {
+            let digest = format!("{prefix}{rest}")[..length].to_owned();
+            for digest in [digest.to_lowercase(), digest.to_uppercase()] {
+                for reach in [Reach::Content, Reach::Name] {
+                    assert_eq!(redactor.redact(&digest, reach).0, digest);
+                }
+            }
+        }
+    }
+    assert!(redactor.redact("4b1dQkF3bJm2Zt8LwP0sVx6RyN9cHd5TgU1aEi4KoM", Reach::Content).1 > 0);
 }

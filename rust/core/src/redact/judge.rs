@@ -178,6 +178,12 @@ pub(crate) fn random(value: &[u8]) -> bool {
         || value.len() >= 20 && whole.upper > 2 && whole.lower > 2 && whole.alnum * 10 <= whole.segments * 26
 }
 
+/// Whether a value is as digests are written: hexadecimal digits of one case, whatever it begins with.
+pub(crate) fn is_digest(value: &[u8]) -> bool {
+    let all = |upper: fn(&u8) -> bool| value.iter().all(|byte| byte.is_ascii_hexdigit() && !upper(byte));
+    all(u8::is_ascii_uppercase) || all(u8::is_ascii_lowercase)
+}
+
 /// Random without doubt: long, of three classes, changing often.
 pub(crate) fn surely_random(value: &[u8]) -> bool {
     let shape = Shape::of(&value[..value.len().min(JUDGED_MAX)]);

@@ -1,7 +1,9 @@
 //! Secrets that their own form gives away: published formats, JWT, PEM, connection strings, headers, markers.
 
 use crate::redact::found::Found;
-use crate::redact::judge::{JUDGED_MAX, halves, made_by_machine, of_three_classes, random, stands_for_another};
+use crate::redact::judge::{
+    JUDGED_MAX, halves, is_digest, made_by_machine, of_three_classes, random, stands_for_another,
+};
 use crate::redact::marks::MARKER_MAX;
 use crate::redact::rules::{Begins, Body, Infix, Token};
 use crate::redact::{RUN_MAX, Span};
@@ -33,7 +35,8 @@ impl Found<'_> {
         let closes = |byte: &&u8| token.prefix == CLOSED && b"\"'`\n\r\t <&;".contains(byte);
         let until = until + self.bytes[until..].iter().take(1).take_while(closes).count();
         let scheme = if token.prefix.contains('/') { self.scheme_before(start) } else { 0 };
-        begins.then_some(Span { start: start - scheme, end: until, kind: token.kind })
+        let digest = is_digest(&self.bytes[start..until]);
+        (begins && !digest).then_some(Span { start: start - scheme, end: until, kind: token.kind })
     }
 
     /// The length of the scheme of an address that is itself the secret.
