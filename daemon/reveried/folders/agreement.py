@@ -62,9 +62,13 @@ class Agreement:
         self._gone.difference_update(gone)
 
     def expected(self, paths: Iterable[str] | None) -> set[str]:
-        """The paths, among these or all, at which a file should be, or was seen to be gone."""
+        """The paths, among these or all, at which a file should be, was to be, or was seen to be gone."""
         known = self.known.items() if paths is None else ((path, self.known.get(path)) for path in paths)
-        return {path for path, each in list(known) if each and (each.sha256 or each.missing_since is not None)}
+        return {
+            path
+            for path, each in list(known)
+            if each and (each.sha256 or each.intended or each.missing_since is not None)
+        }
 
     def having(self, digests: Collection[str]) -> set[str]:
         """The paths whose files had one of these SHA-256 when they were last dealt with."""

@@ -31,3 +31,9 @@ def test_what_changes_while_the_store_is_told_it_is_told_too() -> None:
 
     agreement.recorded(*told)
     assert agreement.unrecorded() == ([TWO, Known("old.md", "3" * 64, 3)], set())
+
+
+def test_a_file_that_was_to_be_written_is_expected() -> None:
+    """Else the record of one whose document went before it was there would be kept for good."""
+    agreement = Agreement({"a.md": Known("a.md", "", 0, intended=frozenset({"x"})), "b.md": Known("b.md", "", 0)})
+    assert agreement.expected(None) == agreement.expected(["a.md", "b.md", "c.md"]) == {"a.md"}
