@@ -106,6 +106,7 @@ class Folk:
         self.tree.path(new).parent.mkdir(parents=True, exist_ok=True)
         try:
             self.tree.path(old).replace(self.tree.path(new))
+            self.ledger.saved[new] |= words(self.disk(new) or "")  # also what was merged into it just before
         except FileNotFoundError:  # a document that an agent deleted, whose file went just now
             self.ledger.replace(words(text))
 

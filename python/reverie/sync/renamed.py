@@ -77,7 +77,9 @@ def renamed_plan(pair: Renamed, look: Look) -> Plan:
     as_there = Case(pair.old.path, held, pair.old.known, seen, pair.old.versions, saved_at=pair.new.saved_at)
     base = origin(as_there, veil.text, saved=found, meant=False, now_ms=look.now_ms, rules=look.rules)
     plan = moved(pair, veil.text)
-    if base is None or base.text == held.text:
+    if base is None:  # neither text was made from the other: the store's is kept beside the file
+        return plan.joined(copied(pair.new.path, held.text, (), look))
+    if base.text == held.text:
         return plan
     combined = combine(base.text, held.text, veil.text)
     after = carried(veil, combined.text, look)

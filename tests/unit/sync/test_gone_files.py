@@ -183,6 +183,22 @@ def test_a_stale_buffer_that_was_saved_and_moved_may_be_a_conflict() -> None:
     assert sides.sync().idle
 
 
+def test_a_text_from_before_its_document_was_made_anew_that_was_moved_keeps_the_other_beside_it() -> None:
+    """Neither was made from the other, so that nothing of the newer one counts as deleted."""
+    sides = agreed()
+    sides.delete(PATH)
+    sides.settle()
+    sides.put(PATH, BASE + "- Tea: green\n")
+    sides.settle()
+    del sides.files[PATH]
+    sides.save("facts/me.md", BASE)
+
+    [copy] = sides.sync().copies
+
+    assert same(sides, "facts/me.md") == BASE
+    assert (copy.path, sides.files[copy.copy_path].decode()) == ("facts/me.md", BASE + "- Tea: green\n")
+
+
 def test_a_new_file_that_shares_little_with_one_that_went_is_another_document() -> None:
     """It is taken in for itself, and the other one is gone after the quiet period."""
     sides = agreed()
