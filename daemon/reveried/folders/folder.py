@@ -199,7 +199,7 @@ class Folder:
             files=self.agreement.files,
         )
         stopped = frozenset(path for stop in looked.plan.stops for path in stop.paths)
-        self._unsure = not whole and bool(stopped or self._stopped & stamps.keys())
+        self._unsure = not whole and (self._unsure or bool(stopped or self._stopped & stamps.keys()))
         self._stopped = stopped if whole else self._stopped | stopped
         return looked
 
