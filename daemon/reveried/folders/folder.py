@@ -214,9 +214,8 @@ class Folder:
 
     def _rules(self, *, accept: bool) -> Rules:
         config = self._config
-        if accept:  # a person has said that the deletions are meant
-            return Rules(delete_quiet_ms=0, mass_fraction=1.0)
-        return Rules(delete_quiet_ms=int(config.delete_quiet_seconds * 1000), mass_fraction=config.mass_fraction)
+        quiet = int(config.delete_quiet_seconds * 1000)
+        return Rules(delete_quiet_ms=quiet, mass_fraction=config.mass_fraction, accepted=accept)
 
     def _case(self, reader: Reader, root: Root, path: str, stamps: dict[str, Stamp], looked: Looked) -> Case | None:
         """What is known of one path; None for a file that cannot be read now."""

@@ -151,9 +151,11 @@ def _wait_for_words(case: Case, seen: bytes, held: Held, look: Look) -> Plan | N
 def _wait(known: Known, look: Look, *, since: int | None = None) -> Plan | None:
     """What is done until a file has been missing or empty for the quiet period; None once it has.
 
-    It is so since the first look that found it so, or since the time `since` if that is later; if the clock went back,
-    since now.
+    Also None where a person has said that it is meant. It is so since the first look that found it so, or since the
+    time `since` if that is later; if the clock went back, since now.
     """
+    if look.rules.accepted:
+        return None
     first = known.missing_since
     if first is None or first > look.now_ms:
         record = replace(known, missing_since=look.now_ms)

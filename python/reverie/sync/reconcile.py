@@ -47,7 +47,7 @@ def reconcile(
     moved_paths = {case.path for pair in (*moves, *edited) for case in (pair.old, pair.new)}
     gone = [case for case in ordered if _is_gone(case) and case.path not in moved_paths]
     total = files if files is not None else sum(_had_file(case) for case in ordered)
-    stopped = len(gone) > max(rules.mass_min, rules.mass_fraction * total)
+    stopped = not rules.accepted and len(gone) > max(rules.mass_min, rules.mass_fraction * total)
     out = moved_paths | {case.path for case in gone if stopped}
     left = [case for case in ordered if case.path not in out]
     look = Look(

@@ -174,6 +174,7 @@ class Rules:
     mass_min: int = 5
     versions_max: int = 20  # how many older texts a save may be an edit of
     unseen_ms: int = 60_000  # how long what we wrote may stay unseen by an editor that is open
+    accepted: bool = False  # a person has said that every file that is gone was deleted on purpose
     again_ms: int = 1_000  # the same save sooner than this after it was merged is an echo, later it is meant
 
 

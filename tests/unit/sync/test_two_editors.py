@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from reverie.sync.values import Known, Saved
 from support.sides import MINUTE, PATH, Sides, saved, written
 
 TRIP = "# Trip\n\n- train at eight tea\n- hotel by the lake\n- boat at noon sharp\n- bus not wanted tea\n## tea food\n"
@@ -69,3 +70,17 @@ def test_what_is_saved_as_it_was_is_no_move_of_a_copy_that_goes(file: tuple[int,
     sides.settle()
 
     assert ("- Tea: green\n" in sides.files[PATH].decode()) is kept
+
+
+def test_the_last_five_merged_saves_are_kept() -> None:
+    """Newest first and each once; a save that was taken as it was needs no text of its own."""
+    known = Known("a.md", "x", 1)
+    for number in (1, 2, 3, 4, 5, 6, 7, 3):
+        known = known.and_saved(Saved(number, f"text {number}"))
+    known = known.and_saved(Saved(9))
+
+    assert known.saved == Saved(9)
+    assert [each.text for each in known.earlier] == ["text 3", "text 7", "text 6", "text 5"]
+    assert known.and_saved(Saved(10, "text 6")).earlier == tuple(
+        each for each in known.earlier if each.text != "text 6"
+    )
