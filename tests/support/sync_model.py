@@ -245,9 +245,8 @@ class Model:
     def long_shown(self, path: str) -> set[str]:
         """The words of the text that was on the disk a minute ago."""
         record = self.sides.records.get(path)
-        lately = (
-            [each.operation or 0 for each in record.shown if self.sides.now_ms - each.at < MINUTE] if record else []
-        )
+        shown = record.shown if record else ()
+        lately = [each.operation or 0 for each in shown if self.sides.now_ms - each.at < MINUTE]
         long_ = (each.text for each in self.sides.versions.get(path, ()) if all(each.operation < new for new in lately))
         return words(next(long_, "")) if record else set()
 
@@ -265,6 +264,7 @@ class Model:
             if old not in self.sides.files:
                 return
             text = self.looks_at(old)
+        stale = self.replaced & (words(text) - words(self.sides.text(old) or ""))
         there = " ".join((self.sides.files.get(new, b"").decode(), *self.shown(new)))
         if is_ours(self.sides.records.get(new), sha256(text.encode())):
             there = text  # it is back where it was, as if it had never been away
@@ -275,8 +275,8 @@ class Model:
         if not keep:
             self.seen[old] -= words(text)
             self.takes_away(old)
-            # Words that were at both places go the way of those that were there.
-            self.replaced = (self.replaced - words(text)) | (words(text) & words(there))
+            # Words that were at both places go the way of those that were there; so do an agent's cuts in a stale save.
+            self.replaced = (self.replaced - words(text)) | (words(text) & words(there)) | stale
         if back:
             self.sides.sync()
 
