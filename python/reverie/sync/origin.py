@@ -18,7 +18,7 @@ def is_unrecorded(case: Case, text: str) -> bool:
     """Whether the file has a text that the store wrote after what is known: our own write, before it was recorded."""
     known = case.known
     if known is None:  # a crash may have forgotten even that there is a file
-        return case.held is not None and any(version.text == text for version in case.versions)
+        return case.held is not None and any(each.text == text and not each.former for each in case.versions)
     if known.operation is None:
         return False
     wrote = {version.operation > known.operation for version in case.versions if version.text == text}

@@ -199,6 +199,19 @@ def test_a_text_from_before_its_document_was_made_anew_that_was_moved_keeps_the_
     assert (copy.path, sides.files[copy.copy_path].decode()) == ("facts/me.md", BASE + "- Tea: green\n")
 
 
+def test_what_a_person_puts_back_where_an_agent_has_begun_anew_stays_beside_it() -> None:
+    """It is exactly what the deleted document had said; that is no write of ours that nobody recorded."""
+    sides = agreed()
+    del sides.files[PATH]
+    sides.settle()
+    assert sides.text(PATH) is None
+    sides.save(PATH, BASE)
+    sides.put(PATH, "# User\n\n- Somebody else\n")
+
+    assert same(sides) == BASE
+    assert copies(sides) == ["# User\n\n- Somebody else\n"]
+
+
 def test_a_new_file_that_shares_little_with_one_that_went_is_another_document() -> None:
     """It is taken in for itself, and the other one is gone after the quiet period."""
     sides = agreed()
