@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["Candidate", "cost", "parent"]
 
@@ -64,19 +65,24 @@ def parent(new: str, candidates: Sequence[Candidate]) -> int:
     them: what looks like a deletion of that was not seen by whoever saved.
     """
     text = _Lines(new)
-    olds = [_Lines(candidate.text) for candidate in candidates]
-    costs = [_cost(old, text) for old in olds]
-    best = min((at for at, each in enumerate(candidates) if not each.before), key=costs.__getitem__)
+    old = cache(lambda at: _Lines(candidates[at].text))  # most texts are from before the last save: nobody asks
+    price = cache(lambda at: _cost(old(at), text))
+    best = _least([at for at, each in enumerate(candidates) if not each.before], price)
     while not candidates[best].saved:
         unseen = [
             at
-            for at in range(best + 1, len(olds))
-            if candidates[at].lately and not _shows(text, since=olds[at], until=olds[best])
+            for at in range(best + 1, len(candidates))
+            if candidates[at].lately and not _shows(text, since=old(at), until=old(best))
         ]
         if not unseen:
             break
-        best = min(unseen, key=costs.__getitem__)
+        best = _least(unseen, price)
     return best
+
+
+def _least(found: Sequence[int], price: Callable[[int], int]) -> int:
+    """The first of least price; the only one whatever it costs."""
+    return found[0] if len(found) == 1 else min(found, key=price)
 
 
 def _shows(text: _Lines, *, since: _Lines, until: _Lines) -> bool:
