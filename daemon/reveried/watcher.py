@@ -7,7 +7,8 @@ and foreign file systems), so nothing may rely on them but the time until a chan
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Final
 
 from watchdog.events import (
     DirCreatedEvent,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Watcher"]
 
 _OURS = ".reverie"
+_LATE_MOST_S: Final = 0.05  # an event that seems to be later than this is not about the change that its file tells of
 
 # What changes words or names. Not: who opens, reads and closes a file. That is mostly ourselves, and every such event
 # wakes three threads beside the one that is writing.
@@ -50,10 +52,11 @@ _HEARD: list[type[FileSystemEvent]] = [
 class Watcher:
     """Watches one folder with everything below it, in threads of its own.
 
-    `touched` is called from such a thread with a path relative to the folder, or None for "look at all of it".
+    `touched` is called from such a thread with a path relative to the folder, or None for "look at all of it", and with
+    the time of the change by `time.monotonic`.
     """
 
-    def __init__(self, root: Path, touched: Callable[[str | None], None]) -> None:
+    def __init__(self, root: Path, touched: Callable[[str | None, float], None]) -> None:
         self._root = root
         self._touched = touched
         self._observer: object | None = None
@@ -82,7 +85,7 @@ class Watcher:
 class _Handler(FileSystemEventHandler):
     """Turns an event into the paths that it may be about."""
 
-    def __init__(self, root: str, touched: Callable[[str | None], None]) -> None:
+    def __init__(self, root: str, touched: Callable[[str | None, float], None]) -> None:
         self._prefix = root + os.sep
         self._touched = touched
 
@@ -92,4 +95,13 @@ class _Handler(FileSystemEventHandler):
             relative = path.removeprefix(self._prefix)
             if not path or relative == path or relative.split(os.sep, 1)[0] == _OURS:
                 continue
-            self._touched(None if event.is_directory else relative)
+            self._touched(None if event.is_directory else relative, time.monotonic() - _late_s(path))
+
+
+def _late_s(path: str) -> float:
+    """Seconds from a file's last change until now, while its event was on its way; 0 where the file cannot tell."""
+    try:
+        late = time.time() - os.lstat(path).st_ctime
+    except OSError:
+        return 0.0
+    return late if 0.0 < late < _LATE_MOST_S else 0.0

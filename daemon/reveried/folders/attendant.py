@@ -21,6 +21,7 @@ __all__ = ["Attendant"]
 
 DEBOUNCE_MOST = 10  # times the quiet period, while changes go on and on
 UNWATCHED_S = 2.0  # between two looks where the system tells of no changes
+WAKE_S = 0.001  # a sleep ends up to so much late: the event loop waits for whole milliseconds
 RETRY_S, RETRY_MOST_S = 1.0, 10.0  # before what failed is tried again, twice as long each time
 
 
@@ -69,18 +70,18 @@ class Attendant:
         self._failed = ""
         self._upkeep = Upkeep()
 
-    def hint(self, path: str | None) -> None:
-        """Something may have changed at `path`, or anywhere."""
+    def hint(self, path: str | None, at: float) -> None:
+        """Something may have changed at `path`, or anywhere; `at` is a time of the loop's clock, `time.monotonic`."""
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self.hear, path)
+            self._loop.call_soon_threadsafe(self.hear, path, at)
 
-    def hear(self, path: str | None) -> None:
+    def hear(self, path: str | None, at: float) -> None:
         """As `hint`, within the loop."""
         if path is None:
             self._whole = True
         else:
             self._paths.add(path)
-        self._touched_at = self._loop.time()
+        self._touched_at = max(self._touched_at, at)
         self._news.set()
 
     def written(self) -> None:
@@ -121,7 +122,7 @@ class Attendant:
         quiet = self._config.debounce_ms / 1000
         most = self._loop.time() + DEBOUNCE_MOST * quiet
         while self._paths or self._whole:
-            rest = min(self._touched_at + quiet, most) - self._loop.time()
+            rest = min(self._touched_at + quiet, most) - self._loop.time() - WAKE_S
             if rest <= 0:
                 return
             await asyncio.sleep(rest)

@@ -84,7 +84,7 @@ def test_whatever_fails_is_tried_again_and_no_hint_is_forgotten(
 
     async def run() -> None:
         kept = Attendant(folders, "default", config, now_ms=lambda: 0)
-        kept.hear("facts/a.md")
+        kept.hear("facts/a.md", asyncio.get_running_loop().time())
         task = asyncio.create_task(kept.run())
         for _ in range(1_500):
             await asyncio.sleep(0.01)

@@ -1,0 +1,69 @@
+"""Hints of a real folder: which paths, and from when."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from watchdog.events import FileModifiedEvent
+
+from reveried import watcher
+from reveried.watcher import Watcher
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COARSE_S = 0.02  # the kernel dates a change by its last tick
+
+
+def test_a_save_is_told_with_its_path_and_its_time(tmp_path: Path) -> None:
+    """What the daemon writes for itself is not told."""
+    told: list[tuple[str | None, float]] = []
+    came = threading.Event()
+
+    def touched(path: str | None, at: float) -> None:
+        told.append((path, at))
+        came.set()
+
+    (tmp_path / ".reverie").mkdir()
+    watched = Watcher(tmp_path, touched)
+    assert watched.start()
+    try:
+        (tmp_path / ".reverie" / "mark").write_text("ours")
+        before = time.monotonic()
+        (tmp_path / "a.md").write_text("- a\n")
+        assert came.wait(10)
+    finally:
+        watched.stop()
+
+    assert {path for path, _ in told} == {"a.md"}
+    assert all(before - COARSE_S <= at <= time.monotonic() for _, at in told)
+
+
+@pytest.mark.parametrize(("most", "late"), [(60.0, True), (0.01, False)])
+def test_a_late_event_counts_from_the_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: float, *, late: bool
+) -> None:
+    """Not where the change was longer ago than an event takes: then it is another one."""
+    monkeypatch.setattr(watcher, "_LATE_MOST_S", most)
+    path = tmp_path / "a.md"
+    path.write_text("- a\n")
+    time.sleep(0.03)
+
+    assert (told_by_handler(path) < -0.02) is late
+
+
+def test_an_event_of_a_file_that_is_gone_counts_from_now(tmp_path: Path) -> None:
+    """It has no time of its own."""
+    assert told_by_handler(tmp_path / "gone.md") >= 0
+
+
+def told_by_handler(path: Path) -> float:
+    """How many seconds after the event the handler says that the change was."""
+    told: list[float] = []
+    now = time.monotonic()
+    watcher._Handler(str(path.parent), lambda _, at: told.append(at)).on_any_event(FileModifiedEvent(str(path)))
+    [at] = told
+    return at - now
