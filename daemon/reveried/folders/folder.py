@@ -83,6 +83,7 @@ class Folder:
         self._failed: dict[str, ReverieError] = {}
         self._left: dict[str, Refusal] = {}  # saves that a crash left behind, and that cannot be read
         self._stopped: frozenset[str] = frozenset()
+        self._listed: int | None = None  # the operation since which MEMORY.md names what it should
         self._unsure = False  # whether so many files are gone as it seems, a look at everything says
 
     @property
@@ -350,9 +351,14 @@ class Folder:
     def to_list(self) -> list[DocumentEntry] | None:
         """What MEMORY.md should name; None where it does already."""
         with self._store.reader(self.space) as reader:
-            self._unshown.catch_up(reader)
+            operation = self._unshown.catch_up(reader)
+            if operation == self._listed:
+                return None
             entries = self.listing.memories()
-            return entries if projecting.is_listed_anew(reader, entries) else None
+            if projecting.is_listed_anew(reader, entries):
+                return entries
+            self._listed = operation
+            return None
 
     def listed(self) -> list[Listed]:
         """Every document that the store has now."""
