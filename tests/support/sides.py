@@ -134,7 +134,7 @@ class Sides:
     def displaced(self, path: str, text: str) -> None:
         """Somebody saved into the file that was put aside when the one that is there now was written, or removed."""
         data = self.files.get(path)
-        case = replace(self.case(path), seen=text.encode(), saved_at=None, disk=sha256(data) if data else "")
+        case = replace(self.case(path), seen=text.encode(), saved_at=None, disk="" if data is None else sha256(data))
         for step in self.steps(self.plan_of([case])):
             step()
 
