@@ -22,13 +22,13 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def is_unchanged_in_store(case: Case) -> bool:
-    """Whether the store says of the path what it said when folder and store last agreed."""
+    """Whether the store says of the path what it said when folder and store last agreed; not where it began anew."""
     held, known = case.held, case.known
     if held is None or known is None:
         return held is None and known is None
     if known.merged == known.sha256:  # what became of that save is not on the disk yet
         return False
-    then = (version.text for version in case.versions if version.operation == known.operation)
+    then = (each.text for each in case.versions if each.operation == known.operation and not each.former)
     return held.operation == known.operation or held.text in then
 
 

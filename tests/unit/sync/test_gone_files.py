@@ -101,6 +101,18 @@ def test_a_deleted_document_takes_its_untouched_file_along() -> None:
     assert sides.records == {}
 
 
+def test_a_file_that_was_removed_with_its_document_comes_back_with_it() -> None:
+    """Though a crash forgot the removal, and the document says again what it said: no person has deleted it."""
+    sides = agreed()
+    sides.delete(PATH)
+    commit, remove, _forgotten = sides.steps(sides.plan())
+    commit()
+    remove()
+    sides.put(PATH, BASE)
+
+    assert same(sides) == BASE
+
+
 def test_an_edit_beats_a_delete() -> None:
     """A document that an agent deleted while a person edited the file is there again."""
     sides = agreed()
