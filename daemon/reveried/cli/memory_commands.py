@@ -135,9 +135,9 @@ def forget(
 
 
 def _waits(client: "Client", path: str) -> bool:
-    """Whether the file could not be written, and has yet to follow the store."""
+    """Whether the file could not be written, and has yet to follow the store; where deletions wait, it is written."""
     found = client.sync_status()
-    return found.state == "stopped" or any(each.path == path for each in found.refused)
+    return (found.state == "stopped" and found.pending > 0) or any(each.path == path for each in found.refused)
 
 
 def _named(client: "Client", given: str) -> wire.Memory:

@@ -24,11 +24,11 @@ def side_by_side(left_name: str, left: str, right_name: str, right: str) -> None
     found = list(rows(left, right))
     width = min(max(console().width, WIDTH_MIN), WIDTH_PIPE)
     column = (width - _GUTTER) // 2
-    say(f"{left_name:<{column}} | {right_name}".rstrip())
+    say(f"{_padded(left_name, column)} | {right_name}".rstrip())
     say("-" * width)
     for mark, one, other in found:
         for first, second in _wrapped(one, other, column):
-            say(f"{first:<{column}} {mark} {second}".rstrip())
+            say(f"{_padded(first, column)} {mark} {second}".rstrip())
 
 
 def rows(left: str, right: str) -> Iterator[tuple[str, str, str]]:
@@ -58,5 +58,14 @@ def _wrapped(one: str, other: str, width: int) -> Iterator[tuple[str, str]]:
 
 
 def _pieces(line: str, width: int) -> list[str]:
-    text = clean(line)
-    return [text[start : start + width] for start in range(0, max(len(text), 1), width)]
+    """A line in parts of at most `width` cells of a terminal: a Chinese character takes two."""
+    from rich.cells import chop_cells  # noqa: PLC0415 - only where texts are shown
+
+    return chop_cells(clean(line), width) or [""]
+
+
+def _padded(text: str, width: int) -> str:
+    """The text with spaces up to so many cells."""
+    from rich.cells import cell_len  # noqa: PLC0415 - as above
+
+    return text + " " * (width - cell_len(text))

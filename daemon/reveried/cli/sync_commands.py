@@ -1,5 +1,6 @@
 """The commands about the folder: how it stands with the store, a look at it now, and conflicts."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["conflicts", "now", "resolve", "status"]
 
+_GONE_S = 10.0  # at most, for files that are gone: then the status says so
+_AGAIN_S = 0.5
+_NAMED = 10  # files that are gone
 _SHORT = 8  # last characters of an id that tell conflicts apart for people
 Conflict = Annotated[str, typer.Argument(metavar="ID", help="A conflict's id, or its last characters.")]
 
@@ -49,12 +53,12 @@ def now(
     Example: reverie sync now
     """
     with place.client() as client:
-        done = client.sync_now(accept_deletions=accept_deletions, deep=deep)
+        done = _settled(client, client.sync_now(accept_deletions=accept_deletions, deep=deep))
     if json:
         as_json(done)
     else:
         say(_told(done))
-        if done.status.state != "ok" or done.status.refused:
+        if not _agree(done.status):
             _print(done.status)
     if done.status.state == "stopped":
         raise typer.Exit(4)
@@ -80,7 +84,7 @@ def conflicts(
         as_json(page)
         return
     if not page.items:
-        say("No conflicts: folder and store agree.")
+        say("No conflicts.")
         return
     table(
         ["Conflict", "File", "The other text", "Since (UTC)", "Places"],
@@ -152,7 +156,30 @@ def _told(done: wire.SyncOutcome) -> str:
         (done.conflicts, "in conflict"),
     ]
     said = ", ".join(f"{number:,} {verb}" for number, verb in parts if number)
-    return f"{counted(done.read, 'file')} read: {said}." if said else "Folder and store agree."
+    if said:
+        return f"{counted(done.read, 'file')} read: {said}."
+    return "Folder and store agree." if _agree(done.status) else "Nothing was taken in, and nothing written."
+
+
+def _agree(found: wire.SyncStatus) -> bool:
+    return found.state == "ok" and not (found.pending or found.missing or found.refused)
+
+
+def _settled(client: "Client", done: wire.SyncOutcome) -> wire.SyncOutcome:
+    """What came of it once no file that is gone may come back any more, and all of it together."""
+    until = time.monotonic() + _GONE_S
+    while done.status.state == "ok" and done.status.missing and time.monotonic() < until:
+        time.sleep(_AGAIN_S)
+        then = client.sync_now()
+        done = wire.SyncOutcome(
+            read=done.read + then.read,
+            adopted=done.adopted + then.adopted,
+            written=done.written + then.written,
+            deleted=done.deleted + then.deleted,
+            conflicts=done.conflicts + then.conflicts,
+            status=then.status,
+        )
+    return done
 
 
 def _print(found: wire.SyncStatus) -> None:
@@ -169,7 +196,8 @@ def _print(found: wire.SyncStatus) -> None:
         ]
     )
     if found.missing:
-        say(f"Gone from the folder: {', '.join(found.missing[:10])}{' …' if len(found.missing) > 10 else ''}")
+        more = " …" if len(found.missing) > _NAMED else ""
+        say(f"Gone from the folder, and still remembered: {', '.join(found.missing[:_NAMED])}{more}")
     if found.refused:
         say()
         table(

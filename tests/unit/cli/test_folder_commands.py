@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.cells import cell_len
 
 from reveried.cli.side_by_side import rows
 from support.cli import check
@@ -94,6 +95,25 @@ def test_a_look_at_the_folder(cli: Cli, routes: Routes) -> None:
 
 
 @pytest.mark.usefixtures("daemon")
+def test_a_look_waits_for_what_may_come_back(cli: Cli, routes: Routes) -> None:
+    """A file that is gone is not agreed on yet; what came of it is told with the rest."""
+    answers = [outcome(STATUS | {"missing": ["facts/a.md"]}, adopted=1), outcome(STATUS, deleted=1)]
+    routes["POST /v1/sync"] = lambda _: answers.pop(0)
+    check(cli, "sync now", "1 taken in, 1 deleted")
+    assert answers == []
+
+
+@pytest.mark.usefixtures("daemon")
+@pytest.mark.parametrize("more", [{"pending": 3}, {"refused": [REFUSED]}, STOPPED])
+def test_a_look_says_that_both_agree_only_if_they_do(cli: Cli, routes: Routes, more: dict[str, Any]) -> None:
+    """Else how they stand."""
+    routes["POST /v1/sync"] = outcome(STATUS | more)
+    said = cli("sync", "now").out
+    assert "agree" not in said
+    assert "Waiting" in said or "facts/link.md" in said or "gone at once" in said
+
+
+@pytest.mark.usefixtures("daemon")
 def test_conflicts_are_listed_and_shown(cli: Cli, routes: Routes) -> None:
     """A table; one of them with both texts side by side, found by the end of its id."""
     routes["GET /v1/conflicts"] = page()
@@ -108,6 +128,21 @@ def test_conflicts_are_listed_and_shown(cli: Cli, routes: Routes) -> None:
     }
     check(cli, "sync conflicts 12345", "The file", "- pilot", "| - cook", "> - more", "--keep file|store|both")
     assert cli("sync", "conflicts", "12345", "--json").json["fileText"].startswith("# T")
+
+
+@pytest.mark.usefixtures("daemon")
+def test_wide_characters_stand_in_straight_columns(cli: Cli, routes: Routes) -> None:
+    """They take two cells each, and a line of them is as long as it looks."""
+    routes["GET /v1/conflicts"] = page(CONFLICT)
+    routes["GET /v1/conflicts/cnf_00012345"] = CONFLICT | {
+        "fileText": f"- {'日本語' * 40}\n- tea\n",
+        "storeText": "- cook\n- coffee\n",
+        "differences": [],
+    }
+    lines = cli("sync", "conflicts", "12345").out.splitlines()
+    places = {cell_len(line[: line.index(" | ")]) for line in lines if " | " in line}
+    assert len(places) == 1, lines
+    assert max(cell_len(line.split(" |")[0]) for line in lines if "日" in line) <= max(places)
     done = cli("sync", "conflicts", "nothing")
     assert (done.code, "no open conflict ends with nothing" in done.err) == (1, True)
 
@@ -170,14 +205,17 @@ def test_something_is_remembered_and_forgotten(cli: Cli, routes: Routes) -> None
 
 
 @pytest.mark.usefixtures("daemon")
-@pytest.mark.parametrize("status", [STOPPED, STATUS | {"refused": [REFUSED | {"path": "facts/project.md"}]}])
+@pytest.mark.parametrize(
+    "status", [STOPPED | {"pending": 1}, STATUS | {"refused": [REFUSED | {"path": "facts/project.md"}]}]
+)
 def test_a_file_that_does_not_follow_is_told(cli: Cli, routes: Routes, status: dict[str, Any]) -> None:
     """What is remembered or forgotten while its file cannot be written is kept, and the person is told to look."""
     routes["POST /v1/memories"] = Answer(MEMORY, 201)
     routes["GET /v1/memories"] = page(MEMORY)
     routes["DELETE /v1/memories/mem_0000abcd"] = {"id": "x", "document": "facts/project.md", "operation": "4"}
-    routes["GET /v1/sync"] = STATUS | {"refused": [REFUSED]}
-    assert "could not be written" not in cli("remember", "tea").out
+    for other in (STATUS | {"refused": [REFUSED]}, STOPPED):  # another's file; deletions that wait for a word
+        routes["GET /v1/sync"] = other
+        assert "could not be written" not in cli("remember", "tea").out
     routes["GET /v1/sync"] = status
     check(cli, "remember tea", "Remembered in facts/project.md", "could not be written yet. Next: reverie sync status")
     check(cli, "forget 0000abcd", "Forgotten: tea", "could not be written yet. Next: reverie sync status")
