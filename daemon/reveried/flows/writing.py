@@ -9,6 +9,7 @@ from reverie.engine import documents, memories
 from reverie.errors import Conflict
 from reverie.paths import spelled_otherwise
 from reverie.store import Kind
+from reverie.sync.veil import is_veiled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,9 +103,10 @@ async def append(
 
 async def delete(services: Services, space: str, path: str, *, who: str, if_match: str | None) -> dict[str, Any]:
     """What `DELETE /v1/documents/{path}` answers."""
-    return await _written(
-        services, space, path, documents.delete(space, path, who=who, author="agent", if_match=if_match)
-    )
+    write = documents.delete(space, path, who=who, author="agent", if_match=if_match)
+    with services.store.reader(space) as reader:
+        held = reader.get(Kind.DOCUMENT, (path,))
+    return await _written(services, space, path, write, takes="" if held is None else held["content"])
 
 
 async def remember(
@@ -129,6 +131,7 @@ async def remember(
     )
     if document is not None:
         await _is_new_or_there(services, space, document)
+        _refuse_blocked(services, space, document)
     done = (await services.submit(write)).value
     await services.folders.publish(space, {done["document"]})
     return dict(done)
@@ -156,15 +159,43 @@ async def forget(services: Services, space: str, memory_id: str, *, who: str, au
     """What `DELETE /v1/memories/{id}` answers."""
     seen = _seen(services, space, memory_id)
     write = memories.forget(space, memory_id, who=who, author=author, seen=seen)
-    return await _written(services, space, seen["document"], write)
+    return await _written(services, space, seen["document"], write, takes=seen["content"])
 
 
-async def _written(services: Services, space: str, path: str, write: Write[dict[str, Any]]) -> dict[str, Any]:
-    """Takes in what a person saved there, commits, and puts the document on disk before anyone is told."""
+async def _written(
+    services: Services, space: str, path: str, write: Write[dict[str, Any]], *, takes: str = ""
+) -> dict[str, Any]:
+    """Takes in what a person saved there, commits, and puts the document on disk before anyone is told.
+
+    `takes` is the text that goes. Raises Conflict where no file can be written, and where a person's secret would go.
+    """
     await services.folders.take_in(space, {path})
+    _refuse_blocked(services, space, path)
+    if is_veiled(takes):
+        await _refuse_secret(services, space, path, takes)
     done = (await services.submit(write)).value
     await services.folders.publish(space, {path})
     return dict(done)
+
+
+def _refuse_blocked(services: Services, space: str, path: str) -> None:
+    found = services.folders.refusal(space, path)
+    if found is not None:
+        raise Conflict(
+            f"{path!r} cannot be written: what is at {found.path!r} is no file of the folder ({found.reason})",
+            hint=found.hint,
+            reason=found.reason,
+        )
+
+
+async def _refuse_secret(services: Services, space: str, path: str, takes: str) -> None:
+    """A secret is in the file alone: nobody could bring it back, so only a person takes it out."""
+    if any(marker in takes for marker in await services.folders.secrets(space, path)):
+        raise Conflict(
+            f"{path!r} holds a secret there, which only you can remove",
+            hint=f"edit or delete the file: {services.folders.root_of(space) / path}",
+            reason="secret",
+        )
 
 
 async def _is_new_or_there(services: Services, space: str, path: str) -> None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Store
     from reverie.sync.displaced import Left
     from reverie.sync.node import Stamp
+    from reverie.sync.scan import Read
     from reverie.sync.values import Case, Write
     from reveried.config import Sync
     from reveried.folders.late import Saved
@@ -371,6 +372,15 @@ class Folder:
         with self._store.reader(self.space) as reader:
             self._unshown.catch_up(reader)
             return projecting.record(reader, path, self.listing)
+
+    def refusal(self, path: str) -> Refusal | None:
+        """Why no file can be at a path, as it was when that was last looked at; one that is being written can."""
+        found = self._sight.covering(path)
+        return None if found is None or found.reason == "growing" else found
+
+    def found(self, path: str) -> Read | Refusal | None:
+        """What is at a path now; None also where the folder was not opened yet."""
+        return None if self._root is None else self._sight.read(self._root, path)
 
     def told(self) -> dict[str, Any]:
         """How the folder stands, as the wire tells it."""

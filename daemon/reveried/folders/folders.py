@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from reverie.engine import projecting, syncing
 from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, unexpected
 from reverie.ids import new_id
+from reverie.sync.scan import Read
+from reverie.sync.veil import Veil
 from reveried.flows.turns import turn
 from reveried.folders.attendant import Attendant
 from reveried.folders.folder import Folder
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from reverie.projections import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Store
+    from reverie.sync.node import Refusal
     from reverie.sync.values import Plan
     from reveried.config import Config
     from reveried.folders.steps import Looked, Wrote
@@ -122,6 +125,15 @@ class Folders:
         """The documents that agents are told of, by path."""
         await self.listed(space)
         return self.of(space).listing.memories()
+
+    def refusal(self, space: str, path: str) -> Refusal | None:
+        """Why no file can be at a path, as it was when that was last looked at."""
+        return self.of(space).refusal(path)
+
+    async def secrets(self, space: str, path: str) -> frozenset[str]:
+        """What stands in the store's text for the secrets that the file at a path holds now."""
+        found = await asyncio.to_thread(self.of(space).found, path)
+        return Veil.of(found.data.decode(), self._redactor).markers if isinstance(found, Read) else frozenset()
 
     async def take_in(self, space: str, paths: Iterable[str]) -> None:
         """What people saved at these paths, before somebody else changes them; a stopped folder is passed by."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from reverie.redact import Redactor, Span
 
-__all__ = ["Veil"]
+__all__ = ["Veil", "is_veiled"]
 
 _MARKER = re.compile(r"\[REDACTED:[^\[\]\s]*\]")
 _BOM = "\ufeff"
@@ -46,6 +46,11 @@ class Veil:
     def secrets(self) -> frozenset[str]:
         """The secrets themselves: they stay in the person's file."""
         return frozenset(self.raw[span.start : span.end] for span in self.spans)
+
+    @property
+    def markers(self) -> frozenset[str]:
+        """What stands in `text` for the secrets."""
+        return frozenset(_marker(span) for span in self.spans)
 
     def leaks(self, text: str) -> bool:
         """Whether `text` shows a secret of this file more often than the veiled file does."""
@@ -106,6 +111,11 @@ class _Found:
 
     row: int
     raw: str
+
+
+def is_veiled(text: str) -> bool:
+    """Whether something may stand in the text for a secret."""
+    return _MARKER.search(text) is not None
 
 
 def _found(rows: Sequence[_Row], lines: Sequence[str]) -> dict[int, _Found]:

@@ -1,0 +1,67 @@
+"""Writes that cannot reach the disk, and deletions that would take a secret along, are refused beforehand."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.errors import Conflict
+from support.folder import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+KEY = "- Password: hunter2-Zx9!qq\n"
+
+
+def as_link(path: Path) -> None:
+    path.symlink_to("/etc/hostname")
+
+
+def as_folder(path: Path) -> None:
+    path.mkdir()
+
+
+@pytest.mark.parametrize(("make", "reason"), [(as_link, "symlink"), (os.mkfifo, "fifo"), (as_folder, "folder")])
+def test_where_no_file_can_be_an_agent_is_told_so(make: Callable[[Path], None], reason: str) -> None:
+    """The store takes nothing that the folder cannot show, by any way of writing."""
+    with tree() as own:
+        own.client.put_document("facts/other.md", "- Other: one\n")
+        make(own.path("facts/mine.md"))
+
+        told = own.client.call_tool("memory_write", {"path": "facts/mine.md", "content": "- Mine: one\n"})
+        assert told.is_error
+        assert f"({reason})" in str(told.content)
+        for write in (own.client.put_document, own.client.append_entry):
+            with pytest.raises(Conflict) as refused:
+                write("facts/mine.md", "- Mine: one\n")
+            assert refused.value.details["reason"] == reason
+            assert refused.value.hint
+        assert [each.path for each in own.client.documents().items if each.path == "facts/mine.md"] == []
+        assert own.client.sync_status().pending == 0
+
+
+def test_what_holds_a_secret_is_not_deleted_by_a_call() -> None:
+    """The secret is in the file alone; to say that it is gone while it stays would be a lie."""
+    with tree() as own:
+        own.save("facts/keys.md", f"# Keys\n\n{KEY}- Colour: blue\n")
+        own.agree()
+        held = {each.content: each.id for each in own.client.memories(limit=100).items}
+        secret = next(id_ for content, id_ in held.items() if "[REDACTED:" in content)
+
+        for call in (lambda: own.client.delete_document("facts/keys.md"), lambda: own.client.forget(secret)):
+            with pytest.raises(Conflict, match="secret") as refused:
+                call()
+            assert refused.value.details["reason"] == "secret"
+            assert str(own.path("facts/keys.md")) in (refused.value.hint or "")
+        own.client.forget(next(id_ for content, id_ in held.items() if "blue" in content))
+        assert KEY in own.path("facts/keys.md").read_text()
+        assert "blue" not in own.path("facts/keys.md").read_text()
+
+        own.path("facts/keys.md").write_text("# Keys\n\n- Password: see the safe\n")
+        own.agree()
+        own.client.delete_document("facts/keys.md")
+        assert not own.path("facts/keys.md").exists()
