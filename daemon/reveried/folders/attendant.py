@@ -186,6 +186,8 @@ class Attendant:
             raise
         if outcome.adopted or outcome.written or outcome.deleted:
             self.written()
+        elif whole and self._upkeep.due is None:  # what only Reverie writes may have been changed or removed
+            await self._folders.project(self._space)
 
     def _unwatched(self) -> bool:
         """Whether the folder is there and nobody has begun to watch it."""

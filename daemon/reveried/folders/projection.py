@@ -41,7 +41,8 @@ class Projection:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._made_from: int | None = None  # the operation
-        self._archives: set[str] | None = None  # those that are there
+        self._archives: set[str] = set()  # those that are there
+        self._left: dict[str, tuple[int, ...] | None] = {}  # the others, as they were left
         self.set_aside: list[tuple[str, str]] = []  # files that people edited, and where their text is now
         self.blocked: dict[str, Refusal] = {}  # what is in the place of one, and cannot be read
 
@@ -51,18 +52,23 @@ class Projection:
         Raises what `put` raises.
         """
         operation = reader.operation()
-        if operation == self._made_from:
+        if operation == self._made_from and self._is_as_left():
             return 0
         entries = listing.memories()
         texts = projecting.texts(reader, entries, at=listing.updated_at)
         written = self._all(root, texts.items(), self._note(root, texts), now_ms)
-        if self._archives is None:
-            self._archives = _present(self._path / "archives")
+        self._archives = _present(self._path / "archives")
         missing = [path for path in projecting.archive_paths(reader) if path not in self._archives]
         written += self._all(root, projecting.archives(reader, missing), {}, now_ms)
         self._archives |= set(missing)
         self._made_from = None if self.blocked else operation
+        self._left = {path: _stamp(self._path / path) for path in texts}
         return written
+
+    def _is_as_left(self) -> bool:
+        """Whether nobody has changed or removed any since."""
+        as_left = all(_stamp(self._path / path) == stamp for path, stamp in self._left.items())
+        return as_left and self._archives <= _present(self._path / "archives")
 
     def _note(self, root: Root, texts: Mapping[str, bytes]) -> dict[str, list[str]]:
         """Says in the folder what is about to be written, before it is: after a crash both are known as ours."""
@@ -114,6 +120,15 @@ class Projection:
         aside = str(name.with_name(f"{name.stem}.sync-conflict-{stamp}-{sha256(data).hexdigest()[:6]}{name.suffix}"))
         put(root, aside, data, expected=None)
         self.set_aside.append((path, aside))
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """What tells a file that was changed; None where there is none."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _present(folder: Path) -> set[str]:

@@ -137,6 +137,26 @@ def test_a_new_file_is_a_new_category(space: Space) -> None:
     assert "facts/garden.md" in (space.client.index().text)
 
 
+def test_what_only_reverie_writes_comes_back(space: Space) -> None:
+    """Removed, or changed by hand: the next look puts it right, and a person's version stays beside it."""
+    space.agree()
+    before = {path: (space.root / path).read_bytes() for path in PROJECTED}
+    [archive] = (space.root / "archives").iterdir()
+    sealed = archive.read_bytes()
+    (space.root / "MEMORY-INDEX.json").unlink()
+    archive.unlink()
+    (space.root / "memory" / "long-term-memory.json").write_text('["mine"]\n', "utf-8")
+    outcome = space.client.sync_now()
+
+    assert {path: (space.root / path).read_bytes() for path in PROJECTED} == before
+    assert archive.read_bytes() == sealed
+    [aside] = (space.root / "memory").glob("*.sync-conflict-*")
+    assert aside.read_text("utf-8") == '["mine"]\n'
+    assert [(each.path, each.reason) for each in outcome.status.refused] == [
+        ("memory/long-term-memory.json", "projection")
+    ]
+
+
 def test_a_vanished_root_is_not_written_into(space: Space) -> None:
     """An unmounted or moved folder is not made anew: what was learnt is in the store, in files once it is back."""
     away = space.daemon.home / "away"
