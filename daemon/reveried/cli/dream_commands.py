@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from reverie import wire
 from reveried.cli import place
+from reveried.cli.decisions import decision, tell_proposals
 from reveried.cli.options import Budget, Json
 from reveried.cli.output import as_json, counted, fields, say, table, when
 
@@ -32,7 +32,7 @@ def dream(
     else:
         number = counted(len(done.changes), "decision")
         say(f"{number}, none written:" if done.dry_run else f"{number}:")
-        table(["Decision", "Memory"], [_decision(change) for change in done.changes], wraps=(1,))
+        table(["Decision", "Memory"], [decision(change) for change in done.changes], wraps=(1,))
     if done.archive is None and not done.changes:
         return
     fields(
@@ -42,6 +42,7 @@ def dream(
             ("Index", "written anew" if done.index_updated else None),
         ]
     )
+    tell_proposals(done.proposals)
 
 
 def schedule_list(json: Json = False) -> None:
@@ -104,17 +105,3 @@ def local_timezone() -> str:
 
     name: str | None = tzlocal.get_localzone_name()
     return name or "UTC"
-
-
-def _decision(change: wire.Change) -> tuple[str, str]:
-    match change:
-        case wire.AddChange():
-            return "new", change.content
-        case wire.UpdateChange():
-            return "improved", change.content
-        case wire.DeleteChange():
-            return "dropped", change.id
-        case wire.KeepChange():
-            return "kept", change.id
-        case wire.SkipChange():
-            return "known already", f"candidate {change.candidate_index}"

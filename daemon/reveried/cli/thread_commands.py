@@ -9,6 +9,7 @@ from reverie import wire
 from reverie.errors import ValidationError
 from reveried.cli import place
 from reveried.cli.context_text import as_text
+from reveried.cli.decisions import tell_proposals
 from reveried.cli.options import Budget, Json, Limit
 from reveried.cli.output import as_json, clip, counted, fields, say, table, when
 from reveried.cli.pages import every
@@ -115,6 +116,8 @@ def distill(
             ("Archive", done.archive),
         ]
     )
+    if done.memories is not None:
+        tell_proposals(done.memories.proposals)
     say()
     say(done.summary.text if full else f"What an agent goes on with: reverie context {thread}")
 

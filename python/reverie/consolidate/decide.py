@@ -191,7 +191,7 @@ class _Run:
             assert item.memory is not None
             tags = tuple(dict.fromkeys((*item.tags, *candidate.tags)))
             change = Update(item.memory.id, reading.text, tags, index)
-            self.proposals[item.memory.id] = Proposal(change, f"candidate {index} {why}")
+            self.proposals[item.memory.id] = Proposal(change, f"what was said since {why}")
             return
         item.write(reading, candidate.tags, index, candidate.at)
         self.board.file(place)
@@ -200,7 +200,9 @@ class _Run:
         item = self.board.items[place]
         if item.fixed:
             assert item.memory is not None
-            self.proposals[item.memory.id] = Proposal(Delete(item.memory.id), "a candidate says that it is over")
+            self.proposals[item.memory.id] = Proposal(
+                Delete(item.memory.id), "what was said since says that it is over"
+            )
             return
         item.alive = False
 

@@ -120,6 +120,7 @@ def apply(writer: Writer, plan: MemoryPlan, *, at: str) -> dict[str, Any]:
         "counts": plan.counts,
         "tier": plan.tier,
         "operation": str(writer.number),
+        "proposals": plan.proposals,
     }
 
 

@@ -113,6 +113,7 @@ def answer(plan: DreamOutcome, *, dry_run: bool) -> dict[str, Any]:
         "changes": plan.memories.changes,
         "dryRun": dry_run,
         "operation": None,
+        "proposals": plan.memories.proposals,
     }
 
 
@@ -126,6 +127,7 @@ def _record(plan: DreamOutcome, dream_id: str, trigger: str, at: str, operation:
         "trigger": trigger,
         "counts": plan.memories.counts,
         "operation": str(operation),
+        "proposals": plan.memories.proposals,
         "through": operation,
     }
 

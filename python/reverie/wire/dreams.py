@@ -6,7 +6,7 @@ from msgspec import Meta, field
 
 from reverie.models import Json
 from reverie.wire.base import Id, Reply, Request, TokenBudget
-from reverie.wire.memories import Change
+from reverie.wire.memories import Change, Proposal
 
 __all__ = ["CreateSchedule", "DreamAnswer", "DreamOptions", "DreamRecord", "Schedule", "StartDream"]
 
@@ -36,6 +36,7 @@ class DreamAnswer(Reply):
     dry_run: bool = False
     operation: str | None = None
     tokenizer: str = "o200k_base"
+    proposals: list[Proposal] = field(default_factory=list)
 
 
 class DreamRecord(Reply):
@@ -50,6 +51,7 @@ class DreamRecord(Reply):
     counts: dict[str, int] = field(default_factory=dict)
     operation: str | None = None
     tokenizer: str = "o200k_base"
+    proposals: list[Proposal] = field(default_factory=list)
 
 
 class CreateSchedule(Request):

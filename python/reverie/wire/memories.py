@@ -174,6 +174,13 @@ class SkipChange(_Change, tag="SKIP"):
 Change: TypeAlias = KeepChange | UpdateChange | DeleteChange | AddChange | SkipChange
 
 
+class Proposal(Reply):
+    """What an engine would make of a memory that a person wrote last; only a person does it, in the file."""
+
+    change: UpdateChange | DeleteChange
+    why: str
+
+
 class MemoryChanges(Reply):
     """What a consolidation did to the memories: decisions counted by action, and the capacity tier that ruled."""
 
@@ -181,3 +188,4 @@ class MemoryChanges(Reply):
     counts: dict[str, int]
     tier: str
     operation: str | None = None
+    proposals: list[Proposal] = field(default_factory=list)

@@ -323,3 +323,23 @@ def test_a_daemon_that_has_nothing_to_write_is_in_agreement() -> None:
         own.save("facts/first.md", "- Name: Ada\n")
         own.agree()
         assert own.client.document("facts/first.md").content == "- Name: Ada\n"
+
+
+def test_what_an_engine_would_change_of_a_persons_line_is_proposed() -> None:
+    """The file keeps every byte, and whoever asked for the distillation is told."""
+    mine = "# Preferences\n\n- Prefers Editor: vim.\n"
+    with tree() as own:
+        own.save("facts/preferences.md", mine)
+        own.agree()
+        thread = own.client.create_thread(title="editors").id
+        said = [{"role": "user", "content": "I prefer Editor: kate"}, {"role": "assistant", "content": "Kate it is."}]
+        for number in range(12):
+            said += [{"role": "user", "content": f"Look at file {number}"}, {"role": "assistant", "content": "Fine."}]
+        assert own.daemon.ask("POST", f"/v1/threads/{thread}/messages", {"messages": said}).status == 200
+        told = own.client.distill(thread).memories
+
+        assert told is not None
+        assert [each.change.content for each in told.proposals if isinstance(each.change, wire.UpdateChange)] == [
+            "Prefers Editor: kate."
+        ]
+        assert own.read("facts/preferences.md") == mine

@@ -96,6 +96,26 @@ def test_why_a_list_is_empty(cli: Cli, routes: Routes, words: str, says: str) ->
 
 
 @pytest.mark.usefixtures("daemon")
+def test_a_dream_tells_what_it_only_proposes(cli: Cli, routes: Routes) -> None:
+    """A line that a person wrote: how it would read, and why."""
+    better = {"action": "UPDATE", "id": "mem_1", "content": "Editor: kate", "tags": []}
+    over = {"action": "DELETE", "id": "mem_2"}
+    routes["POST /v1/dreams"] = {
+        "archive": "ab",
+        "tokensUsed": 1,
+        "tokenBudget": 9,
+        "indexUpdated": True,
+        "changes": [{"action": "KEEP", "id": "mem_1"}],
+        "proposals": [{"change": better, "why": "what was said since replaces it"}, {"change": over, "why": "over"}],
+    }
+    done = cli("dream").out
+    assert "Proposed only" in done
+    assert "Editor: kate" in done
+    assert "(delete it)" in done
+    assert "what was said since replaces it" in done
+
+
+@pytest.mark.usefixtures("daemon")
 def test_a_dream_that_changes_nothing(cli: Cli, routes: Routes) -> None:
     """There is no empty table, and what would bring something new is named."""
     routes["POST /v1/dreams"] = {

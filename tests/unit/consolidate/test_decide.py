@@ -135,7 +135,7 @@ def test_a_person_is_asked() -> None:
     (proposal,) = decision.proposals
     assert proposal.change.action == "UPDATE"
     assert proposal.change.content == "Language: English"
-    assert proposal.why == "candidate 0 replaces it"
+    assert proposal.why == "what was said since replaces it"
     over = decide(
         [said("The VPN setup script no longer fails at login")],
         [memory("The VPN setup script fails at login", "mistake", trust="person")],

@@ -56,9 +56,9 @@ class Desk:
             shelf = consolidation.shelf(reader, window=200_000)
         return decide(shelf, candidates, redactor=Redactor([]), at=after(day), random=b"r")
 
-    def apply(self, plan: MemoryPlan) -> None:
-        """Commits a plan."""
-        write(self.store, lambda writer: consolidation.apply(writer, plan, at=after(1)))
+    def apply(self, plan: MemoryPlan) -> Any:
+        """Commits a plan; what the caller is told."""
+        return write(self.store, lambda writer: consolidation.apply(writer, plan, at=after(1))).value
 
     def text(self, path: str) -> str | None:
         """A document's text."""
@@ -101,7 +101,7 @@ def test_a_persons_block_is_never_changed_only_proposed(desk: Desk) -> None:
     plan = desk.plan([prefers("Editor: emacs")])
     assert [proposal["change"]["content"] for proposal in plan.proposals] == ["Editor: emacs"]
     assert plan.documents == {}
-    desk.apply(plan)
+    assert desk.apply(plan)["proposals"] == plan.proposals
     assert desk.text(PREFERENCES) == MINE
 
 
