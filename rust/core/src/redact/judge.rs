@@ -4,6 +4,8 @@ use crate::redact::rules::{Body, Keyword, PLACEHOLDERS, SECRET_KEYS};
 
 /// A value is judged by no more than its first bytes, so that a long line of keywords stays linear.
 pub(crate) const JUDGED_MAX: usize = 256;
+/// The longest digest in use, SHA-512, in hexadecimal digits.
+const DIGEST_MAX: usize = 128;
 
 /// What something wrote between the name and the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,6 +183,9 @@ pub(crate) fn random(value: &[u8]) -> bool {
 /// Whether a value is as digests are written: hexadecimal digits of one case, whatever it begins with.
 pub(crate) fn is_digest(value: &[u8]) -> bool {
     let all = |upper: fn(&u8) -> bool| value.iter().all(|byte| byte.is_ascii_hexdigit() && !upper(byte));
+    if value.len() > DIGEST_MAX {
+        return false;
+    }
     all(u8::is_ascii_uppercase) || all(u8::is_ascii_lowercase)
 }
 
