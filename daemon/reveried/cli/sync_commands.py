@@ -45,6 +45,9 @@ def now(
     accept_deletions: Annotated[
         bool, typer.Option("--accept-deletions", help="What is gone from the folder was meant to go.")
     ] = False,
+    accept_folder: Annotated[
+        bool, typer.Option("--accept-folder", help="The folder there is the space's from now on; nothing is deleted.")
+    ] = False,
     deep: Annotated[bool, typer.Option("--deep", help="Read every file, whatever its time and size say.")] = False,
     json: Json = False,
 ) -> None:
@@ -53,7 +56,8 @@ def now(
     Example: reverie sync now
     """
     with place.client() as client:
-        done = _settled(client, client.sync_now(accept_deletions=accept_deletions, deep=deep))
+        done = client.sync_now(accept_deletions=accept_deletions, accept_folder=accept_folder, deep=deep)
+        done = _settled(client, done)
     if json:
         as_json(done)
     else:

@@ -48,8 +48,12 @@ async def resolve(
     return dict(done)
 
 
-async def sync(services: Services, space: str, *, accept_deletions: bool, deep: bool) -> dict[str, Any]:
-    """One look at the whole folder, now, and what it led to."""
+async def sync(
+    services: Services, space: str, *, accept_deletions: bool, accept_folder: bool, deep: bool
+) -> dict[str, Any]:
+    """One look at the whole folder, now, and what it led to; with `accept_folder` whichever folder is there."""
+    if accept_folder:
+        await services.folders.accept(space)
     outcome = await services.folders.sync(space, None, whole=True, deep=deep, accept=accept_deletions)
     await services.folders.project(space)
     return {

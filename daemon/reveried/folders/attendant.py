@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reverie.errors import ReverieError
@@ -63,6 +64,8 @@ class Attendant:
         self._whole = True  # the first look is at everything
         self._watcher: Watcher | None = None
         self._watched = False
+        self._anew = False
+        self._woken = asyncio.Event()
         self._ended = False
         self._touched_at = 0.0
         self._scanned_at = 0.0
@@ -83,6 +86,12 @@ class Attendant:
             self._paths.add(path)
         self._touched_at = max(self._touched_at, at)
         self._news.set()
+
+    def begin_anew(self) -> None:
+        """Another folder is in the place of the one before: it is watched, and all of it looked at."""
+        self._anew = self._whole = True
+        self._news.set()
+        self._woken.set()
 
     def written(self) -> None:
         """Something was written: records and projections are due."""
@@ -153,8 +162,15 @@ class Attendant:
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the next look may find it mended
             self._upkeep.written(self._loop.time())
             self._said(error)
-            await asyncio.sleep(self._retry_s)
+            await self._sleep(self._retry_s)
             self._retry_s = min(2 * self._retry_s, RETRY_MOST_S)
+
+    async def _sleep(self, seconds: float) -> None:
+        """Until then, or until another folder is in the place of the one that could not be kept."""
+        self._woken.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
 
     def _said(self, error: Exception) -> None:
         """Logs what is wrong, once for as long as it stays so."""
@@ -194,7 +210,12 @@ class Attendant:
         return self._watcher is None and self._folders.root_of(self._space).is_dir()
 
     async def _watch(self) -> None:
-        """Begins to watch once the folder is there."""
+        """Begins to watch once the folder is there, and another one in its place."""
+        if self._anew:
+            self._anew, self._watched = False, False
+            watcher, self._watcher = self._watcher, None
+            if watcher is not None:
+                await asyncio.to_thread(watcher.stop)
         if self._unwatched():
             from reveried.watcher import Watcher  # noqa: PLC0415 - a start without a folder does without it
 

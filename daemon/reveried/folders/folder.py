@@ -10,11 +10,9 @@ from reverie.engine import projecting, syncing
 from reverie.engine.listing import Listing
 from reverie.errors import ReverieError, unexpected
 from reverie.ids import new_id
-from reverie.sync.displaced import recover
 from reverie.sync.look import sha256
-from reverie.sync.node import Refusal, refused
+from reverie.sync.node import Refusal
 from reverie.sync.reconcile import reconcile
-from reverie.sync.root import Root
 from reverie.sync.scan import Limits, no_text
 from reverie.sync.swap import Overtaken, Placed, put, take
 from reverie.sync.values import Remove, Rules
@@ -23,6 +21,7 @@ from reveried.folders.agreement import Agreement
 from reveried.folders.late import LateSaves
 from reveried.folders.projection import Projection
 from reveried.folders.sight import Sight
+from reveried.folders.site import Site
 from reveried.folders.standing import standing
 from reveried.folders.steps import Looked, Wrote
 from reveried.folders.unshown import Unshown
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from reverie.projections import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Reader, Store
-    from reverie.sync.displaced import Left
     from reverie.sync.node import Stamp
+    from reverie.sync.root import Root
     from reverie.sync.scan import Read
     from reverie.sync.values import Case, Write
     from reveried.config import Sync
@@ -73,16 +72,14 @@ class Folder:
         self.problem: ReverieError | None = None
         self._agreement: Agreement | None = None
         self._store = store
-        self._store_id = store_id
         self._redactor = redactor
         self._config = config
         self._now_ms = now_ms
         self._random = random
-        self._root: Root | None = None
+        self._site = Site(path, self.late, space=space, store_id=store_id, stamp=self._stamp)
         self._projection = Projection(path)
         self._sight = Sight(Limits(file_bytes=config.file_bytes, files=config.files))
         self._failed: dict[str, ReverieError] = {}
-        self._left: dict[str, Refusal] = {}  # saves that a crash left behind, and that cannot be read
         self._stopped: frozenset[str] = frozenset()
         self._listed: int | None = None  # the operation since which MEMORY.md names what it should
         self._unsure = False  # whether so many files are gone as it seems, a look at everything says
@@ -151,25 +148,17 @@ class Folder:
 
     def _opened(self) -> Root | None:
         """The folder, made where there is something to write and it never was there; None where there is nothing."""
-        if self._root is None:
-            fresh = not self.agreement.known
-            if fresh and not self.path.is_dir() and not self.listing.documents:
-                return None
-            self._root = Root.open(self.path, space=self.space, store_id=self._store_id, fresh=fresh)
-            for left in recover(self._root, {*self.agreement.known, *self.listing.documents}):
-                self._recover(self._root, left)
-        return self._root
+        fresh = not self.agreement.files
+        if self._site.root is None and fresh and not self.path.is_dir() and not self.listing.documents:
+            return None
+        return self._site.open({*self.agreement.known, *self.listing.documents}, fresh=fresh)
 
-    def _recover(self, root: Root, left: Left) -> None:
-        """A save that a crash left behind: merged where its document is known, else put where a person finds it."""
-        if left.data is None:
-            self._left[left.name] = refused(f".reverie/swap/{left.name}", "unreadable")
-        elif left.path is not None:
-            self.late.add(left.path, left.data, left)
-        else:
-            path = f"recovered.sync-conflict-{self._stamp()}-{left.name[-6:]}.md"
-            if not isinstance(put(root, path, left.data, expected=None), Overtaken):
-                left.discard()
+    def vacant(self) -> bool:
+        """Whether another folder may be taken over: as `Site.vacant`."""
+        with self._store.reader(self.space) as reader:
+            self._unshown.catch_up(reader)
+        documents = {*self.agreement.known, *self.listing.documents}
+        return self._site.vacant(documents, fresh=not self.agreement.files)
 
     def _stat(self, root: Root, paths: set[str] | None) -> dict[str, Stamp]:
         """The files at `paths`, or all of them."""
@@ -273,7 +262,7 @@ class Folder:
         or not be taken in, is told by the status and tried again later; the others are.
         """
         wrote = Wrote()
-        root, became = self._root, committed.became
+        root, became = self._site.root, committed.became
         if root is None:
             return wrote
         plan = looked.plan.without(committed.failed)
@@ -337,17 +326,17 @@ class Folder:
 
     def project(self) -> int:
         """Brings what only Reverie writes up to date; how many files were written."""
-        if self._root is None:
+        if self._site.root is None:
             return 0
-        self._root.verify()
+        self._site.root.verify()
         with self._store.reader(self.space) as reader:
             self._unshown.catch_up(reader)
-            return self._projection.bring_up(reader, self._root, self.listing, now_ms=self._now_ms())
+            return self._projection.bring_up(reader, self._site.root, self.listing, now_ms=self._now_ms())
 
     def flush(self) -> None:
         """Makes what was written to the folder last, so that records may say that it is there."""
-        if self._root is not None:
-            self._root.flush()
+        if self._site.root is not None:
+            self._site.root.flush()
 
     def to_list(self) -> list[DocumentEntry] | None:
         """What MEMORY.md should name; None where it does already."""
@@ -392,7 +381,7 @@ class Folder:
             missing=self.agreement.missing(),
             refused=[
                 each
-                for found in (self._left, self._projection.blocked, self._sight.refused)
+                for found in (self._site.left, self._projection.blocked, self._sight.refused)
                 for each in list(found.values())
             ],
             failed=self._failed,
@@ -402,9 +391,7 @@ class Folder:
 
     def close(self) -> None:
         """Gives back what is open."""
-        if self._root is not None:
-            self._root.close()
-            self._root = None
+        self._site.close()
 
     def _stamp(self) -> str:
         return datetime.fromtimestamp(self._now_ms() / 1000, UTC).strftime("%Y%m%d-%H%M%S")

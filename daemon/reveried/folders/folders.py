@@ -82,19 +82,22 @@ class Folders:
         """The folder of a space, known from its first use on."""
         folder = self._folders.get(space)
         if folder is None:
-            folder = self._folders[space] = Folder(
-                space,
-                self.root_of(space),
-                self._store,
-                self._redactor,
-                self._config.sync,
-                store_id=self._store_id,
-                now_ms=self._now_ms,
-                random=self._random,
-            )
+            folder = self._folders[space] = self._made(space)
             if self._attending:
                 self._attend(space)
         return folder
+
+    def _made(self, space: str) -> Folder:
+        return Folder(
+            space,
+            self.root_of(space),
+            self._store,
+            self._redactor,
+            self._config.sync,
+            store_id=self._store_id,
+            now_ms=self._now_ms,
+            random=self._random,
+        )
 
     def attend(self, spaces: Iterable[str]) -> None:
         """Begins to keep these folders, and those of spaces that come into use, in agreement with the store."""
@@ -123,8 +126,9 @@ class Folders:
 
     async def index(self, space: str) -> list[DocumentEntry]:
         """The documents that agents are told of, by path."""
-        await self.listed(space)
-        return self.of(space).listing.memories()
+        folder = self.of(space)
+        await asyncio.to_thread(folder.listed)
+        return folder.listing.memories()
 
     def refusal(self, space: str, path: str) -> Refusal | None:
         """Why no file can be at a path, as it was when that was last looked at."""
@@ -167,8 +171,8 @@ class Folders:
             ReverieError: the folder cannot be read or written.
         """
         outcome = Outcome()
-        folder = self.of(space)
         async with turn("files", space):
+            folder = self.of(space)
             wanted: set[str] | None = None if whole else set(paths or ())
             for _ in range(PASSES_MAX):
                 again = await self._pass(folder, wanted, outcome, deep=deep, accept=accept)
@@ -176,6 +180,27 @@ class Folders:
                     break
                 wanted, deep = again, False
         return outcome
+
+    async def accept(self, space: str) -> None:
+        """Gives the space the folder that is in the place of its own, however empty, for the next look to compare.
+
+        Nothing happens where the folder is its own. What was agreed on with the one before is forgotten in the store
+        first, and the mark comes after that: a folder with a mark and records of other files would look like deletions.
+
+        Raises:
+            Conflict: the folder there is another space's or store's.
+            ReverieError: it cannot be made or read.
+        """
+        async with turn("files", space), turn("records", space):
+            before = self.of(space)
+            if not await asyncio.to_thread(before.vacant):
+                return
+            await self._submit(syncing.begun_anew(space, at=self._clock()))
+            self._folders[space] = begun = self._made(space)
+            begun.late.take_over(before.late)
+            await asyncio.to_thread(before.close)
+            if space in self._attendants:
+                self._attendants[space][0].begin_anew()
 
     async def _pass(
         self, folder: Folder, wanted: set[str] | None, outcome: Outcome, *, deep: bool, accept: bool
@@ -220,23 +245,23 @@ class Folders:
 
     async def record(self, space: str) -> None:
         """Keeps what is agreed on in the store. Without it, after a crash, the folder is compared anew."""
-        folder = self.of(space)
-        agreement = folder.agreement
-        records, gone = agreement.unrecorded()
-        if records or gone:
-            await asyncio.to_thread(folder.flush)
-            await self._submit(syncing.recorded(space, records, gone, at=self._clock()), bulk=True)
-            agreement.recorded(records, gone)
+        async with turn("records", space):
+            folder = self.of(space)
+            agreement = folder.agreement
+            records, gone = agreement.unrecorded()
+            if records or gone:
+                await asyncio.to_thread(folder.flush)
+                await self._submit(syncing.recorded(space, records, gone, at=self._clock()), bulk=True)
+                agreement.recorded(records, gone)
 
     async def project(self, space: str) -> None:
         """Brings MEMORY.md, the indexes and the archives up to date with the store."""
-        folder = self.of(space)
-        entries = await asyncio.to_thread(folder.to_list)
+        entries = await asyncio.to_thread(self.of(space).to_list)
         if entries is not None:
             await self._submit(projecting.relist(space, entries))
             await self.sync(space, set())
         async with turn("files", space):
-            await asyncio.to_thread(folder.project)
+            await asyncio.to_thread(self.of(space).project)
 
     async def _quietly(self, space: str, paths: set[str] | None) -> None:
         try:

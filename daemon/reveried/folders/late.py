@@ -56,6 +56,11 @@ class LateSaves:
         """A save that a crash left behind, or that was in the folder for a moment."""
         self._saved[path].append(Saved(data, left, replaced_by))
 
+    def take_over(self, other: LateSaves) -> None:
+        """What `other` has only in memory: all else is found again in the folder that it is in."""
+        for path, saved in other._saved.items():
+            self._saved[path].extend(each for each in saved if each.kept is None)
+
     @property
     def due(self) -> int | None:
         """When the next replaced file may be let go of (ms)."""

@@ -71,7 +71,13 @@ async def sync(call: Call) -> Reply:
     """Looks at the whole folder now."""
     asked = call.into(wire.SyncNow)
     return Reply(
-        await settling.sync(call.services, call.space, accept_deletions=asked.accept_deletions, deep=asked.deep)
+        await settling.sync(
+            call.services,
+            call.space,
+            accept_deletions=asked.accept_deletions,
+            accept_folder=asked.accept_folder,
+            deep=asked.deep,
+        )
     )
 
 

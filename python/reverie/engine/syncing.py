@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,6 +13,7 @@ import msgspec
 from reverie.engine import conflicts
 from reverie.engine.writing import Given, put_texts
 from reverie.errors import Conflict
+from reverie.paths import is_ours as is_projected
 from reverie.store import Kind, Write
 from reverie.sync.look import is_ours, sha256
 from reverie.sync.values import Case, Held, Known, Plan, Version
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Writer
     from reverie.sync.values import Copy, Delete, Moved, Put
 
-__all__ = ["WHY", "case", "commit", "known", "parts", "recorded"]
+__all__ = ["WHY", "begun_anew", "case", "commit", "known", "parts", "recorded"]
 
 WHO = "person"
 WHY = "files.edited"
@@ -212,6 +214,26 @@ def recorded(space: str, records: Iterable[Known], forgotten: Iterable[str], *, 
             writer.delete(Kind.PUBLISHED, (path,))
 
     return Write(space=space, who="sync", why="files.recorded", body=body)
+
+
+def begun_anew(space: str, *, at: str) -> Write[None]:
+    """Notes that every document is about to be written, and no file is known to be there: for another folder.
+
+    So a file that is missing there is written, and one that is there is compared with what the store says and said.
+    """
+
+    def body(writer: Writer) -> None:
+        documents = (record for _, record in writer.scan(Kind.DOCUMENT))
+        records = [
+            Known(each["path"], "", 0, intended=frozenset({sha256(each["content"].encode())}))
+            for each in documents
+            if not is_projected(PurePosixPath(each["path"]))
+        ]
+        for key in [key for key, _ in writer.scan(Kind.PUBLISHED)]:
+            writer.delete(Kind.PUBLISHED, key)
+        _record(writer, records, at)
+
+    return Write(space=space, who="sync", why="files.begun_anew", body=body)
 
 
 def _record(writer: Writer, records: Iterable[Known], at: str) -> None:

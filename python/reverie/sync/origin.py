@@ -21,8 +21,8 @@ def is_unrecorded(case: Case, text: str) -> bool:
         return case.held is not None and any(each.text == text and not each.former for each in case.versions)
     if known.operation is None:
         return False
-    wrote = {version.operation > known.operation for version in case.versions if version.text == text}
-    return wrote == {True}
+    same = [version for version in case.versions if version.text == text and (known.operation or not version.former)]
+    return bool(same) and all(version.operation > known.operation for version in same)
 
 
 def is_earlier(case: Case, text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import stat
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,22 +56,26 @@ class Root:
         `fresh`: the store has never written there, so the folder may be made, and be marked where it bears no mark.
         Raises Conflict as `verify` does, Forbidden and StorageFailed when the system does not let us.
         """
-        real = Path(os.path.realpath(path))
-        try:
-            if fresh:
-                real.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle = os.open(real, _FOLDER | os.O_NOFOLLOW)
-        except (FileNotFoundError, NotADirectoryError, FileExistsError) as error:
-            raise _stopped("root_missing", real, "is not there") from error
-        except OSError as error:
-            raise files.failure("open", real, error) from error
-        root = cls(path, real, handle, space=space, store_id=store_id)
+        root = cls(path, *_found(path, make=fresh), space=space, store_id=store_id)
         try:
             root._claim(fresh=fresh)
         except BaseException:
             root.close()
             raise
         return root
+
+    @classmethod
+    def prepare(cls, path: Path, *, space: str, store_id: str) -> None:
+        """Makes the folder at `path` where there is none, without a mark.
+
+        Raises Conflict where another space's or store's is there, Forbidden and StorageFailed when the system does not
+        let us.
+        """
+        root = cls(path, *_found(path, make=True), space=space, store_id=store_id)
+        with root:
+            mark = root._mark()
+            if mark is not None:
+                root._check(mark)
 
     def close(self) -> None:
         """Lets the folder go. Closing twice does nothing."""
@@ -91,6 +96,10 @@ class Root:
         over it), `root_empty` (nothing in it, not even our mark), `root_unmarked`, `root_of_another_space`. None of
         them means that anybody deleted documents.
         """
+        self._same()
+        self._check(self._mark())
+
+    def _same(self) -> None:
         try:
             found = self.real.lstat()
         except (FileNotFoundError, NotADirectoryError) as error:
@@ -102,8 +111,7 @@ class Root:
         if (found.st_dev, found.st_ino) != self.identity:
             if _is_empty(self.real):
                 raise _stopped("root_empty", self.real, "is now an empty folder")
-            raise _stopped("root_swapped", self.real, "is another folder than before", again=True)
-        self._check(self._mark())
+            raise _stopped("root_swapped", self.real, "is another folder than before")
 
     def flush(self) -> None:
         """Makes every change of a name that was made so far outlast a loss of power. From any thread.
@@ -197,11 +205,34 @@ class Root:
 
     def _check(self, mark: dict[str, object] | None) -> None:
         if mark is None:
-            if _is_empty(self.handle):
-                raise _stopped("root_empty", self.real, "is empty, and so not the folder that was written before")
-            raise _stopped("root_unmarked", self.real, f"bears no mark ({MARK})")
+            raise self._bare(self.handle)
         if mark.get("space") != self.space or mark.get("store", self.store_id) != self.store_id:
-            raise _stopped("root_of_another_space", self.real, f"does not belong to space {self.space!r} of this store")
+            raise _stopped(
+                "root_of_another_space",
+                self.real,
+                f"does not belong to space {self.space!r} of this store",
+                first=f"or, if it is this space's from now on, `rm {shlex.quote(str(self.real / MARK))}`",
+            )
+
+    def _bare(self, folder: Path | int) -> Conflict:
+        if _is_empty(folder):
+            return _stopped("root_empty", self.real, "is empty, and so not the folder that was written before")
+        return _stopped("root_unmarked", self.real, f"bears no mark ({MARK})")
+
+
+def _found(path: Path, *, make: bool) -> tuple[Path, int]:
+    """Where a path leads, and an open handle of the folder there."""
+    real = Path(os.path.realpath(path))
+    try:
+        if make:
+            real.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return real, os.open(real, _FOLDER | os.O_NOFOLLOW)
+    except (NotADirectoryError, FileExistsError) as error:
+        raise _stopped("root_missing", real, "is not a folder", first="or move away what is there") from error
+    except FileNotFoundError as error:
+        raise _stopped("root_missing", real, "is not there") from error
+    except OSError as error:
+        raise files.failure("open", real, error) from error
 
 
 def _checked(path: str) -> str:
@@ -219,11 +250,13 @@ def _is_empty(folder: Path | int) -> bool:
         raise Forbidden(f"cannot list the root: {error.strerror}", hint="look at its owner and mode") from error
 
 
-def _stopped(reason: Trouble, root: Path, what: str, *, again: bool = False) -> Conflict:
-    meant = "; if it is meant to be there, `reverie down` and `reverie up` take it" if again else ""
+def _stopped(reason: Trouble, root: Path, what: str, *, first: str | None = None) -> Conflict:
+    """`first` is what has to be done before the folder can be given to the space."""
+    accept = "reverie sync now --accept-folder"
+    given = f"{first}, then: {accept}" if first else f"or, if it is the space's from now on: {accept}"
     return Conflict(
         f"{root} {what}; nothing was read from it or written to it",
-        hint=f"bring the folder back, or set memory.dataDir to another; then run `reverie sync status`{meant}",
+        hint=f"bring the folder back, {given} (nothing is deleted)",
         reason=reason,
         root=str(root),
     )

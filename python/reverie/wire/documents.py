@@ -170,10 +170,15 @@ class SyncStatus(Reply):
 
 
 class SyncNow(Request):
-    """`POST /v1/sync`: look at the folder now. `acceptDeletions` says that what is gone was meant to go."""
+    """`POST /v1/sync`: look at the folder now. `acceptDeletions` says that what is gone was meant to go.
+
+    `acceptFolder` says that the folder there is the space's from now on, whatever became of the one before: files that
+    are missing there are written, and no document is deleted.
+    """
 
     accept_deletions: bool = False
     deep: bool = False
+    accept_folder: bool = False
 
 
 class SyncOutcome(Reply):

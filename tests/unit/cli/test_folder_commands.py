@@ -90,6 +90,9 @@ def test_a_look_at_the_folder(cli: Cli, routes: Routes) -> None:
     routes["POST /v1/sync"] = outcome(STATUS)
     check(cli, "sync now", "agree")
     assert asked == [{"deep": True}]
+    routes["POST /v1/sync"] = answer
+    check(cli, "sync now --accept-folder")
+    assert asked[1:] == [{"acceptFolder": True}]
     routes["POST /v1/sync"] = outcome(STOPPED)
     assert cli("sync", "now", "--json").code == 4
 

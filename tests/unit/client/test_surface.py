@@ -138,6 +138,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
         ("resolve", ("c", wire.Resolve(keep="file")), {}, "POST /v1/conflicts/c/resolve", {}, {"keep": "file"}),
         ("sync_status", (), {}, "GET /v1/sync", {}, None),
         ("sync_now", (), {"deep": True}, "POST /v1/sync", {}, {"deep": True}),
+        ("sync_now", (), {"accept_folder": True}, "POST /v1/sync", {}, {"acceptFolder": True}),
         ("rollback", ("3",), {}, "POST /v1/rollback", {}, {"operation": "3"}),
         ("document_history", ("facts/a.md",), {}, "GET /v1/history/facts/a.md", {}, None),
         ("difference", ("3",), {"path": "a.md"}, "GET /v1/diff", {"from": "3", "path": "a.md"}, None),

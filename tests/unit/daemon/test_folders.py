@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from reverie.engine import documents
-from reverie.errors import DiskFull, ReverieError, StorageFailed, ValidationError
+from reverie.errors import Conflict, DiskFull, ReverieError, StorageFailed, ValidationError
 from reverie.ids import new_id
 from reverie.paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Kind, Store, Write
-from reverie.sync.root import Root
+from reverie.sync.root import MARK, Root
 from reveried.config import load
 from reveried.folders.folders import Folders
+from reveried.folders.steps import Committed
 from support.stores import AT
 
 if TYPE_CHECKING:
@@ -158,5 +162,55 @@ def test_nothing_is_recorded_that_a_loss_of_power_could_take_back(
         await kept.record("default")
         assert recorded() == [1]
         await kept.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("died", ["before the store was told", "before the folder was marked", "while it was written"])
+def test_a_folder_that_was_given_to_a_space_is_either_refused_or_its_own_after_a_crash(
+    tmp_path: Path, store: Store, died: str
+) -> None:
+    """Whatever step was the last one: no file that is missing there is taken for a deletion."""
+    root = tmp_path / "root"
+    for name in NAMES:
+        (root / "default" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "default" / name).write_text(f"- Note: {name}\n", encoding="utf-8")
+    good = failing(store, "", None)
+
+    async def agree() -> None:
+        first = folders(store, root, good)
+        await first.sync("default", None, whole=True)
+        await first.close()
+
+    async def die() -> None:
+        submit = failing(store, NAMES[0], StorageFailed("no", hint="no")) if died.startswith("before the st") else good
+        sick = folders(store, root, submit)
+        with suppress(StorageFailed):
+            await sick.accept("default")
+            if died == "while it was written":
+                folder = sick.of("default")
+                looked = folder.look(None)
+                plan = looked.plan
+                looked.plan = replace(plan, writes=plan.writes[:3], records=plan.records[:3])
+                folder.write(looked, Committed())
+                await sick.record("default")
+        sick.of("default").close()
+
+    async def run() -> None:
+        await agree()
+        shutil.rmtree(root / "default")
+        await die()
+        after = folders(store, root, good)
+        if died == "before the store was told":
+            with pytest.raises(Conflict):
+                await after.sync("default", None, whole=True)
+            await after.accept("default")
+        outcome = await after.sync("default", None, whole=True)
+        assert (outcome.deleted, outcome.adopted, outcome.conflicts) == (0, 0, 0)
+        assert {name: (root / "default" / name).read_text() for name in NAMES} == {
+            name: f"- Note: {name}\n" for name in NAMES
+        }
+        assert (root / "default" / MARK).exists()
+        await after.close()
 
     asyncio.run(run())

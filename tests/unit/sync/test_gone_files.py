@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.values import Moved, Plan, Rules, Stop
+from reverie.sync.look import sha256
+from reverie.sync.values import Known, Moved, Plan, Rules, Stop
 from support.sides import BASE, MINUTE, PATH, Sides, agreed, copies, same
 
 
@@ -222,6 +223,18 @@ def test_what_a_person_puts_back_where_an_agent_has_begun_anew_stays_beside_it()
 
     assert same(sides) == BASE
     assert copies(sides) == ["# User\n\n- Somebody else\n"]
+
+
+def test_an_old_file_in_another_folder_stays_beside_a_document_that_was_made_anew() -> None:
+    """No file is known there, and the document was about to be written: what was deleted before is no write of ours."""
+    sides = agreed()
+    sides.delete(PATH)
+    anew = "# User\n\n- Somebody else\n"
+    sides.put(PATH, anew)
+    sides.records[PATH] = Known(PATH, "", 0, intended=frozenset({sha256(anew.encode())}))
+
+    assert same(sides) == BASE
+    assert copies(sides) == [anew]
 
 
 def test_a_new_file_that_shares_little_with_one_that_went_is_another_document() -> None:

@@ -25,13 +25,14 @@ def opened(path: Path, *, space: str = "default", store_id: str = "store", fresh
 def why(root: Root) -> str:
     with pytest.raises(Conflict) as stopped:
         root.verify()
-    assert "reverie sync status" in str(stopped.value.hint)
+    assert "reverie sync now --accept-folder" in str(stopped.value.hint)
     return str(stopped.value.details["reason"])
 
 
 def refused(path: Path, *, space: str = "default", store_id: str = "store", fresh: bool = False) -> str:
     with pytest.raises(Conflict) as stopped:
         opened(path, space=space, store_id=store_id, fresh=fresh)
+    assert "reverie sync now --accept-folder" in str(stopped.value.hint)
     return str(stopped.value.details["reason"])
 
 
@@ -76,6 +77,23 @@ def test_a_mark_that_says_nothing_is_nobodys(tmp_path: Path, mark: bytes) -> Non
     (tmp_path / ".reverie").mkdir()
     (tmp_path / MARK).write_bytes(mark)
     assert refused(tmp_path, fresh=True) == "root_of_another_space"
+
+
+def test_a_folder_is_prepared_without_a_mark(tmp_path: Path) -> None:
+    """It is made, whatever is missing of its path; one that bears another's mark is refused, and so is a file."""
+    for _ in range(2):
+        Root.prepare(tmp_path / "a/space", space="default", store_id="store")
+        assert list((tmp_path / "a/space").iterdir()) == []
+    opened(tmp_path / "mine", fresh=True).close()
+    Root.prepare(tmp_path / "mine", space="default", store_id="store")
+    for space, store_id in (("other", "store"), ("default", "other")):
+        with pytest.raises(Conflict) as stopped:
+            Root.prepare(tmp_path / "mine", space=space, store_id=store_id)
+        assert stopped.value.details["reason"] == "root_of_another_space"
+        assert f"`rm {tmp_path / 'mine' / MARK}`" in str(stopped.value.hint)
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(Conflict, match="is not a folder"):
+        Root.prepare(tmp_path / "file", space="default", store_id="store")
 
 
 def test_a_mark_that_is_a_link_is_no_mark(tmp_path: Path) -> None:

@@ -106,9 +106,11 @@ def sync_status() -> Call[wire.SyncStatus]:
     return get(wire.SyncStatus, "sync")
 
 
-def sync_now(*, accept_deletions: bool = False, deep: bool = False) -> Call[wire.SyncOutcome]:
+def sync_now(
+    *, accept_deletions: bool = False, accept_folder: bool = False, deep: bool = False
+) -> Call[wire.SyncOutcome]:
     """Look at the whole folder now, and wait until it and the store agree."""
-    body = wire.SyncNow(accept_deletions, deep)
+    body = wire.SyncNow(accept_deletions=accept_deletions, accept_folder=accept_folder, deep=deep)
     return send("POST", target("sync"), wire.SyncOutcome, body, long=True)
 
 

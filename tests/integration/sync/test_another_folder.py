@@ -1,0 +1,191 @@
+"""A folder that is not the one that was written before, and that a person gives to the space: nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.errors import Conflict
+from support.folder import tree
+
+if TYPE_CHECKING:
+    from support.folder import Tree
+
+NAMES = [f"facts/n{number:02}.md" for number in range(12)]
+IGNORED = ".reverie/\narchives/\nmemory/\nMEMORY-INDEX.json\n"
+MARK = ".reverie/space.json"
+HEARD_S = 30.0
+
+
+def noted(name: str) -> str:
+    """What a file says at first."""
+    return f"- Note: {name} is about cranes\n"
+
+
+def filled(own: Tree) -> None:
+    """Twelve documents that folder and store agree on."""
+    for name in NAMES:
+        own.client.put_document(name, noted(name))
+    own.agree()
+
+
+def refused(own: Tree) -> Conflict:
+    """What the look at a stopped folder says."""
+    with pytest.raises(Conflict) as stopped:
+        own.client.sync_now()
+    assert "reverie sync now --accept-folder" in str(stopped.value.hint)
+    assert "--accept-folder" in str(own.client.sync_status().hint)
+    return stopped.value
+
+
+def test_a_folder_that_git_cleaned_is_taken_again() -> None:
+    """The mark is ignored by git as the docs advise, so `git clean` takes it: one command, also after a restart."""
+    with tree() as own:
+        filled(own)
+
+        def git(*args: str) -> None:
+            who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+            subprocess.run(["git", *who, *args], cwd=own.root, check=True, capture_output=True)
+
+        git("init")
+        own.path(".gitignore").write_text(IGNORED)
+        git("add", "-A")
+        git("commit", "-m", "x")
+        git("clean", "-fdx")
+        assert refused(own).details["reason"] == "root_unmarked"
+        own.daemon.stop()
+        own.daemon.start()
+        assert refused(own).details["reason"] == "root_unmarked"
+        before = own.stamps()
+        with pytest.raises(Conflict):
+            own.client.sync_now(accept_deletions=True)
+
+        done = own.client.sync_now(accept_folder=True)
+
+        assert (done.status.state, done.adopted, done.deleted, done.conflicts) == ("ok", 0, 0, 0)
+        assert own.stamps() == before
+        assert own.path(MARK).exists()
+        assert own.path("MEMORY-INDEX.json").exists()
+        own.agree()
+        assert {each.path for each in own.client.documents(limit=100).items} >= set(NAMES)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("how", ["gone", "empty"])
+def test_what_is_missing_is_written_out(how: str, *, restarted: bool) -> None:
+    """Never taken as deletions, whatever was agreed on with the folder before; and hints are heard there."""
+    with tree(REVERIE_SYNC_RESCAN_SECONDS="600") as own:
+        filled(own)
+        shutil.rmtree(own.root)
+        if how == "empty":
+            own.root.mkdir()
+        if restarted:
+            own.daemon.stop()
+            own.daemon.start()
+        assert refused(own).details["reason"] == ("root_missing" if how == "gone" else "root_empty")
+        own.client.put_document(NAMES[0], "- Note: new since\n")
+
+        done = own.client.sync_now(accept_folder=True)
+
+        assert (done.status.state, done.deleted, done.written >= len(NAMES)) == ("ok", 0, True)
+        assert own.read(NAMES[0]).endswith("- Note: new since\n")
+        assert all(noted(name) in own.read(name) for name in NAMES[1:])
+        own.save(NAMES[1], "- Note: saved there\n")
+        assert heard(own, "- Note: saved there\n")
+        own.daemon.stop()
+        own.daemon.start()
+        own.agree()
+        own.path(NAMES[2]).unlink()
+        own.agree()
+        assert own.stored(NAMES[2]) is None  # a file that was there and is gone is deleted, as ever
+
+
+def test_files_that_differ_lose_nothing_of_either_side() -> None:
+    """Edits from before and after go together, an old copy takes nothing back, and what has no document gets one."""
+    with tree() as own:
+        filled(own)
+        old = own.read(NAMES[1])
+        for name in NAMES[:3]:
+            own.client.append_entry(name, "- Ann: likes tea")
+        own.agree()
+        own.path(MARK).unlink()
+        refused(own)
+        own.client.append_entry(NAMES[0], "- Agent: wrote meanwhile")
+        own.save(NAMES[0], own.read(NAMES[0]) + "- Person: wrote meanwhile\n")
+        own.save(NAMES[1], old)
+        own.save(NAMES[2], "- Something else altogether\n")
+        own.save(NAMES[3], "")
+        own.client.delete_document(NAMES[4])
+        own.save("facts/new.md", "- New: here\n")
+
+        done = own.client.sync_now(accept_folder=True)
+
+        assert (done.status.state, done.deleted) == ("ok", 0)
+        own.agree()
+        for line in ("- Agent: wrote meanwhile", "- Person: wrote meanwhile", "- Ann: likes tea"):
+            assert line in own.read(NAMES[0])
+        assert "- Ann: likes tea" in own.read(NAMES[1])
+        assert own.read(NAMES[4]).endswith(noted(NAMES[4]))
+        assert own.stored("facts/new.md") is not None
+        words = "".join(own.client.document(each.path).content for each in own.client.documents(limit=100).items)
+        assert "- Something else altogether" in words
+        assert all(noted(name) in words for name in NAMES)
+        copies = {item.path: own.read(str(item.copy)) for item in own.client.conflicts().items}
+        assert copies.keys() == {NAMES[2], NAMES[3]}
+        assert "- Ann: likes tea" in copies[NAMES[2]]
+        assert noted(NAMES[3]) in copies[NAMES[3]]
+
+
+@pytest.mark.parametrize("told", ["space", "store"])
+def test_a_folder_of_another_is_refused_until_its_mark_is_removed(told: str) -> None:
+    """Nothing is read or written there; what to type is said, and does it."""
+    with tree() as own:
+        filled(own)
+        mark = own.path(MARK)
+        mark.write_text(json.dumps({**json.loads(mark.read_text()), told: "another"}))
+        own.path(NAMES[0]).unlink()
+
+        with pytest.raises(Conflict) as stopped:
+            own.client.sync_now(accept_folder=True)
+
+        assert stopped.value.details["reason"] == "root_of_another_space"
+        said = str(stopped.value.hint)
+        assert f"`rm {mark}`" in said
+        assert "reverie sync now --accept-folder" in said
+        assert not own.path(NAMES[0]).exists()
+        mark.unlink()
+        assert own.client.sync_now(accept_folder=True).status.state == "ok"
+        assert noted(NAMES[0]) in own.read(NAMES[0])
+
+
+def test_what_is_the_space_s_folder_already_stays_as_it_is() -> None:
+    """A deletion there is one, and a file in the place of a folder is told."""
+    with tree() as own:
+        filled(own)
+        own.path(NAMES[0]).unlink()
+        own.client.sync_now(accept_folder=True)
+        own.agree()
+        assert own.stored(NAMES[0]) is None
+        away = own.root.with_name("away")
+        own.root.rename(away)
+        own.root.write_text("no folder")
+        with pytest.raises(Conflict, match="is not a folder"):
+            own.client.sync_now(accept_folder=True)
+        own.root.unlink()
+        away.rename(own.root)
+        assert own.client.sync_now().status.state == "ok"
+
+
+def heard(own: Tree, text: str) -> bool:
+    """Whether a save is noticed without anybody asking for a look."""
+    until = time.monotonic() + HEARD_S
+    while own.stored(NAMES[1]) != text:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
