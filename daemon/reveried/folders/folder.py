@@ -375,7 +375,7 @@ class Folder:
         """How the folder stands, as the wire tells it."""
         return standing(
             self.path,
-            problem=self.problem,
+            problem=self.problem or self._site.trouble(),
             stopped=self._stopped,
             pending=len(self._unshown.paths | self.late.paths),
             missing=self.agreement.missing(),

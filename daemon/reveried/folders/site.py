@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.errors import Conflict
+from reverie.errors import Conflict, ReverieError
 from reverie.sync.displaced import recover
 from reverie.sync.node import refused
 from reverie.sync.root import Root
@@ -22,7 +22,7 @@ __all__ = ["Site"]
 
 
 class Site:
-    """Blocks; one caller at a time."""
+    """Blocks; one caller at a time, but for `trouble`."""
 
     def __init__(self, path: Path, late: LateSaves, *, space: str, store_id: str, stamp: Callable[[], str]) -> None:
         self.path = path
@@ -54,6 +54,19 @@ class Site:
             path = f"recovered.sync-conflict-{self._stamp()}-{left.name[-6:]}.md"
             if not isinstance(put(root, path, left.data, expected=None), Overtaken):
                 left.discard()
+
+    def trouble(self) -> ReverieError | None:
+        """What has become of the folder that was opened, as far as its name and that of its mark tell; None: nothing.
+
+        From any thread.
+        """
+        root = self.root
+        try:
+            if root is not None:
+                root.find()
+        except ReverieError as error:
+            return error
+        return None
 
     def vacant(self, documents: Iterable[str], *, fresh: bool) -> bool:
         """Whether the folder there is not the one that was written, and may be taken over; it is made if missing.

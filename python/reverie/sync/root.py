@@ -99,6 +99,15 @@ class Root:
         self._same()
         self._check(self._mark())
 
+    def find(self) -> None:
+        """As `verify`, by names alone: whatever bears the name of a mark is one. From any thread, also when closed.
+
+        Raises as `verify`.
+        """
+        self._same()
+        if not os.path.lexists(self.real / MARK):
+            raise self._bare(self.real)
+
     def _same(self) -> None:
         try:
             found = self.real.lstat()

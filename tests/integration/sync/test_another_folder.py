@@ -189,3 +189,30 @@ def heard(own: Tree, text: str) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+@pytest.mark.parametrize("how", ["gone", "empty", "another", "unmarked"])
+def test_the_status_tells_at_once_what_became_of_the_folder(how: str) -> None:
+    """No look has to come first; once it is back, nothing is wrong any more."""
+    with tree(REVERIE_SYNC_RESCAN_SECONDS="600") as own:
+        filled(own)
+        assert own.client.sync_status().state == "ok"
+        away = own.root.with_name("away")
+        if how == "unmarked":
+            own.path(MARK).rename(away)
+        else:
+            own.root.rename(away)
+        if how in {"empty", "another"}:
+            own.root.mkdir()
+        if how == "another":
+            own.path("x.md").write_text("- Somebody\n")
+
+        found = own.client.sync_status()
+
+        assert (found.state, "--accept-folder" in str(found.hint)) == ("stopped", True)
+        if how == "unmarked":
+            away.rename(own.path(MARK))
+        else:
+            shutil.rmtree(own.root, ignore_errors=True)
+            away.rename(own.root)
+        assert own.client.sync_now().status.state == "ok"

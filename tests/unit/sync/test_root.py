@@ -23,8 +23,13 @@ def opened(path: Path, *, space: str = "default", store_id: str = "store", fresh
 
 
 def why(root: Root) -> str:
+    """The reason, which is told by names alone too, where the mark is another's not."""
     with pytest.raises(Conflict) as stopped:
         root.verify()
+    if stopped.value.details["reason"] != "root_of_another_space":
+        with pytest.raises(Conflict) as found:
+            root.find()
+        assert str(found.value) == str(stopped.value)
     assert "reverie sync now --accept-folder" in str(stopped.value.hint)
     return str(stopped.value.details["reason"])
 
