@@ -48,6 +48,7 @@ def restore(
     Example: reverie restore reverie.backup
     """
     from reverie.store.backup import restore as bring_back  # noqa: PLC0415 - only here is the store loaded
+    from reveried.cli.restored import without_folder  # noqa: PLC0415 - as above
 
     store = place.layout().store_dir
     _refuse_running()
@@ -55,12 +56,24 @@ def restore(
     with working("Checking and restoring"):
         done = bring_back(file, store, aside=aside)
     kept = str(aside) if aside.exists() else None
+    missing = without_folder(store, place.layout(), place.good_settings()[0].memory.data_dir, first=kept is None)
     if json:
-        as_json({"path": str(store), "size": done.byte_count, "counts": done.counts, "aside": kept})
+        as_json(
+            {
+                "path": str(store),
+                "size": done.byte_count,
+                "counts": done.counts,
+                "aside": kept,
+                "missing": [str(folder) for folder in missing],
+            }
+        )
         return
     say(f"The store is what {file} holds: {counted(sum(done.counts.values()), 'record')}, checked.")
     if kept is not None:
         say(f"What was there before is in {kept}; remove it when you no longer need it.")
+    for folder in missing:
+        say(f"{folder} is not there, or not the folder that was written before. Bring it back, or after `reverie up`")
+        say("have all files written there, which deletes nothing: reverie sync now --accept-folder")
     say("Next: reverie up")
 
 

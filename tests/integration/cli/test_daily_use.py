@@ -99,6 +99,44 @@ def test_a_day(cli: Cli, home: Path) -> None:
     assert cli("down", "--json").json == {"stopped": False}
 
 
+def test_a_backup_on_a_new_machine(cli: Cli, home: Path) -> None:
+    """The folder is written out by itself: nothing was there that could come back."""
+    check(cli("up"), "The daemon is running")
+    check(cli("remember", "Name: Ann"))
+    check(cli("sync", "now"))
+    check(cli("down"), "The daemon has stopped")
+    check(cli("backup", str(home / "copy")), "checked.")
+    (home / "r").rename(home / "old")
+    done = check(cli("restore", str(home / "copy")), "Next: reverie up")
+    assert "--accept-folder" not in done.out
+    check(cli("up"), "The daemon is running")
+    check(cli("sync", "now"))
+    check(cli("sync", "status"), "ok")
+    old, new = home / "old" / "root" / "default", home / "r" / "root" / "default"
+    assert "Ann" in "".join(path.read_text() for path in old.rglob("*.md"))
+    assert {path.relative_to(new): path.read_text() for path in new.rglob("*.md")} == {
+        path.relative_to(old): path.read_text() for path in old.rglob("*.md")
+    }
+
+
+def test_a_backup_beside_a_disk_that_is_not_mounted(cli: Cli, home: Path) -> None:
+    """The folder may come back, so nothing is written by itself; what to type is said, and does it."""
+    check(cli("up"), "The daemon is running")
+    check(cli("remember", "Name: Ann"))
+    check(cli("sync", "now"))
+    check(cli("down"), "The daemon has stopped")
+    check(cli("backup", str(home / "copy")), "checked.")
+    folder = home / "r" / "root" / "default"
+    folder.rename(home / "disk")
+    check(cli("restore", str(home / "copy")), f"{folder} is not there", "reverie sync now --accept-folder")
+    check(cli("up"), "The daemon is running")
+    stopped = cli("sync", "now")
+    assert (stopped.code, "reverie sync now --accept-folder" in stopped.err) == (4, True)
+    assert not folder.exists()
+    check(cli("sync", "now", "--accept-folder"))
+    assert "Ann" in "".join(path.read_text() for path in folder.rglob("*.md"))
+
+
 def test_following_the_log(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """`logs -f` prints what is appended until it is interrupted."""
     assert "run `reverie up`" in cli("logs").err
