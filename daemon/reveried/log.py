@@ -6,6 +6,7 @@ import contextlib
 import logging
 import sys
 import traceback
+import warnings
 from typing import TYPE_CHECKING, Any, TextIO
 
 if "structlog" not in sys.modules and "rich" not in sys.modules:
@@ -49,6 +50,7 @@ def configure(level: str, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers = [handler for handler in root.handlers if not isinstance(handler, _Bridge)]
     root.addHandler(_Bridge(level=logging.WARNING))
+    warnings.showwarning = _warned
 
 
 def logger(name: str) -> FilteringBoundLogger:
@@ -84,6 +86,19 @@ class _Bridge(logging.Handler):
         failure = record.exc_info[1] if record.exc_info else None
         log = logger(record.name)
         log.log(record.levelno, str(record.msg), **({"exc_info": failure} if failure else {}))
+
+
+def _warned(  # noqa: PLR0917 - as Python calls it
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A warning of Python's as its kind and the line of code it came from; its message may hold anything."""
+    del message, file, line
+    logger("warnings").warning("Python warned", kind=category.__name__, where=f"{filename}:{lineno}")
 
 
 def _where_it_failed(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from typing import TYPE_CHECKING, Final
 
 from watchdog.events import (
@@ -22,8 +23,9 @@ from watchdog.events import (
     FileSystemEvent,
     FileSystemEventHandler,
 )
-from watchdog.observers import Observer
+from watchdog.observers.inotify import InotifyEmitter, InotifyObserver, InotifyWatchGroup
 
+from reverie.paths import fault
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -49,8 +51,12 @@ _HEARD: list[type[FileSystemEvent]] = [
 ]
 
 
+# Folders that are made one in another are watched twice at times, which it warns of and which changes nothing.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
+
+
 class Watcher:
-    """Watches one folder with everything below it, in threads of its own.
+    """Watches one folder with what is below it and not hidden, in threads of its own.
 
     `touched` is called from such a thread with a path relative to the folder, or None for "look at all of it", and with
     the time of the change by `time.monotonic`.
@@ -63,7 +69,7 @@ class Watcher:
 
     def start(self) -> bool:
         """Begins to watch; False where the system cannot (too many watches, a file system without events)."""
-        observer = Observer()
+        observer = _Observer()
         root = os.fspath(self._root)
         try:
             observer.schedule(_Handler(root, self._touched), root, recursive=True, event_filter=_HEARD)
@@ -82,6 +88,32 @@ class Watcher:
             observer.join(5.0)  # type: ignore[attr-defined]
 
 
+class _Group(InotifyWatchGroup):
+    """Leaves out hidden folders, but for our own: its files come and go in pairs with those beside it."""
+
+    def _add_callback(self, path: bytes) -> None:
+        relative = os.fsdecode(path[len(self.path) + 1 :])
+        if relative.partition("/")[0] == _OURS or not _is_hidden(relative):
+            super()._add_callback(path)
+
+
+class _Emitter(InotifyEmitter):
+    """Makes such groups."""
+
+    def on_thread_start(self) -> None:
+        """Raises OSError where the system does not let us watch."""
+        path, mask = os.fsencode(self.watch.path), self.get_event_mask_from_filter()
+        self._inotify = _Group(self._inotify_fd, path, is_recursive=True, event_mask=mask)
+
+
+class _Observer(InotifyObserver):
+    """Watches by such emitters."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._emitter_class = _Emitter
+
+
 class _Handler(FileSystemEventHandler):
     """Turns an event into the paths that it may be about."""
 
@@ -93,9 +125,14 @@ class _Handler(FileSystemEventHandler):
         """Every event is a hint."""
         for path in (os.fsdecode(event.src_path), os.fsdecode(event.dest_path)):
             relative = path.removeprefix(self._prefix)
-            if not path or relative == path or relative.split(os.sep, 1)[0] == _OURS:
+            if not path or relative == path or _is_hidden(relative):
                 continue
             self._touched(None if event.is_directory else relative, time.monotonic() - _late_s(path))
+
+
+def _is_hidden(relative: str) -> bool:
+    """Whether a file of this name is never read, as it or a folder that it is in is hidden."""
+    return "." in relative and any(fault(name) == "hidden" for name in relative.split("/"))
 
 
 def _late_s(path: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -65,8 +66,13 @@ def test_a_folder_that_git_cleaned_is_taken_again() -> None:
         with pytest.raises(Conflict):
             own.client.sync_now(accept_deletions=True)
 
+        for _ in range(20):
+            os.makedirs(own.root / "a/b/c/d/e/f")  # noqa: PTH103 - as git and people do it, one right after another
+            shutil.rmtree(own.root / "a")
+
         done = own.client.sync_now(accept_folder=True)
 
+        assert all(json.loads(line)["event"] for line in own.daemon.said().splitlines())
         assert (done.status.state, done.adopted, done.deleted, done.conflicts) == ("ok", 0, 0, 0)
         assert own.stamps() == before
         assert own.path(MARK).exists()

@@ -1,9 +1,11 @@
-"""A log that cannot be written costs lines and nothing else."""
+"""A log that cannot be written costs lines and nothing else; what Python warns of is a line of it like any other."""
 
 from __future__ import annotations
 
 import errno
 import io
+import json
+import warnings
 from typing import TYPE_CHECKING
 
 from reveried import log
@@ -31,3 +33,20 @@ def test_a_full_disk_does_not_end_who_logs(capsys: pytest.CaptureFixture[str]) -
     finally:
         log.configure("info")
     assert capsys.readouterr().out == ""
+
+
+def test_a_warning_is_a_line_of_the_log() -> None:
+    """Its kind and where it came from; never what it says, which may be long and anybody's words."""
+    stream = io.StringIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        log.configure("info", stream)
+        try:
+            warnings.warn("line one\nline two", RuntimeWarning, stacklevel=1)
+        finally:
+            log.configure("info")
+    [line] = stream.getvalue().splitlines()
+    said = json.loads(line)
+    assert (said["kind"], said["level"]) == ("RuntimeWarning", "warning")
+    assert __file__ in said["where"]
+    assert "line one" not in line

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from watchdog.events import FileModifiedEvent
 
 from reveried import watcher
 from reveried.watcher import Watcher
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COARSE_S = 0.02  # the kernel dates a change by its last tick
 
@@ -40,6 +38,51 @@ def test_a_save_is_told_with_its_path_and_its_time(tmp_path: Path) -> None:
 
     assert {path for path, _ in told} == {"a.md"}
     assert all(before - COARSE_S <= at <= time.monotonic() for _, at in told)
+
+
+def test_hidden_folders_are_not_watched_and_what_comes_out_of_them_is_heard(tmp_path: Path) -> None:
+    """A whole repository is made, as git does it; a file and a folder that get a plain name are told of."""
+    (tmp_path / ".kept" / "deep").mkdir(parents=True)
+    told: set[str | None] = set()
+    came = {name: threading.Event() for name in ("a.md", "b.md", "facts/c.md", None)}
+
+    def touched(path: str | None, _: float) -> None:
+        told.add(path)
+        if path in came:
+            came[path].set()
+
+    before = watches()
+    watched = Watcher(tmp_path, touched)
+    assert watched.start()
+    try:
+        assert watches() - before == 1
+        for name in (".git/objects/ab", ".git/refs/heads", ".reverie/swap"):
+            (tmp_path / name).mkdir(parents=True)
+        (tmp_path / ".git/objects/ab/cd.md").write_text("object")
+        (tmp_path / ".git/objects/ab").rename(tmp_path / ".git/objects/ac")
+        (tmp_path / ".hidden.md").write_text("-")
+        (tmp_path / ".reverie/swap/new.md").write_text("- b")
+        (tmp_path / "a.md").write_text("- a")
+        assert came["a.md"].wait(10)
+        assert told == {"a.md"}
+
+        (tmp_path / ".reverie/swap/new.md").rename(tmp_path / "b.md")
+        assert came["b.md"].wait(10)
+        (tmp_path / ".kept").rename(tmp_path / "facts")
+        assert came[None].wait(10)
+        (tmp_path / "facts" / "c.md").write_text("- c")
+        assert came["facts/c.md"].wait(10)
+    finally:
+        watched.stop()
+
+
+def watches() -> int:
+    """How many folders this process watches."""
+    told = 0
+    for handle in Path("/proc/self/fdinfo").iterdir():
+        with suppress(FileNotFoundError):
+            told += handle.read_text().count("inotify wd:")
+    return told
 
 
 @pytest.mark.parametrize(("most", "late"), [(60.0, True), (0.01, False)])
