@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from reverie.engine import projecting, syncing
@@ -13,8 +12,8 @@ from reverie.ids import new_id
 from reverie.sync.look import sha256
 from reverie.sync.node import Refusal
 from reverie.sync.reconcile import reconcile
-from reverie.sync.scan import Limits, no_text
-from reverie.sync.swap import Overtaken, Placed, put, take
+from reverie.sync.scan import Limits
+from reverie.sync.swap import Overtaken, put, take
 from reverie.sync.values import Remove, Rules
 from reverie.sync.veil import Veil
 from reveried.folders.agreement import Agreement
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from reverie.sync.scan import Read
     from reverie.sync.values import Case, Write
     from reveried.config import Sync
-    from reveried.folders.late import Saved
     from reveried.folders.steps import Committed
 
 __all__ = ["Folder"]
@@ -76,7 +74,7 @@ class Folder:
         self._config = config
         self._now_ms = now_ms
         self._random = random
-        self._site = Site(path, self.late, space=space, store_id=store_id, stamp=self._stamp)
+        self._site = Site(path, self.late, space=space, store_id=store_id, stamp=self._stamp, now_ms=now_ms)
         self._projection = Projection(path)
         self._sight = Sight(Limits(file_bytes=config.file_bytes, files=config.files))
         self._failed: dict[str, ReverieError] = {}
@@ -133,10 +131,12 @@ class Folder:
             stamps = self._stat(root, wanted)
             here = {path for path, stamp in stamps.items() if deep or agreement.stamps.get(path) != stamp}
             there = agreement.expected(wanted)
-            gone = {path for path in there if path not in stamps and self._sight.covering(path) is None}
-            if wanted is not None and not accept:  # what nobody has confirmed is looked at with everything else
-                gone -= self._stopped
-            suspects = (here | gone | unshown | self.late.paths) - self._sight.refused.keys()
+            gone = {path for path in there if path not in stamps}
+            if wanted is not None and not accept and (self._stopped or self.scanned_at is None):
+                self._unsure |= not gone <= self._stopped  # how many are gone, a look at everything says,
+                gone.clear()  # and whether they may go, a person
+            found = here | gone | unshown | self.late.paths
+            suspects = {path for path in found if path in stamps or self._sight.covering(path) is None}
             looked = self._decided(reader, root, suspects, stamps, self._rules(accept=accept), whole=wanted is None)
             looked.operation = operation
             return looked
@@ -151,14 +151,15 @@ class Folder:
         fresh = not self.agreement.files
         if self._site.root is None and fresh and not self.path.is_dir() and not self.listing.documents:
             return None
-        return self._site.open({*self.agreement.known, *self.listing.documents}, fresh=fresh)
+        documents = {*self.agreement.known, *self.listing.documents}
+        return self._site.open(documents, fresh=fresh, operation=self.listing.operation or 0)
 
     def vacant(self) -> bool:
         """Whether another folder may be taken over: as `Site.vacant`."""
         with self._store.reader(self.space) as reader:
             self._unshown.catch_up(reader)
         documents = {*self.agreement.known, *self.listing.documents}
-        return self._site.vacant(documents, fresh=not self.agreement.files)
+        return self._site.vacant(documents, fresh=not self.agreement.files, operation=self.listing.operation or 0)
 
     def _stat(self, root: Root, paths: set[str] | None) -> dict[str, Stamp]:
         """The files at `paths`, or all of them."""
@@ -210,7 +211,7 @@ class Folder:
 
     def _case(self, reader: Reader, root: Root, path: str, stamps: dict[str, Stamp], looked: Looked) -> Case | None:
         """What is known of one path; None for a file that cannot be read now."""
-        agreed, saved = self.agreement.known.get(path), self.late.next(path)
+        agreed = self.agreement.known.get(path)
         found = self._sight.read(root, path) if path in stamps else None
         if isinstance(found, Refusal):
             return None
@@ -218,9 +219,11 @@ class Folder:
         if found is not None:
             looked.read += 1
             looked.stamps[path] = found.stamp
-        while saved is not None and self._is_dealt_with(root, path, saved, seen):
-            self.late.merged(path, saved)
-            saved = self.late.next(path)
+        try:
+            saved = self.late.to_merge(root, path, seen, stamp=self._stamp())
+        except ReverieError as error:  # it waits, and is told; everything else goes on
+            self._failed[path] = error
+            return None
         if saved is not None:
             looked.late[path] = saved
             looked.stamps.pop(path, None)  # the file that is there is looked at next
@@ -243,17 +246,6 @@ class Folder:
             file=None if found is None else found.stamp.file,
             was_file=self.agreement.files_of.get(path),
         )
-
-    def _is_dealt_with(self, root: Root, path: str, saved: Saved, seen: bytes | None) -> bool:
-        """Whether a late save is in its place again, or is no text: that is put beside the file, where it is told."""
-        if saved.data == seen:
-            return True
-        if no_text(path, saved.data) is None:
-            return False
-        name = PurePosixPath(path)
-        aside = name.with_name(f"{name.stem}.sync-conflict-{self._stamp()}-{sha256(saved.data)[:6]}{name.suffix}")
-        done = put(root, str(aside), saved.data, expected=None)
-        return isinstance(done, Placed) or done.found == sha256(saved.data)
 
     def write(self, looked: Looked, committed: Committed) -> Wrote:
         """Carries out the folder's side of a plan whose store side is committed.
@@ -363,13 +355,16 @@ class Folder:
             return projecting.record(reader, path, self.listing)
 
     def refusal(self, path: str) -> Refusal | None:
-        """Why no file can be at a path, as it was when that was last looked at; one that is being written can."""
+        """Why no file can be at a path, as it was when that was last looked at; one that is being written can.
+
+        So can one of a folder that has too many.
+        """
         found = self._sight.covering(path)
-        return None if found is None or found.reason == "growing" else found
+        return None if found is None or found.reason in {"growing", "too_many"} else found
 
     def found(self, path: str) -> Read | Refusal | None:
         """What is at a path now; None also where the folder was not opened yet."""
-        return None if self._root is None else self._sight.read(self._root, path)
+        return None if self._site.root is None else self._sight.read(self._site.root, path)
 
     def told(self) -> dict[str, Any]:
         """How the folder stands, as the wire tells it."""

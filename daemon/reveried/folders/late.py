@@ -9,8 +9,14 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
+from reverie.documents.form import conflict_copy
+from reverie.sync.look import sha256
+from reverie.sync.scan import no_text
+from reverie.sync.swap import Placed, put
+
 if TYPE_CHECKING:
     from reverie.sync.displaced import Displaced, Left
+    from reverie.sync.root import Root
 
 __all__ = ["LateSaves", "Saved"]
 
@@ -107,6 +113,18 @@ class LateSaves:
         """The oldest save at a path, if one waits."""
         return self._saved[path][0] if self._saved.get(path) else None
 
+    def to_merge(self, root: Root, path: str, seen: bytes | None, *, stamp: str) -> Saved | None:
+        """The oldest save at a path that is to be merged, if one waits; the file that is there holds `seen`.
+
+        One that is in its place again is no late save any more, and one that is no text is put beside the file, where
+        it is told. Raises as `put`; the save waits then.
+        """
+        saved = self.next(path)
+        while saved is not None and _is_dealt_with(root, path, saved.data, seen, stamp):
+            self.merged(path, saved)
+            saved = self.next(path)
+        return saved
+
     def merged(self, path: str, saved: Saved | None) -> bool:
         """This save, the oldest one at a path, is in the store: whether another one waits."""
         waiting = self._saved.get(path)
@@ -115,3 +133,12 @@ class LateSaves:
             if kept is not None:
                 kept.discard()
         return bool(waiting)
+
+
+def _is_dealt_with(root: Root, path: str, data: bytes, seen: bytes | None, stamp: str) -> bool:
+    if data == seen:
+        return True
+    if no_text(path, data) is None:
+        return False
+    done = put(root, conflict_copy(path, stamp, sha256(data)[:6]), data, expected=None)
+    return isinstance(done, Placed) or done.found == sha256(data)

@@ -14,6 +14,7 @@ import msgspec
 import orjson
 
 from reverie import files
+from reverie.documents.form import conflict_copy
 from reverie.engine import projecting
 from reverie.sync.scan import Read, Refusal, read
 from reverie.sync.swap import Placed, put
@@ -115,9 +116,8 @@ class Projection:
             replaced.discard()
 
     def _set_aside(self, root: Root, path: str, data: bytes, now_ms: int) -> None:
-        name = PurePosixPath(path)
         stamp = datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y%m%d-%H%M%S")
-        aside = str(name.with_name(f"{name.stem}.sync-conflict-{stamp}-{sha256(data).hexdigest()[:6]}{name.suffix}"))
+        aside = conflict_copy(path, stamp, sha256(data).hexdigest()[:6])
         put(root, aside, data, expected=None)
         self.set_aside.append((path, aside))
 

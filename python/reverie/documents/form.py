@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.front import front_of
 from reverie.models import MemoryType
+from reverie.paths import SEGMENT_BYTES_MAX
 
 if TYPE_CHECKING:
     from reverie.documents.front import Front
 
-__all__ = ["Form", "form_of", "form_with", "is_conflict_copy", "stem_of", "type_by_name", "type_of_whole"]
+__all__ = [
+    "Form",
+    "conflict_copy",
+    "form_of",
+    "form_with",
+    "is_conflict_copy",
+    "stem_of",
+    "type_by_name",
+    "type_of_whole",
+]
 
 
 class Form(StrEnum):
@@ -63,6 +74,14 @@ def form_with(path: str, front: Front | None) -> Form:
 def is_conflict_copy(path: str) -> bool:
     """Whether a file of this name was put beside another one because both sides had changed it."""
     return _COPY.search(path.rsplit("/", 1)[-1]) is not None
+
+
+def conflict_copy(path: str, stamp: str, id_: str) -> str:
+    """The name of a file that is put beside another one, no longer than a name may be: `is_conflict_copy` knows it."""
+    name = PurePosixPath(path)
+    end = f".sync-conflict-{stamp}-{id_}{name.suffix}"
+    stem = name.name.removesuffix(name.suffix).encode()[: SEGMENT_BYTES_MAX - len(end.encode())]
+    return str(name.with_name(f"{stem.decode(errors='ignore')}{end}"))
 
 
 def stem_of(path: str) -> str:

@@ -131,13 +131,15 @@ class Displaced:
 class Left:
     """Somebody's save that a crash left in the swap folder. `path` is None for a document that is not known.
 
-    `data` is None where it cannot be merged (no regular file, or longer than 64 MiB); it then stays where it is.
+    `data` is None where it cannot be merged (no regular file, or longer than 64 MiB); it then stays where it is. It is
+    None too while somebody still has the file of a known document open for writing: `displaced` is to be asked again.
     """
 
     root: Root
     path: str | None
     name: str
     data: bytes | None
+    displaced: Displaced | None = None
 
     def discard(self) -> None:
         """Removes it: to be called when its bytes are safe elsewhere. Raises StorageFailed, Forbidden."""
@@ -147,9 +149,10 @@ class Left:
 def recover(root: Root, known_paths: Iterable[str]) -> list[Left]:
     """Clears the swap folder after a crash: what is ours goes, saves that are nowhere else are returned.
 
-    A save whose document is not in the folder goes back to its place. What this process still looks after, and what
-    somebody is writing to, is left alone. Nothing may be put or taken meanwhile. `known_paths` are all documents that
-    the store knows. Raises StorageFailed, Forbidden.
+    A save whose document is not in the folder goes back to its place. What this process still looks after is left
+    alone, and so is a file that somebody is writing to; that of a known document is looked after from now on. Nothing
+    may be put or taken meanwhile. `known_paths` are all documents that the store knows. Raises StorageFailed,
+    Forbidden.
     """
     try:
         with swap_folder(root) as folder:
@@ -171,7 +174,7 @@ def _recovered(root: Root, folder: int, name: str, paths: dict[str, str]) -> Lef
     handle = os.open(name, READ, dir_fd=folder)
     try:
         if kernel.is_open_for_writing(handle):
-            return None
+            return None if path is None else Left(root, path, name, None, Displaced(root, path, name, None))
         data = whole(handle)
     finally:
         files.release(handle)

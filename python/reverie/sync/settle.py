@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from reverie.documents.form import conflict_copy
 from reverie.sync.look import is_ours, sha256
 from reverie.sync.values import Copy, Kept, Known, Plan, Put, Saved, Shown, Write
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from reverie.sync.veil import Veil
 
 __all__ = ["carried", "copied", "if_new", "settled", "shown"]
-
-_NAME_BYTES_MAX = 255
 
 
 def settled(
@@ -92,10 +90,7 @@ def carried(veil: Veil, target: str, look: Look) -> Veil | None:
 
 def copied(path: str, text: str, regions: tuple[Region, ...], look: Look) -> Plan:
     """The store's text becomes a document of its own, beside the person's file."""
-    name = PurePosixPath(path)
-    end = f".sync-conflict-{look.stamp}-{look.new_id()}{name.suffix}"
-    stem = name.name.removesuffix(name.suffix).encode()[: _NAME_BYTES_MAX - len(end.encode())].decode(errors="ignore")
-    copy_path, data = str(name.with_name(f"{stem}{end}")), text.encode()
+    copy_path, data = conflict_copy(path, look.stamp, look.new_id()), text.encode()
     record = Known(copy_path, "", 0, intended=frozenset({sha256(data)}))
     then = Known(copy_path, sha256(data), None)
     return Plan(

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reverie.engine import documents
 from reverie.errors import Conflict, DiskFull, ReverieError, StorageFailed, ValidationError
 from reverie.ids import new_id
-from reverie.paths import Layout
 from reverie.redact import Redactor
-from reverie.store import Done, Failed, Kind, Store, Write
+from reverie.store import Kind, Store
 from reverie.sync.root import MARK, Root
-from reveried.config import load
-from reveried.folders.folders import Folders
 from reveried.folders.steps import Committed
+from support.keeping import failing, folders
 from support.stores import AT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from reverie.store import Writer
 
-NOW_MS = 1_800_000_000_000
 NAMES = [f"facts/{name}.md" for name in "abcdefgh"]
 
 
@@ -37,56 +32,6 @@ NAMES = [f"facts/{name}.md" for name in "abcdefgh"]
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store.open(tmp_path / "store", redactor=Redactor()) as opened:
         yield opened
-
-
-class Watched:
-    """A writer whose puts of documents at one path fail."""
-
-    def __init__(self, writer: Writer, path: str, error: Exception) -> None:
-        self._writer = writer
-        self._path = path
-        self._error = error
-
-    def put(self, kind: Kind, key: tuple[str, ...], value: Any) -> Any:
-        if key == (self._path,):
-            raise self._error
-        return self._writer.put(kind, key, value)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._writer, name)
-
-
-def failing(store: Store, path: str, error: Exception | None) -> Callable[..., Any]:
-    """Commits as the daemon's writer does, but for one path."""
-
-    async def submit(write: Write[Any], *, bulk: bool = False) -> Done[Any]:
-        del bulk
-        body = write.body
-        if error is not None:
-            write = Write(
-                write.space, write.who, write.why, lambda writer: body(cast("Writer", Watched(writer, path, error)))
-            )
-        (done,) = store.commit([write], at=AT)
-        if isinstance(done, Failed):
-            raise done.error
-        return done
-
-    return submit
-
-
-def folders(store: Store, root: Path, submit: Callable[..., Any]) -> Folders:
-    env = {"REVERIE_HOME": str(root.parent / "home"), "REVERIE_MEMORY_DATA_DIR": str(root)}
-    config = load(Layout.from_env(env, root.parent, 0), env, home=root.parent)
-    return Folders(
-        store,
-        submit,
-        Redactor(),
-        config,
-        store_id="st_1",
-        clock=lambda: AT,
-        now_ms=lambda: NOW_MS,
-        random=os.urandom,
-    )
 
 
 @pytest.mark.parametrize("error", [ValidationError("no"), KeyError("a defect")])

@@ -1,0 +1,76 @@
+"""What keeps folders and store in agreement, without a daemon: each look is a call of the test's."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, cast
+
+from reverie.paths import Layout
+from reverie.redact import Redactor
+from reverie.store import Done, Failed, Kind, Store, Write
+from reveried.config import load
+from reveried.folders.folders import Folders
+from support.stores import AT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reverie.store import Writer
+
+__all__ = ["NOW_MS", "failing", "folders"]
+
+NOW_MS = 1_800_000_000_000
+
+
+class Watched:
+    """A writer whose puts of documents at one path fail."""
+
+    def __init__(self, writer: Writer, path: str, error: Exception) -> None:
+        self._writer = writer
+        self._path = path
+        self._error = error
+
+    def put(self, kind: Kind, key: tuple[str, ...], value: Any) -> Any:
+        if key == (self._path,):
+            raise self._error
+        return self._writer.put(kind, key, value)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._writer, name)
+
+
+def failing(store: Store, path: str, error: Exception | None) -> Callable[..., Any]:
+    """Commits as the daemon's writer does, but for one path."""
+
+    async def submit(write: Write[Any], *, bulk: bool = False) -> Done[Any]:
+        del bulk
+        body = write.body
+        if error is not None:
+            write = Write(
+                write.space, write.who, write.why, lambda writer: body(cast("Writer", Watched(writer, path, error)))
+            )
+        (done,) = store.commit([write], at=AT)
+        if isinstance(done, Failed):
+            raise done.error
+        return done
+
+    return submit
+
+
+def folders(
+    store: Store, root: Path, submit: Callable[..., Any], now_ms: Callable[[], int] = lambda: NOW_MS, **env: str
+) -> Folders:
+    """The folders of a daemon that is not running, below `root`."""
+    env = {"REVERIE_HOME": str(root.parent / "home"), "REVERIE_MEMORY_DATA_DIR": str(root), **env}
+    config = load(Layout.from_env(env, root.parent, 0), env, home=root.parent)
+    return Folders(
+        store,
+        submit,
+        Redactor(),
+        config,
+        store_id="st_1",
+        clock=lambda: AT,
+        now_ms=now_ms,
+        random=os.urandom,
+    )

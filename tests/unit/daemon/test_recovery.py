@@ -1,0 +1,235 @@
+"""What a crash left in the swap folder, and saves that cannot be merged: no word goes, and nothing stands still."""
+
+from __future__ import annotations
+
+import asyncio
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie import kernel
+from reverie.engine import documents
+from reverie.errors import StorageFailed
+from reverie.redact import Redactor
+from reverie.store import Store
+from reverie.sync import displaced
+from reverie.sync.displaced import SwapName
+from support.keeping import NOW_MS, failing, folders
+from support.stores import AT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from reveried.folders.folders import Folders
+
+NOTE = "notes/a.md"
+TEXT = "# T\n\n" + "".join(f"- line {number} of the file\n" for number in range(6))
+HOUR_MS = 3_600_000
+
+
+class Place:
+    """A store and a folder, and daemons that keep them, one after another."""
+
+    def __init__(self, home: Path, store: Store) -> None:
+        self.root = home / "root" / "default"
+        self.note = self.root / NOTE
+        self.note.parent.mkdir(parents=True)
+        self.store = store
+        self.now_ms = NOW_MS
+
+    def keeper(self) -> Folders:
+        """A daemon that has just started."""
+        return folders(self.store, self.root.parent, failing(self.store, "", None), lambda: self.now_ms)
+
+    def agent_writes(self, text: str, path: str = NOTE) -> None:
+        """Into the store alone."""
+        put = documents.put("default", path, text, who="agent", author="agent", new_id=lambda: "mem_x")
+        self.store.commit([put], at=AT)
+
+    async def settle(self, keeper: Folders) -> None:
+        """Looks until everything that was waiting is done."""
+        for _ in range(4):
+            await keeper.sync("default", None, whole=True)
+            self.now_ms += HOUR_MS
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    with Store.open(tmp_path / "store", redactor=Redactor()) as store:
+        yield Place(tmp_path, store)
+
+
+class Opened:
+    """An editor that opens the file in the moment before it is exchanged, and saves into the old one later."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+        self._file: Any = None
+        real = kernel.exchange
+
+        def exchange(*given: Any) -> Any:
+            if self._file is None:
+                self._file = path.open("r+b")
+            return real(*given)
+
+        monkeypatch.setattr(kernel, "exchange", exchange)
+
+    def write(self, data: bytes) -> None:
+        self._file.seek(0)
+        self._file.write(data)
+        self._file.truncate()
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+@pytest.mark.parametrize("closes", ["before the crash", "long after it"])
+def test_an_older_save_that_a_crash_left_takes_nothing_newer_away(
+    place: Place, monkeypatch: pytest.MonkeyPatch, closes: str
+) -> None:
+    """A second editor has saved what an agent added, and more; the first one saves into the file that was replaced."""
+
+    async def run() -> None:
+        first = place.keeper()
+        place.note.write_text(TEXT, encoding="utf-8")
+        await first.sync("default", None, whole=True)
+        place.now_ms += HOUR_MS
+        editor = Opened(monkeypatch, place.note)
+        place.agent_writes(TEXT + "- the agent's line\n")
+        await first.sync("default", {NOTE})
+        place.note.write_text(TEXT + "- the agent's line\n- the second editor's line\n", encoding="utf-8")
+        await first.sync("default", {NOTE})
+        await first.record("default")
+        editor.write((TEXT + "- the first editor's line\n").encode())
+        if closes == "before the crash":
+            editor.close()
+
+        second = place.keeper()
+        await second.sync("default", None, whole=True)
+        if closes == "long after it":
+            editor.close()
+        await place.settle(second)
+
+        lines = place.note.read_text(encoding="utf-8").splitlines()
+        assert {"- the agent's line", "- the second editor's line", "- the first editor's line"} <= set(lines)
+        await second.close()
+
+    asyncio.run(run())
+
+
+def test_what_could_not_be_read_at_first_is_recovered_with_the_next_look(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One failure while the swap folder is cleared does not leave it so until the next start."""
+
+    async def run() -> None:
+        first = place.keeper()
+        place.note.write_text(TEXT, encoding="utf-8")
+        await first.sync("default", None, whole=True)
+        await first.record("default")
+        await first.close()
+        ours, theirs = sha256(b"x").hexdigest(), sha256(b"y").hexdigest()
+        swap = place.root / ".reverie" / "swap"
+        swap.mkdir(exist_ok=True)
+        (swap / str(SwapName.of(NOTE, ours, theirs))).write_text(TEXT + "- words\n", encoding="utf-8")
+
+        second, real, asked = place.keeper(), displaced.whole, []
+
+        def whole(handle: int) -> bytes | None:
+            asked.append(handle)
+            if len(asked) == 1:
+                raise OSError(5, "Input/output error")
+            return real(handle)
+
+        monkeypatch.setattr(displaced, "whole", whole)
+        with pytest.raises(StorageFailed):
+            await second.sync("default", None, whole=True)
+        await place.settle(second)
+        assert place.note.read_text(encoding="utf-8") == TEXT + "- words\n"
+        await second.close()
+
+    asyncio.run(run())
+
+
+def test_a_late_save_that_is_no_text_stops_no_other_file(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the name of its file is, it goes beside it; the names of such copies are cut."""
+    long = f"notes/{'n' * 225}.md"
+
+    async def run() -> None:
+        keeper = place.keeper()
+        (place.root / long).write_text(TEXT, encoding="utf-8")
+        await keeper.sync("default", None, whole=True)
+        editor = Opened(monkeypatch, place.root / long)
+        place.agent_writes(TEXT + "- the agent's line\n", long)
+        await keeper.sync("default", {long})
+        editor.write("na\u00efve\n".encode("latin-1"))
+        editor.close()
+        place.now_ms += HOUR_MS
+        place.note.write_text("- other words\n", encoding="utf-8")
+        await place.settle(keeper)
+
+        copies = [path for path in place.note.parent.iterdir() if ".sync-conflict-" in path.name]
+        assert [path.read_bytes() for path in copies] == ["na\u00efve\n".encode("latin-1")]
+        assert {each.path for each in await keeper.listed("default")} == {NOTE, long}
+        await keeper.close()
+
+    asyncio.run(run())
+
+
+def test_what_is_deleted_while_its_folder_is_refused_stays_deleted(place: Place) -> None:
+    """The folder is a link for a while; an agent deletes a document in it, and the folder comes back."""
+
+    async def run() -> None:
+        keeper = place.keeper()
+        place.agent_writes(TEXT)
+        place.agent_writes(TEXT, "notes/b.md")
+        await keeper.sync("default", None, whole=True)
+        away = place.root.parent / "away"
+        place.note.parent.rename(away)
+        place.note.parent.symlink_to(away)
+        await keeper.sync("default", None, whole=True)
+        place.store.commit([documents.delete("default", NOTE, who="agent", author="agent")], at=AT)
+        await place.settle(keeper)
+        place.note.parent.unlink()
+        away.rename(place.note.parent)
+        await place.settle(keeper)
+
+        assert {each.path for each in await keeper.listed("default")} == {"notes/b.md"}
+        assert not place.note.exists()
+        await keeper.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("restart", [True, False])
+def test_a_stopped_folder_deletes_nothing_that_an_agent_asks_for(place: Place, *, restart: bool) -> None:
+    """Not after a restart, before everything was looked at; and not what went after the look that stopped it."""
+    names = [f"notes/n{number:02}.md" for number in range(12)]
+
+    async def run() -> None:
+        keeper = place.keeper()
+        for name in names:
+            place.agent_writes(f"# {name}\n", name)
+        await keeper.sync("default", None, whole=True)
+        await keeper.record("default")
+        for name in names[:10]:
+            (place.root / name).unlink()
+        await keeper.sync("default", None, whole=True)
+        assert keeper.of("default").told()["state"] == "stopped"
+        (place.root / names[10]).unlink()
+        if restart:
+            keeper = place.keeper()
+
+        for _ in range(3):
+            await keeper.take_in("default", {names[0], names[10]})
+            place.now_ms += HOUR_MS
+        assert {each.path for each in await keeper.listed("default")} == set(names)
+        await keeper.sync("default", None, whole=True)
+        told = keeper.of("default").told()
+        assert (told["state"], told["missing"]) == ("stopped", names[:11])
+        await keeper.close()
+
+    asyncio.run(run())
