@@ -60,6 +60,9 @@ def rollback(
     if json:
         as_json(done)
         return
+    if done.operation is None:
+        say(f"Nothing to take back: {path or memory or 'all'} is as it was after operation {done.to}.")
+        return
     say(
         f"Back at operation {done.to}: {counted(len(done.documents), 'document')} changed. "
         f"To take that back: reverie undo {done.operation}"

@@ -126,6 +126,9 @@ def undo(
     if json:
         as_json(done)
         return
+    if done.operation is None:
+        say(f"Nothing to take back: of what operation {found.id} did, nothing stands any more.")
+        return
     say(f"Taken back: {found.why} ({when(found.at)} UTC, {found.who}). To have it again: reverie undo {done.operation}")
 
 

@@ -87,11 +87,8 @@ async def versions(call: Call) -> Reply:
 
 def _versions(call: Call, path: str) -> list[dict[str, Any]]:
     with call.services.store.reader(call.space) as reader:
-        found = reader.history(Kind.DOCUMENT, (path,))
-        if not found:
-            raise NotFound(f"there is no document {path!r}", hint="reverie log lists what was written")
         items = []
-        for version in found:
+        for version in documents.versions(reader, path):
             operation = reader.get(Kind.OPERATION, (version.operation,)) or {"who": "", "why": ""}
             value = version.value or {}
             items.append(

@@ -16,9 +16,20 @@ from reverie.store import Kind, Write
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reverie.store import Reader, Writer
+    from reverie.store import Reader, Version, Writer
 
-__all__ = ["TEXT_BYTES_MAX", "append", "at_operation", "checked", "delete", "held_by", "patched", "put", "readable"]
+__all__ = [
+    "TEXT_BYTES_MAX",
+    "append",
+    "at_operation",
+    "checked",
+    "delete",
+    "held_by",
+    "patched",
+    "put",
+    "readable",
+    "versions",
+]
 
 TEXT_BYTES_MAX = 1024 * 1024  # of one document; what is longer is no memory
 
@@ -55,6 +66,18 @@ def held_by(reader: Reader, path: str) -> dict[str, Any]:
     found = reader.get(Kind.DOCUMENT, (path,))
     if found is None:
         raise NotFound(f"there is no document {path!r}", hint="GET /v1/documents lists them")
+    return found
+
+
+def versions(reader: Reader, path: str) -> list[Version]:
+    """Every version kept of a document, oldest first, deletions among them.
+
+    Raises:
+        NotFound: there never was one at this path.
+    """
+    found = reader.history(Kind.DOCUMENT, (path,))
+    if not found:
+        raise NotFound(f"there is no document {path!r}", hint="reverie log lists what was written")
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import reverting
+from reverie.engine import documents, reverting
 from reverie.engine.distillation import last_own
 from reverie.engine.projecting import LIST, LISTED
 from reverie.errors import Conflict, NotFound, ValidationError
@@ -62,7 +62,8 @@ def undo(
 ) -> Write[dict[str, Any]]:
     """Takes back what operation `seq` did, as a new operation; what others did since stays where it goes together.
 
-    The body raises Conflict naming what a later operation changed in the same place, or that cannot be undone.
+    The body answers `operation` None where nothing of it stands any more, so that nothing was written. It raises
+    Conflict naming what a later operation changed in the same place, or that cannot be undone.
     """
 
     def body(writer: Writer) -> dict[str, Any]:
@@ -80,7 +81,11 @@ def undo(
         for change in undone["changes"]:
             if change["kind"] == Kind.DISTILLATION.value:
                 _rewind(writer, str(change["key"][0]))
-        return {"operation": str(writer.number), "undone": str(seq), "changes": undone["changes"]}
+        return {
+            "operation": _became(writer),
+            "undone": str(seq),
+            "changes": undone["changes"] if writer.changed else [],
+        }
 
     return Write(space=space, who=who, why=f"undo {seq}", body=body, idempotency=idempotency)
 
@@ -99,8 +104,9 @@ def rollback(
     """Brings documents, memories, notes and working states back to what they were when operation `seq` was committed.
 
     Of one document (`path`) or one `memory` alone, where that is asked. Messages, archives, purges and the ledger stay;
-    so does the history, and an undo takes the rollback back.
-    The body raises NotFound where there is no such operation, or what it left is no longer kept.
+    so does the history, and an undo takes the rollback back. The body answers `operation` None where all is as it was
+    then; it raises NotFound where there is no such operation or never was such a document or memory, or what the
+    operation left is no longer kept.
     """
     if path is not None and memory is not None:
         raise ValidationError("say a path or a memory, not both", hint="leave one of them out")
@@ -108,6 +114,8 @@ def rollback(
     def body(writer: Writer) -> dict[str, Any]:
         if seq:
             get(writer, seq)
+        if path is not None:
+            documents.versions(writer, path)
         returned = 0
         if memory is not None:
             paths = reverting.return_memory(writer, memory, seq, author=author)
@@ -115,9 +123,14 @@ def rollback(
             only = None if path is None else [path]
             paths = reverting.return_documents(writer, seq, author=author, new_id=new_id, paths=only)
             returned = 0 if path is not None else _return_records(writer, seq)
-        return {"operation": str(writer.number), "to": str(seq), "documents": paths, "records": returned}
+        return {"operation": _became(writer), "to": str(seq), "documents": paths, "records": returned}
 
     return Write(space=space, who=who, why=f"rollback to {seq}", body=body, idempotency=idempotency)
+
+
+def _became(writer: Writer) -> str | None:
+    """The number of the operation that this write becomes; None where it changed nothing, and becomes none."""
+    return str(writer.number) if writer.changed else None
 
 
 def _return_records(writer: Writer, seq: int) -> int:
@@ -128,15 +141,16 @@ def _return_records(writer: Writer, seq: int) -> int:
         for change in later["changes"]
         if Kind(change["kind"]) in _RETURNED and "purged" not in change
     }
+    returned = 0
     for kind, key in sorted(changed):
         if writer.get(Kind.THREAD, (key[0],)) is None:
             continue
         past = [version for version in writer.history(kind, key) if version.operation <= seq]
         if past and past[-1].value is not None:
-            writer.put(kind, key, past[-1].value)
+            returned += writer.put(kind, key, past[-1].value)
         else:
-            writer.delete(kind, key)
-    return len(changed)
+            returned += writer.delete(kind, key)
+    return returned
 
 
 def _rewind(writer: Writer, thread_id: str) -> None:

@@ -54,6 +54,11 @@ class Writer(Reader):
         """The time of this commit."""
         return from_ms(self.lookup.at_ms)
 
+    @property
+    def changed(self) -> bool:
+        """Whether this write has changed anything so far that makes it an operation."""
+        return bool(self._listed())
+
     def put(self, kind: Kind, key: Key, value: dict[str, Any]) -> bool:
         """Write `value`, redacted, under `key`. False where it is there already, word for word: nothing changes then.
 

@@ -53,9 +53,9 @@ class Operation(Reply):
 
 
 class UndoAnswer(Reply):
-    """The new operation that took `undone` back."""
+    """The new operation that took `undone` back; None where nothing of it stands any more, so that none was made."""
 
-    operation: str
+    operation: str | None
     undone: str
     changes: list[OperationChange] = field(default_factory=list)
 
@@ -72,9 +72,9 @@ class Rollback(Request):
 
 
 class RollbackAnswer(Reply):
-    """The new operation that brought everything back to what it was after `to`."""
+    """The new operation that brought everything back to what it was after `to`; None where all is so already."""
 
-    operation: str
+    operation: str | None
     to: str
     documents: list[str] = field(default_factory=list)
     records: Count = 0

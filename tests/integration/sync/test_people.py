@@ -299,7 +299,7 @@ def test_anything_returns_to_any_operation() -> None:
         assert own.stored("facts/later.md") is None
         assert not own.path("facts/later.md").exists()
         assert "Ada" in own.read(USER)
-        own.client.undo(whole.operation)
+        own.client.undo(str(whole.operation))
         assert "Cleo" in own.read(USER)  # what was saved before the rollback was in the history
         assert "- Later: yes\n" in own.read("facts/later.md")
 

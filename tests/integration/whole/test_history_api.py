@@ -83,7 +83,7 @@ def test_a_distillation_is_taken_back_whole(daemon: Daemon, client: Client, tmp_
     taken_back = thread_state(client, thread)
     assert taken_back["tokens"] <= fresh["tokens"]
     assert {**taken_back, "tokens": 0} == {**fresh, "tokens": 0}
-    shown = client.operation(undone.operation)
+    shown = client.operation(str(undone.operation))
     assert (shown.why, shown.undoes, shown.undoable) == (f"undo {operation}", operation, True)
 
     again = client.distill(thread)
@@ -101,10 +101,10 @@ def test_undone_and_redone_a_thread_weighs_the_same(client: Client, tmp_path: Pa
     small = client.thread(thread).context.tokens
     undone = client.undo(last(client, "thread.distill")).operation
     assert client.thread(thread).context.tokens == whole != small
-    redone = client.undo(undone).operation
+    redone = client.undo(str(undone)).operation
     assert client.thread(thread).context.tokens == small
     added = client.append(thread, [{"role": "user", "content": "and now some more of it"}]).context.tokens - small
-    client.undo(redone)
+    client.undo(str(redone))
     assert client.thread(thread).context.tokens == whole + added
 
 
@@ -153,7 +153,7 @@ def test_a_deleted_thread_stays_deleted(client: Client, tmp_path: Path) -> None:
             client.create_thread(id=thread)
         for operation in (undone, distilled, removed):
             with pytest.raises(Conflict, match="changed since" if anew else "is deleted"):
-                client.undo(operation)
+                client.undo(str(operation))
     assert client.notes(thread).items == []
     assert client.summaries(thread).items == []
 

@@ -255,6 +255,10 @@ def test_a_return_to_an_operation(cli: Cli, routes: Routes, monkeypatch: pytest.
     monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
     check(cli, "rollback 3", "1 document would go back: a.md")
     check(cli, "rollback 3 --memory mem_1", "Memory mem_1 would go back")
+    routes["POST /v1/rollback"] = {"operation": None, "to": "3", "documents": [], "records": 0}
+    for words, what in (("", "all"), (" --path a.md", "a.md"), (" --memory mem_1", "mem_1")):
+        said = f"Nothing to take back: {what} is as it was after operation 3.\n"
+        assert cli(*f"rollback 3 --yes{words}".split()).out == said
 
 
 @pytest.mark.usefixtures("daemon")

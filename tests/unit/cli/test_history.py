@@ -62,6 +62,17 @@ def test_an_operation_in_words(cli: Cli, routes: Routes) -> None:
 
 
 @pytest.mark.usefixtures("daemon")
+def test_what_is_taken_back(cli: Cli, routes: Routes) -> None:
+    """How to have it again is said where there is something to have again, and only there."""
+    routes["GET /v1/operations/2"] = OPERATION | {"id": "2"}
+    routes["POST /v1/operations/2/undo"] = {"operation": "3", "undone": "2", "changes": []}
+    check(cli, "undo 2", "Taken back: distil", "To have it again: reverie undo 3")
+    routes["POST /v1/operations/2/undo"] = {"operation": None, "undone": "2", "changes": []}
+    assert cli("undo", "2").out == "Nothing to take back: of what operation 2 did, nothing stands any more.\n"
+    assert cli("undo", "2", "--json").json["operation"] is None
+
+
+@pytest.mark.usefixtures("daemon")
 def test_archives_by_age(cli: Cli, routes: Routes) -> None:
     """The newest comes first whatever its address, over all pages; with -n it is said that there are more."""
     old, new = (
