@@ -13,12 +13,12 @@ from reverie.merge import merge3
 from reverie.store import Kind, Write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from reverie.store import Reader, Writer
     from reverie.sync.values import Copy
 
-__all__ = ["Keep", "both_texts", "close_gone", "follow", "get", "open_", "opened", "resolve"]
+__all__ = ["Keep", "both_texts", "close_gone", "follow", "get", "open_", "opened", "resolve", "return_to", "take_back"]
 
 Keep: TypeAlias = Literal["file", "store", "both"]
 
@@ -61,6 +61,37 @@ def close_gone(writer: Writer, paths: Iterable[str]) -> None:
     for held in opened(writer) if gone else ():
         if held["copy"] in gone:
             _close(writer, held)
+
+
+def take_back(writer: Writer, operation: Mapping[str, Any], paths: Iterable[str]) -> None:
+    """Lets conflicts be what they were before `operation`, whose undo changed the documents at `paths`.
+
+    One that it opened is closed, one that it settled is open again, one that it took along goes back. Others are closed
+    where the undo took their document or their copy away.
+    """
+    told = set()
+    for change in operation["changes"]:
+        if change["kind"] != Kind.CONFLICT.value:
+            continue
+        name, before = str(change["key"][0]), change["before"]
+        if before is None or change["after"] == writer.version(Kind.CONFLICT, (name,)):
+            _become(writer, name, None if before is None else _as_of(writer, name, before))
+            told.add(name)
+    _close_without(writer, paths, but=told)
+
+
+def return_to(writer: Writer, operation: int, paths: Collection[str], *, whole: bool) -> None:
+    """Lets conflicts be what they were after `operation`, to which the documents at `paths` have gone back.
+
+    Where not the `whole` space did: one that was settled since is open again if its copy is there again, and one that
+    has lost its document or its copy to this is closed.
+    """
+    for name in _touched_since(writer, operation):
+        then = _as_of(writer, name, operation)
+        if whole or _is_back(writer, then, paths):
+            _become(writer, name, then)
+    if not whole:
+        _close_without(writer, paths)
 
 
 def opened(reader: Reader) -> list[dict[str, Any]]:
@@ -187,6 +218,48 @@ def _placed(text: str, regions: Sequence[dict[str, Any]], keep: Keep) -> str:
 def _behind(text: str, whole: str) -> str:
     """The whole other text behind this one."""
     return text + ("" if text.endswith("\n") else "\n") + "\n" + whole
+
+
+def _as_of(reader: Reader, name: str, operation: int) -> dict[str, Any] | None:
+    """A conflict as it was after `operation`; None where it was not open, or what it was is no longer kept."""
+    past = reader.past(Kind.CONFLICT, (name,))
+    return next((version.value for version in past if version.operation <= operation), None)
+
+
+def _touched_since(reader: Reader, operation: int) -> list[str]:
+    touched = {
+        str(change["key"][0])
+        for _, later in reader.scan(Kind.OPERATION, after=(operation,))
+        for change in later["changes"]
+        if change["kind"] == Kind.CONFLICT.value
+    }
+    return sorted(touched)
+
+
+def _is_back(reader: Reader, then: dict[str, Any] | None, paths: Collection[str]) -> bool:
+    """Whether a settled conflict has its copy again, where one of its documents is among `paths`."""
+    if then is None or not {then["path"], then["copy"]} & set(paths):
+        return False
+    return reader.get(Kind.CONFLICT, (then["id"],)) is None and _content(reader, then["copy"]) is not None
+
+
+def _become(writer: Writer, name: str, then: dict[str, Any] | None) -> None:
+    """Opens a conflict again, puts it where it was, or closes it (None)."""
+    now = writer.get(Kind.CONFLICT, (name,))
+    if then is not None:
+        writer.put(Kind.CONFLICT, (name,), then)
+        if now is None:
+            writer.event("conflict.opened", {"conflictId": name, "path": then["path"]})
+    elif now is not None:
+        _close(writer, now)
+
+
+def _close_without(writer: Writer, paths: Iterable[str], *, but: Collection[str] = ()) -> None:
+    """Closes the conflicts whose document or copy was among `paths` and is not there any more."""
+    gone = {path for path in paths if _content(writer, path) is None}
+    for held in opened(writer) if gone else ():
+        if held["id"] not in but and {held["path"], held["copy"]} & gone:
+            _close(writer, held)
 
 
 def _close(writer: Writer, held: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import documents, reverting
+from reverie.engine import conflicts, documents, reverting
 from reverie.engine.distillation import last_own
 from reverie.engine.projecting import LIST, LISTED
 from reverie.errors import Conflict, NotFound, ValidationError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["get", "rollback", "undo", "undoable"]
 
-_TEXTS = (Kind.DOCUMENT, Kind.MEMORY)  # documents are merged, and memories follow them
+_TEXTS = (Kind.DOCUMENT, Kind.MEMORY, Kind.CONFLICT)  # documents are merged; memories and conflicts follow them
 _RETURNED = (Kind.STATE, Kind.NOTE, Kind.DIGEST)
 
 
@@ -73,11 +73,12 @@ def undo(
                 f"operation {seq} brought the list in {LIST} up to date, which nothing else would make different",
                 hint="undo the operation before it, which changed what is listed",
             )
-        texts = [change for change in undone["changes"] if change["kind"] == Kind.DOCUMENT.value]
+        texts = [change for change in undone["changes"] if Kind(change["kind"]) in (Kind.DOCUMENT, Kind.CONFLICT)]
         others = [change for change in undone["changes"] if Kind(change["kind"]) not in _TEXTS]
         if any(RULES[Kind(change["kind"])].undo != "leave" for change in others) or not texts:
             restore(writer, seq, leave=_TEXTS)
-        reverting.undo_documents(writer, undone, author=author, new_id=new_id)
+        paths = reverting.undo_documents(writer, undone, author=author, new_id=new_id)
+        conflicts.take_back(writer, undone, paths)
         for change in undone["changes"]:
             if change["kind"] == Kind.DISTILLATION.value:
                 _rewind(writer, str(change["key"][0]))
@@ -123,6 +124,7 @@ def rollback(
             only = None if path is None else [path]
             paths = reverting.return_documents(writer, seq, author=author, new_id=new_id, paths=only)
             returned = 0 if path is not None else _return_records(writer, seq)
+        conflicts.return_to(writer, seq, paths, whole=path is None and memory is None)
         return {"operation": _became(writer), "to": str(seq), "documents": paths, "records": returned}
 
     return Write(space=space, who=who, why=f"rollback to {seq}", body=body, idempotency=idempotency)

@@ -132,7 +132,7 @@ RULES: dict[Kind, Rule] = {
     Kind.TALLY: Rule(26, ("kind", "scope"), bookkeeping=True, internal=True),
     Kind.ROOT: Rule(27, (), bookkeeping=True, internal=True),
     Kind.HEADER: Rule(28, (), bookkeeping=True, internal=True),
-    Kind.CONFLICT: Rule(29, ("conflict",)),
+    Kind.CONFLICT: _kept(29, "conflict"),
     Kind.RETIRED: _bookkeeping(30, "sha256"),
 }
 

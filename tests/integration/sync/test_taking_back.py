@@ -6,11 +6,48 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reverie import wire
 from reverie.errors import NotFound
 from support.history import newest
 
 if TYPE_CHECKING:
+    from reverie.engine.conflicts import Keep
     from support.folder import Tree
+
+TEXT = "# Facts\n\n- Name: Ada\n- Role: engineer\n"
+
+
+def disputed(shared: Tree, name: str) -> wire.Conflict:
+    """The conflict of an agent and a person who changed the same words of a document."""
+    shared.client.put_document(name, TEXT)
+    buffer = shared.read(name)
+    shared.client.patch_document(name, [("engineer", "cook")])
+    shared.save(name, buffer.replace("engineer", "pilot"))
+    shared.agree()
+    [found] = of(shared, name)
+    return found
+
+
+def of(shared: Tree, name: str) -> list[wire.Conflict]:
+    """The open conflicts of a document."""
+    return [item for item in shared.client.conflicts().items if item.path == name]
+
+
+def stands(shared: Tree, name: str, found: wire.Conflict) -> None:
+    """The conflict is open as it was: told in the list, with the person's text in place and the other beside it."""
+    assert of(shared, name) == [found]
+    assert "Role: pilot" in shared.read(name)
+    assert "Role: cook" in shared.read(str(found.copy))
+    told = shared.client.conflict(found.id)
+    assert ["pilot" in told.file_text, "cook" in told.store_text] == [True, True]
+
+
+def is_over(shared: Tree, name: str, found: wire.Conflict, *, text: str) -> None:
+    """No conflict is open, its copy is gone, and the document says this."""
+    assert of(shared, name) == []
+    assert shared.stored(str(found.copy)) is None
+    assert not shared.path(str(found.copy)).exists()
+    assert text in shared.read(name)
 
 
 def test_what_changes_nothing_gives_no_number(shared: Tree) -> None:
@@ -34,3 +71,89 @@ def test_what_changes_nothing_gives_no_number(shared: Tree) -> None:
     with pytest.raises(NotFound, match=r"no document 'facts/never\.md'") as caught:
         client.rollback(written, path="facts/never.md")
     assert "reverie log" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("keep", ["file", "store", "both"])
+def test_a_conflict_is_open_again_when_its_settling_is_taken_back(shared: Tree, keep: Keep) -> None:
+    """As often as one likes; then it is settled as if nothing had been."""
+    name = f"facts/again-{keep}.md"
+    found = disputed(shared, name)
+    words = {"file": "Role: pilot", "store": "Role: cook", "both": "Role: pilot\n- Role: cook"}
+
+    done = shared.client.resolve(found.id, wire.Resolve(keep=keep)).operation
+    back = shared.client.undo(str(done)).operation
+    stands(shared, name, found)
+    redone = shared.client.undo(str(back)).operation
+    is_over(shared, name, found, text=words[keep])
+    shared.client.undo(str(redone))
+    stands(shared, name, found)
+
+    shared.client.resolve(found.id, wire.Resolve(keep="store"))
+    is_over(shared, name, found, text="Role: cook")
+    shared.agree()
+    is_over(shared, name, found, text="Role: cook")
+
+
+def test_a_copy_that_comes_back_opens_its_conflict(shared: Tree) -> None:
+    """A person deleted it, which settled the conflict; that is taken back."""
+    name = "facts/copy.md"
+    found = disputed(shared, name)
+    shared.path(str(found.copy)).unlink()
+    shared.agree()
+    assert of(shared, name) == []
+
+    [deleted] = [each for each in shared.client.document_history(str(found.copy)).items if each.etag is None]
+    shared.client.undo(deleted.operation)
+
+    stands(shared, name, found)
+
+
+@pytest.mark.parametrize("back", ["undo", "rollback"])
+def test_a_conflict_whose_opening_is_taken_back_is_closed(shared: Tree, back: str) -> None:
+    """With its copy, by an undo of the save that led to it or a return to before it; undone again, it is open."""
+    name = f"facts/opened-{back}.md"
+    found = disputed(shared, name)
+    if back == "undo":
+        done = shared.client.undo(str(found.operation)).operation
+    else:
+        done = shared.client.rollback(str(int(str(found.operation)) - 1)).operation
+    is_over(shared, name, found, text="Role: cook")
+
+    shared.client.undo(str(done))
+    stands(shared, name, found)
+
+
+def test_a_return_to_before_its_settling_opens_a_conflict(shared: Tree) -> None:
+    """The whole space at once, or its copy alone, with which the other text is there again."""
+    name = "facts/returned.md"
+    found = disputed(shared, name)
+    before = newest(shared.client).id
+    shared.client.resolve(found.id, wire.Resolve(keep="file"))
+    whole = shared.client.rollback(before).operation
+    stands(shared, name, found)
+    shared.client.undo(str(whole))
+    is_over(shared, name, found, text="Role: pilot")
+
+    shared.client.rollback(before, path=name)
+    is_over(shared, name, found, text="Role: pilot")
+    shared.client.rollback(before, path=str(found.copy))
+    stands(shared, name, found)
+
+
+def test_a_conflict_goes_back_with_its_document(shared: Tree) -> None:
+    """It had followed a move; where the document is taken away altogether, it is closed."""
+    name, moved = "facts/here.md", "facts/there.md"
+    found = disputed(shared, name)
+    before = newest(shared.client).id
+    shared.path(name).rename(shared.path(moved))
+    shared.agree()
+    assert [item.id for item in of(shared, moved)] == [found.id]
+
+    [gone] = [each for each in shared.client.document_history(name).items if each.etag is None]
+    back = shared.client.undo(gone.operation).operation
+    stands(shared, name, found)
+    shared.client.undo(str(back))
+    assert [item.id for item in of(shared, moved)] == [found.id]
+    shared.client.rollback(before, path=moved)
+    assert shared.stored(moved) is None
+    assert of(shared, moved) == of(shared, name) == []
