@@ -6,7 +6,6 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from reverie.documents import is_conflict_copy
-from reverie.engine.documents import held_by
 from reverie.engine.writing import Author, Given, put_texts
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.merge import merge3
@@ -165,10 +164,15 @@ def resolve(
 
 
 def _chosen(writer: Writer, held: dict[str, Any], keep: Keep) -> str:
-    """The document with the store's words in the places of the conflict, or behind the person's."""
-    now = str(held_by(writer, held["path"])["content"])
-    then = _text_at(writer, held)
+    """The document with the store's words in the places of the conflict, or behind the person's.
+
+    Of a document that is gone nothing is left but the other text.
+    """
+    now = _content(writer, held["path"])
     other = _other(writer, held)
+    if now is None:
+        return other
+    then = _text_at(writer, held)
     regions = held["regions"] if other == held["text"] else ()  # an edited copy stands as a whole
     wanted = _placed(then, regions, keep) if regions else _behind(then, other) if keep == "both" else other
     merged = merge3(then, now, wanted)

@@ -91,3 +91,29 @@ def test_a_conflict_goes_along_when_its_folder_gets_another_name(shared: Tree) -
     text = shared.read(found.path)
     assert [word in text for word in ("Wang Wu", "Li Si", "Since: then")] == [True, True, True]
     assert not shared.path(str(found.copy)).exists()
+
+
+@pytest.mark.parametrize("keep", ["file", "store", "both"])
+def test_of_a_document_that_is_gone_the_other_text_can_be_kept(
+    shared: Tree, keep: Literal["file", "store", "both"]
+) -> None:
+    """Whoever deleted the file may still want what stands beside it; an undo of that brings the choice back."""
+    name = f"facts/gone-{keep}.md"
+    disputed(shared, name, ("engineer", "pilot"), ("engineer", "cook"))
+    [found] = [item for item in shared.client.conflicts().items if item.path == name]
+    other = shared.read(str(found.copy))
+    shared.path(name).unlink()
+    shared.agree()
+    assert shared.stored(name) is None
+    told = shared.client.conflict(found.id)
+    assert (told.file_text, told.store_text) == ("", other)
+
+    done = shared.client.resolve(found.id, wire.Resolve(keep=keep))
+
+    assert shared.stored(name) == (None if keep == "file" else other)
+    assert shared.path(name).exists() == (keep != "file")
+    assert (done.etag is None) == (keep == "file")
+    assert not shared.path(str(found.copy)).exists()
+    shared.client.undo(str(done.operation))
+    assert [item for item in shared.client.conflicts().items if item.path == name] == [found]
+    assert (shared.stored(name), shared.read(str(found.copy))) == (None, other)
