@@ -1,6 +1,7 @@
 """The commands that look back over documents: diff between two points, and a return to one of them."""
 
 import difflib
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from reverie.client import Client
 
 __all__ = ["diff", "rollback"]
+
+_AFTER_LINE = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
+_SHOWN = {"\r\n": "\\r\\n", "\r": "\\r", "": " (no newline)"}
 
 
 def diff(
@@ -33,10 +37,12 @@ def diff(
     if not found.items:
         say(f"No document changed between operations {found.from_} and {found.to}.")
     for item in found.items:
-        before, after = (text.splitlines() if text is not None else [] for text in (item.before, item.after))
+        before, after = _lines(item.before or "", item.after or "")
         old = item.path if item.before is not None else "(not there)"
         new = item.path if item.after is not None else "(deleted)"
-        for line in difflib.unified_diff(before, after, old, new, f"op {found.from_}", f"op {found.to}", lineterm=""):
+        ends = f"op {found.from_}", f"op {found.to}"
+        lines = list(difflib.unified_diff(before, after, old, new, *ends, lineterm=""))
+        for line in lines or [f"--- {old}\t{ends[0]}", f"+++ {new}\t{ends[1]}"]:  # an empty document has no lines
             say(line)
 
 
@@ -67,6 +73,25 @@ def rollback(
         f"Back at operation {done.to}: {counted(len(done.documents), 'document')} changed. "
         f"To take that back: reverie undo {done.operation}"
     )
+
+
+def _lines(before: str, after: str) -> tuple[list[str], list[str]]:
+    """The lines of both texts; where they do not end alike, ends other than a newline are shown.
+
+    Else a change of line endings alone would be none that can be seen.
+    """
+    one, other = _split(before), _split(after)
+    words = [line for line, _ in one], [line for line, _ in other]
+    alike = not one or not other or {end for _, end in one} == {end for _, end in other}
+    if alike and words[0] != words[1]:
+        return words
+    return [line + _SHOWN.get(end, "") for line, end in one], [line + _SHOWN.get(end, "") for line, end in other]
+
+
+def _split(text: str) -> list[tuple[str, str]]:
+    """The lines of a text, each with what it ends in."""
+    bare = ((line, line.rstrip("\r\n")) for line in _AFTER_LINE.split(text) if line)
+    return [(words, line[len(words) :]) for line, words in bare]
 
 
 def _ask(client: "Client", operation: str, *, path: str | None, memory: str | None) -> None:

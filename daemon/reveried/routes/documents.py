@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from reverie import wire
-from reverie.engine import documents
+from reverie.engine import documents, history
 from reverie.engine.listing import index_text
 from reverie.errors import ValidationError
 from reverie.paths import is_ours
@@ -76,13 +76,15 @@ async def get_document(call: Call) -> Reply:
 
 
 def _found(call: Call, path: str) -> dict[str, Any]:
-    if is_ours(PurePosixPath(path)):
+    if "at" not in call.query and is_ours(PurePosixPath(path)):
         projected = call.services.folders.of(call.space).projected(path)
         if projected is not None:
             return projected
     with call.services.store.reader(call.space) as reader:
         if "at" in call.query:
-            return documents.at_operation(reader, path, call.integer("at", 0))
+            at = call.integer("at", 0)
+            history.require(reader, at)
+            return documents.at_operation(reader, path, at)
         return documents.held_by(reader, path)
 
 

@@ -114,7 +114,11 @@ async def difference(call: Call) -> Reply:
 def _difference(call: Call, asked: wire.DifferenceQuery) -> dict[str, Any]:
     with call.services.store.reader(call.space) as reader:
         to = reader.operation() if asked.to is None else int(asked.to)
+        for seq in (int(asked.from_), to):
+            history.require(reader, seq)
         paths = None if asked.path is None else [documents.readable(asked.path)]
+        for path in paths or ():
+            documents.versions(reader, path)
         begin = min(int(asked.from_), to)
         before = texts_at(reader, int(asked.from_), paths=paths, since=begin)
         after = texts_at(reader, to, paths=paths, since=begin)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reverie.engine.writing import Author
     from reverie.store import Reader, Writer
 
-__all__ = ["get", "rollback", "undo", "undoable"]
+__all__ = ["get", "require", "rollback", "undo", "undoable"]
 
 _TEXTS = (Kind.DOCUMENT, Kind.MEMORY, Kind.CONFLICT)  # documents are merged; memories and conflicts follow them
 _RETURNED = (Kind.STATE, Kind.NOTE, Kind.DIGEST)
@@ -34,6 +34,16 @@ def get(reader: Reader, seq: int) -> dict[str, Any]:
     if found is None:
         raise NotFound(f"there is no operation {seq}", hint="reverie log lists them")
     return found
+
+
+def require(reader: Reader, seq: int) -> None:
+    """Lets pass the number of an operation, and 0, which is the very beginning.
+
+    Raises:
+        NotFound: no operation of that number in this space.
+    """
+    if seq:
+        get(reader, seq)
 
 
 def undoable(operation: dict[str, Any]) -> bool:
@@ -113,8 +123,7 @@ def rollback(
         raise ValidationError("say a path or a memory, not both", hint="leave one of them out")
 
     def body(writer: Writer) -> dict[str, Any]:
-        if seq:
-            get(writer, seq)
+        require(writer, seq)
         if path is not None:
             documents.versions(writer, path)
         returned = 0

@@ -157,3 +157,28 @@ def test_a_conflict_goes_back_with_its_document(shared: Tree) -> None:
     shared.client.rollback(before, path=moved)
     assert shared.stored(moved) is None
     assert of(shared, moved) == of(shared, name) == []
+
+
+def test_an_operation_that_is_none_is_not_found(shared: Tree) -> None:
+    """Nothing is told of it, and no text of today is shown under its number; 0 is the very beginning."""
+    client, name = shared.client, "facts/when.md"
+    client.put_document(name, "- Name: Ada\n")
+    last = newest(client).id
+    asked = (
+        lambda: client.difference("99999"),
+        lambda: client.difference(last, "99999"),
+        lambda: client.document(name, at="99999"),
+        lambda: client.document("MEMORY-INDEX.json", at="99999"),
+        lambda: client.rollback("99999"),
+    )
+    for ask in asked:
+        with pytest.raises(NotFound, match="no operation 99999") as caught:
+            ask()
+        assert caught.value.hint == "reverie log lists them"
+
+    with pytest.raises(NotFound, match="no document 'facts/never"):
+        client.difference(last, path="facts/never.md")
+    with pytest.raises(NotFound, match="at operation"):
+        client.document("MEMORY-INDEX.json", at=last)
+    [there] = client.difference("0", last, path=name).items
+    assert (there.before, there.after) == (None, client.document(name, at=last).content)

@@ -235,8 +235,32 @@ def test_what_changed_between_two_operations(cli: Cli, routes: Routes) -> None:
     routes["GET /v1/diff"] = {"items": items, "from": "3", "to": "7"}
     check(cli, "diff 3 7", "--- facts/user.md", "-- b", "+- c", "+++ (deleted)", "--- (not there)")
     assert cli("diff", "3", "--json").json["to"] == "7"
+    routes["GET /v1/diff"] = {"items": [{"path": "empty.md", "before": None, "after": ""}], "from": "3", "to": "7"}
+    check(cli, "diff 3 7", "--- (not there)", "+++ empty.md")
     routes["GET /v1/diff"] = {"items": [], "from": "3", "to": "7"}
     check(cli, "diff 3", "No document changed between operations 3 and 7")
+
+
+@pytest.mark.usefixtures("daemon")
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ("- a\r\n- b\r\n", "- a\n- b\n", ["-- a\\r\\n", "-- b\\r\\n", "+- a", "+- b"]),
+        ("- a\n- b\n", "- a\n- c\r\n", [" - a", "-- b", "+- c\\r\\n"]),
+        ("- a\r\n- b\r\n", "- a\r\n- c\r\n", [" - a", "-- b", "+- c"]),
+        ("- a\n", "- a", ["-- a", "+- a (no newline)"]),
+        ("- a\n\r- b\n", "- a\n\n- b\n", [" - a", "-\\r", "+", " - b"]),
+        ("- a\n- b\r\n", "- a\r\n- b\n", ["-- a", "-- b\\r\\n", "+- a\\r\\n", "+- b"]),
+        (None, "- a\r\n- b", ["+- a", "+- b"]),
+    ],
+)
+def test_a_change_of_line_endings_is_seen(
+    cli: Cli, routes: Routes, before: str | None, after: str, says: list[str]
+) -> None:
+    """They are shown where the two texts do not end alike, or differ in nothing else."""
+    items = [{"path": "facts/user.md", "before": before, "after": after}]
+    routes["GET /v1/diff"] = {"items": items, "from": "3", "to": "7"}
+    assert cli("diff", "3").out.splitlines()[3:] == says
 
 
 @pytest.mark.usefixtures("daemon")
