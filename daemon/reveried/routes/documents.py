@@ -82,7 +82,7 @@ def _found(call: Call, path: str) -> dict[str, Any]:
             return projected
     with call.services.store.reader(call.space) as reader:
         if "at" in call.query:
-            at = call.integer("at", 0)
+            at = history.number(call.query["at"])
             history.require(reader, at)
             return documents.at_operation(reader, path, at)
         return documents.held_by(reader, path)

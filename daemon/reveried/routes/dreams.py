@@ -64,7 +64,7 @@ async def get_dream(call: Call) -> Reply:
     with call.services.store.reader(call.space) as reader:
         found = reader.get(Kind.DREAM, (call.params["id"],))
     if found is None:
-        raise NotFound(f"no dream is called {call.params['id']!r}", hint="GET /v1/dreams lists them")
+        raise NotFound(f"no dream is called {call.params['id']!r}", hint="reverie log lists what was written")
     return Reply(dream_shown(found))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reverie import wire
 from reverie.engine import documents, history
 from reverie.engine.reverting import texts_at
-from reverie.errors import NotFound, ValidationError
+from reverie.errors import NotFound
 from reverie.store import Kind
 from reveried.flows import reverting
 from reveried.http.call import Reply
@@ -41,10 +41,7 @@ def _shown(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _seq(call: Call) -> int:
-    text = call.params["id"]
-    if not (text.isascii() and text.isdigit() and len(text) <= 18):
-        raise ValidationError(f"{text[:40]!r} is not the number of an operation", hint="reverie log lists them")
-    return int(text)
+    return history.number(call.params["id"])
 
 
 async def list_operations(call: Call) -> Reply:
@@ -70,7 +67,7 @@ async def rollback(call: Call) -> Reply:
     done = await reverting.rollback(
         call.services,
         call.space,
-        int(asked.operation),
+        history.number(asked.operation),
         who=call.who,
         path=None if asked.path is None else documents.readable(asked.path),
         memory=asked.memory,
@@ -113,18 +110,19 @@ async def difference(call: Call) -> Reply:
 
 def _difference(call: Call, asked: wire.DifferenceQuery) -> dict[str, Any]:
     with call.services.store.reader(call.space) as reader:
-        to = reader.operation() if asked.to is None else int(asked.to)
-        for seq in (int(asked.from_), to):
+        start = history.number(asked.from_)
+        to = reader.operation() if asked.to is None else history.number(asked.to)
+        for seq in (start, to):
             history.require(reader, seq)
         paths = None if asked.path is None else [documents.readable(asked.path)]
         for path in paths or ():
             documents.versions(reader, path)
-        begin = min(int(asked.from_), to)
-        before = texts_at(reader, int(asked.from_), paths=paths, since=begin)
+        begin = min(start, to)
+        before = texts_at(reader, start, paths=paths, since=begin)
         after = texts_at(reader, to, paths=paths, since=begin)
         texts = {path: (_text(given), _text(after[path])) for path, given in before.items()}
         items = [{"path": path, "before": old, "after": new} for path, (old, new) in texts.items() if old != new]
-        return {"items": items, "from": asked.from_, "to": str(to)}
+        return {"items": items, "from": str(start), "to": str(to)}
 
 
 def _text(given: Given | None) -> str | None:
@@ -146,7 +144,7 @@ async def get_archive(call: Call) -> Reply:
     with call.services.store.reader(call.space) as reader:
         found = reader.get(Kind.ARCHIVE, (address,)) if _SHA256.fullmatch(address) else None
     if found is None:
-        raise NotFound(f"there is no archive {address[:64]!r}", hint="GET /v1/archives lists them")
+        raise NotFound(f"there is no archive {address[:64]!r}", hint="reverie archives list shows them")
     return Reply(body=found["body"].encode(), headers={"etag": f'"{address}"'})
 
 

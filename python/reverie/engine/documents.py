@@ -65,7 +65,7 @@ def held_by(reader: Reader, path: str) -> dict[str, Any]:
     """
     found = reader.get(Kind.DOCUMENT, (path,))
     if found is None:
-        raise NotFound(f"there is no document {path!r}", hint="GET /v1/documents lists them")
+        raise NotFound(f"there is no document {path!r}", hint="reverie log lists what was written")
     return found
 
 

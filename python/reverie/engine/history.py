@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from reverie.engine.writing import Author
     from reverie.store import Reader, Writer
 
-__all__ = ["get", "require", "rollback", "undo", "undoable"]
+__all__ = ["get", "number", "require", "rollback", "undo", "undoable"]
 
 _TEXTS = (Kind.DOCUMENT, Kind.MEMORY, Kind.CONFLICT)  # documents are merged; memories and conflicts follow them
+_DIGITS_MAX = 18
 _RETURNED = (Kind.STATE, Kind.NOTE, Kind.DIGEST)
 
 
@@ -34,6 +35,17 @@ def get(reader: Reader, seq: int) -> dict[str, Any]:
     if found is None:
         raise NotFound(f"there is no operation {seq}", hint="reverie log lists them")
     return found
+
+
+def number(text: str) -> int:
+    """The number that names an operation; 0 is the very beginning.
+
+    Raises:
+        ValidationError: it is not one.
+    """
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX):
+        raise ValidationError(f"{text[:40]!r} is not the number of an operation", hint="reverie log lists them")
+    return int(text)
 
 
 def require(reader: Reader, seq: int) -> None:

@@ -44,6 +44,6 @@ def delete(space: str, who: str, thread_id: str, note_id: str) -> Write[None]:
 
     def body(writer: Writer) -> None:
         if not writer.delete(Kind.NOTE, (thread_id, note_id)):
-            raise NotFound(f"thread {thread_id!r} has no note {note_id!r}", hint="GET …/notes lists them")
+            raise NotFound(f"thread {thread_id!r} has no note {note_id!r}", hint=f"reverie note {thread_id} lists them")
 
     return Write(space=space, who=who, why="note.delete", body=body)

@@ -55,7 +55,9 @@ def _restorable(operation: int, changes: list[dict[str, Any]], leave: Collection
     kept = [change for change in changes if Kind(change["kind"]) not in leave]
     found = [change for change in kept if RULES[Kind(change["kind"])].undo == "restore"]
     if not found:
-        raise Conflict(f"operation {operation} changed nothing that can be put back", hint="`reverie show` lists it")
+        raise Conflict(
+            f"operation {operation} changed nothing that can be put back", hint="`reverie log` says which can be undone"
+        )
     return found
 
 

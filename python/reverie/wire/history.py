@@ -66,7 +66,7 @@ class Rollback(Request):
     Of one document (`path`) or one memory (`memory`), or without either of the whole space.
     """
 
-    operation: Annotated[str, Meta(pattern=r"^[0-9]{1,18}(?!\n)$")]
+    operation: str
     path: Annotated[str, Meta(min_length=1, max_length=1024)] | None = None
     memory: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
 
@@ -95,8 +95,8 @@ class DocumentVersion(Reply):
 class DifferenceQuery(Request):
     """The query of `GET /v1/diff`: from one operation to another (the newest), of one document or of all."""
 
-    from_: Annotated[str, Meta(pattern=r"^[0-9]{1,18}(?!\n)$")] = field(name="from")
-    to: Annotated[str, Meta(pattern=r"^[0-9]{1,18}(?!\n)$")] | None = None
+    from_: str = field(name="from")
+    to: str | None = None
     path: Annotated[str, Meta(min_length=1, max_length=1024)] | None = None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie import wire
-from reverie.errors import NotFound
+from reverie.errors import NotFound, ReverieError, ValidationError
 from support.history import newest
 
 if TYPE_CHECKING:
@@ -182,3 +182,41 @@ def test_an_operation_that_is_none_is_not_found(shared: Tree) -> None:
         client.document("MEMORY-INDEX.json", at=last)
     [there] = client.difference("0", last, path=name).items
     assert (there.before, there.after) == (None, client.document(name, at=last).content)
+
+
+@pytest.mark.parametrize("odd", ["zz", "-1", "1.0", "9" * 19, ""])
+def test_what_is_no_number_is_told_as_that(shared: Tree, odd: str) -> None:
+    """In the same words wherever the number of an operation is asked for."""
+    client, name = shared.client, "facts/odd.md"
+    client.put_document(name, TEXT)
+    asked = (
+        lambda: client.difference(odd),
+        lambda: client.difference("1", odd),
+        lambda: client.document(name, at=odd),
+        lambda: client.rollback(odd),
+        lambda: client.rollback(odd, path=name),
+    )
+    for ask in asked:
+        with pytest.raises(ValidationError) as caught:
+            ask()
+        assert caught.value.message == f"{odd!r} is not the number of an operation"
+        assert caught.value.hint == "reverie log lists them"
+
+
+def test_every_hint_is_a_command(shared: Tree) -> None:
+    """Of what is not there, and of what cannot be taken back: people read them too."""
+    client = shared.client
+    client.create_thread(id="hinted")
+    client.add_schedule("0 3 * * *")
+    asked = (
+        (lambda: client.document("facts/nope.md"), "reverie log"),
+        (lambda: client.document_history("facts/nope.md"), "reverie log"),
+        (lambda: client.delete_note("hinted", "note_nope"), "reverie note hinted"),
+        (lambda: client.dream_record("dream_nope"), "reverie log"),
+        (lambda: client.archive("0" * 64), "reverie archives list"),
+        (lambda: client.undo(newest(client).id), "`reverie log` says which can be undone"),
+    )
+    for ask, hint in asked:
+        with pytest.raises(ReverieError) as caught:
+            ask()
+        assert str(caught.value.hint).startswith(hint)
