@@ -10,7 +10,7 @@ from reverie.errors import NotFound
 from reveried.cli import place
 from reveried.cli.changes import in_words
 from reveried.cli.options import Json, Limit
-from reveried.cli.output import as_json, clip, counted, fields, say, size, table, when
+from reveried.cli.output import as_json, clip, counted, fields, is_terminal, say, size, table, when
 from reveried.cli.pages import every
 
 if TYPE_CHECKING:
@@ -193,12 +193,14 @@ def archives_verify(json: Json = False) -> None:
 
 
 def _document(client: "Client", path: str, at: str | None, *, json: bool) -> None:
-    """A document's text, now or as it was."""
+    """A document's text, now or as it was: on a terminal what can do no harm there, to a pipe its bytes."""
     found = client.document(path, at=at)
     if json:
         as_json(found)
+    elif is_terminal():
+        say(found.content.removesuffix("\n"), keep="\n\t")
     else:
-        typer.echo(found.content, nl=not found.content.endswith("\n"))
+        typer.echo(found.content.encode(), nl=False)
 
 
 def _versions(client: "Client", what: str, limit: int, *, json: bool) -> None:

@@ -58,9 +58,9 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def say(text: str = "") -> None:
-    """One sentence on standard output."""
-    sys.stdout.write(clean(text, keep="\n") + "\n")
+def say(text: str = "", *, keep: str = "\n") -> None:
+    """One sentence on standard output, without control characters but those to `keep`."""
+    sys.stdout.write(clean(text, keep=keep) + "\n")
 
 
 def table(

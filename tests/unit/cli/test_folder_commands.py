@@ -299,7 +299,7 @@ def test_versions_of_one_thing(cli: Cli, routes: Routes) -> None:
 
     text = {"path": "facts/user.md", "size": 3, "etag": "e", "updatedAt": AT, "content": "- a"}
     routes["GET /v1/documents/facts/user.md"] = lambda seen: text | {"content": f"- at {seen.query.get('at', 'now')}"}
-    assert cli("show", "facts/user.md", "--at", "3").out == "- at 3\n"
+    assert cli("show", "facts/user.md", "--at", "3").out == "- at 3"
     assert cli("show", "facts/user.md", "--json").json["content"] == "- at now"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from _pytest.capture import CaptureIO
 
-from reveried.cli import output
+from reveried.cli import main, output
 
 if TYPE_CHECKING:
     from support.cli import Cli, Routes
@@ -88,6 +88,31 @@ def test_what_cannot_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines()[1] == "x" * 60 + "  " + "y" * 15
     output.table(["Id", "A"], [("x" * 99, "y")])
     assert capsys.readouterr().out.splitlines() == ["Id", "x" * 99]
+
+
+ODD = "- a\x1b[31mred\x1b]0;title\x07\r\n\tb\x9b2J\n\n"
+
+
+@pytest.mark.usefixtures("terminal", "daemon")
+def test_a_document_cannot_command_the_terminal(cli: Cli, routes: Routes) -> None:
+    """Its words, lines and tabs are shown, and no sequence that colours it, names it or clears it."""
+    routes["GET /v1/documents/a.md"] = document(ODD)
+    assert cli("show", "a.md").out == "- a?[31mred?]0;title? \n\tb?2J\n\n"
+
+
+@pytest.mark.usefixtures("daemon")
+@pytest.mark.parametrize("text", [ODD, "no newline", ""])
+def test_a_pipe_gets_a_document_as_it_is(routes: Routes, capfdbinary: pytest.CaptureFixture[bytes], text: str) -> None:
+    """Byte for byte: what is written there may become a file again."""
+    routes["GET /v1/documents/a.md"] = document(text)
+    capfdbinary.readouterr()
+    assert main(["show", "a.md"]) == 0
+    assert capfdbinary.readouterr().out == text.encode()
+
+
+def document(text: str) -> dict[str, Any]:
+    """A document as the daemon gives it."""
+    return {"path": "a.md", "size": 1, "etag": "e", "updatedAt": AT, "content": text}
 
 
 @pytest.mark.usefixtures("terminal")
