@@ -53,7 +53,7 @@ def log(
             _versions(client, what, limit, json=json)
             return
         if json:
-            as_json(client.operations(limit=limit))
+            as_json(_page(client, limit, with_routine=all_))
             return
         shown, hidden = _operations(client, limit, with_routine=all_)
     if shown:
@@ -240,6 +240,12 @@ def _operations(client: "Client", limit: int, *, with_routine: bool) -> tuple[li
         if len(shown) == limit:
             break
     return shown, hidden
+
+
+def _page(client: "Client", limit: int, *, with_routine: bool) -> "wire.Page[wire.Operation]":
+    """The operations that the table shows; `next` where there may be more."""
+    shown, _ = _operations(client, limit, with_routine=with_routine)
+    return wire.Page(items=shown, next=shown[-1].id if len(shown) == limit else None)
 
 
 def _last_undoable(client: "Client") -> "wire.Operation":

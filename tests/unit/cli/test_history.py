@@ -39,7 +39,10 @@ def test_the_log_without_its_routine(cli: Cli, routes: Routes) -> None:
     everything = cli("log", "--all").out
     assert "memory.list" in everything
     assert "Not shown" not in everything
-    assert len(cli("log", "--json").json["items"]) == 2
+    for options, expected in (((), ["op_2"] * 2), (("-n", "1"), ["op_2"]), (("-a", "-n", "1"), ["op_5"])):
+        told = cli("log", "--json", *options).json
+        assert [item["id"] for item in told["items"]] == expected
+        assert told["next"] == (expected[-1] if options else None)
     routes["GET /v1/operations"] = page(*steps)
     assert cli("log").out == "Not shown: 2 of routine (appends, import steps, lists); --all does.\n"
 
