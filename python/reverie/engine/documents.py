@@ -8,6 +8,7 @@ from reverie import patch
 from reverie.documents import ITEMS_MAX, holds_too_many, is_conflict_copy
 from reverie.documents.append import appended
 from reverie.documents.refresh import refreshed
+from reverie.engine.conflicts import opened
 from reverie.engine.writing import Author, Given, put_texts
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.paths import is_ours, safe_relative
@@ -195,6 +196,8 @@ def delete(
     def body(writer: Writer) -> dict[str, Any]:
         held = held_by(writer, path)
         _require(path, held, if_match)
+        if any(each["copy"] == path for each in opened(writer)):
+            raise Forbidden(f"{path} is the other text of an open conflict", hint="reverie sync resolve settles it")
         put_texts(writer, {path: None}, author=author, at=writer.at, new_id=_none_new)
         return {"path": path, "operation": str(writer.number), "memories": len(held["ids"])}
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from reverie import wire
+from reverie.errors import Forbidden
 
 if TYPE_CHECKING:
     from support.folder import Tree
@@ -36,6 +37,8 @@ def test_what_both_changed_stands_as_the_person_wrote_it(shared: Tree) -> None:
     assert "Role: pilot" in told.file_text
     assert "Role: cook" in told.store_text
     assert "sync-conflict" not in shared.client.index().text
+    with pytest.raises(Forbidden, match="open conflict"):
+        shared.client.delete_document(found.copy)
 
     done = shared.client.resolve(found.id, wire.Resolve(keep="store"))
     assert "Role: cook" in shared.read(name)
