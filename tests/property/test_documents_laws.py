@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
@@ -84,10 +85,14 @@ def says(item: Item, words: Wording) -> bool:
 
 
 def check_said(path: str, text: str, plan: list[Change], after: Changed) -> None:
-    """The items that nobody named say what they said, in their order; the others what the plan wants."""
+    """The items that nobody named say what they said, in their order; the others what the plan wants.
+
+    The fields of an update are those that its episode had: nothing of them has to stay.
+    """
     before = {f"id{at}": item for at, item in enumerate(read(path, text).items)}
     gone = {change.id for change in plan if isinstance(change, Delete)}
-    wanted = {change.id: change.words for change in plan if not isinstance(change, Delete)}
+    wanted = {change.id: change.words for change in plan if isinstance(change, Add)}
+    wanted |= {change.id: replace(change.words, fields=()) for change in plan if isinstance(change, Update)}
     now = dict(zip(after.ids, read(path, after.text or "").items, strict=True))
     moved = wanted.keys() if "<" in text else set()  # words that close what stood open go before it
     stay = [name for name in before if name not in gone and name not in moved]

@@ -12,7 +12,8 @@ __all__ = ["Add", "Change", "Changed", "Delete", "Update", "Wording"]
 class Wording:
     """What an item shall say, in the words of a memory. `title`, `fields` and `day` are for episodes.
 
-    `day` (`YYYY-MM-DD`) is when an episode happened; it stands back behind a field `Date`.
+    `day` (`YYYY-MM-DD`) is when an episode happened; it stands back behind a field `Date`. In an update the content
+    is what shall be said, and `fields` are those that the episode had.
     """
 
     content: str

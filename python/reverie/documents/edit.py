@@ -12,7 +12,7 @@ from reverie.documents.form import Form
 from reverie.documents.lines import bullet, ending_of
 from reverie.documents.place import place_of
 from reverie.documents.read import is_updated_line, parsed, read
-from reverie.documents.render import day_of, section, section_again
+from reverie.documents.render import day_of, section, section_again, told_again
 from reverie.documents.splice import inserted, replaced, top_of
 from reverie.errors import ValidationError
 
@@ -107,7 +107,7 @@ def _parted(given: Standing, change: Change, day: str) -> Standing:
         tried = replaced(parts.data, (item.start, item.end), texts.get(change.id, ""), ending)
         after = _standing(given, tried, order, texts)
         if after is None and isinstance(change, Update):  # its words would close what stands open before it
-            return edited(edited(given, [Delete(change.id)], day), [Add(change.id, change.words)], day)
+            return edited(edited(given, [Delete(change.id)], day), [Add(change.id, told_again(change.words))], day)
     if after is None:
         raise ValidationError(
             f"{given.path} has no place where {change.id} stays one memory",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reverie.blocks import BlockKind, parse
@@ -13,11 +14,12 @@ from reverie.documents.topics import shortened
 if TYPE_CHECKING:
     from reverie.documents.changes import Wording
 
-__all__ = ["day_of", "heading_of", "section", "section_again", "updated_line"]
+__all__ = ["day_of", "heading_of", "section", "section_again", "told_again", "updated_line"]
 
 _HEADINGS: Final = {"user": "User Facts", "project": "Project Facts"}
 _MONTH: Final = re.compile(r"episodes/(\d{4}-\d{2})\.md")
 _FIELD_ORDER: Final = {"Summary": 0, "Date": 1, "Problem": 2, "Task": 2, "Solution": 3, "Lesson": 4}
+_NEEDED: Final = ("Summary", "Date")
 _KEY_BYTES_MAX: Final = 64
 _MARK: Final = re.compile(r"^[-*+] +")
 
@@ -48,13 +50,34 @@ def section(words: Wording, day: str) -> str:
 
 
 def section_again(words: Wording, day: str) -> str:
-    """An episode as somebody told it: its content stays where it is one section with these fields, whatever follows."""
-    text = f"{_headed(_title(words), words)}{clean(words.content)}\n"
+    """An episode told again: its content stays as it is where it is one section, whatever follows its fields."""
+    words = told_again(words)
+    text = f"{_headed(_title(words), words)}{words.content}\n"
     blocks = parse(f"{text}## Next\n".encode(), sections=True)
-    told = {(key, one_line(value)) for key, value in blocks[0].fields}
-    wanted = {(key, one_line(value)) for key, value in words.fields}
     is_one = [block.kind for block in blocks] == [BlockKind.SECTION] * 2
-    return text if is_one and words.content.strip() and wanted <= told else section(words, day)
+    return text if is_one and words.content else section(words, day)
+
+
+def told_again(words: Wording) -> Wording:
+    """What an update makes an episode say: its content, and of the fields that it had no more than it still needs.
+
+    Its summary and its day stay where the content names none; for a content without fields a summary is made.
+    """
+    had = {key: one_line(value) for key, value in words.fields if value.strip()}
+    body, told = clean(words.content), {key for key, _ in _told(replace(words, fields=()))}
+    anew = replace(words, content=body, title=_title(words), fields=(), day=had.get("Date") or words.day)
+    lacks = {key: had[key] for key in _NEEDED if key in had and key not in told}
+    if not lacks:
+        return anew
+    if not told:
+        lacks = lacks | {"Summary": _in_short(words)}
+        body = body if "\n" in body else "" if lacks["Summary"] == body else f"- Task: {body}"
+    lines = [f"- {key}: {lacks[key]}" for key in _NEEDED if key in lacks]
+    first, _, rest = body.partition("\n")
+    if _MARK.sub("", first).startswith("Summary:"):
+        return replace(anew, content="\n".join((first, *lines, rest)).rstrip())
+    apart = [] if not body or _MARK.match(first) else [""]
+    return replace(anew, content="\n".join((*lines, *apart, body)).rstrip())
 
 
 def day_of(words: Wording, day: str) -> str:
@@ -84,10 +107,16 @@ def _fields(words: Wording, day: str) -> list[tuple[str, str]]:
     if not fields and one_line(words.content) != shortened(words.content):
         fields.append(("Task", one_line(words.content)))
     if "Summary" not in known:
-        fields.append(("Summary", shortened(words.content or words.title or "")))
+        fields.append(("Summary", _in_short(words)))
     if "Date" not in known:
         fields.append(("Date", day))
     return sorted(fields, key=lambda field: _FIELD_ORDER.get(field[0], len(_FIELD_ORDER)))
+
+
+def _in_short(words: Wording) -> str:
+    """What the content says without the marks of its lists, or else the title, in ten words."""
+    lines = (_MARK.sub("", line.strip()) for line in clean(words.content).split("\n"))
+    return shortened(" ".join(lines) or words.title or "")
 
 
 def _unsaid(words: Wording, told: str) -> list[str]:

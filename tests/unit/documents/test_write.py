@@ -165,6 +165,35 @@ def test_an_episode_keeps_what_stands_below_its_fields() -> None:
     assert "- Note: ```\n  open\n" in after.text
 
 
+TOLD_ONCE = "## Logger fix #ops\n- Summary: s\n- Date: 2026-09-24\n- Problem: leaks\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        tuple(["- Summary: s\n- Date: 2026-09-24\n- Problem: it leaks"] * 2),
+        ("- Summary: t\n- Date: 2026-09-25", "- Summary: t\n- Date: 2026-09-25"),
+        ("- Summary: t\n- Lesson: look", "- Summary: t\n- Date: 2026-09-24\n- Lesson: look"),
+        ("- Summary: t", "- Summary: t\n- Date: 2026-09-24"),
+        ("- Problem: it leaks", "- Summary: s\n- Date: 2026-09-24\n- Problem: it leaks"),
+        ("- Date: 2026-09-25\n- Problem: x", "- Summary: s\n- Date: 2026-09-25\n- Problem: x"),
+        ("Moved to syslog", "- Summary: Moved to syslog\n- Date: 2026-09-24"),
+        ("One.\n\n- two\n- three", "- Summary: One. two three\n- Date: 2026-09-24\n\nOne.\n\n- two\n- three"),
+        ("- Problem: x\n```\nopen", "- Summary: s\n- Date: 2026-09-24\n- Problem: x\n- Note: ```\n  open"),
+    ],
+)
+def test_other_words_of_an_episode_take_the_place_of_those_it_had(content: str, expected: str) -> None:
+    """Nothing of the old ones stays but the summary and the day, and those only where the new ones name none."""
+    had = read("episodes/2026-09.md", TOLD_ONCE).items[0]
+    words = Wording(content, had.tags, had.title, had.fields)
+    after = changed("episodes/2026-09.md", TOLD_ONCE, ["a"], [Update("a", words)], day=DAY)
+    assert after.text == f"## Logger fix #ops\n{expected}\n"
+    item = read("episodes/2026-09.md", after.text).items[0]
+    again = Update("a", Wording(item.content, ("ops", "new"), item.title, item.fields))
+    retold = changed("episodes/2026-09.md", after.text, ["a"], [again], day=DAY)
+    assert retold.text == after.text.replace("#ops", "#ops #new")
+
+
 def test_a_file_that_is_one_memory() -> None:
     """Its text is replaced below its front matter; it goes as a whole, and cannot hold a second memory."""
     text = "---\r\nname: x\r\ntype: user\r\ntags: [a]\r\n---\r\n\r\n\r\nold\r\nwords\r\n\r\n"

@@ -11,7 +11,7 @@ from reverie.engine import consolidation
 from reverie.engine.deciding.consolidation import carry_out, decide
 from reverie.engine.writing import Given, put_texts
 from reverie.errors import Conflict
-from reverie.models import Candidate, Delete, MemoryType
+from reverie.models import Candidate, Delete, MemoryType, Update
 from reverie.redact import Redactor
 from reverie.store import Kind
 from support.stores import AT, after, opened, put, write
@@ -171,6 +171,21 @@ def test_an_episode_that_has_no_place_goes_beside(desk: Desk) -> None:
     found = desk.memories()
     assert {memory["document"] for memory in found.values()} == {"episodes/2026-11-3.md", PREFERENCES}
     assert "## A walk\n" in (desk.text("episodes/2026-11-3.md") or "")
+
+
+def test_an_episode_that_an_engine_tells_again_has_only_the_new_words(desk: Desk) -> None:
+    """Its fields are those of the new content: none of the old ones stays beside them, however often it is told."""
+    head = "## Logger fix\n- Summary: s\n- Date: 2026-11-20\n"
+    desk.save(EPISODES, f"{head}- Problem: leaks\n", author="engine")
+    for word in ("stdout", "stderr"):
+        (memory,) = desk.memories().values()
+        told = memory["content"].split("- Problem")[0] + f"- Problem: leaks to {word}"
+        with desk.store.reader("default") as reader:
+            shelf = consolidation.shelf(reader, window=200_000)
+        desk.apply(carry_out(shelf, [Update(memory["id"], told, ())], at=after(1)))
+        assert desk.text(EPISODES) == f"{head}- Problem: leaks to {word}\n"
+    (memory,) = desk.memories().values()
+    assert memory["fields"] == [["Summary", "s"], ["Date", "2026-11-20"], ["Problem", "leaks to stderr"]]
 
 
 def test_a_candidate_without_a_word_is_left_out(desk: Desk) -> None:

@@ -1,0 +1,53 @@
+"""Episodes that agents tell and tell again, through a real daemon: what the file of the month says in the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie import wire
+from support.folder import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.folder import Tree
+
+ENTRY = "## Logger fix\n- Summary: s\n- Date: 2026-09-24\n- Problem: leaks"
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Tree]:
+    """A daemon and its folder."""
+    with tree() as made:
+        yield made
+
+
+def append(folder: Tree, path: str, entry: str, **fields: Any) -> None:
+    """What an agent does when a task is done."""
+    answer = folder.client.call_tool("memory_append", {"path": path, "entry": entry, **fields})
+    assert not answer.is_error, answer.content
+
+
+def told(folder: Tree, path: str) -> str:
+    """The episodes of a file, without what stands above them."""
+    text = folder.read(path)
+    return text[text.index("## ") :]
+
+
+def test_an_episode_is_changed_and_not_added_to(folder: Tree) -> None:
+    """Each time the content that was read comes back with another word, that word is all that changes."""
+    path = "episodes/2026-09.md"
+    append(folder, path, ENTRY)
+    [memory] = [each for each in folder.client.memories(kind="episode").items if each.document == path]
+    for old, new in (("leaks", "leaks to stdout"), ("stdout", "stderr"), ("- Problem: leaks to stderr", "- Lesson: x")):
+        content = folder.client.memory(memory.id).content.replace(old, new)
+        folder.client.change_memory(memory.id, wire.ChangeMemory(content))
+        assert folder.client.memory(memory.id).content == content
+        assert told(folder, path) == f"## Logger fix\n{content}\n"
+    folder.client.change_memory(memory.id, wire.ChangeMemory("- Lesson: a pipe is not a log"))
+    expected = "## Logger fix\n- Summary: s\n- Date: 2026-09-24\n- Lesson: a pipe is not a log\n"
+    assert told(folder, path) == expected
+    folder.client.change_memory(memory.id, wire.ChangeMemory(tags=["ops"]))
+    assert told(folder, path) == expected.replace("fix", "fix #ops")
