@@ -9,13 +9,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["Words", "denials", "flat", "markers_removed", "split", "subject_of"]
+__all__ = ["Telling", "Words", "denials", "flat", "key_of", "markers_removed", "split", "subject_of", "telling"]
 
 # A word may hold the signs that join identifiers, versions and paths: `user_id`, `3.11`, `src/app.py`, `--all`.
 # A semicolon is one too: it ends what a denial denies.
 _WORD = re.compile(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*|[<>=!]=?|→|;")
+# The same as it is written, apostrophes and all.
+_WRITTEN = re.compile(r"-{0,2}\w+(?:['\u2019./:_+\-@\\]+\w+)*")
+_OPENS = re.compile(r"(?:\A|[.!?:]\s|\n)\W*\Z")
+_BEFORE = 16  # characters before a word that say whether it opens a sentence
+_APOSTROPHES = str.maketrans("", "", "'\u2019")
+_KEY = re.compile(r"\s*((?:[^:\n.!?]|[:.!?](?=\S)){1,60}?)\s*:\s+\S")
 _MARKER = re.compile(r"\[REDACTED:[^\]\s]*\]")
 _SUBJECT = re.compile(r"\s*([^:\n.`]{1,60}?)\s*:\s+(\S.*)", re.DOTALL)
 _SUBJECT_WORDS_MAX = 6
@@ -91,6 +97,32 @@ def subject_of(text: str) -> tuple[str, str] | None:
     if key in _NO_SUBJECT or not key or len(key.split()) > _SUBJECT_WORDS_MAX or _DISTINCTIVE.search(found[1]):
         return None
     return key, found[2].strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A word that carries meaning, as it is written. `opens` says that a sentence begins with it."""
+
+    written: str
+    denies: bool
+    opens: bool
+
+
+def telling(text: str) -> Iterator[Telling]:
+    """The words of a text that carry meaning, denials too, as they are written and in their order."""
+    for found in _WRITTEN.finditer(text):
+        word = _compatible(found[0]).translate(_APOSTROPHES).casefold()
+        if word not in _STOP and word.strip("_-"):
+            opens = _OPENS.search(text, max(0, found.start() - _BEFORE), found.start()) is not None
+            yield Telling(found[0], word in _DENIALS, opens)
+
+
+def key_of(text: str) -> str | None:
+    """`OS` of `OS: macOS`, as it is written; None where the line begins with no key, or with one that names nothing."""
+    found = _KEY.match(text)
+    if found is None or found[1].count("`") % 2 or flat(found[1]) in _NO_SUBJECT:
+        return None
+    return found[1].strip()
 
 
 def markers_removed(text: str) -> str:

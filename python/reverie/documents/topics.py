@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from reverie.documents.lines import one_line
 from reverie.models import MemoryType
-from reverie.words import markers_removed, split, subject_of
+from reverie.words import key_of, markers_removed, telling
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from reverie.words import Telling
 
 __all__ = ["WORDS_MAX", "Told", "at_most", "shortened", "summary_line"]
 
 WORDS_MAX = 10
 _TITLE_WORDS = 4
-_SUBJECT_WORDS_MAX = 3
+_KEY_WORDS_MAX = 3
 _CONTENT_WORDS = 2
+_DENIED_WORDS = 4
+_MARKS = re.compile(r"\*\*")
 
 
 class Told(Protocol):
@@ -43,8 +49,9 @@ class Told(Protocol):
 def summary_line(memories: Sequence[Told]) -> str:
     """The topics of the memories, most frequent first, then in their order, joined by commas; at most ten words."""
     counts: Counter[str] = Counter()
+    spelled: dict[str, str] = {}
     for memory in memories:
-        counts.update(_topics(memory))
+        counts.update(spelled.setdefault(topic.casefold(), topic) for topic in _topics(memory))
     kept: list[str] = []
     words = 0
     for topic, _ in counts.most_common():  # equal counts stay in order of appearance
@@ -69,26 +76,40 @@ def at_most(text: str) -> str:
 
 
 def _topics(memory: Told) -> list[str]:
-    """What one memory is about: an episode its title, a fact its subject, else its tags, else its first words."""
+    """What one memory is about: an episode its title, a fact its key, else its tags, else its first words."""
     if memory.type is MemoryType.EPISODE and memory.title:
-        words = _plain(memory.title) or memory.title.replace(",", " ").lower().split()
-        return [" ".join(words[:_TITLE_WORDS])] if words else []
-    content = markers_removed(memory.content)
-    subject = subject_of(content)
-    if subject is not None and len(subject[0].split()) <= _SUBJECT_WORDS_MAX:
-        return [_named(content.split(":", 1)[0])]
+        words = [word.written for word in telling(memory.title)] or memory.title.replace(",", " ").split()
+        return [_named(words[:_TITLE_WORDS])] if words else []
+    content = _MARKS.sub("", markers_removed(memory.content))
+    key = key_of(content)
+    if key is not None:
+        words = key.replace("`", "").replace(",", " ").split()
+        if 0 < len(words) <= _KEY_WORDS_MAX:
+            return [_named(words)]
     if memory.tags:
         return [tag.replace("-", " ") for tag in memory.tags[:2]]
-    words = _plain(content)[:_CONTENT_WORDS]
+    words = [_lowered(word.written) if word.opens else word.written for word in _first(telling(content))]
     return [" ".join(words)] if words else []
 
 
-def _named(subject: str) -> str:
-    """A subject in lower case, but for the words whose capitals say something: `loadState`, `CI`."""
-    words = one_line(subject).replace(",", " ").split()
-    return " ".join(word.lower() if word[1:].islower() or len(word) == 1 else word for word in words)
+def _first(words: Iterable[Telling]) -> Sequence[Telling]:
+    """The first two words; where something is denied there, the denial and two words behind it."""
+    head = list(islice(words, _DENIED_WORDS))
+    denial = next((place for place, word in enumerate(head[: _CONTENT_WORDS + 1]) if word.denies), None)
+    return head[: _CONTENT_WORDS if denial is None else denial + 1 + _CONTENT_WORDS]
 
 
-def _plain(text: str) -> list[str]:
-    """The words of a text that carry meaning, without those that would look odd in a list of topics."""
-    return [word.replace(",", " ") for word in split(text).content if any(char.isalnum() for char in word)]
+def _named(words: Sequence[str]) -> str:
+    """A key or a title in lower case, but for the words whose capitals say something: `loadState`, `CI`.
+
+    Where not all of them begin with a capital, only that of the first word says nothing.
+    """
+    first, *rest = words
+    if any(_lowered(word) == word and word[:1].islower() for word in rest):
+        return " ".join((_lowered(first), *rest))
+    return " ".join(map(_lowered, words))
+
+
+def _lowered(word: str) -> str:
+    """A word without the capital that it begins with, unless it has more of them."""
+    return word.lower() if word[1:].islower() or len(word) == 1 else word
