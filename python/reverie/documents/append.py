@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from reverie.documents.entry import summarized
 from reverie.documents.form import Form, form_of, is_conflict_copy
 from reverie.documents.lines import ending_of
 from reverie.documents.read import is_updated_line, parsed
@@ -19,13 +20,16 @@ _LIST: Final = "MEMORY.md"
 def appended(path: str, text: str | None, entry: str) -> str:
     """The document with markdown at its end; `text` None is a document that is not there yet.
 
-    Lines end as those of the document do. A section, and whatever follows a paragraph, is parted by an empty line.
+    Lines end as those of the document do. An episode without a summary of ten words gets one. A section, and whatever
+    follows a paragraph, is parted by an empty line.
     """
     form = form_of(path, text or "")
     if text is None:
         text = f"# {heading_of(path)}\n" if form in {Form.FACTS, Form.EPISODES} else ""
     ending = ending_of(text) if text else "\n"
     lines = _ENDING.split(entry.strip("\r\n"))
+    if form is Form.EPISODES:
+        lines = summarized("\n".join((*lines, ""))).rstrip("\n").split("\n")
     added = ending.join(lines) + ending
     place = _place(path, text)
     before, after = text[:place], text[place:]

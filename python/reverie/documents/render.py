@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from reverie.blocks import BlockKind, parse
 from reverie.documents.form import stem_of
 from reverie.documents.lines import clean, escaped_heading, one_line, tag
-from reverie.documents.topics import shortened
+from reverie.documents.topics import WORDS_MAX, shortened
 
 if TYPE_CHECKING:
     from reverie.documents.changes import Wording
 
-__all__ = ["day_of", "heading_of", "section", "section_again", "told_again", "updated_line"]
+__all__ = ["day_of", "heading_of", "in_short", "section", "section_again", "told_again", "updated_line"]
 
 _HEADINGS: Final = {"user": "User Facts", "project": "Project Facts"}
 _MONTH: Final = re.compile(r"episodes/(\d{4}-\d{2})\.md")
 _FIELD_ORDER: Final = {"Summary": 0, "Date": 1, "Problem": 2, "Task": 2, "Solution": 3, "Lesson": 4}
 _NEEDED: Final = ("Summary", "Date")
 _KEY_BYTES_MAX: Final = 64
+_FIELD: Final = re.compile(r"[-*+] +(?:Summary|Date):")
 _MARK: Final = re.compile(r"^[-*+] +")
 
 
@@ -70,7 +72,7 @@ def told_again(words: Wording) -> Wording:
     if not lacks:
         return anew
     if not told:
-        lacks = lacks | {"Summary": _in_short(words)}
+        lacks = lacks | {"Summary": in_short(anew)}
         body = body if "\n" in body else "" if lacks["Summary"] == body else f"- Task: {body}"
     lines = [f"- {key}: {lacks[key]}" for key in _NEEDED if key in lacks]
     first, _, rest = body.partition("\n")
@@ -84,6 +86,18 @@ def day_of(words: Wording, day: str) -> str:
     """When an episode happened, `YYYY-MM-DD`: its `Date`, else the day that is known, else `day`."""
     dated = next((value for key, value in _told(words) if key == "Date"), None)
     return (dated or words.day or day)[:10]
+
+
+def in_short(words: Wording) -> str:
+    """An episode in ten words: its problem and how it was solved, else how its content begins, else its title."""
+    told = {key: one_line(value) for key, value in _told(words) if key not in _NEEDED}
+    said = [told[key] for key in ("Problem", "Task", "Solution") if key in told] or list(told.values())[:1]
+    if said:
+        both = " → ".join(said)
+        return both if len(both.split()) <= WORDS_MAX else shortened(said[0])
+    prose = takewhile(lambda line: not line.startswith(("```", "~~~")), clean(words.content).split("\n"))
+    lines = (_MARK.sub("", line.strip()) for line in prose if not _FIELD.match(line))
+    return shortened(" ".join(lines)) or shortened(words.title or "")
 
 
 def _title(words: Wording) -> str:
@@ -107,16 +121,10 @@ def _fields(words: Wording, day: str) -> list[tuple[str, str]]:
     if not fields and one_line(words.content) != shortened(words.content):
         fields.append(("Task", one_line(words.content)))
     if "Summary" not in known:
-        fields.append(("Summary", _in_short(words)))
+        fields.append(("Summary", in_short(words)))
     if "Date" not in known:
         fields.append(("Date", day))
     return sorted(fields, key=lambda field: _FIELD_ORDER.get(field[0], len(_FIELD_ORDER)))
-
-
-def _in_short(words: Wording) -> str:
-    """What the content says without the marks of its lists, or else the title, in ten words."""
-    lines = (_MARK.sub("", line.strip()) for line in clean(words.content).split("\n"))
-    return shortened(" ".join(lines) or words.title or "")
 
 
 def _unsaid(words: Wording, told: str) -> list[str]:

@@ -51,3 +51,17 @@ def test_an_episode_is_changed_and_not_added_to(folder: Tree) -> None:
     assert told(folder, path) == expected
     folder.client.change_memory(memory.id, wire.ChangeMemory(tags=["ops"]))
     assert told(folder, path) == expected.replace("fix", "fix #ops")
+
+
+def test_an_episode_has_a_summary_of_ten_words(folder: Tree) -> None:
+    """Where the agent gave none, or one that is too long; what a person wrote beside it stays as it is."""
+    path, long = "episodes/2026-10.md", "a pipe of the logger leaked whatever it was told to the standard output"
+    folder.save(path, f"## Mine\n- Summary: {long}\n")
+    append(folder, path, "## Logger\n- Problem: leaks\n- Solution: no pipe")
+    append(folder, path, f"## Logger again\n- Summary: {long}\n- Date: 2026-10-01")
+    assert told(folder, path) == (
+        f"## Mine\n- Summary: {long}\n\n"
+        "## Logger\n- Summary: leaks → no pipe\n- Problem: leaks\n- Solution: no pipe\n\n"
+        "## Logger again\n- Summary: a pipe of the logger leaked whatever it was told\n"
+        f"- Date: 2026-10-01\n- Note: {long}\n"
+    )

@@ -1,0 +1,56 @@
+"""Entries that agents append: each episode has a summary of one line and ten words, and keeps all else."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.documents import read
+from reverie.documents.append import appended
+
+TWELVE = "one two three four five six seven eight nine ten eleven twelve"
+TEN = TWELVE.removesuffix(" eleven twelve")
+PATH = "episodes/2026-02.md"
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ("- Summary: a → b\n- Lesson: x", "- Summary: a → b\n- Lesson: x"),
+        (
+            "- Problem: a pipe leaks\n- Solution: no pipe\n\nmore",
+            "- Summary: a pipe leaks → no pipe\n- Problem: a pipe leaks\n- Solution: no pipe\n\nmore",
+        ),
+        (f"- Date: 2026-02-03\n- Task: {TWELVE}", f"- Summary: {TEN}\n- Date: 2026-02-03\n- Task: {TWELVE}"),
+        (f"- Problem: p\n- Solution: {TWELVE}", f"- Summary: p\n- Problem: p\n- Solution: {TWELVE}"),
+        ("- Pull request: none", "- Summary: none\n- Pull request: none"),
+        ("- Summary:\n- Lesson: x", "- Summary: x\n- Lesson: x"),
+        (f"{TWELVE}.\n- and more", f"- Summary: {TEN}\n\n{TWELVE}.\n- and more"),
+        (
+            "\nprose\n\n```\n- Summary: no\n```",
+            "- Summary: prose\n\nprose\n\n```\n- Summary: no\n```",
+        ),
+        ("", "- Summary: The title"),
+        (
+            f"- Summary: {TWELVE}\n- Date: 2026-02-03\n\nmore",
+            f"- Summary: {TEN}\n- Date: 2026-02-03\n- Note: {TWELVE}\n\nmore",
+        ),
+        ("- Summary: a\n  b c\n- Lesson: x", "- Summary: a b c\n- Lesson: x"),
+        (f"- Summary: {TWELVE}\n```\nopen", f"- Summary: {TEN}\n- Note: {TWELVE}\n```\nopen"),
+    ],
+)
+def test_an_appended_episode_has_a_summary(entry: str, expected: str) -> None:
+    """Made from its own words where it has none; a longer one stays whole as a note."""
+    mine = f"# Mine\n\n## Old\n- Summary: {TWELVE}\n"
+    for ending in ("\n", "\r\n"):
+        told = mine.replace("\n", ending)
+        after = appended(PATH, told, f"## The title #tag\n{entry}")
+        assert after == told + f"\n## The title #tag\n{expected}\n".replace("\n", ending)
+        assert [item.title for item in read(PATH, after).items] == ["Old", "The title"]
+
+
+def test_each_episode_of_an_entry_gets_its_own() -> None:
+    """And nothing else does: no item without a heading, no file of facts."""
+    after = appended(PATH, None, "## A\n- Lesson: x\n\n## B\n- Lesson: y")
+    assert after.endswith("\n## A\n- Summary: x\n- Lesson: x\n\n## B\n- Summary: y\n- Lesson: y\n")
+    assert appended(PATH, "## A\n- Lesson: x\n", "- Task: y") == "## A\n- Lesson: x\n- Task: y\n"
+    assert appended("facts/a.md", "# A\n", "## B\n- Lesson: y") == "# A\n\n## B\n- Lesson: y\n"
