@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.blocks import BlockKind, parse
 from reverie.documents.changes import Wording
-from reverie.documents.lines import one_line
+from reverie.documents.lines import one_line, untagged
 from reverie.documents.render import in_short
 from reverie.documents.topics import WORDS_MAX, shortened
 
@@ -39,7 +39,9 @@ def _with_summary(text: str, block: Block) -> str:
     told = next((value for key, value in block.fields if key == "Summary"), "").strip()
     if told and "\n" not in told and len(told.split()) <= WORDS_MAX:
         return text
-    wanted = shortened(told) if told else in_short(Wording(text.partition("\n")[2], title=block.text))
+    wanted = (
+        shortened(told) if told else in_short(Wording(untagged(text.partition("\n")[2].strip())[0], title=block.text))
+    )
     line = _LINE.search(text, 0, len(text) if told else _end_of_fields(text))
     if line is not None:
         made = f"{text[: line.start()]}{line['head']} {wanted}{text[line.end() :]}"

@@ -23,6 +23,7 @@ __all__ = [
     "unescaped",
     "unescaped_heading",
     "unescaped_tag",
+    "untagged",
 ]
 
 _TAG_BYTES_MAX: Final = 64  # the parser takes no longer word as a tag
@@ -32,6 +33,7 @@ _TAG_LIKE: Final = r"#(?:[\w\-/.]|[^\x00-\x7f\s])*(?:[^\W\d_]|[^\x00-\x7f\s])(?:
 _RULE_LIKE: Final = r"(?:[-\t ]+|[*\t ]+)$"  # behind the mark of an item it would make a line of nothing else
 _UPDATED_LIKE: Final = r": *\d{4}-\d{2}-\d{2}\Z"
 _CLOSING_LIKE: Final = r"#+\Z"  # at the end of a heading it belongs to the heading's mark
+_MARKS: Final = frozenset({"-", "*", "+"})
 _HEADS: Final = re.compile(rf"\A(?=\\*{_RULE_LIKE})", re.MULTILINE)
 _ESCAPED_HEAD: Final = re.compile(rf"\A\\(?=\\*{_RULE_LIKE})", re.MULTILINE)
 _DATES: Final = re.compile(rf"\AUpdated(?=\\*{_UPDATED_LIKE})")
@@ -108,6 +110,26 @@ def escaped_tag(text: str) -> str:
 def unescaped_tag(text: str) -> str:
     """A text without the backslash that `escaped_tag` put there."""
     return _ESCAPED_TAG.sub("", text)
+
+
+def untagged(text: str) -> tuple[str, tuple[str, ...]]:
+    """A text without the `#tags` at the end of its last line, and these; what only a key or a mark precedes is none."""
+    before, _, last = text.rpartition("\n")
+    tags: list[str] = []
+    while found := _tag_read(last):
+        tags[:0] = found
+        last = last.rstrip()[: -len(last.split()[-1])]
+    rest = last.strip()
+    if not tags or rest.endswith(":") or rest in _MARKS:
+        return text, ()
+    body = f"{before}\n{last.rstrip()}" if before and rest else last.rstrip() if rest else before.rstrip("\n")
+    return body, tuple(dict.fromkeys(tags))
+
+
+def _tag_read(line: str) -> tuple[str, ...]:
+    """The last word of a line where the parser takes it for a tag."""
+    word = (line.split() or [""])[-1]
+    return parse(f"- x {word}".encode("utf-8", "replace"))[0].tags if word.startswith("#") else ()
 
 
 def escaped_heading(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.blocks import Block, BlockKind, parse
 from reverie.documents.form import Form, form_with, type_by_name, type_of_whole
 from reverie.documents.front import front_of
-from reverie.documents.lines import unescaped, unescaped_heading, unescaped_tag
+from reverie.documents.lines import unescaped, unescaped_heading, unescaped_tag, untagged
 from reverie.documents.page import Item, Page
 from reverie.documents.topics import at_most, shortened, summary_line
 from reverie.models import MemoryType
@@ -83,16 +83,26 @@ def _sections(blocks: Sequence[Block], data: bytes) -> Iterator[Item]:
     for block in blocks:
         if block.kind is BlockKind.SECTION:
             text = data[block.start : block.end].decode()
-            content = "\n".join(_flowing(text)[1:]).strip("\n")
-            title = unescaped_heading(block.text)
+            told = "\n".join(_flowing(text)[1:]).strip("\n")
+            body, tags = untagged(told)
+            content, title = unescaped_tag(body), unescaped_heading(block.text) or None
+            fields = block.fields if content == told else _fields_of(block, told)
             if title or content:
-                yield Item(
-                    block.start, block.end, text, MemoryType.EPISODE, content, block.tags, title or None, block.fields
-                )
+                every = tuple(dict.fromkeys((*block.tags, *tags))) if tags else block.tags
+                yield Item(block.start, block.end, text, MemoryType.EPISODE, content, every, title, fields)
+
+
+def _fields_of(block: Block, told: str) -> tuple[tuple[str, str], ...]:
+    """The fields of a section without the tags at the end of what it tells."""
+    *rest, (key, value) = block.fields or (("", ""),)
+    last = value.rpartition("\n")[2]
+    if not last or not told.endswith(last):
+        return block.fields
+    return (*rest, (key, unescaped_tag(untagged(value)[0])))
 
 
 def _whole(data: bytes, front: Front) -> Item:
-    body, tags = _parted("\n".join(_flowing(data[front.end :].decode())).strip())
+    body, tags = untagged("\n".join(_flowing(data[front.end :].decode())).strip())
     kind = type_of_whole(front)
     assert kind is not None
     title = front.values["name"]
@@ -100,16 +110,6 @@ def _whole(data: bytes, front: Front) -> Item:
     content = unescaped_tag(body) or front.values.get("description") or title
     every = tuple(dict.fromkeys((*front.tags, *tags)))
     return Item(0, len(data), data.decode(), kind, content, every, title, fields)
-
-
-def _parted(body: str) -> tuple[str, tuple[str, ...]]:
-    """A file's text, and the `#tags` that are its last line."""
-    before, _, last = body.rpartition("\n")
-    words = last.split()
-    if not words or not all(word.startswith("#") for word in words):
-        return body, ()
-    tags = parse(f"- x {last}".encode())[0].tags
-    return (before.rstrip("\n"), tags) if len(tags) == len(words) else (body, ())
 
 
 def _flowing(text: str) -> list[str]:

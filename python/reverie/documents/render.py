@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.blocks import BlockKind, parse
 from reverie.documents.form import stem_of
-from reverie.documents.lines import clean, escaped_heading, one_line, tag
+from reverie.documents.lines import clean, escaped_heading, escaped_tag, one_line, tag
 from reverie.documents.topics import WORDS_MAX, shortened
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ def section(words: Wording, day: str) -> str:
     title = _title(words)
     lines = [f"- {_key(key)}: {value}\n" for key, value in _fields(words, day_of(words, day))]
     note = "\n  ".join(_unsaid(words, "\n".join((title, *lines))))
-    return _headed(title, words) + "".join(lines) + (f"- Note: {note}\n" if note else "")
+    return _headed(title, words) + _ended("".join(lines) + (f"- Note: {note}" if note else ""))
 
 
 def section_again(words: Wording, day: str) -> str:
     """An episode told again: its content stays as it is where it is one section, whatever follows its fields."""
     words = told_again(words)
-    text = f"{_headed(_title(words), words)}{words.content}\n"
+    text = f"{_headed(_title(words), words)}{_ended(words.content)}"
     blocks = parse(f"{text}## Next\n".encode(), sections=True)
     is_one = [block.kind for block in blocks] == [BlockKind.SECTION] * 2
     return text if is_one and words.content else section(words, day)
@@ -107,6 +107,11 @@ def _title(words: Wording) -> str:
 def _headed(title: str, words: Wording) -> str:
     tags = dict.fromkeys(word for word in map(tag, words.tags) if word)
     return " ".join(("##", escaped_heading(title), *(f"#{word}" for word in tags))) + "\n"
+
+
+def _ended(text: str) -> str:
+    """What stands below a heading, with a last line that says no tags."""
+    return escaped_tag(text.rstrip("\n")) + "\n"
 
 
 def _told(words: Wording) -> list[tuple[str, str]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reverie.documents.changes import Add, Change, Changed, Delete
 from reverie.documents.front import front_of
-from reverie.documents.lines import clean, ending_of, escaped_tag, tag
+from reverie.documents.lines import clean, ending_of, escaped_tag, tag, untagged
 from reverie.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from reverie.documents.changes import Wording
 
 __all__ = ["whole_changed"]
+
+_FENCES: Final = ("```", "~~~")
 
 
 def whole_changed(text: str, ids: Sequence[str], changes: Sequence[Change]) -> Changed:
@@ -45,5 +47,21 @@ def _with_body(text: str, words: Wording) -> str:
     if not head.endswith(("\n", "\r")):
         head += ending
     tags = [word for word in dict.fromkeys(map(tag, words.tags)) if word and word not in front.tags]
-    new = escaped_tag(clean(words.content)) + ("\n\n" + " ".join(f"#{word}" for word in tags) if tags else "")
+    new = _tagged(escaped_tag(clean(words.content)), tags, is_behind=_are_behind(told))
     return head + (lead or ending) + new.replace("\n", ending) + tail
+
+
+def _tagged(content: str, tags: Sequence[str], *, is_behind: bool) -> str:
+    """The content with its tags: behind its words if that is where they were, else on a line of their own."""
+    if not tags:
+        return content
+    line = " ".join(f"#{word}" for word in tags)
+    behind = f"{content} {line}"
+    is_behind = is_behind and content.rpartition("\n")[2][:3] not in _FENCES
+    return behind if is_behind and untagged(behind) == (content, tuple(tags)) else f"{content}\n\n{line}"
+
+
+def _are_behind(body: str) -> bool:
+    """Whether tags stand at the end of a line of words."""
+    words, tags = untagged(body)
+    return bool(tags) and len(words.splitlines()) == len(body.splitlines())

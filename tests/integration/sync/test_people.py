@@ -43,6 +43,22 @@ def test_a_stale_buffer_loses_nothing(shared: Tree, save: Callable[[Path, str], 
     assert shared.client.conflicts().items == []
 
 
+def test_tags_are_read_at_the_end_of_any_memory(shared: Tree) -> None:
+    """A bullet, an episode, a file that is one memory; and not a byte of the files changes."""
+    texts = {
+        "facts/tags.md": "- Mock no clock. #testing #time\n",
+        "episodes/2026-01.md": "## Clock\n- Summary: x\n- Lesson: mock no timer. #testing #time\n",
+        "mocks.md": "---\nname: mocks\nmetadata:\n  type: feedback\n---\nDo not mock the DB. #testing #time\n",
+    }
+    for name, text in texts.items():
+        shared.save(name, text)
+    shared.agree()
+    found = {memory.document: memory for memory in shared.client.memories(tag="time").items}
+    assert found.keys() == texts.keys()
+    assert all(memory.tags == ["testing", "time"] and "#" not in memory.content for memory in found.values())
+    assert {name: shared.read(name) for name in texts} == texts
+
+
 def test_an_untouched_file_is_never_rewritten(shared: Tree) -> None:
     """Neither by a second look, nor by a deep one, nor by a restart: same inode, same time, same bytes."""
     shared.save("facts/odd.md", ODD)

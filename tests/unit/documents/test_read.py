@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.documents import Form, Page, read
+from reverie.documents import Form, Page, Update, Wording, changed, read
 from support.shared import shared
 from support.soak import count
 
@@ -121,6 +121,59 @@ def test_a_file_without_text_says_its_description() -> None:
     assert said(read("x.md", head.format("description: >-\n  two\n  lines\n"))) == [("two lines", ())]
     assert said(read("x.md", head.format(""))) == [("x y", ())]
     assert said(read("x.md", head.format("tags:\n  - a b\n  - '#c'\n") + "x\n")) == [("x", ("a b", "c"))]
+
+
+@pytest.mark.parametrize(
+    ("body", "content", "tags"),
+    [
+        ("Do not mock the DB. #testing #db", "Do not mock the DB.", ("testing", "db")),
+        ("Why.\n\nUse it #Often", "Why.\n\nUse it", ("often",)),
+        ("- one #first\n- two #second", "- one #first\n- two", ("second",)),
+        ("words\n\n#alone", "words", ("alone",)),
+        ("words #near\n\n#alone", "words #near", ("alone",)),
+        ("Fixes #12", "Fixes #12", ()),
+        ("Fixes #12 #ci", "Fixes #12", ("ci",)),
+        ("Ask in #dev first", "Ask in #dev first", ()),
+        ("Ask in \\#dev", "Ask in #dev", ()),
+        ("- Channel: #dev", "- Channel: #dev", ()),
+        ("one\n- #dev", "one\n- #dev", ()),
+    ],
+)
+def test_tags_stand_at_the_end_of_the_last_line(body: str, content: str, tags: tuple[str, ...]) -> None:
+    """Of a file that is one memory and of an episode, as of a bullet; written again they are read the same."""
+    for ending in ("\n", "\r\n"):
+        whole = f"---\nname: x\ntype: user\n---\n\n{body}\n".replace("\n", ending)
+        episode = f"## Told\n{body}\n\n## Next\n- Lesson: x\n".replace("\n", ending)
+        for path, text in (("x.md", whole), ("episodes/2026-02.md", episode)):
+            page = read(path, text)
+            assert (page.items[0].content, page.items[0].tags) == (content, tags)
+            words = Wording("New words.\n\nAsk #me", page.items[0].tags, page.items[0].title)
+            ids = [str(at) for at, _ in enumerate(page.items)]
+            after = changed(path, text, ids, [Update("0", words)], day="2026-02-24").text
+            assert after is not None
+            assert said(read(path, after))[0] == (words.content, tags)
+            assert said(read(path, after))[1:] == said(page)[1:]
+
+
+def test_tags_stay_where_they_stand() -> None:
+    """Behind the last words of a file or on a line of their own, and there if there were none."""
+    head = "---\nname: x\ntype: user\n---\n\n"
+    for before, after in (("old #a", "new #a #b"), ("old\n\n#a", "new\n\n#a #b"), ("old", "new\n\n#a #b")):
+        change = Update("0", Wording("new", ("a", "b")))
+        assert changed("x.md", f"{head}{before}\n", ["0"], [change], day="2026-02-24").text == f"{head}{after}\n"
+    fenced = Update("0", Wording("```\nnew\n```", ("a",)))
+    assert changed("x.md", f"{head}old #a\n", ["0"], [fenced], day="2026-02-24").text == (
+        f"{head}```\nnew\n```\n\n#a\n"
+    )
+
+
+def test_a_tag_is_no_part_of_a_field() -> None:
+    """The last field of an episode is told without the tags behind it, but not one that a tag alone makes up."""
+    text = "## A #x\n- Summary: s #no\n- Lesson: mind the pipe #db #X\n\n## B\n- Channel: #dev\n"
+    first, second = read("episodes/2026-02.md", text).items
+    assert first.fields == (("Summary", "s #no"), ("Lesson", "mind the pipe"))
+    assert (first.tags, first.content) == (("x", "db"), "- Summary: s #no\n- Lesson: mind the pipe")
+    assert (second.fields, second.tags) == ((("Channel", "#dev"),), ())
 
 
 @pytest.mark.parametrize(
