@@ -82,8 +82,13 @@ def remember(
         typer.Argument(metavar="TEXT...", help="What to remember; words like '#release' at its end are tags."),
     ],
     kind: Annotated[
-        str, typer.Option("--type", "-t", help="fact, preference, mistake, procedure, skill, observation or episode.")
-    ] = "fact",
+        str | None,
+        typer.Option(
+            "--type",
+            "-t",
+            help="fact, preference, mistake, procedure, skill, observation or episode; else the file's, or fact.",
+        ),
+    ] = None,
     tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given again.")] = None,
     document: Annotated[
         str | None, typer.Option("--document", "-d", metavar="PATH", help="The file, such as facts/user.md.")
@@ -97,7 +102,7 @@ def remember(
     content, ending = _tagged(" ".join(text))
     given = {
         "content": content,
-        "type": _kind(kind),
+        "type": None if kind is None else _kind(kind),
         "tags": [*ending, *(tags or [])],
         "document": document,
         "author": "person",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
+from reverie.documents.form import type_of_blocks
 from reverie.engine import memories
 from reverie.engine.recollection import with_access
 from reverie.errors import NotFound
@@ -66,7 +67,7 @@ async def create(call: Call) -> Reply:
     asked = call.into(wire.CreateMemory)
     told, _ = call.services.redactor.value({"content": asked.content, "title": asked.title, "fields": asked.fields})
     candidate = Candidate(
-        type=MemoryType(asked.type),
+        type=_type_of(asked),
         content=told["content"],
         tags=tuple(asked.tags),
         subject="user" if asked.document == "facts/user.md" else "project",
@@ -83,6 +84,12 @@ async def create(call: Call) -> Reply:
         idempotency=call.idempotency,
     )
     return Reply(_one(call, made["id"]), status=201, headers={"location": f"/v1/memories/{made['id']}"})
+
+
+def _type_of(asked: wire.CreateMemory) -> MemoryType:
+    if asked.type is not None:
+        return MemoryType(asked.type)
+    return (asked.document and type_of_blocks(asked.document)) or MemoryType.FACT
 
 
 async def change(call: Call) -> Reply:

@@ -22,6 +22,7 @@ __all__ = [
     "is_conflict_copy",
     "stem_of",
     "type_by_name",
+    "type_of_blocks",
     "type_of_whole",
 ]
 
@@ -92,6 +93,14 @@ def stem_of(path: str) -> str:
 def type_by_name(path: str) -> MemoryType:
     """The type of the memories in a file of facts: a file that people named is one more category of facts."""
     return _BY_STEM.get(stem_of(path).casefold(), MemoryType.FACT)
+
+
+def type_of_blocks(path: str) -> MemoryType | None:
+    """The type of the memories that are blocks of the document at this path; None where none are."""
+    form = form_with(path, None)
+    if form is Form.EPISODES:
+        return MemoryType.EPISODE
+    return type_by_name(path) if form is Form.FACTS else None
 
 
 def type_of_whole(front: Front) -> MemoryType | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.consolidate.placement import document_of
 from reverie.documents.changes import Add, Change, Delete, Update, Wording
-from reverie.documents.form import Form, form_of
+from reverie.documents.form import Form, form_of, type_of_blocks
 from reverie.documents.write import changed, fresh
 from reverie.engine.documents import checked, held_by
 from reverie.engine.records import value
@@ -50,14 +50,14 @@ def remember(
     """Adds a memory as a block of a document, which is made where there is none; the body answers with its record.
 
     The words have passed the redactor. Without a `document` it is the one that its type belongs to. Raises
-    ValidationError for a document that holds no memories of this form.
+    ValidationError for a document that holds no memories, or those of another type.
     """
     path = None if document is None else checked(document)
 
     def body(writer: Writer) -> dict[str, Any]:
         at = writer.at
         place = path or document_of(candidate, at=at)
-        _takes_blocks(place)
+        _refuse_elsewhere(place, candidate, at)
         words = Wording(candidate.content, candidate.tags, candidate.title, candidate.fields, at[:10])
         name = new_id()
         _edit(writer, place, Add(name, words), author=author, who=who)
@@ -155,10 +155,19 @@ def _document_of(reader: Reader, memory: Memory) -> dict[str, Any]:
     return held
 
 
-def _takes_blocks(path: str) -> None:
-    if form_of(path, "") not in {Form.FACTS, Form.EPISODES}:
+def _refuse_elsewhere(path: str, candidate: Candidate, at: str) -> None:
+    """A memory has the type that its document's name says: in one of another type it would become something else."""
+    kind = type_of_blocks(path)
+    if kind is None:
         raise ValidationError(
             f"{path} does not hold memories", hint="name a document under facts/ or episodes/", field="document"
+        )
+    if kind is not candidate.type:
+        place = document_of(candidate, at=at)
+        raise ValidationError(
+            f"{path} holds memories of type {kind}, not {candidate.type}",
+            hint=f"leave out the document, and it goes to {place}, or leave out the type",
+            field="type",
         )
 
 

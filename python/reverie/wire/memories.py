@@ -66,12 +66,13 @@ class Memory(Reply):
 class CreateMemory(Request):
     """`POST /v1/memories`: something to remember.
 
-    Without a `document` it goes where its type belongs. `title` and `fields` are those of an episode. `author` says
-    whose words they are: engines never change a person's by themselves.
+    Without a `document` it goes where its type belongs; without a `type` it has that of its document, else it is a
+    fact. `title` and `fields` are those of an episode. `author` says whose words they are: engines never change a
+    person's by themselves.
     """
 
     content: Annotated[str, Meta(min_length=1, max_length=100_000)]
-    type: MemoryKind = "fact"
+    type: MemoryKind | None = None
     tags: Annotated[list[Tag], Meta(max_length=_TAGS_MAX)] = field(default_factory=list)
     document: Annotated[str, Meta(min_length=1, max_length=1024)] | None = None
     title: Annotated[str, Meta(min_length=1, max_length=500)] | None = None

@@ -10,7 +10,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.documents import ITEMS_MAX
-from reverie.errors import Conflict, NotFound, TooLarge
+from reverie.errors import Conflict, NotFound, TooLarge, ValidationError
 from support.daemon import running_daemon
 from support.folder import SAVES, Tree, tree
 
@@ -57,6 +57,20 @@ def test_tags_are_read_at_the_end_of_any_memory(shared: Tree) -> None:
     assert found.keys() == texts.keys()
     assert all(memory.tags == ["testing", "time"] and "#" not in memory.content for memory in found.values())
     assert {name: shared.read(name) for name in texts} == texts
+
+
+def test_a_memory_has_the_type_of_its_document(shared: Tree) -> None:
+    """One of another type is refused, not made something else; without a type the document says it."""
+    for kind, path in (("skill", "facts/kinds.md"), ("fact", "facts/skills.md"), ("fact", "episodes/2025-01.md")):
+        with pytest.raises(ValidationError, match=f"{path} holds memories of type .*, not {kind}") as refused:
+            shared.client.remember(wire.CreateMemory("Of a type", kind, document=path))  # type: ignore[arg-type]
+        assert refused.value.details["field"] == "type"
+        assert "leave out" in refused.value.details["hint"]
+        assert shared.stored(path) is None
+    for path, kind in (("facts/skills.md", "skill"), ("facts/kinds.md", "fact"), ("episodes/2025-01.md", "episode")):
+        assert shared.client.remember(wire.CreateMemory(f"Said in {path}", document=path)).type == kind
+    made = shared.client.remember(wire.CreateMemory("Fits", "skill", document="facts/skills.md"))
+    assert (made.type, made.document) == ("skill", "facts/skills.md")
 
 
 def test_an_untouched_file_is_never_rewritten(shared: Tree) -> None:
