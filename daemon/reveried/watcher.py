@@ -23,7 +23,7 @@ from watchdog.events import (
     FileSystemEvent,
     FileSystemEventHandler,
 )
-from watchdog.observers.inotify import InotifyEmitter, InotifyObserver, InotifyWatchGroup
+from watchdog.observers import Observer
 
 from reverie.paths import fault
 from reveried.log import logger
@@ -56,7 +56,7 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
 
 
 class Watcher:
-    """Watches one folder with what is below it and not hidden, in threads of its own.
+    """Watches one folder with everything below it, in threads of its own; what is hidden is not told.
 
     `touched` is called from such a thread with a path relative to the folder, or None for "look at all of it", and with
     the time of the change by `time.monotonic`.
@@ -69,7 +69,7 @@ class Watcher:
 
     def start(self) -> bool:
         """Begins to watch; False where the system cannot (too many watches, a file system without events)."""
-        observer = _Observer()
+        observer = Observer()
         root = os.fspath(self._root)
         try:
             observer.schedule(_Handler(root, self._touched), root, recursive=True, event_filter=_HEARD)
@@ -86,32 +86,6 @@ class Watcher:
         if observer is not None:
             observer.stop()  # type: ignore[attr-defined]
             observer.join(5.0)  # type: ignore[attr-defined]
-
-
-class _Group(InotifyWatchGroup):
-    """Leaves out hidden folders, but for our own: its files come and go in pairs with those beside it."""
-
-    def _add_callback(self, path: bytes) -> None:
-        relative = os.fsdecode(path[len(self.path) + 1 :])
-        if relative.partition("/")[0] == _OURS or not _is_hidden(relative):
-            super()._add_callback(path)
-
-
-class _Emitter(InotifyEmitter):
-    """Makes such groups."""
-
-    def on_thread_start(self) -> None:
-        """Raises OSError where the system does not let us watch."""
-        path, mask = os.fsencode(self.watch.path), self.get_event_mask_from_filter()
-        self._inotify = _Group(self._inotify_fd, path, is_recursive=True, event_mask=mask)
-
-
-class _Observer(InotifyObserver):
-    """Watches by such emitters."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._emitter_class = _Emitter
 
 
 class _Handler(FileSystemEventHandler):

