@@ -7,11 +7,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reverie.errors import ReverieError
-from reveried.folders.upkeep import Upkeep
+from reveried.folders.upkeep import Pause, Upkeep
 from reveried.log import logger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from reveried.config import Sync
@@ -23,7 +23,7 @@ __all__ = ["Attendant"]
 DEBOUNCE_MOST = 10  # times the quiet period, while changes go on and on
 UNWATCHED_S = 2.0  # between two looks where the system tells of no changes
 WAKE_S = 0.001  # a sleep ends up to so much late: the event loop waits for whole milliseconds
-RETRY_S, RETRY_MOST_S = 1.0, 10.0  # before what failed is tried again, twice as long each time
+NEWS_S = 1.0  # before news makes a look that failed be tried again
 
 
 class Attended(Protocol):
@@ -45,8 +45,8 @@ class Attended(Protocol):
         """Keeps what is agreed on."""
         ...
 
-    async def project(self, space: str) -> None:
-        """Brings up what only Reverie writes."""
+    async def project(self, space: str) -> ReverieError | None:
+        """Brings up what only Reverie writes; why a file of it could not be written."""
         ...
 
 
@@ -65,12 +65,11 @@ class Attendant:
         self._watcher: Watcher | None = None
         self._watched = False
         self._anew = False
-        self._woken = asyncio.Event()
         self._ended = False
         self._touched_at = 0.0
         self._scanned_at = 0.0
-        self._retry_s = RETRY_S
-        self._failed = ""
+        self._pause = Pause()
+        self._failed: dict[str, str] = {}
         self._upkeep = Upkeep()
 
     def hint(self, path: str | None, at: float) -> None:
@@ -91,7 +90,6 @@ class Attendant:
         """Another folder is in the place of the one before: it is watched, and all of it looked at."""
         self._anew = self._whole = True
         self._news.set()
-        self._woken.set()
 
     def written(self) -> None:
         """Something was written: records and projections are due."""
@@ -149,35 +147,58 @@ class Attendant:
         return max(0.0, min(dues))
 
     async def _attend(self) -> None:
-        try:
-            await self._wait()
-            await self._look()
-            now = self._loop.time()
-            if self._upkeep.records(now):
-                await self._folders.record(self._space)
-            if self._upkeep.settles(now):
-                await self._folders.project(self._space)
-                self._upkeep.took(self._loop.time() - now, self._loop.time())
-            self._retry_s, self._failed = RETRY_S, ""
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong, the next look may find it mended
+        """One turn: only a look that failed makes looks wait, and records and projections with them."""
+        if await self._tried("look", self._turn()):
+            self._pause.over()
+            await self._keep()
+        else:
             self._upkeep.written(self._loop.time())
-            self._said(error)
-            await self._sleep(self._retry_s)
-            self._retry_s = min(2 * self._retry_s, RETRY_MOST_S)
+            await self._recover()
 
-    async def _sleep(self, seconds: float) -> None:
-        """Until then, or until another folder is in the place of the one that could not be kept."""
-        self._woken.clear()
+    async def _turn(self) -> None:
+        await self._wait()
+        await self._look()
+
+    async def _keep(self) -> None:
+        """Records and projections, where they are due."""
+        began = self._loop.time()
+        if self._upkeep.records(began):
+            if await self._tried("records", self._folders.record(self._space)):
+                self._upkeep.kept()
+            else:
+                self._upkeep.records_failed(self._loop.time())
+        began = self._loop.time()
+        if self._upkeep.settles(began):
+            done = await self._tried("projections", self._project())
+            now = self._loop.time()
+            (self._upkeep.took if done else self._upkeep.settles_failed)(now - began, now)
+
+    async def _project(self) -> None:
+        failed = await self._folders.project(self._space)
+        if failed is not None:
+            raise failed
+
+    async def _recover(self) -> None:
+        """A pause after a look that failed, which news ends early."""
+        pause = self._pause.longer()
+        await asyncio.sleep(min(pause, NEWS_S))
         with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._woken.wait()
+            async with asyncio.timeout(max(0.0, pause - NEWS_S)):
+                await self._news.wait()
 
-    def _said(self, error: Exception) -> None:
-        """Logs what is wrong, once for as long as it stays so."""
-        code = error.code if isinstance(error, ReverieError) else type(error).__name__
-        if self._failed != f"{code}: {error}":
-            self._failed = f"{code}: {error}"
-            logger("reveried.folders").error("a folder cannot be kept", space=self._space, code=code, why=str(error))
+    async def _tried(self, what: str, work: Awaitable[None]) -> bool:
+        """Whether it worked. What is wrong is logged, once for as long as it stays so."""
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong, the next try may find it mended
+            code = error.code if isinstance(error, ReverieError) else type(error).__name__
+            if self._failed.get(what) != f"{code}: {error}":
+                self._failed[what] = f"{code}: {error}"
+                said = logger("reveried.folders")
+                said.error("a folder cannot be kept", space=self._space, what=what, code=code, why=str(error))
+            return False
+        self._failed.pop(what, None)
+        return True
 
     async def _look(self) -> None:
         """Looks at what was hinted at, at what is due, or at everything where that is long ago."""
@@ -203,7 +224,7 @@ class Attendant:
         if outcome.adopted or outcome.written or outcome.deleted:
             self.written()
         elif whole and self._upkeep.due is None:  # what only Reverie writes may have been changed or removed
-            await self._folders.project(self._space)
+            self._upkeep.checks(self._loop.time())
 
     def _unwatched(self) -> bool:
         """Whether the folder is there and nobody has begun to watch it."""

@@ -77,6 +77,7 @@ class Folder:
         self._site = Site(path, self.late, space=space, store_id=store_id, stamp=self._stamp, now_ms=now_ms)
         self._projection = Projection(path)
         self._sight = Sight(Limits(file_bytes=config.file_bytes, files=config.files))
+        self.unkept: dict[str, ReverieError] = {}  # why records or projections cannot be kept
         self._failed: dict[str, ReverieError] = {}
         self._stopped: frozenset[str] = frozenset()
         self._listed: int | None = None  # the operation since which MEMORY.md names what it should
@@ -316,14 +317,15 @@ class Folder:
         for data in found.saves:
             self.late.add(path, data, None, replaced_by=after)
 
-    def project(self) -> int:
-        """Brings what only Reverie writes up to date; how many files were written."""
+    def project(self) -> ReverieError | None:
+        """Brings what only Reverie writes up to date; why a file of it could not be written, if one could not."""
         if self._site.root is None:
-            return 0
+            return None
         self._site.root.verify()
         with self._store.reader(self.space) as reader:
             self._unshown.catch_up(reader)
-            return self._projection.bring_up(reader, self._site.root, self.listing, now_ms=self._now_ms())
+            self._projection.bring_up(reader, self._site.root, self.listing, now_ms=self._now_ms())
+        return next(iter(self._projection.failed.values()), None)
 
     def flush(self) -> None:
         """Makes what was written to the folder last, so that records may say that it is there."""
@@ -379,7 +381,8 @@ class Folder:
                 for found in (self._site.left, self._projection.blocked, self._sight.refused)
                 for each in list(found.values())
             ],
-            failed=self._failed,
+            failed=self._failed | self._projection.failed,
+            unkept=self.unkept,
             set_aside=self._projection.set_aside,
             scanned_at=self.scanned_at,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from reveried.folders.steps import Committed
 from reveried.log import logger
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from reverie.engine.listing import Listed
@@ -248,20 +248,26 @@ class Folders:
         async with turn("records", space):
             folder = self.of(space)
             agreement = folder.agreement
-            records, gone = agreement.unrecorded()
-            if records or gone:
-                await asyncio.to_thread(folder.flush)
-                await self._submit(syncing.recorded(space, records, gone, at=self._clock()), bulk=True)
-                agreement.recorded(records, gone)
+            with _telling(folder, "records"):
+                records, gone = agreement.unrecorded()
+                if records or gone:
+                    await asyncio.to_thread(folder.flush)
+                    await self._submit(syncing.recorded(space, records, gone, at=self._clock()), bulk=True)
+                    agreement.recorded(records, gone)
 
-    async def project(self, space: str) -> None:
-        """Brings MEMORY.md, the indexes and the archives up to date with the store."""
-        entries = await asyncio.to_thread(self.of(space).to_list)
-        if entries is not None:
-            await self._submit(projecting.relist(space, entries))
-            await self.sync(space, set())
-        async with turn("files", space):
-            await asyncio.to_thread(self.of(space).project)
+    async def project(self, space: str) -> ReverieError | None:
+        """Brings MEMORY.md, the indexes and the archives up to date with the store.
+
+        Why a file of them could not be written, if one could not: the status tells it, and the others are.
+        """
+        folder = self.of(space)
+        with _telling(folder, "projections"):
+            entries = await asyncio.to_thread(self.of(space).to_list)
+            if entries is not None:
+                await self._submit(projecting.relist(space, entries))
+                await self.sync(space, set())
+            async with turn("files", space):
+                return await asyncio.to_thread(self.of(space).project)
 
     async def _quietly(self, space: str, paths: set[str] | None) -> None:
         try:
@@ -290,6 +296,17 @@ class Folders:
 
     def _id(self, kind: str) -> str:
         return new_id(kind, self._now_ms(), self._random(ID_RANDOM_BYTES))
+
+
+@contextmanager
+def _telling(folder: Folder, what: str) -> Iterator[None]:
+    """Lets the status tell why something cannot be kept, until it can."""
+    try:
+        yield
+    except Exception as error:
+        folder.unkept[what] = error if isinstance(error, ReverieError) else unexpected(error)
+        raise
+    folder.unkept.pop(what, None)
 
 
 def _look_and_write(folder: Folder, paths: set[str] | None, *, deep: bool, accept: bool) -> tuple[Looked, Wrote | None]:

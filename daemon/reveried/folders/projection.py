@@ -16,6 +16,7 @@ import orjson
 from reverie import files
 from reverie.documents.form import conflict_copy
 from reverie.engine import projecting
+from reverie.errors import Conflict, ReverieError
 from reverie.sync.scan import Read, Refusal, read
 from reverie.sync.swap import Placed, put
 
@@ -46,11 +47,12 @@ class Projection:
         self._left: dict[str, tuple[int, ...] | None] = {}  # the others, as they were left
         self.set_aside: list[tuple[str, str]] = []  # files that people edited, and where their text is now
         self.blocked: dict[str, Refusal] = {}  # what is in the place of one, and cannot be read
+        self.failed: dict[str, ReverieError] = {}  # those that could not be written
 
     def bring_up(self, reader: Reader, root: Root, listing: Listing, *, now_ms: int) -> int:
-        """Writes what is not as the store says; how many files were written.
+        """Writes what is not as the store says; how many files were written. `failed` has those that could not be.
 
-        Raises what `put` raises.
+        Raises Conflict as `put`, and what the writing of the note raises.
         """
         operation = reader.operation()
         if operation == self._made_from and self._is_as_left():
@@ -62,7 +64,7 @@ class Projection:
         missing = [path for path in projecting.archive_paths(reader) if path not in self._archives]
         written += self._all(root, projecting.archives(reader, missing), {}, now_ms)
         self._archives |= set(missing)
-        self._made_from = None if self.blocked else operation
+        self._made_from = None if self.blocked or self.failed else operation
         self._left = {path: _stamp(self._path / path) for path in texts}
         return written
 
@@ -87,7 +89,16 @@ class Projection:
     def _all(
         self, root: Root, texts: Iterable[tuple[str, bytes]], noted: Mapping[str, Sequence[str]], now_ms: int
     ) -> int:
-        return sum(self._one(root, path, data, noted.get(path, ()), now_ms) for path, data in texts)
+        written = 0
+        for path, data in texts:
+            self.failed.pop(path, None)
+            try:
+                written += self._one(root, path, data, noted.get(path, ()), now_ms)
+            except Conflict:
+                raise
+            except ReverieError as error:
+                self.failed[path] = error
+        return written
 
     def _one(self, root: Root, path: str, data: bytes, ours: Sequence[str], now_ms: int) -> bool:
         """One file; whether it was written. What a person made of it is set aside first."""

@@ -25,10 +25,14 @@ def standing(
     missing: Iterable[str],
     refused: Iterable[Refusal],
     failed: Mapping[str, ReverieError],
+    unkept: Mapping[str, ReverieError],
     set_aside: Iterable[tuple[str, str]],
     scanned_at: int | None,
 ) -> dict[str, Any]:
-    """The record of `GET /v1/sync`; `stopped` are the files whose deletion nobody has confirmed yet."""
+    """The record of `GET /v1/sync`; `stopped` are the files whose deletion nobody has confirmed yet.
+
+    `failed` are errors by file, `unkept` those of the folder as a whole.
+    """
     reason = problem.message if problem is not None else None
     hint = problem.hint if problem is not None else None
     if stopped and problem is None:
@@ -39,11 +43,17 @@ def standing(
         "root": str(path),
         "pending": pending,
         "missing": sorted(stopped or missing),
-        "refused": _refused(refused, failed, set_aside),
+        "refused": [*_whole(unkept), *_refused(refused, failed, set_aside)],
         "reason": reason,
         "hint": hint,
         "lastScanAt": None if scanned_at is None else from_ms(scanned_at),
     }
+
+
+def _whole(unkept: Mapping[str, ReverieError]) -> list[dict[str, str]]:
+    """What cannot be kept of the folder itself, each reason once."""
+    told = {(error.code, error.hint or error.message): None for _, error in sorted(unkept.items())}
+    return [{"path": ".", "reason": reason, "hint": hint} for reason, hint in told]
 
 
 def _refused(

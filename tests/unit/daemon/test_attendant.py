@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -12,12 +13,15 @@ import pytest
 from reverie.errors import DiskFull
 from reverie.paths import Layout
 from reveried.config import load
-from reveried.folders import attendant
+from reveried.folders import attendant, upkeep
 from reveried.folders.attendant import Attendant
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
+    from reverie.errors import ReverieError
+    from reveried.config import Sync
     from reveried.folders.folder import Folder
 
 
@@ -42,6 +46,7 @@ class Failing:
     looks: list[tuple[set[str], bool]] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
     late: Late = field(default_factory=Late)
+    unwritten: int = 0
 
     def _fail(self, step: str) -> None:
         if self.fails.get(step, 0) > 0:
@@ -68,8 +73,34 @@ class Failing:
     async def record(self, _: str) -> None:
         self._fail("record")
 
-    async def project(self, _: str) -> None:
+    async def project(self, _: str) -> ReverieError | None:
+        if self.unwritten > 0:
+            self.unwritten -= 1
+            return DiskFull("no room for an index", hint="make room")
         self._fail("project")
+        return None
+
+
+def config_of(tmp_path: Path) -> Sync:
+    env = {"REVERIE_HOME": str(tmp_path / "home"), "REVERIE_SYNC_DEBOUNCE_MS": "10"}
+    return load(Layout.from_env(env, tmp_path, 0), env, home=tmp_path).sync
+
+
+async def until(done: Callable[[], object]) -> None:
+    for _ in range(1_500):
+        if done():
+            return
+        await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def attending(folders: Failing, tmp_path: Path) -> AsyncIterator[Attendant]:
+    kept = Attendant(folders, "default", config_of(tmp_path), now_ms=lambda: 0)
+    task = asyncio.create_task(kept.run())
+    yield kept
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
 
 
 @pytest.mark.parametrize("step", ["due", "sync", "record", "project"])
@@ -77,22 +108,13 @@ def test_whatever_fails_is_tried_again_and_no_hint_is_forgotten(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also what fails while it waits; and between two tries it sleeps."""
-    monkeypatch.setattr(attendant, "RETRY_S", 0.05)
-    env = {"REVERIE_HOME": str(tmp_path / "home"), "REVERIE_SYNC_DEBOUNCE_MS": "10"}
-    config = load(Layout.from_env(env, tmp_path, 0), env, home=tmp_path).sync
+    monkeypatch.setattr(upkeep, "RETRY_S", 0.05)
     folders = Failing(tmp_path / "no-folder", fails={step: 3})
 
     async def run() -> None:
-        kept = Attendant(folders, "default", config, now_ms=lambda: 0)
-        kept.hear("facts/a.md", asyncio.get_running_loop().time())
-        task = asyncio.create_task(kept.run())
-        for _ in range(1_500):
-            await asyncio.sleep(0.01)
-            if {"sync", "record", "project"} <= set(folders.done):
-                break
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        async with attending(folders, tmp_path) as kept:
+            kept.hear("facts/a.md", asyncio.get_running_loop().time())
+            await until(lambda: {"sync", "record", "project"} <= set(folders.done))
 
     asyncio.run(run())
 
@@ -101,3 +123,69 @@ def test_whatever_fails_is_tried_again_and_no_hint_is_forgotten(
     hinted = [number for number, (paths, _) in enumerate(folders.looks) if "facts/a.md" in paths]
     assert len(hinted) == (4 if step == "sync" else 1)  # until it was looked at, and no more
     assert len(folders.looks) <= 8
+
+
+@pytest.mark.parametrize("step", ["record", "project"])
+def test_a_save_is_seen_at_once_while_records_or_projections_cannot_be_kept(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They wait by themselves, and are said once."""
+    monkeypatch.setattr(upkeep, "RETRY_S", 600.0)
+    monkeypatch.setattr(upkeep, "SETTLED_S", 0.05)
+    folders = Failing(tmp_path / "no-folder", fails={step: 1})
+
+    async def run() -> None:
+        async with attending(folders, tmp_path) as kept:
+            await until(lambda: not folders.fails[step])
+            for number in range(3):
+                before = len(folders.looks)
+                kept.hear(f"{number}.md", asyncio.get_running_loop().time())
+                await until(partial(lambda before: len(folders.looks) > before, before))
+
+    asyncio.run(run())
+
+    assert [paths for paths, whole in folders.looks if not whole] == [{"0.md"}, {"1.md"}, {"2.md"}]
+    assert step not in folders.done
+
+
+def test_an_index_that_could_not_be_written_is_tried_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that failed altogether; no look waits for it."""
+    monkeypatch.setattr(upkeep, "RETRY_S", 0.05)
+    monkeypatch.setattr(upkeep, "SETTLED_S", 0.05)
+    folders = Failing(tmp_path / "no-folder", unwritten=2)
+
+    async def run() -> None:
+        async with attending(folders, tmp_path):
+            await until(lambda: "project" in folders.done)
+
+    asyncio.run(run())
+
+    assert folders.unwritten == 0
+    assert "project" in folders.done
+
+
+def test_news_ends_the_pause_after_a_look_that_failed_but_not_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often something is told, looks come so far apart as they are to."""
+    monkeypatch.setattr(upkeep, "RETRY_S", 600.0)
+    monkeypatch.setattr(attendant, "NEWS_S", 0.1)
+    folders = Failing(tmp_path / "no-folder", fails={"sync": 1_000})
+
+    async def run() -> float:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        async with attending(folders, tmp_path) as kept:
+            for _ in range(3_000):
+                kept.hear("facts/a.md", loop.time())
+                await asyncio.sleep(0.005)
+                if len(folders.looks) >= 4:
+                    break
+        return loop.time() - began
+
+    took = asyncio.run(run())
+
+    assert len(folders.looks) == 4
+    assert took >= 3 * 0.1

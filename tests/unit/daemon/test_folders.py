@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.engine import documents
-from reverie.errors import Conflict, DiskFull, ReverieError, StorageFailed, ValidationError
+from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed, ValidationError
 from reverie.ids import new_id
 from reverie.redact import Redactor
 from reverie.store import Kind, Store
 from reverie.sync.root import MARK, Root
+from reverie.sync.swap import put
+from reveried.folders import projection
 from reveried.folders.steps import Committed
 from support.keeping import failing, folders
 from support.stores import AT
@@ -104,8 +106,43 @@ def test_nothing_is_recorded_that_a_loss_of_power_could_take_back(
             with pytest.raises(StorageFailed):
                 await kept.record("default")
         assert recorded() == []
+        [told] = kept.of("default").told()["refused"]
+        assert (told["path"], told["reason"], told["hint"]) == (".", "storage_failed", "look at it")
         await kept.record("default")
         assert recorded() == [1]
+        assert kept.of("default").told()["refused"] == []
+        await kept.close()
+
+    asyncio.run(run())
+
+
+def test_an_index_that_cannot_be_written_is_told_and_keeps_no_other_back(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its path, until it is written."""
+    folder = tmp_path / "root" / "default"
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_text("# A\n", encoding="utf-8")
+    placed = put
+
+    def locked(root: Root, path: str, *args: Any, **kwargs: Any) -> Any:
+        if path.startswith("memory/"):
+            raise Forbidden("it cannot be changed", hint="look at its owner and mode")
+        return placed(root, path, *args, **kwargs)
+
+    async def run() -> None:
+        kept = folders(store, tmp_path / "root", failing(store, "", None))
+        await kept.sync("default", None, whole=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(projection, "put", locked)
+            failed = await kept.project("default")
+        assert isinstance(failed, Forbidden)
+        assert (folder / "MEMORY-INDEX.json").exists()
+        [told] = kept.of("default").told()["refused"]
+        assert (told["path"], told["reason"]) == ("memory/long-term-memory.json", "forbidden")
+        assert await kept.project("default") is None
+        assert (folder / "memory/long-term-memory.json").exists()
+        assert kept.of("default").told()["refused"] == []
         await kept.close()
 
     asyncio.run(run())
