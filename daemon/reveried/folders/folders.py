@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -287,12 +287,17 @@ class Folders:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
         for space, folder in self._folders.items():
-            with suppress(ReverieError):
-                left = await asyncio.to_thread(folder.late.settle, None)
-                if left:
-                    await self.sync(space, left)
-                await self.record(space)
+            try:
+                await self._end(space, folder)
+            except Exception as error:  # noqa: BLE001 - the others are to be closed; the next start compares this one
+                _said(space, error, "a folder was not recorded")
             await asyncio.to_thread(folder.close)
+
+    async def _end(self, space: str, folder: Folder) -> None:
+        left = await asyncio.to_thread(folder.late.settle, None)
+        if left:
+            await self.sync(space, left)
+        await self.record(space)
 
     def _id(self, kind: str) -> str:
         return new_id(kind, self._now_ms(), self._random(ID_RANDOM_BYTES))
@@ -334,6 +339,6 @@ def _left(space: str, part: Plan, error: BaseException, committed: Committed) ->
     return []
 
 
-def _said(space: str, error: ReverieError | OSError) -> None:
+def _said(space: str, error: Exception, what: str = "files were not written") -> None:
     code = error.code if isinstance(error, ReverieError) else type(error).__name__
-    logger("reveried.folders").error("files were not written", space=space, code=code, why=str(error))
+    logger("reveried.folders").error(what, space=space, code=code, why=str(error))

@@ -25,6 +25,7 @@ MARK: Final = ".reverie/space.json"
 FORMAT: Final = 1
 _MARK_BYTES_MAX: Final = 4096
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC
+_ANOTHER: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.ENOTDIR, errno.EXDEV})  # it is not there, or not the one
 _NO_STEP: Final = frozenset({"", ".", ".."})
 _HALF: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # half a character, that no file name can hold
 
@@ -125,21 +126,28 @@ class Root:
     def flush(self) -> None:
         """Makes every change of a name that was made so far outlast a loss of power. From any thread.
 
-        Raises StorageFailed; the folders that are not flushed stay noted.
+        Raises Forbidden and StorageFailed; the folders that are not flushed stay noted.
         """
         while self.unflushed:
             folder = self.unflushed.pop()
             try:
-                handle = self._opened(folder)
-            except FileNotFoundError:  # a person has moved it away, or deleted it
-                continue
-            try:
-                os.fsync(handle)
+                self._flush(folder)
             except OSError as error:
                 self.unflushed.add(folder)
                 raise files.failure("flush", self.real / folder, error) from error
-            finally:
-                files.release(handle)
+
+    def _flush(self, folder: str) -> None:
+        """Nothing where a person has moved it away, deleted it, or put a link, a file or a mount in its place."""
+        try:
+            handle = self._opened(folder)
+        except OSError as error:
+            if error.errno in _ANOTHER:
+                return
+            raise
+        try:
+            os.fsync(handle)
+        finally:
+            files.release(handle)
 
     def open_below(self, path: str, flags: int) -> int:
         """A handle of `path`, which the caller closes. Raises OSError as `kernel.open_beneath`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import shutil
 from contextlib import suppress
 from dataclasses import replace
@@ -194,5 +195,38 @@ def test_a_folder_that_was_given_to_a_space_is_either_refused_or_its_own_after_a
         }
         assert (root / "default" / MARK).exists()
         await after.close()
+
+    asyncio.run(run())
+
+
+def test_one_folder_that_cannot_be_recorded_keeps_no_other_open(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever goes wrong with it at the end."""
+    flushed: list[str] = []
+    closed: list[str] = []
+    flush, close = Root.flush, Root.close
+
+    def closes(root: Root) -> None:
+        closed.append(root.space)
+        close(root)
+
+    def fails(root: Root) -> None:
+        flushed.append(root.space)
+        if root.space == "default":
+            raise OSError(errno.EMFILE, "too many open files")
+        flush(root)
+
+    async def run() -> None:
+        kept = folders(store, tmp_path / "root", failing(store, "", None))
+        for space in ("default", "other"):
+            (tmp_path / "root" / space).mkdir(parents=True)
+            (tmp_path / "root" / space / "a.md").write_text("# A\n", encoding="utf-8")
+            await kept.sync(space, None, whole=True)
+        monkeypatch.setattr(Root, "close", closes)
+        monkeypatch.setattr(Root, "flush", fails)
+        await kept.close()
+        assert flushed == ["default", "other"]
+        assert closed == ["default", "other"]
 
     asyncio.run(run())

@@ -170,3 +170,34 @@ def test_names_last_once_they_are_flushed(tmp_path: Path, monkeypatch: pytest.Mo
         assert set(flushed) == {(root.real / name).stat().st_ino for name in (".reverie/swap", "facts")}
         root.flush()
         assert len(flushed) == 2
+
+
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_another_thing_in_the_place_of_a_folder_keeps_nothing_from_being_flushed(tmp_path: Path, kind: str) -> None:
+    """The folder that was written is somewhere else, or gone: there is nothing of it to flush."""
+    with opened(tmp_path / "space", fresh=True) as root:
+        put(root, "facts/a.md", b"- a\n", expected=None)
+        facts = root.real / "facts"
+        facts.rename(tmp_path / "elsewhere")
+        if kind == "link":
+            facts.symlink_to(tmp_path / "elsewhere")
+        else:
+            facts.write_bytes(b"")
+        root.flush()
+        assert root.unflushed == set()
+
+
+def test_a_folder_that_cannot_be_opened_is_flushed_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says which folder; it stays noted."""
+
+    def refuses(*_: object) -> int:
+        raise OSError(errno.EMFILE, "too many open files")
+
+    with opened(tmp_path / "space", fresh=True) as root:
+        put(root, "a.md", b"- a\n", expected=None)
+        noted = set(root.unflushed)
+        with monkeypatch.context() as patch:
+            patch.setattr(Root, "_opened", refuses)
+            with pytest.raises(StorageFailed, match="cannot flush"):
+                root.flush()
+        assert root.unflushed == noted
