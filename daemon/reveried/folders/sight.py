@@ -18,7 +18,10 @@ __all__ = ["Sight"]
 
 
 class Sight:
-    """The files of one folder as they were when they were last looked at. Blocks; one caller at a time."""
+    """The files of one folder as they were when they were last looked at.
+
+    Blocks; one caller at a time, but for `growing` and `covering`: whoever asks these copies `refused` in one step.
+    """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -27,7 +30,7 @@ class Sight:
     @property
     def growing(self) -> bool:
         """Whether a file was being written."""
-        return any(each.reason == "growing" for each in self.refused.values())
+        return any(each.reason == "growing" for each in list(self.refused.values()))
 
     def all(self, root: Root, known: Collection[str]) -> dict[str, Stamp]:
         """Every file there is; what is refused is remembered.

@@ -72,8 +72,9 @@ def scan(root: Root, *, known: Collection[str], limits: Limits | None = None, de
 def covering(refused: Mapping[str, Refusal], path: str) -> Refusal | None:
     """The refusal of `path` or of a folder above it: it cannot be said whether the file is there."""
     while path:
-        if path in refused:
-            return refused[path]
+        found = refused.get(path)  # asked once: another thread may look at the path meanwhile
+        if found is not None:
+            return found
         path = path.rpartition("/")[0]
     return refused.get("")
 
