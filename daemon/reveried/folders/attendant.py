@@ -23,6 +23,7 @@ __all__ = ["Attendant"]
 DEBOUNCE_MOST = 10  # times the quiet period, while changes go on and on
 UNWATCHED_S = 2.0  # between two looks where the system tells of no changes
 WAKE_S = 0.001  # a sleep ends up to so much late: the event loop waits for whole milliseconds
+AGAIN_S = 0.5  # before a file that was being written is looked at again
 NEWS_S = 1.0  # before news makes a look that failed be tried again
 
 
@@ -68,6 +69,7 @@ class Attendant:
         self._ended = False
         self._touched_at = 0.0
         self._scanned_at = 0.0
+        self._grown_at = 0.0
         self._pause = Pause()
         self._failed: dict[str, str] = {}
         self._upkeep = Upkeep()
@@ -140,6 +142,8 @@ class Attendant:
         folder = self._folders.of(self._space)
         dues = [self._scanned_at + (self._config.rescan_seconds if self._watched else UNWATCHED_S) - now]
         dues += [(due - now_ms) / 1000 for due in (folder.due, folder.late.due) if due is not None]
+        if folder.growing:
+            dues.append(self._grown_at + AGAIN_S - now)
         if self._upkeep.due is not None:
             dues.append(self._upkeep.due - now)
         if self._paths or self._whole:
@@ -206,9 +210,13 @@ class Attendant:
         now_ms = self._now_ms()
         if folder.late.due is not None and folder.late.due <= now_ms:
             self._paths |= await asyncio.to_thread(folder.late.settle, now_ms)
+        now = self._loop.time()
+        if now >= self._grown_at + AGAIN_S and (growing := folder.growing):
+            self._grown_at = now
+            self._paths |= growing
         due = folder.due is not None and folder.due <= now_ms
         every = self._config.rescan_seconds if self._watched else UNWATCHED_S
-        whole = self._whole or due or self._unwatched() or self._loop.time() >= self._scanned_at + every
+        whole = self._whole or due or self._unwatched() or now >= self._scanned_at + every
         paths, self._paths, self._whole = self._paths, set(), False
         if not whole and not paths:
             return

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Folder"]
 
 ID_RANDOM_BYTES = 10
-AGAIN_MS = 500  # before a file that was being written is looked at again
+AGAIN_MS = 500  # before a look at everything says whether so many files are gone
 
 
 class Folder:
@@ -93,12 +93,17 @@ class Folder:
 
     @property
     def due(self) -> int | None:
-        """When to look again without being told (ms): a file is gone and may stay so, or was being written."""
+        """When to look at all again without being told (ms): a file is gone and may stay so."""
         quiet = int(self._config.delete_quiet_seconds * 1000)
         missing = {} if self._stopped else self.agreement.missing()
         gone = [since + quiet for path, since in missing.items() if self._sight.covering(path) is None]
-        again = [(self.scanned_at or 0) + AGAIN_MS] if self._sight.growing or self._unsure else []
+        again = [(self.scanned_at or 0) + AGAIN_MS] if self._unsure else []
         return min([*gone, *again], default=None)
+
+    @property
+    def growing(self) -> set[str]:
+        """The files that were being written, to be looked at again without being told."""
+        return self._sight.growing
 
     def look(self, paths: set[str] | None, *, deep: bool = False, accept: bool = False) -> Looked:
         """What folder and store say of `paths` (None: of all), and of the documents that changed since the last look.

@@ -28,9 +28,9 @@ class Sight:
         self.refused: dict[str, Refusal] = {}
 
     @property
-    def growing(self) -> bool:
-        """Whether a file was being written."""
-        return any(each.reason == "growing" for each in list(self.refused.values()))
+    def growing(self) -> set[str]:
+        """The files that were being written."""
+        return {path for path, each in list(self.refused.items()) if each.reason == "growing"}
 
     def all(self, root: Root, known: Collection[str]) -> dict[str, Stamp]:
         """Every file there is; what is refused is remembered.

@@ -47,6 +47,7 @@ class Failing:
     done: list[str] = field(default_factory=list)
     late: Late = field(default_factory=Late)
     unwritten: int = 0
+    growing: set[str] = field(default_factory=set)
 
     def _fail(self, step: str) -> None:
         if self.fails.get(step, 0) > 0:
@@ -189,3 +190,19 @@ def test_news_ends_the_pause_after_a_look_that_failed_but_not_at_once(
 
     assert len(folders.looks) == 4
     assert took >= 3 * 0.1
+
+
+def test_a_file_that_is_held_open_is_looked_at_again_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the whole folder with it, however long somebody writes."""
+    monkeypatch.setattr(attendant, "UNWATCHED_S", 600.0)
+    monkeypatch.setattr(attendant, "AGAIN_S", 0.05)
+    folders = Failing(tmp_path / "no-folder", growing={"notes.md"})
+
+    async def run() -> None:
+        async with attending(folders, tmp_path):
+            await until(lambda: len(folders.looks) >= 5)
+
+    asyncio.run(run())
+
+    assert [whole for _, whole in folders.looks[:5]] == [True] + 4 * [False]
+    assert all(paths == {"notes.md"} for paths, _ in folders.looks[:5])

@@ -35,7 +35,7 @@ def test_files_that_grow_are_told_while_others_are_refused() -> None:
     sight = Sight(Limits())
     sight.refused["a.md"] = cast("Refusal", Busy(sight))
     sight.refused["c.md"] = refused("c.md", "growing")
-    assert sight.growing
+    assert sight.growing == {"c.md"}
 
 
 def test_what_covers_a_path_is_told_while_it_is_looked_at() -> None:
