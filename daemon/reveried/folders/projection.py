@@ -5,6 +5,7 @@ A person's edit of such a file is not taken in: it goes beside the file, and the
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -45,9 +46,14 @@ class Projection:
         self._made_from: int | None = None  # the operation
         self._archives: set[str] = set()  # those that are there
         self._left: dict[str, tuple[int, ...] | None] = {}  # the others, as they were left
-        self.set_aside: list[tuple[str, str]] = []  # files that people edited, and where their text is now
+        self._asides: list[tuple[str, str]] | None = None  # as `set_aside`, when that was last brought up
         self.blocked: dict[str, Refusal] = {}  # what is in the place of one, and cannot be read
         self.failed: dict[str, ReverieError] = {}  # those that could not be written
+
+    @property
+    def set_aside(self) -> list[tuple[str, str]]:
+        """Files that people edited, and where their text is now, until they rename or delete it. From any thread."""
+        return [(path, aside) for path, aside in list(self._asides or ()) if os.path.lexists(self._path / aside)]
 
     def bring_up(self, reader: Reader, root: Root, listing: Listing, *, now_ms: int) -> int:
         """Writes what is not as the store says; how many files were written. `failed` has those that could not be.
@@ -59,6 +65,7 @@ class Projection:
             return 0
         entries = listing.memories()
         texts = projecting.texts(reader, entries, at=listing.updated_at)
+        self._asides = _asides(self._path, texts) if self._asides is None else self.set_aside
         written = self._all(root, texts.items(), self._note(root, texts), now_ms)
         self._archives = _present(self._path / "archives")
         missing = [path for path in projecting.archive_paths(reader) if path not in self._archives]
@@ -127,10 +134,14 @@ class Projection:
             replaced.discard()
 
     def _set_aside(self, root: Root, path: str, data: bytes, now_ms: int) -> None:
+        """Once, also where the file cannot be written afterwards and is tried again."""
+        digest, asides = sha256(data).hexdigest(), self._asides or []
+        if any(each == path and _sha256(read(root, at, limit=FILE_BYTES_MAX)) == digest for each, at in asides):
+            return
         stamp = datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y%m%d-%H%M%S")
-        aside = conflict_copy(path, stamp, sha256(data).hexdigest()[:6])
+        aside = conflict_copy(path, stamp, digest[:6])
         put(root, aside, data, expected=None)
-        self.set_aside.append((path, aside))
+        self._asides = [*asides, (path, aside)]
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
@@ -140,6 +151,16 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
     except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _asides(folder: Path, paths: Iterable[str]) -> list[tuple[str, str]]:
+    """Those of these paths that were set aside before, and where their text is."""
+    names = [PurePosixPath(path) for path in paths]
+    return [
+        (str(name), str(name.with_name(found.name)))
+        for name in names
+        for found in sorted((folder / name).parent.glob(f"{name.stem}.sync-conflict-*{name.suffix}"))
+    ]
 
 
 def _present(folder: Path) -> set[str]:

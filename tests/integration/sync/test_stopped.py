@@ -115,3 +115,27 @@ def test_what_cannot_be_read_in_the_place_of_an_index_is_told() -> None:
         own.client.sync_now()
         assert b"facts/user.md" in index.read_bytes()
         assert own.client.sync_status().refused == []
+
+
+def test_an_edit_of_an_index_is_told_for_as_long_as_its_text_is_there() -> None:
+    """After a restart too, and no longer once the person has renamed or deleted it."""
+    with tree() as own:
+        own.client.put_document("facts/user.md", "- Name: Ada\n")
+        own.agree()
+        for number in range(2):
+            own.path("MEMORY-INDEX.json").write_text(f"{number}", encoding="utf-8")
+            own.client.append_entry("facts/user.md", f"- Number: {number}")
+            own.client.sync_now()
+        asides = sorted(own.root.glob("MEMORY-INDEX.sync-conflict-*.json"))
+        assert {each.read_text(encoding="utf-8") for each in asides} == {"0", "1"}
+        assert [each.reason for each in own.client.sync_status().refused] == 2 * ["projection"]
+        asides[0].rename(own.root / "mine.json")
+        [told] = own.client.sync_status().refused
+        assert asides[1].name in told.hint
+
+        own.daemon.stop()
+        own.daemon.start()
+        own.client.sync_now()
+        assert own.client.sync_status().refused == [told]
+        asides[1].unlink()
+        assert own.client.sync_status().refused == []
