@@ -62,22 +62,29 @@ def parent(new: str, candidates: Sequence[Candidate]) -> int:
 
     That is the one of least cost, the newest on a tie. But to what was written after the last save of a person, another
     that was replaced lately is preferred, be it from before that save, if `new` shows nothing of what came between
-    them: what looks like a deletion of that was not seen by whoever saved.
+    them: what looks like a deletion of that was not seen by whoever saved. To the last save itself one is only
+    preferred that costs less and is of another editor for certain: who saved last and takes it back means it.
     """
     text = _Lines(new)
     old = cache(lambda at: _Lines(candidates[at].text))  # most texts are from before the last save: nobody asks
     price = cache(lambda at: _cost(old(at), text))
     best = _least([at for at, each in enumerate(candidates) if not each.before], price)
-    while not candidates[best].saved:
+    while True:
         unseen = [
             at
             for at in range(best + 1, len(candidates))
-            if candidates[at].lately and not _shows(text, since=old(at), until=old(best))
+            if candidates[at].lately and _is_unseen(text, since=old(at), until=old(best))
         ]
+        if candidates[best].saved:
+            kept = old(best - 1) if best else old(best)  # what became of that save
+            unseen = [
+                at
+                for at in unseen
+                if price(at) < price(best) and _shows(text, since=old(best).counts, until=old(at).counts & kept.counts)
+            ]
         if not unseen:
-            break
+            return best
         best = _least(unseen, price)
-    return best
 
 
 def _least(found: Sequence[int], price: Callable[[int], int]) -> int:
@@ -85,18 +92,23 @@ def _least(found: Sequence[int], price: Callable[[int], int]) -> int:
     return found[0] if len(found) == 1 else min(found, key=price)
 
 
-def _shows(text: _Lines, *, since: _Lines, until: _Lines) -> bool:
-    """Whether a text has something of what came between two older ones: a long line, or most of the words.
+def _is_unseen(text: _Lines, *, since: _Lines, until: _Lines) -> bool:
+    """Whether words came between two older texts, and a text has nothing of them."""
+    return bool(_new_words(since.counts, until.counts)) and not _shows(text, since=since.counts, until=until.counts)
 
-    Also if no words came.
-    """
-    came = until.beyond(since)
-    more = text.beyond(since)
+
+def _shows(text: _Lines, *, since: Counter[str], until: Counter[str]) -> bool:
+    """Whether a text has something of what came between two older ones: a long line, or most of the words."""
+    came, more = until - since, text.counts - since
     if any(sum(word.isalnum() for word in _WORD.findall(line)) >= _TELLING_WORDS for line in came & more):
         return True
-    words = _inner(came) - _inner(since.beyond(until))
-    shared = words & (_inner(more) - _inner(since.beyond(text)))
-    return 2 * shared.total() > words.total() or not words
+    words = _new_words(since, until)
+    return 2 * (words & _new_words(since, text.counts)).total() > words.total()
+
+
+def _new_words(since: Counter[str], until: Counter[str]) -> Counter[tuple[str, str]]:
+    """The words with their neighbours that came between two texts."""
+    return _inner(until - since) - _inner(since - until)
 
 
 def _inner(lines: Counter[str]) -> Counter[tuple[str, str]]:

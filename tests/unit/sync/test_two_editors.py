@@ -37,6 +37,51 @@ def test_an_editor_goes_on_from_what_it_saved_itself_though_another_saved_in_bet
     assert "- walk at dawn tea long\n- sauna by the lake\n" in text
 
 
+LIST = "# T\n\n- one 11 alpha\n- two 22 beta\n- three 33 gamma\n"
+FIRST = "- a first line of the agent here\n"
+BY_ONE = "- a line that one editor saved with words\n"
+BY_OTHER = "- what the other saved is quite another thing\n"
+
+
+def two_are_open(more: int) -> tuple[Sides, str]:
+    """One editor, that loaded what an agent had not written in yet, saved its line; what the other one has loaded."""
+    sides = written(LIST)
+    sides.now_ms += 60 * MINUTE
+    sides.put(PATH, LIST.replace("- two", f"{FIRST}- two"))
+    sides.settle()
+    sides.now_ms += 100
+    other = sides.files[PATH].decode()
+    for number in range(more):
+        goes_on(sides, f"- one more line of the agent, number {number}\n")
+    saved(sides, LIST.replace("- three", f"{BY_ONE}- three"))
+    sides.now_ms += 100
+    return sides, other
+
+
+@pytest.mark.parametrize("more", [0, 1, 2, 3])
+def test_the_other_editor_takes_away_nothing_of_a_save_that_it_had_not_seen(more: int) -> None:
+    """It shows what the save before it had not seen, so it did not go on from there."""
+    sides, other = two_are_open(more)
+
+    text = saved(sides, other.replace("- three", f"{BY_OTHER}- three"))
+
+    assert {BY_ONE, BY_OTHER, FIRST} <= set(text.splitlines(keepends=True))
+    assert len(text.splitlines()) == len(set(text.splitlines())) == 8 + more
+
+
+@pytest.mark.parametrize("more", [0, 1, 2, 3])
+@pytest.mark.parametrize("line", ["", BY_OTHER])
+def test_who_saved_last_may_take_that_back(more: int, line: str) -> None:
+    """Whatever an agent wrote meanwhile, that its editor has not loaded."""
+    sides, _ = two_are_open(more)
+
+    text = saved(sides, LIST.replace("- three", f"{line}- three"))
+
+    assert BY_ONE not in text
+    assert line in text
+    assert text.count("of the agent") == 1 + more
+
+
 def test_two_editors_save_in_turn_what_they_have_had_all_along() -> None:
     """A save that changes nothing is no reason to believe that the other editor has seen everything."""
     one = "# Trip\n\n## train at eight sharp\n## tea from main station here\n- tea by the lake\n- boat at noon tea\n"
