@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.sync.node import Refusal
-from reverie.sync.scan import covering, look, read, scan
+from reverie.sync.scan import Names, covering, look, read, scan
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -44,8 +44,9 @@ class Sight:
     def some(self, root: Root, paths: Iterable[str], known: Collection[str]) -> dict[str, Stamp]:
         """As `all`, of these paths."""
         stamps: dict[str, Stamp] = {}
+        names = Names(root)
         for path in paths:
-            at = look(root, path, known=known, limits=self._limits)
+            at = look(root, path, known=known, limits=self._limits, names=names)
             self.refused.pop(path, None)
             if isinstance(at, Refusal):
                 self.refused[path] = at

@@ -11,14 +11,27 @@ from reverie import files, kernel
 from reverie.documents import holds_too_many
 from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fault
 from reverie.sync.node import Limits, Reason, Refusal, Stamp, judged, refused, unreachable
-from reverie.sync.walk import Walk, twins
+from reverie.sync.walk import Names, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from reverie.sync.root import Root
 
-__all__ = ["Limits", "Read", "Reason", "Refusal", "Scan", "Stamp", "covering", "look", "no_text", "read", "scan"]
+__all__ = [
+    "Limits",
+    "Names",
+    "Read",
+    "Reason",
+    "Refusal",
+    "Scan",
+    "Stamp",
+    "covering",
+    "look",
+    "no_text",
+    "read",
+    "scan",
+]
 
 _FILE: Final = os.O_RDONLY | os.O_NONBLOCK
 _TRIES: Final = 2
@@ -79,8 +92,13 @@ def covering(refused: Mapping[str, Refusal], path: str) -> Refusal | None:
     return refused.get("")
 
 
-def look(root: Root, path: str, *, known: Collection[str], limits: Limits | None = None) -> Stamp | Refusal | None:
-    """What `scan` says of one path; None where no file is there, or where `scan` would pass it over."""
+def look(
+    root: Root, path: str, *, known: Collection[str], limits: Limits | None = None, names: Names | None = None
+) -> Stamp | Refusal | None:
+    """What `scan` says of one path; None where no file is there, or where `scan` would pass it over.
+
+    Who looks at many gives the same `names` for all of them.
+    """
     limits = limits or Limits()
     named = _name_refused(path, limits)
     if named is not None:
@@ -88,7 +106,7 @@ def look(root: Root, path: str, *, known: Collection[str], limits: Limits | None
     try:
         with root.folder_of(path) as (folder, name):
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        other = None if path in known else twins(root, path, known)
+        other = None if path in known else (names or Names(root)).twin(path, known)
     except OSError as error:
         return unreachable(path, error)
     return refused(path, "collision", other) if other else judged(path, found, root.identity[0], limits)

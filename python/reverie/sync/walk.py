@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reverie.sync.root import Root
 
-__all__ = ["Walk", "twins"]
+__all__ = ["Names", "Walk"]
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK
 _SUFFIXES: Final = tuple(DOCUMENT_SUFFIXES)
@@ -131,18 +131,34 @@ class Walk:
         return frozenset(_folders(self.known))
 
 
-def twins(root: Root, path: str, known: Collection[str]) -> str | None:
-    """Another name in the folder that is the same as the last part of `path` on other systems, and goes before it.
+class Names:
+    """The names in folders, each listed once, for as many paths as are looked at one by one."""
 
-    Raises OSError.
-    """
-    with root.folder_of(path) as (folder, name):
-        names = os.listdir(folder)  # noqa: PTH208 - a handle, no path
-    prefix = path[: len(path) - len(name)]
-    for other in names:
-        if other != name and folded(other) == folded(name) and (prefix + other in known or other < name):
-            return other
-    return None
+    def __init__(self, root: Root) -> None:
+        self._root = root
+        self._listed: dict[str, dict[str, list[str]]] = {}
+
+    def twin(self, path: str, known: Container[str]) -> str | None:
+        """Another name in the folder that on other systems is the last part of `path`, and goes before it.
+
+        Raises OSError.
+        """
+        folder, _, name = path.rpartition("/")
+        prefix = path[: len(path) - len(name)]
+        for other in self._same(folder, path).get(folded(name), ()):
+            if other != name and (prefix + other in known or other < name):
+                return other
+        return None
+
+    def _same(self, folder: str, path: str) -> dict[str, list[str]]:
+        if folder not in self._listed:
+            with self._root.folder_of(path) as (handle, _):
+                names = os.listdir(handle)  # noqa: PTH208 - a handle, no path
+            same: dict[str, list[str]] = {}
+            for name in names:
+                same.setdefault(folded(name), []).append(name)
+            self._listed[folder] = same
+        return self._listed[folder]
 
 
 def _settle(prefix: str, name: str, taken: dict[str, str], known_paths: Callable[[], Container[str]]) -> str | None:

@@ -1,12 +1,20 @@
-"""What is known of a folder's files may be asked while another thread looks at them."""
+"""What is known of a folder's files: asked while another thread looks at them, and looked at for some of them."""
 
 from __future__ import annotations
 
-from typing import cast
+import os
+from typing import TYPE_CHECKING, cast
 
-from reverie.sync.node import Refusal, refused
-from reverie.sync.scan import Limits
+from reverie.sync.node import Limits, Refusal, Stamp, refused
+from reverie.sync.root import Root
 from reveried.folders.sight import Sight
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+KNOWN = {"notes/b7.md": Stamp(0, 0, 0, 0)}
 
 
 class Looking(dict[str, Refusal]):
@@ -45,3 +53,33 @@ def test_what_covers_a_path_is_told_while_it_is_looked_at() -> None:
     found = sight.covering("facts/a.md")
     assert found is not None
     assert found.path == "facts"
+
+
+def test_many_new_files_are_looked_at_with_one_listing_of_each_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many have come; what is said of them is what a look at everything says."""
+    paths = [f"{folder}{name}{n}.md" for folder in ("", "notes/", "notes/deep/") for name in "abB" for n in range(20)]
+    listed: list[int] = []
+    list_names = os.listdir
+
+    def counted(handle: int) -> list[str]:
+        listed.append(handle)
+        return list_names(handle)
+
+    with Root.open(tmp_path / "space", space="default", store_id="store", fresh=True) as root:
+        for path in paths:
+            file = root.real / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(b"- A fact\n")
+        sight, whole = Sight(Limits()), Sight(Limits())
+        monkeypatch.setattr(os, "listdir", counted)
+
+        some = sight.some(root, [*paths, "notes/gone.md", "nowhere/gone.md"], KNOWN)
+
+        assert len(listed) == 3
+        assert some == whole.all(root, KNOWN)
+    assert sight.refused == whole.refused
+    assert len(sight.refused) == 3 * 20
+    assert "notes/B7.md" in sight.refused
+    assert "notes/b8.md" in sight.refused
