@@ -14,7 +14,7 @@ from reverie.sync.settle import carried, copied
 from reverie.sync.values import Case, Delete, Known, Moved, Plan, Put, Saved, Write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reverie.sync.look import Look
     from reverie.sync.veil import Veil
@@ -43,8 +43,8 @@ def renamed(gone: Sequence[Case], new: Sequence[Case]) -> list[Renamed]:
     alike = [
         (-likeness, old.path, other.path, Renamed(old, other))
         for old in gone
-        for other in new
-        if (likeness := max((_alike(lines, texts[other.path]) for lines in _texts(old)), default=0.0)) >= ALIKE
+        for likeness, other in _likenesses(old, new, texts)
+        if likeness >= ALIKE
     ]
     found: list[Renamed] = []
     taken: set[str] = set()
@@ -103,9 +103,14 @@ def _rewritten(plan: Plan, saved: Veil, after: Veil, look: Look) -> Plan:
     )
 
 
-def _texts(case: Case) -> Iterable[Counter[str]]:
-    """What the file may have said that the person began from, newest first."""
-    return (_lines(version.text) for version in islice(case.versions, 8))
+def _likenesses(old: Case, new: Sequence[Case], texts: Mapping[str, Counter[str]]) -> Iterator[tuple[float, Case]]:
+    """How alike each new file is to what one that is gone may have said when its person began.
+
+    `texts` are the lines of the new ones. Those of the old one are counted once for all, and are dropped then.
+    """
+    begun = [_lines(version.text) for version in islice(old.versions, 8)]
+    for other in new:
+        yield max((_alike(lines, texts[other.path]) for lines in begun), default=0.0), other
 
 
 def _lines(text: str) -> Counter[str]:
@@ -115,4 +120,5 @@ def _lines(text: str) -> Counter[str]:
 
 def _alike(one: Counter[str], other: Counter[str]) -> float:
     """The share of lines that two texts have in common, of the longer one."""
-    return (one & other).total() / max(one.total(), other.total(), 1)
+    common = sum(min(one[line], other[line]) for line in one.keys() & other.keys())  # `one & other` asks for every line
+    return common / max(one.total(), other.total(), 1)

@@ -1,0 +1,63 @@
+"""Files that were renamed and edited between two looks: which of them were which."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, SupportsIndex
+
+from reverie.sync.renamed import renamed
+from reverie.sync.values import Case, Held, Known, Version
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VERSIONS = 8
+
+
+class Read(str):
+    """A text that counts how often it is taken apart."""
+
+    __slots__ = ("times",)
+    times: int
+
+    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
+        """Its pieces; that is one more time."""
+        self.times = getattr(self, "times", 0) + 1
+        return super().split(sep, maxsplit)
+
+
+def text(document: int, edit: int) -> str:
+    """A document of its own lines, some of which were edited."""
+    return "".join(f"- {document}, line {line}{f', edit {edit}' if line % 5 == 0 else ''}\n" for line in range(20))
+
+
+def gone(document: int) -> Case:
+    """A document whose file went, with its texts."""
+    texts = tuple(Version(edit, Read(text(document, edit))) for edit in range(VERSIONS, 0, -1))
+    known = Known(f"a{document}.md", "x", VERSIONS)
+    return Case(known.path, Held(known.path, texts[0].text, VERSIONS), known, None, texts)
+
+
+def times(cases: Sequence[Case]) -> set[int]:
+    """How often the texts of these documents were taken apart."""
+    return {each.text.times for case in cases for each in case.versions if isinstance(each.text, Read)}
+
+
+def test_the_lines_of_a_text_are_counted_once_whatever_it_is_compared_with() -> None:
+    """Every file that came may be every one that went, and what that may have said was said in several versions."""
+    old = [gone(document) for document in range(9)]
+    new = [Case(f"b{document}.md", seen=text(document, VERSIONS + 1).encode()) for document in range(9)]
+
+    pairs = renamed(old, new)
+
+    assert {(pair.old.path, pair.new.path) for pair in pairs} == {(f"a{at}.md", f"b{at}.md") for at in range(9)}
+    assert times(old) == {1}
+
+
+def test_lines_count_as_often_as_they_are_there() -> None:
+    """Half of the longer text is enough, and less is another document."""
+    old = [gone(0)]
+    lines = text(0, VERSIONS).splitlines(keepends=True)
+
+    assert renamed(old, [Case("b.md", seen="".join(lines[:10]).encode())])
+    assert not renamed(old, [Case("b.md", seen="".join(lines[:9]).encode())])
+    assert not renamed(old, [Case("b.md", seen=(lines[1] * 20).encode())])
