@@ -206,17 +206,25 @@ def _text_at(reader: Reader, held: dict[str, Any]) -> str:
 
 def _placed(text: str, regions: Sequence[dict[str, Any]], keep: Keep) -> str:
     """The text with the store's words in each place, instead of the person's or behind them."""
-    for region in sorted(regions, key=lambda region: -region["at"]):
-        begin, end = region["at"], region["at"] + len(region["file"])
-        if text[begin:end] != region["file"]:  # a secret of the file moved it
-            begin = text.find(region["file"])
-            end = begin + len(region["file"])
-        if begin < 0:
-            raise Conflict(
-                "a place of the conflict is not there any more", hint="say the text yourself: give `content`"
-            )
+    places = [(_place(text, region), region) for region in regions]
+    for begin, region in sorted(places, key=lambda each: each[0], reverse=True):
+        end = begin + len(region["file"])
         text = text[: end if keep == "both" else begin] + region["store"] + text[end:]
     return text
+
+
+def _place(text: str, region: dict[str, Any]) -> int:
+    """Where a place of the conflict begins: where it was noted, or where its words are, if they are there once."""
+    at, words = region.get("at"), region["file"]
+    if at is not None and text.startswith(words, at):
+        return int(at)
+    found = text.find(words)
+    if not words or found < 0 or text.find(words, found + 1) >= 0:
+        raise Conflict(
+            "it is not known for certain where a place of the conflict is",
+            hint="say the text yourself: reverie sync resolve ID --content FILE",
+        )
+    return found
 
 
 def _behind(text: str, whole: str) -> str:

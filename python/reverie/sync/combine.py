@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from reverie.merge import merge3
 from reverie.sync.values import Region
 
-__all__ = ["Combined", "combine"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["Combined", "combine", "relocated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +34,30 @@ def combine(base: str, held: str, person: str) -> Combined:
     return Combined(
         merged.text, tuple(Region(each.ours.text, each.theirs.text, each.span[0]) for each in merged.conflicts)
     )
+
+
+def relocated(regions: tuple[Region, ...], text: str, put: str) -> tuple[Region, ...]:
+    """The places of a text in the one that was put instead of it, in which lines with secrets stayed as they were."""
+    if text == put or not regions:
+        return regions
+    lines, others = text.split("\n"), put.split("\n")
+    begins = [0, *accumulate(len(line) + 1 for line in others)]
+    same = {
+        block.a + number: block.b + number
+        for block in SequenceMatcher(None, lines, others).get_matching_blocks()
+        for number in range(block.size)
+    }
+    places = [None if each.at is None else _place(text.count("\n", 0, each.at), lines, same) for each in regions]
+    found = [None if place is None else begins[place] for place in places]
+    return tuple(
+        replace(each, at=at if at is None or put.startswith(each.person, at) else None)
+        for each, at in zip(regions, found, strict=True)
+    )
+
+
+def _place(line: int, lines: Sequence[str], same: Mapping[int, int]) -> int | None:
+    """Where a line went, or what would stand before it: behind the one before. An empty line alone says nothing."""
+    here, before = same.get(line), same.get(line - 1)
+    if here is not None and (lines[line].strip() or before == here - 1):
+        return here
+    return before + 1 if before is not None and lines[line - 1].strip() else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reverie.sync.combine import combine
+from reverie.sync.combine import combine, relocated
 from reverie.sync.look import sha256
 from reverie.sync.origin import origin
 from reverie.sync.settle import carried, copied
@@ -84,10 +84,11 @@ def renamed_plan(pair: Renamed, look: Look) -> Plan:
     combined = combine(base.text, held.text, veil.text)
     after = carried(veil, combined.text, look)
     if after is None:  # the person's text is taken whole, and the store's is kept beside it
-        return plan.joined(copied(pair.new.path, held.text, combined.regions, look))
+        return plan.joined(copied(pair.new.path, held.text, (), look))
     if after.raw != veil.raw:
         plan = _rewritten(plan, veil, after, look)
-    return plan.joined(copied(pair.new.path, held.text, combined.regions, look)) if combined.regions else plan
+    regions = relocated(combined.regions, combined.text, after.text)
+    return plan.joined(copied(pair.new.path, held.text, regions, look)) if regions else plan
 
 
 def _rewritten(plan: Plan, saved: Veil, after: Veil, look: Look) -> Plan:

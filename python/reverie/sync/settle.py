@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reverie.documents.form import conflict_copy
+from reverie.sync.combine import relocated
 from reverie.sync.look import is_ours, sha256
 from reverie.sync.values import Copy, Kept, Known, Plan, Put, Saved, Shown, Write
 
@@ -34,7 +35,7 @@ def settled(
     known = case.known or Known(case.path, "", 0)
     after = carried(veil, target, look)
     if after is None:  # the person's text is taken whole, and the store's is kept beside it
-        after, conflict = veil, conflict or ()
+        after, conflict = veil, ()
     disk, data = sha256(veil.raw.encode()) if case.disk is None else case.disk, after.raw.encode()
     operation = None if after.text != held.text else held.operation
     made_at = known.made_at if known.sha256 else look.now_ms
@@ -70,7 +71,9 @@ def settled(
         writes=writes,
         kept=(Kept(case.path),) if after.text != target else (),
     )
-    return plan if conflict is None else plan.joined(copied(case.path, held.text, conflict, look))
+    if conflict is None:
+        return plan
+    return plan.joined(copied(case.path, held.text, relocated(conflict, target, after.text), look))
 
 
 def _is_later(known: Known, replaced_by: int) -> bool:

@@ -217,12 +217,12 @@ class Remove:
 class Region:
     """A place of a conflict: what stands in the person's file, and what stands in the store's text (redacted).
 
-    `at` is the character of the merged text at which the person's begins.
+    `at` is the character of the document's text at which the person's begins, None: that is not known.
     """
 
     person: str
     store: str
-    at: int
+    at: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +230,7 @@ class Copy:
     """A conflict: the person's text stays at `path`, and `copy_path` gets `text`, the store's whole version.
 
     The copy is a document: the plan also has its put and its write. `regions` are what could not go together; empty if
-    nothing could, since neither text was made from the other.
+    nothing could: neither text was made from the other, or the person's was taken whole.
     """
 
     path: str

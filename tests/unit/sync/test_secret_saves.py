@@ -127,6 +127,41 @@ def test_a_conflict_about_a_line_with_a_secret_shows_none() -> None:
     assert SECRET not in sides.files[copy.copy_path].decode()
 
 
+def test_a_conflict_beside_a_line_that_stayed_for_its_secret_is_told_in_its_place() -> None:
+    """The line is in the document and not in the text that was merged."""
+    sides, raw = Sides(), RAW + "- Dog: Rex\n- Cat: Tom\n- City: Oslo\n"
+    sides.save(PATH, raw)
+    sides.settle()
+    sides.now_ms += 3_600_000
+    sides.put(PATH, raw.replace(f"- Key: {SECRET} until May\n", "").replace("Rex", "Max"))
+    sides.save(PATH, raw.replace("- Dog: Rex\n", ""))
+
+    plan = sides.sync()
+
+    (copy,) = plan.copies
+    (region,) = copy.regions
+    assert (region.person, region.store) == ("", "- Dog: Max\n")
+    assert MARK in str(sides.text(PATH))
+    assert str(sides.text(PATH))[region.at :] == "- Cat: Tom\n- City: Oslo\n"
+
+
+def test_a_conflict_in_a_text_that_was_taken_whole_has_no_places() -> None:
+    """What the agent wrote elsewhere is not in that text: the other one stands for itself."""
+    sides, raw = Sides(), "- password: hunter2-horse\n- Name: Ana\n- Dog: Rex\n- Cat: Tom\n"
+    sides.save(PATH, raw)
+    sides.settle()
+    sides.now_ms += 3_600_000
+    sides.put(PATH, str(sides.text(PATH)).replace("password: ", "animal: ").replace("Rex", "Max"))
+    sides.save(PATH, raw.replace("- Dog: Rex\n", ""))
+
+    plan = sides.sync()
+
+    assert sides.files[PATH].decode() == raw.replace("- Dog: Rex\n", "")
+    (copy,) = plan.copies
+    assert "animal: " in copy.text
+    assert copy.regions == ()
+
+
 def test_a_moved_file_keeps_its_secret() -> None:
     """The move is known by the bytes."""
     sides = saved()

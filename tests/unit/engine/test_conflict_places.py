@@ -1,0 +1,75 @@
+"""The store's words come back in the places of a conflict, or nowhere: a place is never guessed."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+from reverie.engine import conflicts
+from reverie.engine.writing import Given, put_texts
+from reverie.errors import Conflict
+from reverie.store import Kind
+from support.stores import AT, opened, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reverie.store import Store, Writer
+
+PATH, BESIDE = "facts/user.md", "facts/user.sync-conflict-20261121-093000-abc123.md"
+TEXT = "- Role: pilot\n- Name: Ada\n- Role: pilot\n"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with opened(tmp_path / "store") as made:
+        yield made
+
+
+def settled(store: Store, *regions: dict[str, Any], keep: Literal["store", "both"] = "store") -> str:
+    """The document, once a conflict with these places is settled."""
+    ids = count(1)
+    held = {"id": "cnf_1", "path": PATH, "copy": BESIDE, "text": "other", "regions": list(regions), "openedAt": AT}
+
+    def noted(writer: Writer) -> None:
+        texts: dict[str, Given | None] = {PATH: Given(TEXT)}
+        put_texts(writer, texts, author="person", at=AT, new_id=lambda: f"mem_{next(ids)}")
+        writer.put(Kind.CONFLICT, ("cnf_1",), {**held, "operation": writer.number})
+
+    write(store, noted)
+    made = conflicts.resolve(
+        "default", "cnf_1", keep=keep, content=None, who="x", author="person", new_id=lambda: f"mem_new_{next(ids)}"
+    )
+    write(store, made.body)
+    with store.reader("default") as reader:
+        found = reader.get(Kind.DOCUMENT, (PATH,))
+    return str(found and found["content"])
+
+
+def test_a_place_that_is_known_is_taken(store: Store) -> None:
+    """Of words that are there twice as well, and of none."""
+    last = {"file": "- Role: pilot\n", "store": "- Role: cook\n", "at": TEXT.rindex("- Role")}
+    none = {"file": "", "store": "- Dog: Rex\n", "at": TEXT.index("- Name")}
+
+    assert settled(store, none, last) == "- Role: pilot\n- Dog: Rex\n- Name: Ada\n- Role: cook\n"
+
+
+@pytest.mark.parametrize("region", [{}, {"at": None}, {"at": 3}])
+def test_words_that_are_there_once_say_where_they_are(store: Store, region: dict[str, Any]) -> None:
+    """Whatever was noted, also before places were noted at all."""
+    region = {"file": "- Name: Ada\n", "store": "- Name: Eva\n", **region}
+
+    assert settled(store, region, keep="both") == TEXT.replace("Ada\n", "Ada\n- Name: Eva\n")
+
+
+@pytest.mark.parametrize("words", ["", "- Role: pilot\n", "- Cat: Tom\n"])
+@pytest.mark.parametrize("region", [{}, {"at": None}, {"at": 1_000}])
+def test_a_place_that_is_not_certain_is_refused(store: Store, words: str, region: dict[str, Any]) -> None:
+    """Words that are there twice, or not any more, or none at all; what to type is told."""
+    with pytest.raises(Conflict, match="not known for certain") as refused:
+        settled(store, {"file": words, "store": "- Dog: Rex\n", **region})
+
+    assert "reverie sync resolve ID --content FILE" in str(refused.value.hint)

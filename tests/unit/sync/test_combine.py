@@ -1,0 +1,37 @@
+"""Where the places of a merged text are in the document, if the two are not the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.sync.combine import relocated
+from reverie.sync.values import Region
+
+TEXT = "# T\n\n- one\n- two\n\n- three\n"
+
+
+@pytest.mark.parametrize(
+    ("person", "before", "put", "found"),
+    [
+        ("", "- two\n", TEXT, "- two\n"),
+        ("", "- two\n", "- kept\n" + TEXT, "- two\n"),
+        ("", "- two\n", TEXT.replace("- two", "- kept\n- two"), "- two\n"),
+        ("", "- two\n", TEXT.replace("- two", "- 2"), "- 2\n"),  # behind the line before
+        ("", "", "- kept\n" + TEXT, ""),
+        ("", "", TEXT + "- kept\n", "- kept\n"),
+        ("", "- two\n", TEXT.replace("one", "1").replace("two", "2"), None),
+        ("", "\n- three\n", TEXT.replace("two", "2"), None),  # an empty line may be any
+        ("- two\n", "- two\n", "- kept\n" + TEXT, "- two\n"),
+        ("- two\n", "- two\n", TEXT.replace("two", "2"), None),
+        ("- one\n- two\n", "- one\n", TEXT.replace("- two", "- kept\n- two"), None),
+    ],
+)
+def test_a_place_is_found_again_by_its_lines(person: str, before: str, put: str, found: str | None) -> None:
+    """Or it is not known: there is no guess."""
+    at = TEXT.index(before) if before else len(TEXT)
+
+    [region] = relocated((Region(person, "- else\n", at),), TEXT, put)
+
+    assert (region.person, region.store) == (person, "- else\n")
+    assert (None if region.at is None else put[region.at :][: len(found or "")]) == found
+    assert region.at is None or region.at == 0 or put[region.at - 1] == "\n"
