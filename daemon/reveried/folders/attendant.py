@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reverie.errors import ReverieError
+from reveried.flows.turns import to_the_end
 from reveried.folders.upkeep import Pause, Upkeep
 from reveried.log import logger
 
@@ -209,7 +210,7 @@ class Attendant:
         folder = self._folders.of(self._space)
         now_ms = self._now_ms()
         if folder.late.due is not None and folder.late.due <= now_ms:
-            self._paths |= await asyncio.to_thread(folder.late.settle, now_ms)
+            self._paths |= await to_the_end(asyncio.to_thread(folder.late.settle, now_ms))
         now = self._loop.time()
         if now >= self._grown_at + AGAIN_S and (growing := folder.growing):
             self._grown_at = now

@@ -6,14 +6,14 @@ import asyncio
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from reverie.engine import projecting, syncing
 from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, unexpected
 from reverie.ids import new_id
 from reverie.sync.scan import Read
 from reverie.sync.veil import Veil
-from reveried.flows.turns import turn
+from reveried.flows.turns import to_the_end, turn
 from reveried.folders.attendant import Attendant
 from reveried.folders.folder import Folder
 from reveried.folders.steps import Committed
@@ -38,6 +38,10 @@ __all__ = ["Folders", "Outcome"]
 PASSES_MAX = 8  # while a person saves again and again, or the store changes; the next hint tries anew
 PARTS_AT_ONCE = 4  # of a plan that wait for the writer together, so that one flush serves them
 ID_RANDOM_BYTES = 10
+CLOSE_MOST_S = 20.0  # at the end, for what still runs
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -77,6 +81,7 @@ class Folders:
         self._folders: dict[str, Folder] = {}
         self._attendants: dict[str, tuple[Attendant, asyncio.Task[None]]] = {}
         self._attending = False
+        self._running: dict[asyncio.Task[Any], str] = {}
 
     def of(self, space: str) -> Folder:
         """The folder of a space, known from its first use on."""
@@ -193,12 +198,12 @@ class Folders:
         """
         async with turn("files", space), turn("records", space):
             before = self.of(space)
-            if not await asyncio.to_thread(before.vacant):
+            if not await self._in_thread(space, before.vacant):
                 return
             await self._submit(syncing.begun_anew(space, at=self._clock()))
             self._folders[space] = begun = self._made(space)
             begun.late.take_over(before.late)
-            await asyncio.to_thread(before.close)
+            await self._in_thread(space, before.close)
             if space in self._attendants:
                 self._attendants[space][0].begin_anew()
 
@@ -206,7 +211,7 @@ class Folders:
         self, folder: Folder, wanted: set[str] | None, outcome: Outcome, *, deep: bool, accept: bool
     ) -> set[str]:
         """One look and what follows from it; the paths that are to be looked at again."""
-        looked, wrote = await asyncio.to_thread(_look_and_write, folder, wanted, deep=deep, accept=accept)
+        looked, wrote = await self._in_thread(folder.space, _look_and_write, folder, wanted, deep=deep, accept=accept)
         outcome.read += looked.read
         if wrote is None:
             try:
@@ -215,7 +220,7 @@ class Folders:
                 if not conflict.details.get("stale"):
                     raise
                 return set(looked.paths)
-            wrote = await asyncio.to_thread(folder.write, looked, committed)
+            wrote = await self._in_thread(folder.space, folder.write, looked, committed)
         outcome.written += wrote.written
         if looked.paths:
             self._written(folder.space)
@@ -251,7 +256,7 @@ class Folders:
             with _telling(folder, "records"):
                 records, gone = agreement.unrecorded()
                 if records or gone:
-                    await asyncio.to_thread(folder.flush)
+                    await self._in_thread(space, folder.flush)
                     await self._submit(syncing.recorded(space, records, gone, at=self._clock()), bulk=True)
                     agreement.recorded(records, gone)
 
@@ -267,7 +272,7 @@ class Folders:
                 await self._submit(projecting.relist(space, entries))
                 await self.sync(space, set())
             async with turn("files", space):
-                return await asyncio.to_thread(self.of(space).project)
+                return await self._in_thread(space, self.of(space).project)
 
     async def _quietly(self, space: str, paths: set[str] | None) -> None:
         try:
@@ -280,18 +285,38 @@ class Folders:
         if found is not None:
             found[0].written()
 
+    async def _in_thread(self, space: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Does what blocks. A caller keeps its turn until this has ended, and `close` waits for it."""
+        running = asyncio.create_task(asyncio.to_thread(work, *args, **kwargs))
+        self._running[running] = space
+        running.add_done_callback(self._running.pop)
+        return await to_the_end(running)
+
     async def close(self) -> None:
-        """Ends the loops, settles what was replaced a moment ago, and keeps what is agreed on."""
-        for attendant, task in self._attendants.values():
-            await attendant.stop()
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        """Ends the loops, settles what was replaced a moment ago, and keeps what is agreed on.
+
+        A folder at which something goes on for longer than `CLOSE_MOST_S` is left as it is.
+        """
+        busy = await self._ended()
         for space, folder in self._folders.items():
+            if space in busy:
+                logger("reveried.folders").error("a folder is still looked at, and not recorded", space=space)
+                continue
             try:
                 await self._end(space, folder)
             except Exception as error:  # noqa: BLE001 - the others are to be closed; the next start compares this one
                 _said(space, error, "a folder was not recorded")
             await asyncio.to_thread(folder.close)
+
+    async def _ended(self) -> set[str]:
+        """Ends the loops; the spaces at which something goes on."""
+        running = {task: space for space, (_, task) in self._attendants.items()}
+        for attendant, task in self._attendants.values():
+            await attendant.stop()
+            task.cancel()
+        running |= self._running
+        late = (await asyncio.wait(running, timeout=CLOSE_MOST_S))[1] if running else set()
+        return {running[task] for task in late}
 
     async def _end(self, space: str, folder: Folder) -> None:
         left = await asyncio.to_thread(folder.late.settle, None)

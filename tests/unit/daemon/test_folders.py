@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import shutil
+import threading
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,8 @@ from reverie.store import Kind, Store
 from reverie.sync.root import MARK, Root
 from reverie.sync.swap import put
 from reveried.folders import projection
-from reveried.folders.steps import Committed
+from reveried.folders.folder import Folder
+from reveried.folders.steps import Committed, Looked, Wrote
 from support.keeping import failing, folders
 from support.stores import AT
 
@@ -230,3 +232,73 @@ def test_one_folder_that_cannot_be_recorded_keeps_no_other_open(
         assert closed == ["default", "other"]
 
     asyncio.run(run())
+
+
+class Slow:
+    """A step of a folder that waits in its thread until it may go on."""
+
+    def __init__(self) -> None:
+        self.began, self.goes_on = threading.Event(), threading.Event()
+        self.inside = self.most = 0
+
+    def __call__(self, *_: Any, **__: Any) -> tuple[Looked, Wrote]:
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        self.began.set()
+        self.goes_on.wait(60)
+        self.inside -= 1
+        return Looked(), Wrote()
+
+
+def test_a_caller_that_is_cancelled_keeps_its_turn_until_its_look_has_ended(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two looks at one folder would each undo what the other does."""
+    slow = Slow()
+    monkeypatch.setattr("reveried.folders.folders._look_and_write", slow)
+
+    async def run() -> None:
+        kept = folders(store, tmp_path / "root", failing(store, "", None))
+        first = asyncio.create_task(kept.sync("default", None, whole=True))
+        await asyncio.to_thread(slow.began.wait, 60)
+        first.cancel()
+        second = asyncio.create_task(kept.sync("default", None, whole=True))
+        await asyncio.wait({first, second}, timeout=0.05)
+        assert not first.done()
+        first.cancel()
+        slow.goes_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        await second
+        assert slow.most == 1
+        await kept.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_the_end_waits_for_a_look_but_not_for_ever(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, *, ends: bool
+) -> None:
+    """A folder that is still looked at is neither recorded nor closed under the look; others are."""
+    slow, closed = Slow(), []
+    monkeypatch.setattr("reveried.folders.folders.CLOSE_MOST_S", 60.0 if ends else 0.05)
+    monkeypatch.setattr(Folder, "close", lambda folder: closed.append((folder.space, slow.inside)))
+
+    async def run() -> None:
+        kept = folders(store, tmp_path / "root", failing(store, "", None))
+        await kept.sync("other", None, whole=True)
+        monkeypatch.setattr("reveried.folders.folders._look_and_write", slow)
+        kept.attend(["default"])
+        await asyncio.to_thread(slow.began.wait, 60)
+        closing = asyncio.create_task(kept.close())
+        if ends:
+            await asyncio.wait({closing}, timeout=0.05)
+            assert not closing.done()
+            slow.goes_on.set()
+        await closing
+        slow.goes_on.set()
+
+    asyncio.run(run())
+
+    assert sorted(closed) == ([("default", 0), ("other", 0)] if ends else [("other", 1)])
