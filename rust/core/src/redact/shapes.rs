@@ -35,7 +35,11 @@ impl Found<'_> {
         let closes = |byte: &&u8| token.prefix == CLOSED && b"\"'`\n\r\t <&;".contains(byte);
         let until = until + self.bytes[until..].iter().take(1).take_while(closes).count();
         let scheme = if token.prefix.contains('/') { self.scheme_before(start) } else { 0 };
-        (begins && !is_digest(&self.bytes[start..until])).then_some(Span { start: start - scheme, end: until, kind: token.kind })
+        (begins && !is_digest(&self.bytes[start..until])).then_some(Span {
+            start: start - scheme,
+            end: until,
+            kind: token.kind,
+        })
     }
 
     /// The length of the scheme of an address that is itself the secret.
