@@ -85,7 +85,7 @@ def return_to(writer: Writer, operation: int, paths: Collection[str], *, whole: 
     Where not the `whole` space did: one that was settled since is open again if its copy is there again, and one that
     has lost its document or its copy to this is closed.
     """
-    for name in _touched_since(writer, operation):
+    for name in writer.touched(Kind.CONFLICT, operation):
         then = _as_of(writer, name, operation)
         if whole or _is_back(writer, then, paths):
             _become(writer, name, then)
@@ -236,16 +236,6 @@ def _as_of(reader: Reader, name: str, operation: int) -> dict[str, Any] | None:
     """A conflict as it was after `operation`; None where it was not open, or what it was is no longer kept."""
     past = reader.past(Kind.CONFLICT, (name,))
     return next((version.value for version in past if version.operation <= operation), None)
-
-
-def _touched_since(reader: Reader, operation: int) -> list[str]:
-    touched = {
-        str(change["key"][0])
-        for _, later in reader.scan(Kind.OPERATION, after=(operation,))
-        for change in later["changes"]
-        if change["kind"] == Kind.CONFLICT.value
-    }
-    return sorted(touched)
 
 
 def _is_back(reader: Reader, then: dict[str, Any] | None, paths: Collection[str]) -> bool:

@@ -72,12 +72,7 @@ class Listing:
         return max((held.updated_at for held in list(self.documents.values())), default=None)
 
     def _follow(self, reader: Reader, since: int) -> set[str]:
-        changed = {
-            str(change["key"][0])
-            for _, operation in reader.scan(Kind.OPERATION, after=(since,))
-            for change in operation["changes"]
-            if change["kind"] == Kind.DOCUMENT.value
-        }
+        changed = set(reader.touched(Kind.DOCUMENT, since))
         for path in changed:
             record = reader.get(Kind.DOCUMENT, (path,))
             if record is None:

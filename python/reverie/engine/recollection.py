@@ -52,13 +52,7 @@ class Recollection:
         return self._corpus.search(query, limit=limit, token_budget=token_budget, types=types, tags=tags)
 
     def _follow(self, reader: Reader, since: int) -> None:
-        changed = {
-            str(change["key"][0])
-            for _, operation in reader.scan(Kind.OPERATION, after=(since,))
-            for change in operation["changes"]
-            if change["kind"] == Kind.MEMORY.value
-        }
-        for memory_id in sorted(changed):
+        for memory_id in reader.touched(Kind.MEMORY, since):
             stored = reader.get(Kind.MEMORY, (memory_id,))
             if stored is None:
                 self._corpus.remove(memory_id)

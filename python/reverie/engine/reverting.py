@@ -127,7 +127,7 @@ def texts_at(
     Without `paths` those that changed after `since` (without it: after `operation`).
     """
     if paths is None:
-        paths = _touched_since(reader, operation if since is None else since)
+        paths = reader.touched(Kind.DOCUMENT, operation if since is None else since)
     return {path: text_at(reader, path, operation) for path in paths}
 
 
@@ -149,16 +149,6 @@ def text_at(reader: Reader, path: str, operation: int) -> Given | None:
         return None
     value = past[-1].value
     return None if value is None else Given(value["content"], value["ids"])
-
-
-def _touched_since(reader: Reader, operation: int) -> list[str]:
-    touched = {
-        str(change["key"][0])
-        for _, later in reader.scan(Kind.OPERATION, after=(operation,))
-        for change in later["changes"]
-        if change["kind"] == Kind.DOCUMENT.value
-    }
-    return sorted(touched)
 
 
 class _Answer:

@@ -106,6 +106,16 @@ class Reader:
         """The number of the last operation of this space; 0 where there is none."""
         return self.last_seq(Kind.OPERATION)
 
+    def touched(self, kind: Kind, since: int) -> list[str]:
+        """The names (first key part) of a kind that operations after `since` wrote or deleted, in their order."""
+        names = {
+            str(change["key"][0])
+            for _, operation in self.scan(Kind.OPERATION, after=(since,))
+            for change in operation["changes"]
+            if change["kind"] == kind.value
+        }
+        return sorted(names)
+
     def history(self, kind: Kind, key: Key) -> list[Version]:
         """Every version kept of a record, oldest first, the current one last; deletions among them."""
         return list(self.past(kind, key))[::-1]
