@@ -93,11 +93,13 @@ def _edited(cases: Sequence[Case], paths: set[str]) -> list[Renamed]:
     One whose very bytes are in another's place now was moved there, and the other's are where they are found.
     """
     left = [case for case in cases if case.path not in paths and not is_conflict_copy(case.path)]
+    gone = [case for case in left if _is_gone(case) and is_unchanged_in_store(case)]
+    new = [case for case in left if _is_new(case)]
+    if not gone or not new:
+        return []
     over = [case for case in cases if case.seen is not None and case.known and _is_saved(case, case.seen)]
     came = {sha256(case.seen or b"") for case in over}
     went = {case.known.sha256 for case in over if case.known}
-    gone = [case for case in left if _is_gone(case) and is_unchanged_in_store(case)]
-    new = [case for case in left if _is_new(case)]
     return renamed(
         [case for case in gone if case.known is None or case.known.sha256 not in came],
         [case for case in new if sha256(case.seen or b"") not in went],
