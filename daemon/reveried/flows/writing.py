@@ -104,9 +104,7 @@ async def append(
 async def delete(services: Services, space: str, path: str, *, who: str, if_match: str | None) -> dict[str, Any]:
     """What `DELETE /v1/documents/{path}` answers."""
     write = documents.delete(space, path, who=who, author="agent", if_match=if_match)
-    with services.store.reader(space) as reader:
-        held = reader.get(Kind.DOCUMENT, (path,))
-    return await _written(services, space, path, write, takes="" if held is None else held["content"])
+    return await _written(services, space, path, write, deletes="")
 
 
 async def remember(
@@ -159,20 +157,21 @@ async def forget(services: Services, space: str, memory_id: str, *, who: str, au
     """What `DELETE /v1/memories/{id}` answers."""
     seen = _seen(services, space, memory_id)
     write = memories.forget(space, memory_id, who=who, author=author, seen=seen)
-    return await _written(services, space, seen["document"], write, takes=seen["content"])
+    return await _written(services, space, seen["document"], write, deletes=seen["content"])
 
 
 async def _written(
-    services: Services, space: str, path: str, write: Write[dict[str, Any]], *, takes: str = ""
+    services: Services, space: str, path: str, write: Write[dict[str, Any]], *, deletes: str | None = None
 ) -> dict[str, Any]:
     """Takes in what a person saved there, commits, and puts the document on disk before anyone is told.
 
-    `takes` is the text that goes. Raises Conflict where no file can be written, and where a person's secret would go.
+    `deletes` are the words that go, "" stands for all of them. Raises Conflict where no file can be written, and where
+    a person's secret would go.
     """
     await services.folders.take_in(space, {path})
     _refuse_blocked(services, space, path)
-    if is_veiled(takes):
-        await _refuse_secret(services, space, path, takes)
+    if deletes is not None:
+        await _refuse_secret(services, space, path, deletes)
     done = (await services.submit(write)).value
     await services.folders.publish(space, {path})
     return dict(done)
@@ -188,9 +187,11 @@ def _refuse_blocked(services: Services, space: str, path: str) -> None:
         )
 
 
-async def _refuse_secret(services: Services, space: str, path: str, takes: str) -> None:
+async def _refuse_secret(services: Services, space: str, path: str, words: str) -> None:
     """A secret is in the file alone: nobody could bring it back, so only a person takes it out."""
-    if any(marker in takes for marker in await services.folders.secrets(space, path)):
+    if words and not is_veiled(words):
+        return
+    if any(not words or marker in words for marker in await services.folders.secrets(space, path)):
         raise Conflict(
             f"{path!r} holds a secret there, which only you can remove",
             hint=f"edit or delete the file: {services.folders.root_of(space) / path}",

@@ -12,7 +12,7 @@ from reverie.ids import new_id
 from reverie.sync.look import sha256
 from reverie.sync.node import Refusal
 from reverie.sync.reconcile import reconcile
-from reverie.sync.scan import Limits
+from reverie.sync.scan import Limits, Read
 from reverie.sync.swap import Overtaken, put, take
 from reverie.sync.values import Remove, Rules
 from reverie.sync.veil import Veil
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Store
     from reverie.sync.node import Stamp
     from reverie.sync.root import Root
-    from reverie.sync.scan import Read
     from reverie.sync.values import Case, Write
     from reveried.config import Sync
     from reveried.folders.steps import Committed
@@ -362,16 +361,14 @@ class Folder:
             return projecting.record(reader, path, self.listing)
 
     def refusal(self, path: str) -> Refusal | None:
-        """Why no file can be at a path, as it was when that was last looked at; one that is being written can.
-
-        So can one of a folder that has too many.
-        """
+        """Why no file can be at a path, as it was last looked at; one that is being written can, and one too many."""
         found = self._sight.covering(path)
         return None if found is None or found.reason in {"growing", "too_many"} else found
 
-    def found(self, path: str) -> Read | Refusal | None:
-        """What is at a path now; None also where the folder was not opened yet."""
-        return None if self._site.root is None else self._sight.read(self._site.root, path)
+    def secrets(self, path: str) -> frozenset[str]:
+        """What stands in the store's text for the secrets that the file at a path holds now."""
+        found = None if self._site.root is None else self._sight.read(self._site.root, path)
+        return Veil.of(found.data.decode(), self._redactor).markers if isinstance(found, Read) else frozenset()
 
     def told(self) -> dict[str, Any]:
         """How the folder stands, as the wire tells it."""

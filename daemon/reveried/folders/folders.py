@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from reverie.engine import projecting, syncing
 from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, unexpected
 from reverie.ids import new_id
-from reverie.sync.scan import Read
-from reverie.sync.veil import Veil
 from reveried.flows.turns import to_the_end, turn
 from reveried.folders.attendant import Attendant
 from reveried.folders.folder import Folder
@@ -141,8 +139,8 @@ class Folders:
 
     async def secrets(self, space: str, path: str) -> frozenset[str]:
         """What stands in the store's text for the secrets that the file at a path holds now."""
-        found = await asyncio.to_thread(self.of(space).found, path)
-        return Veil.of(found.data.decode(), self._redactor).markers if isinstance(found, Read) else frozenset()
+        async with turn("files", space):
+            return await self._in_thread(space, self.of(space).secrets, path)
 
     async def take_in(self, space: str, paths: Iterable[str]) -> None:
         """What people saved at these paths, before somebody else changes them; a stopped folder is passed by."""

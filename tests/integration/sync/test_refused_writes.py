@@ -61,6 +61,10 @@ def test_what_holds_a_secret_is_not_deleted_by_a_call() -> None:
         assert KEY in own.path("facts/keys.md").read_text()
         assert "blue" not in own.path("facts/keys.md").read_text()
 
+        own.save("facts/fresh.md", f"# Fresh\n\n{KEY}")  # nobody has looked at it yet
+        with pytest.raises(Conflict, match="secret"):
+            own.client.delete_document("facts/fresh.md")
+
         own.path("facts/keys.md").write_text("# Keys\n\n- Password: see the safe\n")
         own.agree()
         own.client.delete_document("facts/keys.md")
