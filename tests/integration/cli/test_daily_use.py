@@ -99,13 +99,18 @@ def test_a_day(cli: Cli, home: Path) -> None:
     assert cli("down", "--json").json == {"stopped": False}
 
 
-def test_a_backup_on_a_new_machine(cli: Cli, home: Path) -> None:
-    """The folder is written out by itself: nothing was there that could come back."""
+def backed_up(cli: Cli, copy: Path) -> None:
+    """One memory, in its file, and a backup of the store; the daemon has stopped."""
     check(cli("up"), "The daemon is running")
     check(cli("remember", "Name: Ann"))
     check(cli("sync", "now"))
     check(cli("down"), "The daemon has stopped")
-    check(cli("backup", str(home / "copy")), "checked.")
+    check(cli("backup", str(copy)), "checked.")
+
+
+def test_a_backup_on_a_new_machine(cli: Cli, home: Path) -> None:
+    """The folder is written out by itself: nothing was there that could come back."""
+    backed_up(cli, home / "copy")
     (home / "r").rename(home / "old")
     done = check(cli("restore", str(home / "copy")), "Next: reverie up")
     assert "--accept-folder" not in done.out
@@ -121,11 +126,7 @@ def test_a_backup_on_a_new_machine(cli: Cli, home: Path) -> None:
 
 def test_a_backup_beside_a_disk_that_is_not_mounted(cli: Cli, home: Path) -> None:
     """The folder may come back, so nothing is written by itself; what to type is said, and does it."""
-    check(cli("up"), "The daemon is running")
-    check(cli("remember", "Name: Ann"))
-    check(cli("sync", "now"))
-    check(cli("down"), "The daemon has stopped")
-    check(cli("backup", str(home / "copy")), "checked.")
+    backed_up(cli, home / "copy")
     folder = home / "r" / "root" / "default"
     folder.rename(home / "disk")
     check(cli("restore", str(home / "copy")), f"{folder} is not there", "reverie sync now --accept-folder")
