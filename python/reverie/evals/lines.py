@@ -27,9 +27,9 @@ _NOBODY: Final = ("[Request interrupted", "Caveat:", "Base directory for this sk
 class Line:
     """One user or assistant line of the main conversation.
 
-    `text` is everything it holds: words, the input of its calls as JSON with line breaks, results. `said` are the words
-    alone, without what a client added to them. `place` is the entry's place in the file; `reply` tells the lines of one
-    reply together.
+    `text` is everything it holds: words, the input of its calls as JSON with real line breaks and tabs, results.
+    `said` are the words alone, without what a client added to them. `place` is the entry's place in the file; `reply`
+    tells the lines of one reply together.
     """
 
     place: int
@@ -88,8 +88,16 @@ def _block(block: Json) -> str:
         case {"type": "text", "text": str(text)}:
             return text
         case {"type": "tool_use"}:
-            return json.dumps(block.get("input", {}), ensure_ascii=False).replace("\\n", "\n")
+            return _unescape_whitespace(json.dumps(block.get("input", {}), ensure_ascii=False))
         case {"type": "tool_result"}:
             return _text(block.get("content"))
         case _:
             return ""
+
+
+def _unescape_whitespace(dumped: str) -> str:
+    r"""Return JSON text with its escapes `\n` and `\t` as real line breaks and tabs.
+
+    Left escaped, their letters would join the word that follows: `"\tparse_header"` would hold the name `tparse_header`.
+    """
+    return dumped.replace(r"\n", "\n").replace(r"\t", "\t")

@@ -12,6 +12,7 @@ from reverie import tokens
 from reverie.context import render
 from reverie.errors import ValidationError
 from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, continuity
+from reverie.evals.events import events
 from reverie.evals.picture import svg
 from reverie.evals.texts import context_of
 from reverie.importers.files import entries
@@ -126,6 +127,14 @@ def test_figures_agree_with_the_judge(name: str) -> None:
         _agrees(judge, event, judge.cut(judge.tail(event["pre"], 10**6, budget), budget), row(report, TAIL, budget))
         _agrees(judge, event, judge.cut(judge.prose(event["pre"], budget), budget), row(report, TALK, budget))
     _agrees(judge, event, event["summary"], row(report, CLIENT, None))
+
+
+def test_events_agree_with_the_judge() -> None:
+    """Every real session has the judge's events, with the same needed names, the words near each and what was asked."""
+    judge = _judge(shared("eval/continuity_bench.py"))
+    for path in sessions():
+        ours = [(list(e.needed), e.near, e.asked) for e in events(str(path), list(entries(path, tokens=False)))]
+        assert ours == [(e["needed"], e["around"], e["asked"]) for e in judge.events(str(path))], path.name
 
 
 def _agrees(judge: Any, event: Any, text: str, ours: Any) -> None:

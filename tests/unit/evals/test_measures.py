@@ -131,6 +131,16 @@ def test_lines_are_what_was_said() -> None:
     assert lines[3].text == "a skill"
 
 
+def test_names_in_tool_inputs_are_read_after_their_white_space() -> None:
+    """A name indented by a tab or at the beginning of a line is the name itself, without the letter of the escape."""
+    story = Transcript()
+    code = "func main() {\n\tparse_header(x)\n\n\t\tread_body(y)\n}"
+    story.assistant({"type": "tool_use", "id": "t1", "name": "Write", "input": {"content": code}})
+    (line,) = lines_of(stored(story.bytes()))
+    assert names(line.text) == ["parse_header", "read_body"]
+    assert code in line.text
+
+
 def test_baselines_fit_and_take_the_newest() -> None:
     """The tail stops at the first line too long for it; the talk goes on to shorter ones."""
     story = Transcript()
