@@ -98,6 +98,6 @@ def _block(block: Json) -> str:
 def _unescape_whitespace(dumped: str) -> str:
     r"""Return JSON text with its escapes `\n` and `\t` as real line breaks and tabs.
 
-    Left escaped, their letters would join the word that follows: `"\tparse_header"` would hold the name `tparse_header`.
+    Left escaped, their letters would join the word after them: `"\tparse_header"` would hold the name `tparse_header`.
     """
     return dumped.replace(r"\n", "\n").replace(r"\t", "\t")
