@@ -9,7 +9,7 @@ from typing import get_args
 
 from reverie.paths import Layout
 from reverie.redact import KINDS, Redactor, marks
-from reverie.sync.node import Reason, refused
+from reverie.sync.file_status import Reason, refused
 from reveried.cli.reference import markdown as commands_page
 from reveried.config import parse
 from reveried.config_keys import KEYS

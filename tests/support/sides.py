@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from reverie.align import align
 from reverie.redact import Redactor
-from reverie.sync.look import sha256
 from reverie.sync.reconcile import reconcile
+from reverie.sync.redaction_view import Veil
+from reverie.sync.scan_context import sha256
 from reverie.sync.values import Case, Held, Known, Plan, Remove, Rules, Version, Write
-from reverie.sync.veil import Veil
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

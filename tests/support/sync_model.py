@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reverie.sync.ancestor import cost
-from reverie.sync.look import is_ours, sha256
+from reverie.sync.scan_context import is_ours, sha256
 from reverie.sync.values import Rules
 from support.sides import MINUTE, REDACTOR, Sides
 from support.sync_texts import SECRET_START, Texts, fewer, is_secret, words

@@ -9,7 +9,7 @@ from reverie.engine import documents, memories
 from reverie.errors import Conflict
 from reverie.paths import spelled_otherwise
 from reverie.store import Kind
-from reverie.sync.veil import is_veiled
+from reverie.sync.redaction_view import is_veiled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

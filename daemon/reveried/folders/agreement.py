@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from reverie.sync.node import Stamp
+    from reverie.sync.file_status import Stamp
     from reverie.sync.values import Known
 
 __all__ = ["Agreement"]

@@ -9,13 +9,13 @@ from reverie.engine import projecting, syncing
 from reverie.engine.listing import Listing
 from reverie.errors import ReverieError, unexpected
 from reverie.ids import new_id
-from reverie.sync.look import sha256
-from reverie.sync.node import Refusal
+from reverie.sync.file_status import Refusal
 from reverie.sync.reconcile import reconcile
+from reverie.sync.redaction_view import Veil
 from reverie.sync.scan import Limits, Read
+from reverie.sync.scan_context import sha256
 from reverie.sync.swap import Overtaken, put, take
 from reverie.sync.values import Remove, Rules
-from reverie.sync.veil import Veil
 from reveried.folders.agreement import Agreement
 from reveried.folders.late import LateSaves
 from reveried.folders.projection import Projection
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from reverie.projections import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Reader, Store
-    from reverie.sync.node import Stamp
+    from reverie.sync.file_status import Stamp
     from reverie.sync.root import Root
     from reverie.sync.values import Case, Write
     from reveried.config import Sync

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reverie.projections import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Store
-    from reverie.sync.node import Refusal
+    from reverie.sync.file_status import Refusal
     from reverie.sync.values import Plan
     from reveried.config import Config
     from reveried.folders.steps import Looked, Wrote

@@ -10,13 +10,13 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from reverie.documents.form import conflict_copy
-from reverie.sync.look import sha256
 from reverie.sync.scan import no_text
+from reverie.sync.scan_context import sha256
 from reverie.sync.swap import Placed, put
 
 if TYPE_CHECKING:
-    from reverie.sync.displaced import Displaced, Left
     from reverie.sync.root import Root
+    from reverie.sync.swap_recovery import Displaced, Left
 
 __all__ = ["LateSaves", "Saved"]
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from reverie.engine.listing import Listing
     from reverie.store import Reader
-    from reverie.sync.displaced import Displaced
     from reverie.sync.root import Root
+    from reverie.sync.swap_recovery import Displaced
 
 __all__ = ["Projection"]
 

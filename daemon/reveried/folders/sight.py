@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.sync.node import Refusal
+from reverie.sync.file_status import Refusal
 from reverie.sync.scan import Names, covering, look, read, scan
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from reverie.sync.node import Stamp
+    from reverie.sync.file_status import Stamp
     from reverie.sync.root import Root
     from reverie.sync.scan import Limits, Read
 

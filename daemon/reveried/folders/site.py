@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict, ReverieError
-from reverie.sync.displaced import recover
-from reverie.sync.node import refused
+from reverie.sync.file_status import refused
 from reverie.sync.root import Root
 from reverie.sync.swap import Overtaken, put
+from reverie.sync.swap_recovery import recover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from reverie.sync.displaced import Left
-    from reverie.sync.node import Refusal
+    from reverie.sync.file_status import Refusal
+    from reverie.sync.swap_recovery import Left
     from reveried.folders.late import LateSaves
 
 __all__ = ["Site"]

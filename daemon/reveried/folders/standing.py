@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.errors import ReverieError
-    from reverie.sync.node import Refusal
+    from reverie.sync.file_status import Refusal
 
 __all__ = ["standing"]
 

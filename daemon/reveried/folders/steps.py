@@ -9,7 +9,7 @@ from reverie.sync.values import Plan
 
 if TYPE_CHECKING:
     from reverie.errors import ReverieError
-    from reverie.sync.node import Stamp
+    from reverie.sync.file_status import Stamp
     from reveried.folders.late import Saved
 
 __all__ = ["Committed", "Looked", "Wrote"]

@@ -15,7 +15,7 @@ from reverie.engine.writing import Given, put_texts
 from reverie.errors import Conflict
 from reverie.paths import is_ours as is_projected
 from reverie.store import Kind, Write
-from reverie.sync.look import is_ours, sha256
+from reverie.sync.scan_context import is_ours, sha256
 from reverie.sync.values import Case, Held, Known, Plan, Version
 
 if TYPE_CHECKING:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reverie.sync.combine import combine
-from reverie.sync.look import is_ours, sha256
+from reverie.sync.merge_plan import if_new, settled, shown
 from reverie.sync.origin import is_unrecorded, origin
-from reverie.sync.settle import if_new, settled, shown
+from reverie.sync.scan_context import is_ours, sha256
+from reverie.sync.three_way import combine
 from reverie.sync.values import Delete, Kept, Known, Plan, Put, Remove, Saved, Write
 
 if TYPE_CHECKING:
-    from reverie.sync.look import Look
+    from reverie.sync.redaction_view import Veil
+    from reverie.sync.scan_context import Look
     from reverie.sync.values import Case, Held
-    from reverie.sync.veil import Veil
 
 __all__ = ["decide", "is_unchanged_in_store"]
 

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from reverie.documents.form import is_conflict_copy
 from reverie.sync.decide import decide, is_unchanged_in_store
-from reverie.sync.look import Look, is_ours, sha256
 from reverie.sync.origin import is_earlier
 from reverie.sync.renamed import Renamed, moved, renamed, renamed_plan
+from reverie.sync.scan_context import Look, is_ours, sha256
 from reverie.sync.values import Case, Plan, Rules, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from reverie.sync.veil import Veil
+    from reverie.sync.redaction_view import Veil
 
 __all__ = ["reconcile"]
 

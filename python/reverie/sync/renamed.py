@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reverie.sync.combine import combine, relocated
-from reverie.sync.look import sha256
+from reverie.sync.merge_plan import carried, copied
 from reverie.sync.origin import origin
-from reverie.sync.settle import carried, copied
+from reverie.sync.scan_context import sha256
+from reverie.sync.three_way import combine, relocated
 from reverie.sync.values import Case, Delete, Known, Moved, Plan, Put, Saved, Write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reverie.sync.look import Look
-    from reverie.sync.veil import Veil
+    from reverie.sync.redaction_view import Veil
+    from reverie.sync.scan_context import Look
 
 __all__ = ["Renamed", "moved", "renamed", "renamed_plan"]
 

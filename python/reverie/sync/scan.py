@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from reverie import files, kernel
 from reverie.documents import holds_too_many
 from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fault
-from reverie.sync.node import Limits, Reason, Refusal, Stamp, judged, refused, unreachable
+from reverie.sync.file_status import Limits, Reason, Refusal, Stamp, judged, refused, unreachable
 from reverie.sync.walk import Names, Walk
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from reverie import files, kernel
-from reverie.sync.displaced import READ, Displaced, Left, SwapName, digest_at, digest_of, recover, whole
-from reverie.sync.dress import dress
-from reverie.sync.node import Stamp
-from reverie.sync.place import Place, failing, link, opened, placed, rename_new
+from reverie.sync.file_slot import Place, failing, link, opened, placed, rename_new
+from reverie.sync.file_status import Stamp
+from reverie.sync.metadata import dress
+from reverie.sync.swap_recovery import READ, Displaced, Left, SwapName, digest_at, digest_of, recover, whole
 
 if TYPE_CHECKING:
     from reverie.sync.root import Root

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from reverie import files
 from reverie.documents import is_conflict_copy
 from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fault, folded
-from reverie.sync.node import Limits, Refusal, Stamp, judged, refused, unreachable
+from reverie.sync.file_status import Limits, Refusal, Stamp, judged, refused, unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError, ValidationError
 from reverie.paths import safe_relative
-from reverie.sync.node import Stamp
+from reverie.sync.file_status import Stamp
 from reverie.sync.scan import Read, look, read, scan
 from reverie.sync.swap import Overtaken, Placed, Taken, put, take
 from support.payloads import forms, payloads

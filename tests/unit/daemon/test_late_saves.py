@@ -9,7 +9,7 @@ import pytest
 from reveried.folders.late import LateSaves
 
 if TYPE_CHECKING:
-    from reverie.sync.displaced import Displaced
+    from reverie.sync.swap_recovery import Displaced
 
 
 def test_a_save_that_came_while_another_look_was_carried_out_waits_on() -> None:

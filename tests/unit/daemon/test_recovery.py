@@ -13,8 +13,8 @@ from reverie.engine import documents
 from reverie.errors import StorageFailed
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.sync import displaced
-from reverie.sync.displaced import SwapName
+from reverie.sync import swap_recovery
+from reverie.sync.swap_recovery import SwapName
 from support.keeping import NOW_MS, failing, folders
 from support.stores import AT
 
@@ -136,7 +136,7 @@ def test_what_could_not_be_read_at_first_is_recovered_with_the_next_look(
         swap.mkdir(exist_ok=True)
         (swap / str(SwapName.of(NOTE, ours, theirs))).write_text(TEXT + "- words\n", encoding="utf-8")
 
-        second, real, asked = place.keeper(), displaced.whole, []
+        second, real, asked = place.keeper(), swap_recovery.whole, []
 
         def whole(handle: int) -> bytes | None:
             asked.append(handle)
@@ -144,7 +144,7 @@ def test_what_could_not_be_read_at_first_is_recovered_with_the_next_look(
                 raise OSError(5, "Input/output error")
             return real(handle)
 
-        monkeypatch.setattr(displaced, "whole", whole)
+        monkeypatch.setattr(swap_recovery, "whole", whole)
         with pytest.raises(StorageFailed):
             await second.sync("default", None, whole=True)
         await place.settle(second)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, cast
 
-from reverie.sync.node import Limits, Refusal, Stamp, refused
+from reverie.sync.file_status import Limits, Refusal, Stamp, refused
 from reverie.sync.root import Root
 from reveried.folders.sight import Sight
 

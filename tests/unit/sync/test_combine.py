@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.combine import relocated
+from reverie.sync.three_way import relocated
 from reverie.sync.values import Region
 
 TEXT = "# T\n\n- one\n- two\n\n- three\n"

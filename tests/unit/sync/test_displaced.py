@@ -11,8 +11,8 @@ import pytest
 
 from reverie import files, kernel
 from reverie.errors import Forbidden
-from reverie.sync import displaced as displacing
-from reverie.sync.dress import dress
+from reverie.sync import swap_recovery as displacing
+from reverie.sync.metadata import dress
 from reverie.sync.root import Root
 from reverie.sync.swap import Overtaken, Placed, put, recover, take
 

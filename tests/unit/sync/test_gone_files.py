@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.look import sha256
+from reverie.sync.scan_context import sha256
 from reverie.sync.values import Known, Moved, Plan, Rules, Stop
 from support.sides import BASE, MINUTE, PATH, Sides, agreed, copies, same
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reverie.sync.look import sha256
+from reverie.sync.scan_context import sha256
 from reverie.sync.values import Plan
 from support.sides import BASE, PATH, Sides, agreed, copies, same
 

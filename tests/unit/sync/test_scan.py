@@ -11,7 +11,7 @@ import pytest
 
 from reverie.documents import ITEMS_MAX
 from reverie.sync import scan as looking
-from reverie.sync.node import Limits, Refusal, Stamp
+from reverie.sync.file_status import Limits, Refusal, Stamp
 from reverie.sync.root import Root
 from reverie.sync.scan import Read, look, read, scan
 

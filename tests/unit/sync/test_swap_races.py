@@ -12,8 +12,8 @@ import pytest
 
 from reverie import kernel
 from reverie.errors import StorageFailed
-from reverie.sync import displaced as displacing
-from reverie.sync.place import Place
+from reverie.sync import swap_recovery as displacing
+from reverie.sync.file_slot import Place
 from reverie.sync.root import Root
 from reverie.sync.swap import Overtaken, Placed, put, take
 

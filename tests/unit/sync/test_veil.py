@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.sync.veil import Veil
+from reverie.sync.redaction_view import Veil
 from support.sides import REDACTOR
 from support.soak import count
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reverie.documents.form import conflict_copy
-from reverie.sync.combine import relocated
-from reverie.sync.look import is_ours, sha256
+from reverie.sync.scan_context import is_ours, sha256
+from reverie.sync.three_way import relocated
 from reverie.sync.values import Copy, Kept, Known, Plan, Put, Saved, Shown, Write
 
 if TYPE_CHECKING:
-    from reverie.sync.look import Look
+    from reverie.sync.redaction_view import Veil
+    from reverie.sync.scan_context import Look
     from reverie.sync.values import Case, Held, Region
-    from reverie.sync.veil import Veil
 
 __all__ = ["carried", "copied", "if_new", "settled", "shown"]
 

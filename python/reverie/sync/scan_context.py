@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reverie.sync.redaction_view import Veil
     from reverie.sync.values import Known, Rules
-    from reverie.sync.veil import Veil
 
 __all__ = ["Look", "is_ours", "sha256"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from reverie import files, kernel
 from reverie.errors import Forbidden, StorageFailed
-from reverie.sync.displaced import READ, SWAP, Displaced, digest_at, swap_folder
+from reverie.sync.swap_recovery import READ, SWAP, Displaced, digest_at, swap_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
