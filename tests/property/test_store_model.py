@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from reverie.errors import Conflict, NotFound
 from reverie.store import Done, Failed, Kind, Store, Write, Writer
 from reverie.store.check import check
-from reverie.store.trust import walk
+from reverie.store.integrity import walk
 from reverie.store.undo import restore
 from support.soak import count
 from support.stores import AT, opened

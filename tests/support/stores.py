@@ -10,7 +10,7 @@ import lmdb
 from reverie.store import Done, Failed, Store, Write
 from reverie.store.env import options
 from reverie.store.keys import record_key, space_prefix
-from reverie.store.moments import from_ms, to_ms
+from reverie.store.timestamps import from_ms, to_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

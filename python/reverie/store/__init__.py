@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from reverie.store.anchor import needs_check
-from reverie.store.batch import Done, Failed, Write
 from reverie.store.codec import Redactor, Sealed, open_sealed, seal
+from reverie.store.group_commit import Done, Failed, Write
 from reverie.store.lock import StoreLock
 from reverie.store.reader import Reader, Version
+from reverie.store.rollback_guard import needs_check
 from reverie.store.schema import RULES, SYSTEM_SPACE, Key, Kind
 from reverie.store.store import Store
 from reverie.store.writer import Writer

@@ -10,6 +10,7 @@ import lmdb
 
 from reverie.errors import Damaged
 from reverie.store.codec import EXTERNAL, GONE, HASH_BYTES, Record, arrived, open_record, unbind
+from reverie.store.collection_checksum import Tally, collection, kind_of
 from reverie.store.header import Header
 from reverie.store.keys import (
     decode,
@@ -23,7 +24,6 @@ from reverie.store.keys import (
     split,
 )
 from reverie.store.schema import RULES, SYSTEM_SPACE, Kind
-from reverie.store.tally import Tally, collection, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

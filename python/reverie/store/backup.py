@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict, Damaged, DiskFull, NotFound, StorageFailed, ValidationError
-from reverie.store.anchor import sync_folder
 from reverie.store.check import run_check
 from reverie.store.lock import StoreLock
+from reverie.store.rollback_guard import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,10 +19,10 @@ import orjson
 from lmdb import verify
 
 from reverie.errors import ReverieError, StorageFailed
-from reverie.store.anchor import AnchorFile
 from reverie.store.audit import Audit, Problem
 from reverie.store.env import MAP_BYTES, options
 from reverie.store.lock import StoreLock
+from reverie.store.rollback_guard import AnchorFile
 from reverie.store.schema import SYSTEM_SPACE
 
 if TYPE_CHECKING:

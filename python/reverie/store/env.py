@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import lmdb
 
 from reverie.errors import Busy, Damaged, StorageFailed
-from reverie.store.anchor import sync_folder
-from reverie.store.faults import reading
+from reverie.store.lmdb_errors import reading
+from reverie.store.rollback_guard import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

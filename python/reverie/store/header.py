@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.errors import Damaged
 from reverie.store.codec import HASH_BYTES, bind, open_record, seal_own, unbind
-from reverie.store.faults import reading
+from reverie.store.collection_checksum import Tally
+from reverie.store.integrity import header_key
+from reverie.store.lmdb_errors import reading
 from reverie.store.schema import FORMAT
-from reverie.store.tally import Tally
-from reverie.store.trust import header_key
 
 if TYPE_CHECKING:
     import lmdb

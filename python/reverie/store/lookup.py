@@ -8,11 +8,11 @@ import lmdb
 
 from reverie.errors import Damaged
 from reverie.store.codec import EXTERNAL, Record, Sealed, arrived, open_record, open_whole, unbind
-from reverie.store.faults import translate
+from reverie.store.collection_checksum import Tally, tally_key
+from reverie.store.integrity import records, stored_tally
 from reverie.store.keys import name, record_key
+from reverie.store.lmdb_errors import translate
 from reverie.store.schema import Kind
-from reverie.store.tally import Tally, tally_key
-from reverie.store.trust import records, stored_tally
 
 __all__ = ["Lookup"]
 

@@ -10,18 +10,18 @@ import lmdb
 
 from reverie.errors import Damaged, NotFound, ValidationError
 from reverie.store.codec import GONE, Record, unbind
-from reverie.store.faults import translate
+from reverie.store.collection_checksum import Tally
 from reverie.store.keys import decode, encode, kind_prefix, name, number, prefix_end, record_key
-from reverie.store.moments import from_ms
+from reverie.store.lmdb_errors import translate
 from reverie.store.schema import RULES, Key, Kind
-from reverie.store.tally import Tally
+from reverie.store.timestamps import from_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reverie.store.codec import Sealed
+    from reverie.store.integrity import Trust
     from reverie.store.lookup import Lookup
-    from reverie.store.trust import Trust
 
 __all__ = ["Reader", "Version"]
 

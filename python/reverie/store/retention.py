@@ -14,7 +14,7 @@ from reverie.store.schema import RULES, Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reverie.store.draft import Draft
+    from reverie.store.write_txn import Draft
     from reverie.store.writer import Writer
 
 __all__ = ["STEP_RECORDS", "Rules", "Step", "prune"]

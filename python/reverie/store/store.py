@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, Self
 import lmdb
 
 from reverie.errors import Damaged, ReverieError, StorageFailed
-from reverie.store.anchor import Anchor, AnchorFile
-from reverie.store.batch import Batch, Done, Failed, Write
 from reverie.store.env import MAP_BYTES, Environment
-from reverie.store.faults import commit_error, translate
+from reverie.store.group_commit import Batch, Done, Failed, Write
 from reverie.store.header import Header
+from reverie.store.integrity import Trust
 from reverie.store.keys import space_prefix
+from reverie.store.lmdb_errors import commit_error, translate
 from reverie.store.lock import StoreLock
 from reverie.store.lookup import Lookup
 from reverie.store.migrations import MIGRATIONS, Migration, apply_missing
-from reverie.store.moments import to_ms
 from reverie.store.reader import Reader
-from reverie.store.trust import Trust
+from reverie.store.rollback_guard import Anchor, AnchorFile
+from reverie.store.timestamps import to_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

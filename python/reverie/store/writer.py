@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from reverie.errors import ValidationError
 from reverie.store.codec import Record, Redactor, Sealed, seal, tombstone
 from reverie.store.keys import decode, encode, kind_prefix, number, record_key
-from reverie.store.moments import from_ms
 from reverie.store.reader import Reader, versions_prefix
 from reverie.store.schema import EVENTS_MAX, RULES, Key, Kind, Rule
+from reverie.store.timestamps import from_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reverie.store.draft import Draft
-    from reverie.store.trust import Trust
+    from reverie.store.integrity import Trust
+    from reverie.store.write_txn import Draft
 
 __all__ = ["Writer"]
 

@@ -19,9 +19,9 @@ from reverie.store import audit as audit_module
 from reverie.store.audit import Audit
 from reverie.store.check import FILE, RECORDS, SOUND, CheckReport, check, main, run_check
 from reverie.store.codec import bind, seal_own
+from reverie.store.collection_checksum import tally_key
+from reverie.store.integrity import header_key, root_key
 from reverie.store.keys import encode, kind_prefix, space_prefix
-from reverie.store.tally import tally_key
-from reverie.store.trust import header_key, root_key
 from support.soak import count
 from support.stores import MASKING, SPACE, opened, put, raw, raw_key, write
 

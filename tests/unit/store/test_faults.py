@@ -10,10 +10,10 @@ import lmdb
 import pytest
 
 from reverie.errors import Busy, Damaged, DiskFull, ReverieError, StorageFailed
-from reverie.store import Kind, Store, faults
-from reverie.store.batch import Batch
+from reverie.store import Kind, Store, lmdb_errors
 from reverie.store.env import Environment
-from reverie.store.faults import commit_error, translate
+from reverie.store.group_commit import Batch
+from reverie.store.lmdb_errors import commit_error, translate
 from support.stores import SPACE, put
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def test_a_failed_commit_is_translated(store: Store, error: lmdb.Error, kind: ty
 def test_an_io_error_on_a_full_disk_is_a_full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """LMDB reports a short write as EIO, whatever cut it short."""
     failed = _failed(errno.EIO)
-    monkeypatch.setattr(faults, "_ROOM_BYTES", 1 << 62)
+    monkeypatch.setattr(lmdb_errors, "_ROOM_BYTES", 1 << 62)
     assert type(commit_error(failed, store.path)) is DiskFull
     monkeypatch.undo()
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1 << 19, 1 << 20))

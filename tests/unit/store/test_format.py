@@ -9,9 +9,9 @@ import reverie.store
 from reverie.store import RULES, Kind, seal
 from reverie.store.codec import bind
 from reverie.store.env import MAP_BYTES, READERS_MAX
-from reverie.store.moments import to_ms
 from reverie.store.retention import Rules
 from reverie.store.schema import BLOB_BYTES_MIN, EVENTS_MAX, KEY_BYTES_MAX, SPACE_BYTES_MAX
+from reverie.store.timestamps import to_ms
 from support.stores import MASKING, raw_key
 
 FORMAT = (Path(reverie.store.__file__).parent / "FORMAT.md").read_text()

@@ -16,10 +16,10 @@ import pytest
 
 from reverie.errors import Busy, Conflict, Damaged, ReverieError, StorageFailed
 from reverie.store import Kind, Store, StoreLock, needs_check
-from reverie.store.anchor import Anchor, AnchorFile
 from reverie.store.env import READERS_MAX, Environment, options
+from reverie.store.integrity import header_key
 from reverie.store.migrations import MIGRATIONS, m001_first_form
-from reverie.store.trust import header_key
+from reverie.store.rollback_guard import Anchor, AnchorFile
 from support.damage import last_page_bits
 from support.stores import AT, MASKING, SPACE, opened, put, raw, write
 

@@ -12,9 +12,9 @@ from reverie.errors import ValidationError
 from reverie.store import Kind, Store, Version, Writer, retention, seal
 from reverie.store.check import run_check
 from reverie.store.codec import Record, tombstone
-from reverie.store.moments import from_ms, to_ms
 from reverie.store.purge import THREAD_KINDS, purge_thread
 from reverie.store.retention import Rules, Step, expired, prune, superseded
+from reverie.store.timestamps import from_ms, to_ms
 from support.stores import AT, DAY_MS, MASKING, SPACE, after, put, write
 
 

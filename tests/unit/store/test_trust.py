@@ -10,9 +10,9 @@ import pytest
 from reverie.errors import Damaged
 from reverie.store import Kind, Reader, Store, Writer, seal
 from reverie.store.codec import HASH_BYTES, bind, seal_own
+from reverie.store.collection_checksum import Tally, tally_key
+from reverie.store.integrity import header_key, root_key, walk
 from reverie.store.keys import encode, kind_prefix, space_prefix
-from reverie.store.tally import Tally, tally_key
-from reverie.store.trust import header_key, root_key, walk
 from support.stores import MASKING, SPACE, opened, put, raw, raw_key, write
 
 if TYPE_CHECKING:

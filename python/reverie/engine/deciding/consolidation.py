@@ -14,7 +14,7 @@ from reverie.engine.consolidation import MemoryPlan, Shelf
 from reverie.engine.deciding import texts
 from reverie.engine.records import record, value
 from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Update
-from reverie.store.moments import to_ms
+from reverie.store.timestamps import to_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

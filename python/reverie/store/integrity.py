@@ -8,10 +8,10 @@ import lmdb
 
 from reverie.errors import Damaged
 from reverie.store.codec import HASH_BYTES, open_record, open_whole, unbind
-from reverie.store.faults import reading, translate
+from reverie.store.collection_checksum import Tally
 from reverie.store.keys import kind_prefix, name, prefix_end, show, space_prefix, split
+from reverie.store.lmdb_errors import reading, translate
 from reverie.store.schema import SYSTEM_SPACE, Kind
-from reverie.store.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

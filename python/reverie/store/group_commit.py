@@ -10,12 +10,12 @@ import orjson
 
 from reverie.errors import Conflict, TooLarge, ValidationError
 from reverie.store.codec import HASH_BYTES, Redactor, bind, seal, seal_own
-from reverie.store.draft import Draft
-from reverie.store.faults import translate
+from reverie.store.collection_checksum import Tally, kind_of, tally_key
+from reverie.store.integrity import root_key, stored_tally
 from reverie.store.keys import record_key, space_prefix
+from reverie.store.lmdb_errors import translate
 from reverie.store.schema import RULES, Kind
-from reverie.store.tally import Tally, kind_of, tally_key
-from reverie.store.trust import root_key, stored_tally
+from reverie.store.write_txn import Draft
 from reverie.store.writer import Writer
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from reverie.store.env import Environment
     from reverie.store.header import Header
-    from reverie.store.trust import Trust
+    from reverie.store.integrity import Trust
 
 __all__ = ["Batch", "Done", "Failed", "Write"]
 

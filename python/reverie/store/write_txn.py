@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged
 from reverie.store.codec import EXTERNAL, HASH_BYTES, Record, Sealed, bind, pointer, seal_own
+from reverie.store.collection_checksum import Tally, collection
 from reverie.store.keys import name, number, record_key
 from reverie.store.lookup import Lookup
 from reverie.store.schema import BLOB_BYTES_MIN, Kind
-from reverie.store.tally import Tally, collection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
