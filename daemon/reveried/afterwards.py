@@ -11,10 +11,10 @@ import contextlib
 import threading
 from typing import TYPE_CHECKING
 
-from reverie.engine import states, threads
-from reverie.engine.contexts import sealed_since
-from reverie.engine.deciding.contexts import opened
 from reverie.errors import Conflict, ReverieError
+from reverie.usecases import states, threads
+from reverie.usecases.contexts import sealed_since
+from reverie.usecases.decide.contexts import opened
 from reveried.flows import contexts
 from reveried.log import logger
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reverie.distill.protocol import Distiller
-    from reverie.engine.following import StatePlan
     from reverie.models import Message, WorkingState
+    from reverie.usecases.incremental_state import StatePlan
     from reveried.services import Services
 
 __all__ = ["DEADLINE_S", "Afterwards"]

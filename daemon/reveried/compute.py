@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JOBS_MODULE", "Compute", "ComputeFailed", "main"]
 
-JOBS_MODULE = "reverie.engine.decisions"
+JOBS_MODULE = "reverie.usecases.jobs"
 HEAD = struct.Struct(">BQ")
 OK = b"ok"
 FRAME_BYTES_MAX = 1 << 30

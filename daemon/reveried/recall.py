@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine.recollection import Recollection
 from reverie.recall import line
+from reverie.usecases.memory_index import Recollection
 
 if TYPE_CHECKING:
     from reverie.recall import Hit

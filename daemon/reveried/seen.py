@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from reverie.engine.rewriting import Seen
+    from reverie.usecases.lost_update_merge import Seen
 
 __all__ = ["SeenFiles"]
 

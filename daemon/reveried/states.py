@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from reverie.engine.following import StatePlan
+    from reverie.usecases.incremental_state import StatePlan
 
 __all__ = ["States"]
 

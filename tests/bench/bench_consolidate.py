@@ -12,11 +12,11 @@ import random
 import time
 
 from reverie.consolidate import decide
-from reverie.engine.consolidation import Shelf, Text
-from reverie.engine.deciding import consolidation
-from reverie.engine.records import record
 from reverie.models import Candidate, Memory, MemoryType, Tier
 from reverie.redact import Redactor
+from reverie.usecases.consolidation import Shelf, Text
+from reverie.usecases.decide import consolidation
+from reverie.usecases.records import record
 from reveried.compute import GARBAGE
 
 AT = "2026-11-21T09:30:00.000Z"

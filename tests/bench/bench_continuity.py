@@ -26,9 +26,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reverie.client import Client
 from reverie.context import choose
 from reverie.distill.extractive import Extractive
-from reverie.engine import following, threads
-from reverie.engine.deciding.following import decide as follow
-from reverie.engine.records import entry_record, record
 from reverie.evals.frequency import one_thread
 from reverie.importers.files import entries
 from reverie.importers.reading import join
@@ -36,6 +33,9 @@ from reverie.models import Memory, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write, seal
 from reverie.store.env import options
+from reverie.usecases import incremental_state, threads
+from reverie.usecases.decide.incremental_state import decide as follow
+from reverie.usecases.records import entry_record, record
 from reveried.cli.import_file import import_file
 from support.daemon import running_daemon, scratch_home
 from support.session import made_session, session_file
@@ -94,7 +94,7 @@ def states() -> None:
     """
     print("working state after a turn       followed, ms   read again, ms   carried, bytes")
     rows: list[tuple[int, bytes]] = []
-    plan: following.StatePlan | None = None
+    plan: incremental_state.StatePlan | None = None
     for begun, until in pairwise((0, 10, 100, 1_000)):
         times = []
         for turn in range(begun, until):
@@ -217,9 +217,11 @@ def _turn(number: int) -> Iterator[bytes]:
     return (seal(entry_record(entry), Redactor()).data for entry in threads.spoken(said, None, AT))
 
 
-def _state_job(rows: list[tuple[int, bytes]], followed: following.Followed | None) -> following.StateJob:
+def _state_job(
+    rows: list[tuple[int, bytes]], followed: incremental_state.Followed | None
+) -> incremental_state.StateJob:
     begin = followed.seq if followed is not None else 0
-    return following.StateJob(
+    return incremental_state.StateJob(
         thread={**threads.blank("t", AT), "lastSeq": len(rows)},
         entries=rows[begin:],
         followed=followed,

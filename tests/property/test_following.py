@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.distill.extractive import Extractive
-from reverie.engine import threads
-from reverie.engine.deciding import following
-from reverie.engine.following import Followed, StateJob, StatePlan
-from reverie.engine.records import entry_record, opened_entry, record, value
 from reverie.errors import Conflict
 from reverie.importers.reading import join
 from reverie.models import WorkingState
 from reverie.redact import Redactor
 from reverie.store import seal
+from reverie.usecases import threads
+from reverie.usecases.decide import incremental_state
+from reverie.usecases.incremental_state import Followed, StateJob, StatePlan
+from reverie.usecases.records import entry_record, opened_entry, record, value
 from support.shared import sessions
 from support.soak import count
 
@@ -163,10 +163,10 @@ class Store:
     def follow(self) -> StatePlan:
         """The state as the daemon gets it: from where the thread was followed, else from its beginning."""
         try:
-            plan = following.decide(self.job(self.followed))
+            plan = incremental_state.decide(self.job(self.followed))
         except Conflict as conflict:
             self.whole += bool(conflict.details["stale"])
-            plan = following.decide(self.job(None))
+            plan = incremental_state.decide(self.job(None))
         self.followed = msgspec.msgpack.decode(msgspec.msgpack.encode(plan.followed), type=Followed)
         return plan
 
@@ -188,7 +188,7 @@ def check(pieces: list[tuple[str, Any]]) -> Store:
         store.play(kind, drawn)
         plan = store.follow()
         assert value(WorkingState, plan.state) == store.read()
-        assert plan == msgspec.structs.replace(following.decide(store.job(None)), followed=plan.followed)
+        assert plan == msgspec.structs.replace(incremental_state.decide(store.job(None)), followed=plan.followed)
     return store
 
 

@@ -6,10 +6,10 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from reverie.engine import syncing
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.sync.root import MARK
+from reverie.usecases import sync
 from reveried.clock import text_of
 from reveried.tables import spaces_of
 
@@ -33,7 +33,7 @@ def without_folder(store: Path, layout: Layout, data_dir: Path, *, first: bool) 
         missing = {space: data_dir / space for space in known if not (data_dir / space / MARK).exists()}
         if first and data_dir == layout.root and not os.path.lexists(data_dir):
             at = text_of(datetime.now(UTC))
-            opened.commit([syncing.begun_anew(space, at=at) for space in missing], at=at)
+            opened.commit([sync.begun_anew(space, at=at) for space in missing], at=at)
             return []
     return list(missing.values())
 
@@ -41,4 +41,4 @@ def without_folder(store: Path, layout: Layout, data_dir: Path, *, first: bool) 
 def _is_written(store: Store, space: str) -> bool:
     """Whether the store knows of files of a space."""
     with store.reader(space) as reader:
-        return any(known.sha256 for known in syncing.known(reader).values())
+        return any(known.sha256 for known in sync.known(reader).values())

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import carried, listing, threads, turns
-from reverie.engine import usage as usage_of
 from reverie.errors import Conflict, ReverieError
+from reverie.usecases import listing, thread_seed, threads, turns
+from reverie.usecases import usage as usage_of
 from reveried.flows import distillation
 from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.engine.carried import Carried
     from reverie.models import Entry, Json
+    from reverie.usecases.thread_seed import Carried
     from reveried.services import Services
 
 __all__ = ["begins_with", "followed", "index_text", "weighed"]
@@ -65,7 +65,7 @@ async def begins_with(services: Services, space: str, agent: str | None) -> Carr
 
     def read() -> Carried:
         with services.store.reader(space) as reader:
-            return carried.carried(reader, agent)
+            return thread_seed.carried(reader, agent)
 
     return await asyncio.to_thread(read)
 

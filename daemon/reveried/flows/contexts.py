@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import contexts, following
 from reverie.errors import Conflict
+from reverie.usecases import contexts, incremental_state
 from reveried.flows.deciding import decided
 
 if TYPE_CHECKING:
@@ -17,19 +17,19 @@ __all__ = ["context", "messages", "state"]
 RECALL_LINES = 10
 
 
-async def state(services: Services, space: str, thread: str, *, bulk: bool = False) -> following.StatePlan:
+async def state(services: Services, space: str, thread: str, *, bulk: bool = False) -> incremental_state.StatePlan:
     """The thread's working state as of its last message. Raises NotFound."""
     mark, known, job = await asyncio.to_thread(_known, services, space, thread)
     if known is not None:
         return known
     assert job is not None
     try:
-        plan = await decided(services, "state", job, following.StatePlan, bulk=bulk)
+        plan = await decided(services, "state", job, incremental_state.StatePlan, bulk=bulk)
     except Conflict as conflict:
         if not conflict.details.get("stale"):
             raise
         job = await asyncio.to_thread(_whole, services, space, thread)
-        plan = await decided(services, "state", job, following.StatePlan, bulk=bulk)
+        plan = await decided(services, "state", job, incremental_state.StatePlan, bulk=bulk)
     services.states.put((space, thread), mark, plan)
     return plan
 
@@ -77,19 +77,23 @@ def _room(services: Services) -> contexts.Room:
 
 def _known(
     services: Services, space: str, thread: str
-) -> tuple[tuple[Any, ...], following.StatePlan | None, following.StateJob | None]:
+) -> tuple[tuple[Any, ...], incremental_state.StatePlan | None, incremental_state.StateJob | None]:
     """What the thread's state is made from, as a mark; and the state made from just that before, or else a job."""
     with services.store.reader(space) as reader:
-        mark = following.state_mark(reader, thread)
+        mark = incremental_state.state_mark(reader, thread)
         before = services.states.get((space, thread))
         if before is not None and before[0] == mark:
             return mark, before[1], None
-        return mark, None, following.snapshot(reader, thread, before[1].followed if before is not None else None)
+        return (
+            mark,
+            None,
+            incremental_state.snapshot(reader, thread, before[1].followed if before is not None else None),
+        )
 
 
-def _whole(services: Services, space: str, thread: str) -> following.StateJob:
+def _whole(services: Services, space: str, thread: str) -> incremental_state.StateJob:
     with services.store.reader(space) as reader:
-        return following.snapshot(reader, thread)
+        return incremental_state.snapshot(reader, thread)
 
 
 def _context_job(
@@ -97,7 +101,7 @@ def _context_job(
     space: str,
     thread: str,
     *,
-    now: following.StatePlan,
+    now: incremental_state.StatePlan,
     recall: list[tuple[str, str, str]],
     placement: contexts.Placement | None,
     max_tokens: int | None,

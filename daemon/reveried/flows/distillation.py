@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import distillation
+from reverie.usecases import distillation
 from reveried.flows.deciding import decided, until_fresh
 from reveried.flows.replaying import replayed
 from reveried.flows.turns import turn

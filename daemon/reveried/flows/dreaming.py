@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import dreaming
+from reverie.usecases import dreams
 from reveried.flows.deciding import decided, until_fresh
 from reveried.flows.replaying import once, replayed
 from reveried.flows.turns import turn
@@ -39,11 +39,11 @@ async def dream(
             return before
         at = services.clock()
         job = await asyncio.to_thread(_snapshot, services, space, token_budget, at)
-        plan = await decided(services, "dream", job, dreaming.DreamOutcome)
+        plan = await decided(services, "dream", job, dreams.DreamOutcome)
         if dry_run or plan.archive is None:
-            return dreaming.answer(plan, dry_run=dry_run)
+            return dreams.answer(plan, dry_run=dry_run)
         dream_id = services.new_id("dream")
-        write = dreaming.commit(
+        write = dreams.commit(
             plan, space=space, who=who, dream_id=dream_id, trigger=trigger, at=at, idempotency=idempotency
         )
         made: dict[str, Any] = (await services.submit(write)).value
@@ -65,9 +65,9 @@ def offer(services: Services) -> None:
     services.scheduler.offer("dream", run)
 
 
-def _snapshot(services: Services, space: str, token_budget: int | None, at: str) -> dreaming.DreamJob:
+def _snapshot(services: Services, space: str, token_budget: int | None, at: str) -> dreams.DreamJob:
     with services.store.reader(space) as reader:
-        return dreaming.snapshot(
+        return dreams.snapshot(
             reader,
             token_budget=token_budget,
             max_token_budget=services.config.dream.max_token_budget,

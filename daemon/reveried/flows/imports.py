@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import imports
+from reverie.usecases import imports
 from reveried.flows.deciding import decided, until_fresh
 from reveried.flows.turns import turn
 

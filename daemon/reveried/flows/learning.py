@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import learning
+from reverie.usecases import learning
 from reveried.flows.deciding import decided, until_fresh
 from reveried.flows.turns import turn
 

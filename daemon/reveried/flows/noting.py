@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import notes
+from reverie.usecases import notes
 
 if TYPE_CHECKING:
     from reverie.models import NoteCategory

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine.recollection import accessed, with_access
 from reverie.models import MemoryType
 from reverie.store import Kind
+from reverie.usecases.memory_index import accessed, with_access
 
 if TYPE_CHECKING:
     from collections.abc import Collection

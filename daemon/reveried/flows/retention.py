@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from reverie.engine import retention
 from reverie.errors import ReverieError
+from reverie.usecases import retention
 from reveried.log import logger
 from reveried.tables import spaces_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import history
+from reverie.usecases import history
 from reveried.flows.turns import turn
 
 if TYPE_CHECKING:

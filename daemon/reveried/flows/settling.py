@@ -6,11 +6,11 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import conflicts
 from reverie.store import Kind
+from reverie.usecases import conflicts
 
 if TYPE_CHECKING:
-    from reverie.engine.conflicts import Keep
+    from reverie.usecases.conflicts import Keep
     from reveried.services import Services
 
 __all__ = ["resolve", "status", "sync"]

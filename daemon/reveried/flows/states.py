@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reverie.engine import states
+from reverie.usecases import states
 from reveried.flows import contexts
 from reveried.flows.deciding import until_fresh
 from reveried.flows.replaying import replayed

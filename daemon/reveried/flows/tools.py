@@ -10,9 +10,9 @@ from msgspec import UnsetType
 
 from reverie import tools, wire
 from reverie.documents.listing import ordered
-from reverie.engine import documents, rewriting
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.store import Kind
+from reverie.usecases import documents, lost_update_merge
 from reveried.flows import contexts, noting, states, writing
 from reveried.flows.recalling import recalled
 from reveried.flows.replaying import once, replayed
@@ -160,7 +160,7 @@ async def _write(asked: Asked, given: tools.MemoryWriteInput) -> Json:
         )
         # What was merged in, the agent has still not seen: no version is the one that it knows.
         known = done["version"] if text == given.content else 0
-        asked.services.seen.put(_place(asked, path), rewriting.Seen(known, given.content))
+        asked.services.seen.put(_place(asked, path), lost_update_merge.Seen(known, given.content))
 
     if await replayed(asked.services, asked.space, asked.idempotency) is None:
         await _overtaking(attempt)
@@ -187,8 +187,8 @@ async def _held(asked: Asked, path: str) -> dict[str, Any] | None:
 
 def _rewritten(asked: Asked, path: str, given: str, held: dict[str, Any] | None) -> str:
     with asked.services.store.reader(asked.space) as reader:
-        person = held is not None and rewriting.by_person(reader, held)
-    return rewriting.rewritten(given, held, asked.services.seen.get(_place(asked, path)), person=person)
+        person = held is not None and lost_update_merge.by_person(reader, held)
+    return lost_update_merge.rewritten(given, held, asked.services.seen.get(_place(asked, path)), person=person)
 
 
 def _place(asked: Asked, path: str) -> tuple[str, str, str, str]:
@@ -197,7 +197,7 @@ def _place(asked: Asked, path: str) -> tuple[str, str, str, str]:
 
 def _has_seen(asked: Asked, held: Mapping[str, Any]) -> None:
     """The agent knows the file as it is in this record."""
-    asked.services.seen.put(_place(asked, held["path"]), rewriting.Seen(held["version"], held["content"]))
+    asked.services.seen.put(_place(asked, held["path"]), lost_update_merge.Seen(held["version"], held["content"]))
 
 
 def _has_changed(asked: Asked, done: Mapping[str, Any]) -> None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import documents, memories
 from reverie.errors import Conflict
 from reverie.paths import spelled_otherwise
 from reverie.store import Kind
 from reverie.sync.redaction_view import is_veiled
+from reverie.usecases import documents, memories
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.engine.writing import Author
     from reverie.models import Candidate
     from reverie.store import Write
+    from reverie.usecases.writing import Author
     from reveried.services import Services
 
 __all__ = ["append", "change", "delete", "forget", "patch", "put", "remember"]

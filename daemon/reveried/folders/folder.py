@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from reverie.engine import projecting, syncing
-from reverie.engine.listing import Listing
 from reverie.errors import ReverieError, unexpected
 from reverie.ids import new_id
 from reverie.sync.file_status import Refusal
@@ -16,6 +14,8 @@ from reverie.sync.scan import Limits, Read
 from reverie.sync.scan_context import sha256
 from reverie.sync.swap import Overtaken, put, take
 from reverie.sync.values import Remove, Rules
+from reverie.usecases import projections, sync
+from reverie.usecases.listing import Listing
 from reveried.folders.agreement import Agreement
 from reveried.folders.late import LateSaves
 from reveried.folders.projection import Projection
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from reverie.engine.listing import Listed
     from reverie.projections import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Reader, Store
     from reverie.sync.file_status import Stamp
     from reverie.sync.root import Root
     from reverie.sync.values import Case, Write
+    from reverie.usecases.listing import Listed
     from reveried.config import Sync
     from reveried.folders.steps import Committed
 
@@ -87,7 +87,7 @@ class Folder:
         """What was agreed on; read from the store on first use."""
         if self._agreement is None:
             with self._store.reader(self.space) as reader:
-                self._agreement = Agreement(syncing.known(reader))
+                self._agreement = Agreement(sync.known(reader))
         return self._agreement
 
     @property
@@ -232,7 +232,7 @@ class Folder:
         if saved is not None:
             looked.late[path] = saved
             looked.stamps.pop(path, None)  # the file that is there is looked at next
-            return syncing.case(
+            return sync.case(
                 reader,
                 path,
                 agreed,
@@ -241,7 +241,7 @@ class Folder:
                 disk=disk or "",
                 replaced_by=saved.replaced_by,
             )
-        return syncing.case(
+        return sync.case(
             reader,
             path,
             agreed,
@@ -343,7 +343,7 @@ class Folder:
             if operation == self._listed:
                 return None
             entries = self.listing.memories()
-            if projecting.is_listed_anew(reader, entries):
+            if projections.is_listed_anew(reader, entries):
                 return entries
             self._listed = operation
             return None
@@ -358,7 +358,7 @@ class Folder:
         """What only Reverie writes, as a document's record; None where there is no such file."""
         with self._store.reader(self.space) as reader:
             self._unshown.catch_up(reader)
-            return projecting.record(reader, path, self.listing)
+            return projections.record(reader, path, self.listing)
 
     def refusal(self, path: str) -> Refusal | None:
         """Why no file can be at a path, as it was last looked at; one that is being written can, and one too many."""

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from reverie.engine import projecting, syncing
 from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, unexpected
 from reverie.ids import new_id
+from reverie.usecases import projections
+from reverie.usecases import sync as syncing
 from reveried.flows.turns import to_the_end, turn
 from reveried.folders.attendant import Attendant
 from reveried.folders.folder import Folder
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from reverie.engine.listing import Listed
     from reverie.projections import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.sync.file_status import Refusal
     from reverie.sync.values import Plan
+    from reverie.usecases.listing import Listed
     from reveried.config import Config
     from reveried.folders.steps import Looked, Wrote
     from reveried.worker import Submit
@@ -267,7 +268,7 @@ class Folders:
         with _telling(folder, "projections"):
             entries = await asyncio.to_thread(self.of(space).to_list)
             if entries is not None:
-                await self._submit(projecting.relist(space, entries))
+                await self._submit(projections.relist(space, entries))
                 await self.sync(space, set())
             async with turn("files", space):
                 return await self._in_thread(space, self.of(space).project)

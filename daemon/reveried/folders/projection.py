@@ -16,19 +16,19 @@ import orjson
 
 from reverie import files
 from reverie.documents.form import conflict_copy
-from reverie.engine import projecting
 from reverie.errors import Conflict, ReverieError
 from reverie.sync.scan import Read, Refusal, read
 from reverie.sync.swap import Placed, put
+from reverie.usecases import projections
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from reverie.engine.listing import Listing
     from reverie.store import Reader
     from reverie.sync.root import Root
     from reverie.sync.swap_recovery import Displaced
+    from reverie.usecases.listing import Listing
 
 __all__ = ["Projection"]
 
@@ -64,12 +64,12 @@ class Projection:
         if operation == self._made_from and self._is_as_left():
             return 0
         entries = listing.memories()
-        texts = projecting.texts(reader, entries, at=listing.updated_at)
+        texts = projections.texts(reader, entries, at=listing.updated_at)
         self._asides = _asides(self._path, texts) if self._asides is None else self.set_aside
         written = self._all(root, texts.items(), self._note(root, texts), now_ms)
         self._archives = _present(self._path / "archives")
-        missing = [path for path in projecting.archive_paths(reader) if path not in self._archives]
-        written += self._all(root, projecting.archives(reader, missing), {}, now_ms)
+        missing = [path for path in projections.archive_paths(reader) if path not in self._archives]
+        written += self._all(root, projections.archives(reader, missing), {}, now_ms)
         self._archives |= set(missing)
         self._made_from = None if self.blocked or self.failed else operation
         self._left = {path: _stamp(self._path / path) for path in texts}

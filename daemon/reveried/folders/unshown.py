@@ -11,8 +11,8 @@ from reverie.paths import is_ours
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from reverie.engine.listing import Listing
     from reverie.store import Reader
+    from reverie.usecases.listing import Listing
 
 __all__ = ["Unshown"]
 

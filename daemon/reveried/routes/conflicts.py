@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie import wire
-from reverie.engine import conflicts
+from reverie.usecases import conflicts
 from reveried.flows import settling
 from reveried.http.call import Reply
 from reveried.http.table import Route

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
-from reverie.engine import notes, threads
 from reverie.store import Kind
+from reverie.usecases import notes, threads
 from reveried.flows import contexts, distillation, learning, noting, states
 from reveried.http.call import Reply
 from reveried.http.table import Route

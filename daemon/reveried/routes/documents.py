@@ -8,16 +8,16 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from reverie import wire
-from reverie.engine import documents, history
-from reverie.engine.listing import index_text
 from reverie.errors import ValidationError
 from reverie.paths import is_ours
+from reverie.usecases import documents, history
+from reverie.usecases.listing import index_text
 from reveried.flows import writing
 from reveried.http.call import Reply
 from reveried.http.table import Route
 
 if TYPE_CHECKING:
-    from reverie.engine.listing import Listed
+    from reverie.usecases.listing import Listed
     from reveried.http.call import Call
 
 __all__ = ["ROUTES"]

@@ -7,17 +7,17 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from reverie import wire
-from reverie.engine import documents, history
-from reverie.engine.reverting import texts_at
 from reverie.errors import NotFound
 from reverie.store import Kind
+from reverie.usecases import documents, history
+from reverie.usecases.restore import texts_at
 from reveried.flows import reverting
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes.listing import page
 
 if TYPE_CHECKING:
-    from reverie.engine.writing import Given
+    from reverie.usecases.writing import Given
     from reveried.http.call import Call
 
 __all__ = ["ROUTES"]

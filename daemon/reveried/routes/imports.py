@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie import wire
-from reverie.engine import imports
 from reverie.errors import TooLarge
+from reverie.usecases import imports
 from reveried.flows import imports as flow
 from reveried.flows.replaying import once
 from reveried.http.call import Reply

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
 from reverie.documents.form import type_of_blocks
-from reverie.engine import memories
-from reverie.engine.recollection import with_access
 from reverie.errors import NotFound
 from reverie.models import Candidate, MemoryType
 from reverie.store import Kind
+from reverie.usecases import memories
+from reverie.usecases.memory_index import with_access
 from reveried.flows import writing
 from reveried.flows.recalling import recalled
 from reveried.flows.replaying import once

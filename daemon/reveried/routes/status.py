@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
-from reverie.engine import ledger
 from reverie.store import Kind
+from reverie.usecases import ledger
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes.dreams import dream_shown

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
-from reverie.engine import threads
-from reverie.engine import usage as usage_of
-from reverie.engine.records import entry_record
 from reverie.errors import ValidationError
 from reverie.store import Kind, seal
+from reverie.usecases import threads
+from reverie.usecases import usage as usage_of
+from reverie.usecases.records import entry_record
 from reveried.flows import appending, contexts
 from reveried.http.call import Reply
 from reveried.http.table import Route

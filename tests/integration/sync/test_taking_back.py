@@ -11,7 +11,7 @@ from reverie.errors import NotFound, ReverieError, ValidationError
 from support.history import newest
 
 if TYPE_CHECKING:
-    from reverie.engine.conflicts import Keep
+    from reverie.usecases.conflicts import Keep
     from support.folder import Tree
 
 TEXT = "# Facts\n\n- Name: Ada\n- Role: engineer\n"

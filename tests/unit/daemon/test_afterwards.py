@@ -13,11 +13,11 @@ import pytest
 
 from reverie.distill.extractive import Extractive
 from reverie.distill.protocol import Distiller
-from reverie.engine import states, threads
-from reverie.engine.records import entry_record
 from reverie.models import WorkingState
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write, seal
+from reverie.usecases import states, threads
+from reverie.usecases.records import entry_record
 from reveried.afterwards import Afterwards
 from reveried.compute import Compute
 from reveried.flows import contexts

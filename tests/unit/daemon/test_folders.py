@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.engine import documents
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed, ValidationError
 from reverie.ids import new_id
 from reverie.redact import Redactor
 from reverie.store import Kind, Store
 from reverie.sync.root import MARK, Root
 from reverie.sync.swap import put
+from reverie.usecases import documents
 from reveried.folders import projection
 from reveried.folders.folder import Folder
 from reveried.folders.steps import Committed, Looked, Wrote

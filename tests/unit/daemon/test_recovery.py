@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie import kernel
-from reverie.engine import documents
 from reverie.errors import StorageFailed
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.sync import swap_recovery
 from reverie.sync.swap_recovery import SwapName
+from reverie.usecases import documents
 from support.keeping import NOW_MS, failing, folders
 from support.stores import AT
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.engine.rewriting import Seen
+from reverie.usecases.lost_update_merge import Seen
 from reveried import seen as module
 from reveried.seen import SeenFiles
 

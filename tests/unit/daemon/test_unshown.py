@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from reverie.engine import documents
-from reverie.engine.listing import Listing
 from reverie.ids import new_id
 from reverie.store import Done
+from reverie.usecases import documents
+from reverie.usecases.listing import Listing
 from reveried.folders.unshown import Unshown
 from support.stores import AT, opened
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from reverie.engine import conflicts
-from reverie.engine.writing import Given, put_texts
 from reverie.errors import Conflict
 from reverie.store import Kind
+from reverie.usecases import conflicts
+from reverie.usecases.writing import Given, put_texts
 from support.stores import AT, opened, write
 
 if TYPE_CHECKING:

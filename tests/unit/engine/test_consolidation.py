@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.engine import consolidation
-from reverie.engine.deciding.consolidation import carry_out, decide
-from reverie.engine.writing import Given, put_texts
 from reverie.errors import Conflict
 from reverie.models import Candidate, Delete, MemoryType, Update
 from reverie.redact import Redactor
 from reverie.store import Kind
+from reverie.usecases import consolidation
+from reverie.usecases.decide.consolidation import carry_out, decide
+from reverie.usecases.writing import Given, put_texts
 from support.stores import AT, after, opened, put, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from reverie.engine.consolidation import MemoryPlan
     from reverie.store import Store, Writer
+    from reverie.usecases.consolidation import MemoryPlan
 
 PREFERENCES = "facts/preferences.md"
 EPISODES = "episodes/2026-11.md"

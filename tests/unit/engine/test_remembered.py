@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.engine.deciding import remembered
-from reverie.engine.deciding.remembered import OpenedEntries
-from reverie.engine.records import entry_record, opened_entry
 from reverie.errors import Damaged
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import seal
+from reverie.usecases.decide import entry_cache
+from reverie.usecases.decide.entry_cache import OpenedEntries
+from reverie.usecases.records import entry_record, opened_entry
 
 
 def sealed(text: str) -> bytes:
@@ -39,10 +39,10 @@ def test_damage_is_told_each_time() -> None:
 def test_what_was_used_longest_ago_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """By bytes; an entry that is large by itself is never kept."""
     rows = [sealed(f"entry {number:03}") for number in range(10)]
-    monkeypatch.setattr(remembered, "BYTES_MAX", 4 * len(rows[0]))
+    monkeypatch.setattr(entry_cache, "BYTES_MAX", 4 * len(rows[0]))
     held = OpenedEntries()
     opened = [held.open("t", seq, data) for seq, data in enumerate(rows)]
     assert held.open("t", 9, rows[9]) is opened[9]
     assert held.open("t", 0, rows[0]) is not opened[0]
-    monkeypatch.setattr(remembered, "ENTRY_BYTES_MAX", 10)
+    monkeypatch.setattr(entry_cache, "ENTRY_BYTES_MAX", 10)
     assert held.open("t", 50, rows[5]) is not held.open("t", 50, rows[5])

@@ -9,10 +9,10 @@ import pytest
 
 from reverie import tokens
 from reverie.distill import state as working
-from reverie.engine import states
-from reverie.engine.records import record, value
 from reverie.errors import ValidationError
 from reverie.models import StateSources, WorkingState
+from reverie.usecases import states
+from reverie.usecases.records import record, value
 
 AT = "2026-11-21T09:30:00.000Z"
 FOUND = WorkingState(

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from reverie.engine import conflicts, memories
-from reverie.engine.writing import Given, blocks_of, put_texts
 from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.sync.values import Copy, Region
+from reverie.usecases import conflicts, memories
+from reverie.usecases.writing import Given, blocks_of, put_texts
 from support.stores import AT, opened, write
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reverie.engine import usage
+from reverie.usecases import usage
 
 EDIT = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 8, "cleared_input_tokens": 5_000}
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.engine.writing import Given, put_texts
 from reverie.store import Kind
+from reverie.usecases.writing import Given, put_texts
 from support.stores import AT, after, opened, write
 
 if TYPE_CHECKING:
