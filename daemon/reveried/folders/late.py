@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from reverie.documents.form import conflict_copy
+from reverie.documents.document_kind import conflict_copy
 from reverie.sync.scan import no_text
 from reverie.sync.scan_context import sha256
 from reverie.sync.swap import Placed, put

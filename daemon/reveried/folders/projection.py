@@ -15,7 +15,7 @@ import msgspec
 import orjson
 
 from reverie import files
-from reverie.documents.form import conflict_copy
+from reverie.documents.document_kind import conflict_copy
 from reverie.errors import Conflict, ReverieError
 from reverie.sync.scan import Read, Refusal, read
 from reverie.sync.swap import Placed, put

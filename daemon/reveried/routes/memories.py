@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
-from reverie.documents.form import type_of_blocks
+from reverie.documents.document_kind import type_of_blocks
 from reverie.errors import NotFound
 from reverie.models import Candidate, MemoryType
 from reverie.store import Kind

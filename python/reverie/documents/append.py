@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from reverie.documents.entry import summarized
-from reverie.documents.form import Form, form_of, is_conflict_copy
+from reverie.documents.document_kind import Form, form_of, is_conflict_copy
+from reverie.documents.episode import summarized
 from reverie.documents.lines import ending_of
 from reverie.documents.read import is_updated_line, parsed
 from reverie.documents.render import heading_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reverie import apply
 from reverie.blocks import BlockKind
 from reverie.documents.changes import Add, Change, Delete, Update
-from reverie.documents.form import Form
+from reverie.documents.document_kind import Form
 from reverie.documents.lines import bullet, ending_of
 from reverie.documents.place import place_of
 from reverie.documents.read import is_updated_line, parsed, read

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.documents.form import Form
+from reverie.documents.document_kind import Form
 from reverie.documents.read import is_updated_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reverie.blocks import Block
-    from reverie.documents.page import Item
+    from reverie.documents.parsed_document import Item
     from reverie.documents.read import Parsed
 
 __all__ = ["place_of"]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reverie.blocks import Block, BlockKind, parse
-from reverie.documents.form import Form, form_with, type_by_name, type_of_whole
+from reverie.documents.document_kind import Form, form_with, type_by_name, type_of_whole
 from reverie.documents.front import front_of
 from reverie.documents.lines import unescaped, unescaped_heading, unescaped_tag, untagged
-from reverie.documents.page import Item, Page
+from reverie.documents.parsed_document import Item, Page
 from reverie.documents.topics import at_most, shortened, summary_line
 from reverie.models import MemoryType
 

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from reverie.blocks import BlockKind
-from reverie.documents.form import Form
+from reverie.documents.document_kind import Form
 from reverie.documents.lines import ending_of
 from reverie.documents.read import is_updated_line, parsed, read
 from reverie.documents.splice import inserted, top_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reverie.blocks import Block
-    from reverie.documents.page import Page
+    from reverie.documents.parsed_document import Page
     from reverie.documents.read import Parsed
 
 __all__ = ["refreshed", "restamped", "restated"]

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from reverie.blocks import BlockKind, parse
-from reverie.documents.form import stem_of
+from reverie.documents.document_kind import stem_of
 from reverie.documents.lines import clean, escaped_heading, escaped_tag, one_line, tag
 from reverie.documents.topics import WORDS_MAX, shortened
 

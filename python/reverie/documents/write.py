@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 from reverie.blocks import BlockKind
 from reverie.documents.changes import Add, Change, Changed, Delete, Update, Wording
+from reverie.documents.document_kind import Form, form_of
 from reverie.documents.edit import Standing, edited
-from reverie.documents.form import Form, form_of
+from reverie.documents.front_matter import whole_changed
 from reverie.documents.lines import bullet, clean, one_line, tag
 from reverie.documents.read import is_updated_line, parsed, read
 from reverie.documents.refresh import restated
 from reverie.documents.render import day_of, heading_of, section, updated_line
 from reverie.documents.topics import summary_line
-from reverie.documents.whole import whole_changed
 from reverie.errors import ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reverie.documents.page import Item
+    from reverie.documents.parsed_document import Item
     from reverie.documents.read import Parsed
 
 __all__ = ["changed", "fresh"]

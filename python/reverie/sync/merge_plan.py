@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reverie.documents.form import conflict_copy
+from reverie.documents.document_kind import conflict_copy
 from reverie.sync.scan_context import is_ours, sha256
 from reverie.sync.three_way import relocated
 from reverie.sync.values import Copy, Kept, Known, Plan, Put, Saved, Shown, Write

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from reverie.documents.form import is_conflict_copy
+from reverie.documents.document_kind import is_conflict_copy
 from reverie.sync.decide import decide, is_unchanged_in_store
 from reverie.sync.origin import is_earlier
 from reverie.sync.renamed import Renamed, moved, renamed, renamed_plan

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.consolidate.placement import document_of
 from reverie.documents.changes import Add, Change, Delete, Update, Wording
-from reverie.documents.form import Form, form_of, type_of_blocks
+from reverie.documents.document_kind import Form, form_of, type_of_blocks
 from reverie.documents.write import changed, fresh
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory

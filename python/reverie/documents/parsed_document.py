@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from reverie.documents.form import Form
+    from reverie.documents.document_kind import Form
     from reverie.models import MemoryType
 
 __all__ = ["Item", "Page"]

@@ -16,7 +16,7 @@ from reverie.merge import merge3
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reverie.documents.page import Item
+    from reverie.documents.parsed_document import Item
     from reverie.documents.read import Parsed
 
 __all__ = ["Stood", "taken_back"]
