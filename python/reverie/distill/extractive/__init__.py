@@ -10,7 +10,7 @@ from reverie.distill.extractive import lines, passages, trace
 from reverie.distill.extractive.digest import digest
 from reverie.distill.extractive.memories import candidates
 from reverie.distill.extractive.sections import sections
-from reverie.distill.extractive.story import tell
+from reverie.distill.extractive.thread_facts import tell
 from reverie.distill.extractive.working import working_state
 from reverie.models import Distillation
 

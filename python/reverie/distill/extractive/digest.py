@@ -12,7 +12,7 @@ from reverie.distill.extractive.prose import clip, first_sentence
 from reverie.distill.extractive.sections import tone
 
 if TYPE_CHECKING:
-    from reverie.distill.extractive.story import Story
+    from reverie.distill.extractive.thread_facts import Story
 
 __all__ = ["MAX_TOKENS", "digest"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import signals
+from reverie.distill.extractive.candidate_builder import stem
 from reverie.distill.extractive.commands import Purpose
-from reverie.distill.extractive.made import stem
 from reverie.distill.extractive.names import names
 from reverie.distill.extractive.prose import clip, one_line, sentences
 from reverie.models import Candidate, MemoryType
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reverie.distill.extractive.commands import Commit
-    from reverie.distill.extractive.story import Mark, Story
+    from reverie.distill.extractive.thread_facts import Mark, Story
     from reverie.distill.extractive.trace import Said
 
 __all__ = ["episodes", "summary_of"]

@@ -6,15 +6,15 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from reverie.distill.extractive.candidate_builder import made, stem
 from reverie.distill.extractive.commands import Purpose
-from reverie.distill.extractive.made import made, stem
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reverie.distill.extractive.commands import Run
-    from reverie.distill.extractive.story import Story
+    from reverie.distill.extractive.thread_facts import Story
     from reverie.models import Candidate
 
 __all__ = ["parts", "procedures", "skills"]

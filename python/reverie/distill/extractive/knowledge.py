@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive.made import stem
+from reverie.distill.extractive.candidate_builder import stem
 from reverie.distill.extractive.names import word_count
 from reverie.distill.extractive.prose import clip, sentences
 from reverie.models import Candidate, MemoryType

@@ -6,12 +6,12 @@ import re
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import signals, wishes
+from reverie.distill.extractive import preferences, signals
+from reverie.distill.extractive.candidate_builder import dated, distinct, made, tags_of
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.episodes import episodes
 from reverie.distill.extractive.habits import procedures, skills
 from reverie.distill.extractive.knowledge import knowledge
-from reverie.distill.extractive.made import dated, distinct, made, tags_of
 from reverie.distill.extractive.names import names, word_count
 from reverie.distill.extractive.prose import clip, one_line, sentences
 from reverie.distill.extractive.trace import Call, Interrupted, Said
@@ -20,7 +20,7 @@ from reverie.models import Candidate, MemoryType
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from reverie.distill.extractive.story import Answer, Fix, Mark, Story
+    from reverie.distill.extractive.thread_facts import Answer, Fix, Mark, Story
 
 __all__ = ["candidates"]
 
@@ -138,7 +138,7 @@ def _correction(mark: Mark, story: Story) -> str:
     text = _NEGATION.sub("", mark.text)
     if not _ADVICE.match(text) or signals.is_question(text) or len(text.split()) < 4:
         return ""
-    if wishes.standing(mark.text) and text == mark.text and mark.seq not in _interruptions(story):
+    if preferences.standing(mark.text) and text == mark.text and mark.seq not in _interruptions(story):
         return ""
     return text
 
@@ -177,7 +177,7 @@ def _explains(why: str) -> bool:
 def _wishes(story: Story, at: str | None) -> Iterator[Candidate]:
     """What the person wants for good, without a date, so that it is the same when they say it again."""
     corrected = {(mark.seq, mark.text) for mark in story.corrections if _correction(mark, story)}
-    for wish in wishes.wishes(story.requests):
+    for wish in preferences.wishes(story.requests):
         if (wish.seq, wish.said) not in corrected:
             yield made(MemoryType.PREFERENCE, f"{wish.text}.", wish.at or at, [wish.seq], about_user=True)
 

@@ -8,7 +8,7 @@ from reverie import tokens
 from reverie.distill.extractive.lines import Line, Source
 from reverie.distill.extractive.names import names
 from reverie.distill.extractive.pick import Seen, pick
-from reverie.distill.extractive.worth import worths
+from reverie.distill.extractive.scoring import worths
 from reverie.models import Passage
 
 if TYPE_CHECKING:

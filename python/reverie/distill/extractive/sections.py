@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import signals
-from reverie.distill.extractive.carry import carried
+from reverie.distill.extractive.carry_forward import carried
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.names import names
 from reverie.distill.extractive.prose import clip, sentences
-from reverie.distill.extractive.story import substantial
+from reverie.distill.extractive.thread_facts import substantial
 from reverie.distill.extractive.working import current_request, last_question
 from reverie.distill.summary import ASKED, BEGAN, DOING, FAILING, NOW, TO_DO, UNANSWERED, USER
 from reverie.models import Section
@@ -18,7 +18,7 @@ from reverie.models import Section
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reverie.distill.extractive.story import Mark, Story
+    from reverie.distill.extractive.thread_facts import Mark, Story
     from reverie.models import Summary
 
 __all__ = ["sections", "tone"]

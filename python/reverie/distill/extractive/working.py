@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import signals
 from reverie.distill.extractive.prose import clip, first_sentence, sentences
-from reverie.distill.extractive.story import substantial
+from reverie.distill.extractive.thread_facts import substantial
 from reverie.distill.extractive.trace import Said
 from reverie.distill.state import bounded, items, with_items
 from reverie.models import StateSources, WorkingState
@@ -14,7 +14,7 @@ from reverie.models import StateSources, WorkingState
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reverie.distill.extractive.story import Story
+    from reverie.distill.extractive.thread_facts import Story
     from reverie.distill.state import Item
 
 __all__ = ["current_request", "last_question", "working_state"]

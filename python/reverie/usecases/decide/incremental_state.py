@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from reverie.context import open_turn
-from reverie.distill.extractive.gist import Gist
+from reverie.distill.extractive.fold import Gist
 from reverie.errors import Conflict
 from reverie.importers.gather import ids_of
 from reverie.importers.reading import join

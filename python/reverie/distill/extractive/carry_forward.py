@@ -11,7 +11,7 @@ from reverie.models import Section
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reverie.distill.extractive.story import Story
+    from reverie.distill.extractive.thread_facts import Story
     from reverie.models import Summary
 
 __all__ = ["carried"]

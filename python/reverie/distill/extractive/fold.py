@@ -10,7 +10,7 @@ from reverie.distill.extractive.commands import Commit, Purpose, Run
 from reverie.distill.extractive.files import Files
 from reverie.distill.extractive.plan import Plan
 from reverie.distill.extractive.prose import clip, first_sentence
-from reverie.distill.extractive.story import Answer, Mark, Story, proposal, substantial, tell
+from reverie.distill.extractive.thread_facts import Answer, Mark, Story, proposal, substantial, tell
 from reverie.distill.extractive.trace import Interrupted, Said, Trace
 from reverie.distill.extractive.working import working_state
 
