@@ -20,7 +20,7 @@ import orjson
 from reverie.importers import plan_chunk
 from reverie.importers.files import CHUNK_BYTES, discover, plans
 from reverie.importers.reading import join
-from reverie.importers.weigh import weigh
+from reverie.importers.token_count import weigh
 from reverie.redact import Redactor
 from reverie.store.codec import seal
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.errors import ValidationError
 from reverie.importers.claude_code import bad, read_line
 from reverie.importers.jsonline import LINE_BYTES_MAX, Unreadable, load
-from reverie.importers.weigh import weigh
+from reverie.importers.token_count import weigh
 
 if TYPE_CHECKING:
     from reverie.importers.problem import Problem

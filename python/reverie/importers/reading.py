@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reverie.importers.gather import gather
-from reverie.importers.pairs import NO_RESULT, made_whole
-from reverie.importers.rewound import rewound
+from reverie.importers.branches import rewound
+from reverie.importers.messages import gather
+from reverie.importers.tool_pairs import NO_RESULT, made_whole
 from reverie.models import Entry, EntryKind, Json, Message
 
 if TYPE_CHECKING:

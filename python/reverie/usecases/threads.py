@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.importers.weigh import message_tokens
+from reverie.importers.token_count import message_tokens
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, Write
 from reverie.store.purge import purge_thread

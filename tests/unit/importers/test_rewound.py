@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from reverie.importers.branches import is_prompt, rewound
 from reverie.importers.reading import join
-from reverie.importers.rewound import is_prompt, rewound
 from reverie.models import Entry, EntryKind
 from support.transcripts import Transcript, call, result, text
 

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from reverie.importers.weigh import IMAGE_TOKENS, message_tokens, weigh
+from reverie.importers.token_count import IMAGE_TOKENS, message_tokens, weigh
 from reverie.models import Entry, EntryKind
 from reverie.tokens import count
 

@@ -10,7 +10,7 @@ import msgspec
 from reverie.context import open_turn
 from reverie.distill.extractive.fold import Gist
 from reverie.errors import Conflict
-from reverie.importers.gather import ids_of
+from reverie.importers.messages import ids_of
 from reverie.importers.reading import join
 from reverie.models import WorkingState
 from reverie.recall import query_for

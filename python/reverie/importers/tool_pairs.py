@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.importers.gather import blocks_of, ids_of
-from reverie.importers.weigh import compact, message_tokens
+from reverie.importers.messages import blocks_of, ids_of
+from reverie.importers.token_count import compact, message_tokens
 from reverie.models import Json, Message
 
 if TYPE_CHECKING:
