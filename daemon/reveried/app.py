@@ -30,7 +30,6 @@ from reveried.compute import Compute
 from reveried.config import Config, load
 from reveried.events import Events
 from reveried.flows.retention import keep_rules
-from reveried.folders import Folders
 from reveried.http.application import Application
 from reveried.http.description import openapi
 from reveried.http.gate import Gate
@@ -46,6 +45,7 @@ from reveried.scheduled import offer_jobs
 from reveried.scheduler import Scheduler
 from reveried.server import Front, Server, bind_tcp, bind_unix
 from reveried.services import Services
+from reveried.sync_service import Folders
 from reveried.tables import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.worker import Worker
 

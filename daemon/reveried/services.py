@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from reveried.compute import Compute
     from reveried.config import Config
     from reveried.events import Events
-    from reveried.folders import Folders
     from reveried.http.auth import Caller
     from reveried.http.gate import Gate
     from reveried.http.metrics import Metrics
     from reveried.jobs import Jobs
     from reveried.recall import Recall
     from reveried.scheduler import Scheduler
+    from reveried.sync_service import Folders
     from reveried.worker import Submit, Worker
 
 __all__ = ["Services"]

@@ -9,7 +9,7 @@ from reverie.paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Kind, Store, Write
 from reveried.config import load
-from reveried.folders.folders import Folders
+from reveried.sync_service.folders import Folders
 from support.stores import AT
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reverie.sync.values import Known
-from reveried.folders.agreement import Agreement
+from reveried.sync_service.baseline import Agreement
 
 ONE, TWO = Known("facts/user.md", "1" * 64, 1), Known("facts/user.md", "2" * 64, 2)
 

@@ -13,8 +13,8 @@ import pytest
 from reverie.errors import DiskFull
 from reverie.paths import Layout
 from reveried.config import load
-from reveried.folders import attendant, upkeep
-from reveried.folders.attendant import Attendant
+from reveried.sync_service import sync_loop, timers
+from reveried.sync_service.sync_loop import Attendant
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reverie.errors import ReverieError
     from reveried.config import Sync
-    from reveried.folders.folder import Folder
+    from reveried.sync_service.folder import Folder
 
 
 @dataclass
@@ -109,7 +109,7 @@ def test_whatever_fails_is_tried_again_and_no_hint_is_forgotten(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also what fails while it waits; and between two tries it sleeps."""
-    monkeypatch.setattr(upkeep, "RETRY_S", 0.05)
+    monkeypatch.setattr(timers, "RETRY_S", 0.05)
     folders = Failing(tmp_path / "no-folder", fails={step: 3})
 
     async def run() -> None:
@@ -131,8 +131,8 @@ def test_a_save_is_seen_at_once_while_records_or_projections_cannot_be_kept(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They wait by themselves, and are said once."""
-    monkeypatch.setattr(upkeep, "RETRY_S", 600.0)
-    monkeypatch.setattr(upkeep, "SETTLED_S", 0.05)
+    monkeypatch.setattr(timers, "RETRY_S", 600.0)
+    monkeypatch.setattr(timers, "SETTLED_S", 0.05)
     folders = Failing(tmp_path / "no-folder", fails={step: 1})
 
     async def run() -> None:
@@ -153,8 +153,8 @@ def test_an_index_that_could_not_be_written_is_tried_again_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As one that failed altogether; no look waits for it."""
-    monkeypatch.setattr(upkeep, "RETRY_S", 0.05)
-    monkeypatch.setattr(upkeep, "SETTLED_S", 0.05)
+    monkeypatch.setattr(timers, "RETRY_S", 0.05)
+    monkeypatch.setattr(timers, "SETTLED_S", 0.05)
     folders = Failing(tmp_path / "no-folder", unwritten=2)
 
     async def run() -> None:
@@ -171,8 +171,8 @@ def test_news_ends_the_pause_after_a_look_that_failed_but_not_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However often something is told, looks come so far apart as they are to."""
-    monkeypatch.setattr(upkeep, "RETRY_S", 600.0)
-    monkeypatch.setattr(attendant, "NEWS_S", 0.1)
+    monkeypatch.setattr(timers, "RETRY_S", 600.0)
+    monkeypatch.setattr(sync_loop, "NEWS_S", 0.1)
     folders = Failing(tmp_path / "no-folder", fails={"sync": 1_000})
 
     async def run() -> float:
@@ -194,8 +194,8 @@ def test_news_ends_the_pause_after_a_look_that_failed_but_not_at_once(
 
 def test_a_file_that_is_held_open_is_looked_at_again_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not the whole folder with it, however long somebody writes."""
-    monkeypatch.setattr(attendant, "UNWATCHED_S", 600.0)
-    monkeypatch.setattr(attendant, "AGAIN_S", 0.05)
+    monkeypatch.setattr(sync_loop, "UNWATCHED_S", 600.0)
+    monkeypatch.setattr(sync_loop, "AGAIN_S", 0.05)
     folders = Failing(tmp_path / "no-folder", growing={"notes.md"})
 
     async def run() -> None:

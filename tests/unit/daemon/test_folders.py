@@ -19,9 +19,9 @@ from reverie.store import Kind, Store
 from reverie.sync.root import MARK, Root
 from reverie.sync.swap import put
 from reverie.usecases import documents
-from reveried.folders import projection
-from reveried.folders.folder import Folder
-from reveried.folders.steps import Committed, Looked, Wrote
+from reveried.sync_service import projection
+from reveried.sync_service.folder import Folder
+from reveried.sync_service.pass_result import Committed, Looked, Wrote
 from support.keeping import failing, folders
 from support.stores import AT
 
@@ -255,7 +255,7 @@ def test_a_caller_that_is_cancelled_keeps_its_turn_until_its_look_has_ended(
 ) -> None:
     """Two looks at one folder would each undo what the other does."""
     slow = Slow()
-    monkeypatch.setattr("reveried.folders.folders._look_and_write", slow)
+    monkeypatch.setattr("reveried.sync_service.folders._look_and_write", slow)
 
     async def run() -> None:
         kept = folders(store, tmp_path / "root", failing(store, "", None))
@@ -282,13 +282,13 @@ def test_the_end_waits_for_a_look_but_not_for_ever(
 ) -> None:
     """A folder that is still looked at is neither recorded nor closed under the look; others are."""
     slow, closed = Slow(), []
-    monkeypatch.setattr("reveried.folders.folders.CLOSE_MOST_S", 60.0 if ends else 0.05)
+    monkeypatch.setattr("reveried.sync_service.folders.CLOSE_MOST_S", 60.0 if ends else 0.05)
     monkeypatch.setattr(Folder, "close", lambda folder: closed.append((folder.space, slow.inside)))
 
     async def run() -> None:
         kept = folders(store, tmp_path / "root", failing(store, "", None))
         await kept.sync("other", None, whole=True)
-        monkeypatch.setattr("reveried.folders.folders._look_and_write", slow)
+        monkeypatch.setattr("reveried.sync_service.folders._look_and_write", slow)
         kept.attend(["default"])
         await asyncio.to_thread(slow.began.wait, 60)
         closing = asyncio.create_task(kept.close())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from reveried.folders.late import LateSaves
+from reveried.sync_service.late_writes import LateSaves
 
 if TYPE_CHECKING:
     from reverie.sync.swap_recovery import Displaced

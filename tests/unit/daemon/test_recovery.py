@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from reveried.folders.folders import Folders
+    from reveried.sync_service.folders import Folders
 
 NOTE = "notes/a.md"
 TEXT = "# T\n\n" + "".join(f"- line {number} of the file\n" for number in range(6))

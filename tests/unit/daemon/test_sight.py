@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from reverie.sync.file_status import Limits, Refusal, Stamp, refused
 from reverie.sync.root import Root
-from reveried.folders.sight import Sight
+from reveried.sync_service.file_index import Sight
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from reverie.ids import new_id
 from reverie.store import Done
 from reverie.usecases import documents
 from reverie.usecases.listing import Listing
-from reveried.folders.unshown import Unshown
+from reveried.sync_service.dirty_set import Unshown
 from support.stores import AT, opened
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from reveried.folders.upkeep import MOST_S, RECORD_S, REST_TIMES, RETRY_MOST_S, RETRY_S, SETTLED_S, Upkeep
+from reveried.sync_service.timers import MOST_S, RECORD_S, REST_TIMES, RETRY_MOST_S, RETRY_S, SETTLED_S, Upkeep
 
 
 def test_nothing_is_due_before_something_was_written() -> None:

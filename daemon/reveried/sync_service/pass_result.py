@@ -10,7 +10,7 @@ from reverie.sync.values import Plan
 if TYPE_CHECKING:
     from reverie.errors import ReverieError
     from reverie.sync.file_status import Stamp
-    from reveried.folders.late import Saved
+    from reveried.sync_service.late_writes import Saved
 
 __all__ = ["Committed", "Looked", "Wrote"]
 

@@ -13,10 +13,10 @@ from reverie.ids import new_id
 from reverie.usecases import projections
 from reverie.usecases import sync as syncing
 from reveried.flows.turns import to_the_end, turn
-from reveried.folders.attendant import Attendant
-from reveried.folders.folder import Folder
-from reveried.folders.steps import Committed
 from reveried.log import logger
+from reveried.sync_service.folder import Folder
+from reveried.sync_service.pass_result import Committed
+from reveried.sync_service.sync_loop import Attendant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reverie.sync.values import Plan
     from reverie.usecases.listing import Listed
     from reveried.config import Config
-    from reveried.folders.steps import Looked, Wrote
+    from reveried.sync_service.pass_result import Looked, Wrote
     from reveried.worker import Submit
 
 __all__ = ["Folders", "Outcome"]
@@ -299,7 +299,7 @@ class Folders:
         busy = await self._ended()
         for space, folder in self._folders.items():
             if space in busy:
-                logger("reveried.folders").error("a folder is still looked at, and not recorded", space=space)
+                logger("reveried.sync_service").error("a folder is still looked at, and not recorded", space=space)
                 continue
             try:
                 await self._end(space, folder)
@@ -357,7 +357,7 @@ def _left(space: str, part: Plan, error: BaseException, committed: Committed) ->
     if len(alone) > 1:
         return alone
     if not isinstance(error, ReverieError):
-        logger("reveried.folders").error("a file was not taken in", exc_info=error, space=space)
+        logger("reveried.sync_service").error("a file was not taken in", exc_info=error, space=space)
         error = unexpected(error)
     committed.failed |= dict.fromkeys(part.paths, error)
     return []
@@ -365,4 +365,4 @@ def _left(space: str, part: Plan, error: BaseException, committed: Committed) ->
 
 def _said(space: str, error: Exception, what: str = "files were not written") -> None:
     code = error.code if isinstance(error, ReverieError) else type(error).__name__
-    logger("reveried.folders").error(what, space=space, code=code, why=str(error))
+    logger("reveried.sync_service").error(what, space=space, code=code, why=str(error))

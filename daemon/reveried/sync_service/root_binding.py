@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from reverie.sync.file_status import Refusal
     from reverie.sync.swap_recovery import Left
-    from reveried.folders.late import LateSaves
+    from reveried.sync_service.late_writes import LateSaves
 
 __all__ = ["Site"]
 

@@ -16,14 +16,14 @@ from reverie.sync.swap import Overtaken, put, take
 from reverie.sync.values import Remove, Rules
 from reverie.usecases import projections, sync
 from reverie.usecases.listing import Listing
-from reveried.folders.agreement import Agreement
-from reveried.folders.late import LateSaves
-from reveried.folders.projection import Projection
-from reveried.folders.sight import Sight
-from reveried.folders.site import Site
-from reveried.folders.standing import standing
-from reveried.folders.steps import Looked, Wrote
-from reveried.folders.unshown import Unshown
+from reveried.sync_service.baseline import Agreement
+from reveried.sync_service.dirty_set import Unshown
+from reveried.sync_service.file_index import Sight
+from reveried.sync_service.late_writes import LateSaves
+from reveried.sync_service.pass_result import Looked, Wrote
+from reveried.sync_service.projection import Projection
+from reveried.sync_service.root_binding import Site
+from reveried.sync_service.status import standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from reverie.sync.values import Case, Write
     from reverie.usecases.listing import Listed
     from reveried.config import Sync
-    from reveried.folders.steps import Committed
+    from reveried.sync_service.pass_result import Committed
 
 __all__ = ["Folder"]
 

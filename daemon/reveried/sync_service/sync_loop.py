@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from reverie.errors import ReverieError
 from reveried.flows.turns import to_the_end
-from reveried.folders.upkeep import Pause, Upkeep
 from reveried.log import logger
+from reveried.sync_service.timers import Pause, Upkeep
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from reveried.config import Sync
-    from reveried.folders.folder import Folder
+    from reveried.sync_service.folder import Folder
     from reveried.watcher import Watcher
 
 __all__ = ["Attendant"]
@@ -199,7 +199,7 @@ class Attendant:
             code = error.code if isinstance(error, ReverieError) else type(error).__name__
             if self._failed.get(what) != f"{code}: {error}":
                 self._failed[what] = f"{code}: {error}"
-                said = logger("reveried.folders")
+                said = logger("reveried.sync_service")
                 said.error("a folder cannot be kept", space=self._space, what=what, code=code, why=str(error))
             return False
         self._failed.pop(what, None)

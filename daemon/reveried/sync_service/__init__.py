@@ -1,5 +1,5 @@
 """The folders of the spaces: looked at, taken in, written to, and watched."""
 
-from reveried.folders.folders import Folders
+from reveried.sync_service.folders import Folders
 
 __all__ = ["Folders"]
