@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reveried.flows import dreaming
+from reveried.flows import dreams
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -14,4 +14,4 @@ __all__ = ["offer_jobs"]
 
 def offer_jobs(services: Services) -> None:
     """Tells the scheduler the jobs that exist."""
-    dreaming.offer(services)
+    dreams.offer(services)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.usecases import imports
 from reveried.flows.deciding import decided, until_fresh
-from reveried.flows.turns import turn
+from reveried.flows.locks import turn
 
 if TYPE_CHECKING:
     from reveried.services import Services

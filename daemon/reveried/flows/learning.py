@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.usecases import learning
 from reveried.flows.deciding import decided, until_fresh
-from reveried.flows.turns import turn
+from reveried.flows.locks import turn
 
 if TYPE_CHECKING:
     from reveried.services import Services

@@ -9,8 +9,8 @@ import msgspec
 from reverie.usecases import states
 from reveried.flows import contexts
 from reveried.flows.deciding import until_fresh
-from reveried.flows.replaying import replayed
-from reveried.flows.turns import turn
+from reveried.flows.idempotency import replayed
+from reveried.flows.locks import turn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,9 +13,9 @@ from reverie.documents.listing import ordered
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.store import Kind
 from reverie.usecases import documents, lost_update_merge
-from reveried.flows import contexts, noting, states, writing
-from reveried.flows.recalling import recalled
-from reveried.flows.replaying import once, replayed
+from reveried.flows import contexts, notes, states, writing
+from reveried.flows.idempotency import once, replayed
+from reveried.flows.recall import recalled
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -82,7 +82,7 @@ def _sentence(tool: Tool, error: ReverieError) -> str:
 
 
 async def _note(asked: Asked, given: tools.NoteInput) -> Json:
-    made = await noting.note(
+    made = await notes.note(
         asked.services,
         asked.space,
         asked.thread,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reverie import wire
 from reverie.errors import Forbidden
 from reverie.store.backup import backup
-from reveried.flows.replaying import once
+from reveried.flows.idempotency import once
 from reveried.http.call import Reply
 from reveried.http.table import Route
 

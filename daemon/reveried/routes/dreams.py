@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from reverie import tokens, wire
 from reverie.errors import NotFound
 from reverie.store import Kind
-from reveried.flows import dreaming
-from reveried.flows.replaying import once
+from reveried.flows import dreams
+from reveried.flows.idempotency import once
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes import jobs
@@ -41,7 +41,7 @@ async def start(call: Call) -> Reply:
     asked, idempotency = call.into(wire.StartDream), call.idempotency
 
     async def work(_: Progress) -> dict[str, Any]:
-        return await dreaming.dream(
+        return await dreams.dream(
             call.services,
             call.space,
             who=call.who,

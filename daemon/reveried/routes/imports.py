@@ -8,7 +8,7 @@ from reverie import wire
 from reverie.errors import TooLarge
 from reverie.usecases import imports
 from reveried.flows import imports as flow
-from reveried.flows.replaying import once
+from reveried.flows.idempotency import once
 from reveried.http.call import Reply
 from reveried.http.table import Route
 

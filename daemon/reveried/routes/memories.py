@@ -12,8 +12,8 @@ from reverie.store import Kind
 from reverie.usecases import memories
 from reverie.usecases.memory_index import with_access
 from reveried.flows import writing
-from reveried.flows.recalling import recalled
-from reveried.flows.replaying import once
+from reveried.flows.idempotency import once
+from reveried.flows.recall import recalled
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes.listing import page

@@ -12,7 +12,7 @@ from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed
 from reverie.ids import new_id
 from reverie.usecases import projections
 from reverie.usecases import sync as syncing
-from reveried.flows.turns import to_the_end, turn
+from reveried.flows.locks import to_the_end, turn
 from reveried.log import logger
 from reveried.sync_service.folder import Folder
 from reveried.sync_service.pass_result import Committed

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reverie.errors import ReverieError
-from reveried.flows.turns import to_the_end
+from reveried.flows.locks import to_the_end
 from reveried.log import logger
 from reveried.sync_service.timers import Pause, Upkeep
 

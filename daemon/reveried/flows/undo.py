@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reverie.usecases import history
-from reveried.flows.turns import turn
+from reveried.flows.locks import turn
 
 if TYPE_CHECKING:
     from reveried.services import Services

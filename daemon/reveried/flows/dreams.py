@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.usecases import dreams
 from reveried.flows.deciding import decided, until_fresh
-from reveried.flows.replaying import once, replayed
-from reveried.flows.turns import turn
+from reveried.flows.idempotency import once, replayed
+from reveried.flows.locks import turn
 
 if TYPE_CHECKING:
     from reveried.services import Services
