@@ -23,8 +23,7 @@ from reverie.paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
 from reveried import __version__, log
-from reveried.afterwards import Afterwards
-from reveried.checking import check_store
+from reveried.background_state import Afterwards
 from reveried.clock import clock_of, text_of
 from reveried.compute import Compute
 from reveried.config import Config, load
@@ -45,6 +44,7 @@ from reveried.scheduled import offer_jobs
 from reveried.scheduler import Scheduler
 from reveried.server import Front, Server, bind_tcp, bind_unix
 from reveried.services import Services
+from reveried.startup_check import check_store
 from reveried.sync_service import Folders
 from reveried.tables import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.worker import Worker

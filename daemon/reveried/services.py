@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reverie.ids import new_id
-from reveried.seen import SeenFiles
-from reveried.states import States
+from reveried.read_versions import SeenFiles
+from reveried.state_cache import States
 
 if TYPE_CHECKING:
     from collections.abc import Callable

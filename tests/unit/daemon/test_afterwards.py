@@ -18,11 +18,11 @@ from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write, seal
 from reverie.usecases import states, threads
 from reverie.usecases.records import entry_record
-from reveried.afterwards import Afterwards
+from reveried.background_state import Afterwards
 from reveried.compute import Compute
 from reveried.flows import contexts
 from reveried.flows.states import change
-from reveried.states import KEPT_MAX, States
+from reveried.state_cache import KEPT_MAX, States
 from reveried.worker import Worker
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reverie.usecases.lost_update_merge import Seen
-from reveried import seen as module
-from reveried.seen import SeenFiles
+from reveried import read_versions as module
+from reveried.read_versions import SeenFiles
 
 
 def place(path: str) -> tuple[str, str, str, str]:

@@ -80,7 +80,7 @@ class Afterwards:
                 await self._refine(services, place, plan)
             except ReverieError as error:
                 # The thread is gone, or there is too much to do: whoever asks for the state gets it worked out then.
-                logger("reveried.afterwards").info("a working state was left for later", code=error.code)
+                logger("reveried.background_state").info("a working state was left for later", code=error.code)
             if place not in self._again:
                 return
 
@@ -102,7 +102,7 @@ class Afterwards:
         try:
             await services.submit(write, bulk=True)
         except Conflict as overtaken:
-            logger("reveried.afterwards").info("an agent was faster than the distiller", code=overtaken.code)
+            logger("reveried.background_state").info("an agent was faster than the distiller", code=overtaken.code)
 
     async def _said(self, place: tuple[str, str], messages: list[Message], state: WorkingState) -> object:
         """What the distiller said; None where it failed or took too long."""
@@ -114,10 +114,10 @@ class Afterwards:
             call.add_done_callback(lambda _: self._late.discard(place))
             await asyncio.wait((call,), timeout=self._deadline_s)
         if not call.done():
-            logger("reveried.afterwards").warning("a distiller took too long", seconds=self._deadline_s)
+            logger("reveried.background_state").warning("a distiller took too long", seconds=self._deadline_s)
             return None
         if (error := call.exception()) is not None:
-            logger("reveried.afterwards").warning("a distiller failed", kind=type(error).__name__)
+            logger("reveried.background_state").warning("a distiller failed", kind=type(error).__name__)
             return None
         return call.result()
 
