@@ -29,9 +29,9 @@ from reveried.compute import Compute
 from reveried.config import Config, load
 from reveried.events import Events
 from reveried.flows.retention import keep_rules
+from reveried.http.admission import Gate
 from reveried.http.application import Application
 from reveried.http.description import openapi
-from reveried.http.gate import Gate
 from reveried.http.limits import Limits
 from reveried.http.metrics import Metrics
 from reveried.jobs import Jobs

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie.errors import Conflict, Starting, ValidationError
-from reveried.http.borrowed import Config as UvicornConfig
-from reveried.http.borrowed import ServerState
 from reveried.http.endpoint import send_error
 from reveried.http.protocol import Connection
+from reveried.http.uvicorn_shim import Config as UvicornConfig
+from reveried.http.uvicorn_shim import ServerState
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from reveried.http.gate import Gate
+    from reveried.http.admission import Gate
 
 __all__ = ["Front", "Server", "bind_tcp", "bind_unix"]
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from reveried.compute import Compute
     from reveried.config import Config
     from reveried.events import Events
+    from reveried.http.admission import Gate
     from reveried.http.auth import Caller
-    from reveried.http.gate import Gate
     from reveried.http.metrics import Metrics
     from reveried.jobs import Jobs
     from reveried.recall import Recall

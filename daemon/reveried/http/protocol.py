@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import httptools
 
 from reverie.errors import Busy, ReverieError, TooLarge, ValidationError
-from reveried.http.borrowed import HttpToolsProtocol
-from reveried.http.cycle import Cycle
 from reveried.http.envelope import raw_response
+from reveried.http.response_cycle import Cycle
+from reveried.http.uvicorn_shim import HttpToolsProtocol
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
 
-    from reveried.http.borrowed import Config, RequestResponseCycle, ServerState
-    from reveried.http.gate import Gate
+    from reveried.http.admission import Gate
+    from reveried.http.uvicorn_shim import Config, RequestResponseCycle, ServerState
 
 __all__ = ["Connection"]
 

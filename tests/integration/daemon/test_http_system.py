@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reveried import log
-from reveried.http.gate import Gate
+from reveried.http.admission import Gate
 from reveried.http.limits import Limits
 from support.daemon import Wire, request, running_daemon
 from support.http_checks import HEALTH, check_refused, check_well, cpu_seconds

@@ -15,11 +15,11 @@ import structlog
 
 from reverie.errors import Busy, NotFound, ValidationError
 from reveried import log
+from reveried.http.admission import Gate
 from reveried.http.application import Application
 from reveried.http.call import Call, Reply, Stream
 from reveried.http.description import openapi
 from reveried.http.envelope import body_of, raw_response
-from reveried.http.gate import Gate
 from reveried.http.limits import Limits
 from reveried.http.metrics import Metrics
 from reveried.http.table import Route, Table, table

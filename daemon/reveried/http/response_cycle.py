@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reveried.http.borrowed import RequestResponseCycle
+from reveried.http.uvicorn_shim import RequestResponseCycle
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGISendEvent
