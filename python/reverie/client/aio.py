@@ -8,7 +8,7 @@ import functools
 import time
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
-from reverie.client import calls, trouble
+from reverie.client import calls, errors
 from reverie.client.blocking import HEARTBEAT_MAX_S, POLL_S, RESUME_PAUSE_S
 from reverie.client.call import answer, call_bytes, check_protocol, failure
 from reverie.client.framing import LINE, LINE_MAX_BYTES, REST, read_body, read_head, read_part
@@ -192,12 +192,12 @@ class AsyncClient:
                 body = await line.read(read_body(head))
         except TimeoutError:
             await line.close()
-            raise trouble.late(timeout_s) from None
+            raise errors.late(timeout_s) from None
         except (OSError, asyncio.IncompleteReadError):
             await line.close()
             if was_open and call.is_repeatable:
                 return await self._once(call)  # an idle connection that was just being closed: another decides
-            raise trouble.lost() from None
+            raise errors.lost() from None
         except BaseException:
             await line.close()  # half an answer must not be read as the beginning of the next one
             raise
@@ -222,8 +222,8 @@ class AsyncClient:
             try:
                 return _Line(*await asyncio.open_unix_connection(str(self.socket_path), limit=LINE_MAX_BYTES))
             except OSError as error:
-                if not isinstance(error, trouble.NOBODY) or time.monotonic() >= deadline:
-                    raise trouble.unreachable(self.socket_path, error) from None
+                if not isinstance(error, errors.NOBODY) or time.monotonic() >= deadline:
+                    raise errors.unreachable(self.socket_path, error) from None
                 await asyncio.sleep(POLL_S)
 
 

@@ -6,9 +6,9 @@ import functools
 import time
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
-from reverie.client import calls, trouble
+from reverie.client import calls, errors
 from reverie.client.call import answer, call_bytes, check_protocol, failure
-from reverie.client.line import Line
+from reverie.client.connection import Line
 from reverie.client.sse import EventLines
 from reverie.errors import Starting
 from reverie.paths import Layout
@@ -193,12 +193,12 @@ class Client:
             body = line.body(head)
         except TimeoutError:
             self.close()
-            raise trouble.late(timeout_s) from None
+            raise errors.late(timeout_s) from None
         except OSError:
             self.close()
             if was_open and call.is_repeatable:
                 return self._once(call)  # an idle connection that was just being closed: a new one decides
-            raise trouble.lost() from None
+            raise errors.lost() from None
         except BaseException:
             self.close()  # half an answer must not be read as the beginning of the next one
             raise
@@ -220,6 +220,6 @@ class Client:
             try:
                 return Line(self.socket_path, timeout_s)
             except OSError as error:
-                if not isinstance(error, trouble.NOBODY) or time.monotonic() >= deadline:
-                    raise trouble.unreachable(self.socket_path, error) from None
+                if not isinstance(error, errors.NOBODY) or time.monotonic() >= deadline:
+                    raise errors.unreachable(self.socket_path, error) from None
                 time.sleep(POLL_S)
