@@ -11,7 +11,7 @@ import typer
 
 from reverie import files
 from reverie.errors import ValidationError
-from reveried.cli import place
+from reveried.cli import daemon_handle
 from reveried.cli.options import Json
 from reveried.cli.output import as_json, clean, counted, say, table
 from reveried.cli.toml_edit import with_value
@@ -34,7 +34,7 @@ def config_get(
 
     Example: reverie config get context.distilAt
     """
-    found, problems = place.good_settings()
+    found, problems = daemon_handle.good_settings()
     for problem in problems:
         sys.stderr.write(f"not used: {clean(problem.message)}\n")
     if name is not None:
@@ -58,10 +58,10 @@ def config_set(
 
     Example: reverie config set context.distilAt 0.6
     """
-    places = place.layout()
+    places = daemon_handle.layout()
     key = next((key for key in KEYS if key.name == name), None)
     if key is None:
-        place.good_settings()[0].value(name)  # raises, naming the nearest
+        daemon_handle.good_settings()[0].value(name)  # raises, naming the nearest
         raise AssertionError(name)
     changed = with_value(read_file(places.config_file).decode("utf-8"), name, key.from_text(value))
     _refuse_new_faults(changed.encode(), places)
@@ -83,15 +83,15 @@ def config_path(
 
     Example: reverie config path root
     """
-    places, (found, _) = place.layout(), place.good_settings()
+    places, (found, _) = daemon_handle.layout(), daemon_handle.good_settings()
     known = {
         "config": places.config_file,
-        "root": place.root(),
+        "root": daemon_handle.root(),
         "data": places.data_dir,
         "store": places.store_dir,
         "state": places.state_dir,
         "socket": found.daemon.socket,
-        "log": place.log_file(),
+        "log": daemon_handle.log_file(),
     }
     assert tuple(known) == _PLACES
     if what not in known:
@@ -107,7 +107,7 @@ def config_validate(
 
     Example: reverie config validate
     """
-    places = place.layout()
+    places = daemon_handle.layout()
     looked = path or places.config_file
     if path is not None:
         if not path.exists():

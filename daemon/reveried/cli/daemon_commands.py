@@ -10,7 +10,7 @@ import typer
 
 from reverie.errors import DaemonNotRunning, NotFound
 from reveried import PROTOCOL, __version__
-from reveried.cli import place, process
+from reveried.cli import daemon_handle, process
 from reveried.cli.options import Json
 from reveried.cli.output import as_json, counted, fields, say, when
 
@@ -40,8 +40,8 @@ def up(json: Json = False) -> None:
 
     Example: reverie up
     """
-    with place.client() as client:
-        started = process.start(client, place.log_file(), os.environ)
+    with daemon_handle.client() as client:
+        started = process.start(client, daemon_handle.log_file(), os.environ)
     health = started.health
     if json:
         as_json({"started": started.is_new, "pid": health.pid, "version": health.version})
@@ -50,7 +50,7 @@ def up(json: Json = False) -> None:
         say(f"The daemon is already running (process {health.pid}).")
         return
     say(f"The daemon is running (process {health.pid}).")
-    say(f"Your memory is kept in {place.root()}. Next: reverie import claude-code ~/.claude/projects")
+    say(f"Your memory is kept in {daemon_handle.root()}. Next: reverie import claude-code ~/.claude/projects")
 
 
 def down(json: Json = False) -> None:
@@ -58,7 +58,7 @@ def down(json: Json = False) -> None:
 
     Example: reverie down
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         try:
             pid = client.health().pid
         except DaemonNotRunning:
@@ -74,7 +74,7 @@ def status(json: Json = False) -> None:
 
     Example: reverie status
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         health, found = client.health(), client.status()
     if json:
         as_json({"health": health, "status": found})
@@ -91,7 +91,7 @@ def logs(
 
     Example: reverie logs -f
     """
-    path = place.log_file()
+    path = daemon_handle.log_file()
     if not path.exists():
         if _is_service():
             raise typer.Exit(_journal(lines, follow=follow))

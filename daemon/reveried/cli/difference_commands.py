@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reveried.cli import place
+from reveried.cli import daemon_handle
 from reveried.cli.options import Json
 from reveried.cli.output import as_json, counted, say
 
@@ -29,7 +29,7 @@ def diff(
 
     Example: reverie diff OP
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         found = client.difference(start, end, path=path)
     if json:
         as_json(found)
@@ -59,7 +59,7 @@ def rollback(
 
     Example: reverie rollback OP --yes
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         if not yes and not json:
             _ask(client, operation, path=path, memory=memory)
         done = client.rollback(operation, path=path, memory=memory)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from reveried.cli import place
+from reveried.cli import daemon_handle
 from reveried.cli.decisions import decision, tell_proposals
 from reveried.cli.options import Budget, Json
 from reveried.cli.output import as_json, counted, fields, say, table, when
@@ -21,7 +21,7 @@ def dream(
 
     Example: reverie dream --budget 20000
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         done = client.dream(token_budget=budget, dry_run=dry_run)
     if json:
         as_json(done)
@@ -50,7 +50,7 @@ def schedule_list(json: Json = False) -> None:
 
     Example: reverie schedule list
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         page = client.schedules()
     if json:
         as_json(page)
@@ -78,7 +78,7 @@ def schedule_add(
 
     Example: reverie schedule add "0 3 * * *"
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         made = client.add_schedule(cron, timezone=timezone or local_timezone(), token_budget=budget)
     if json:
         as_json(made)
@@ -94,7 +94,7 @@ def schedule_remove(
 
     Example: reverie schedule remove SCHEDULE
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         client.remove_schedule(schedule)
     as_json({"removed": schedule}) if json else say(f"Schedule {schedule} is gone.")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reverie.errors import DaemonNotRunning, ReverieError
 from reveried import PROTOCOL, __version__
-from reveried.cli import place
+from reveried.cli import daemon_handle
 from reveried.cli.output import size
 
 if TYPE_CHECKING:
@@ -57,16 +57,16 @@ def examine() -> Iterator[Finding]:
 
 
 def _settings() -> Finding:
-    found = place.settings()
-    path = place.layout().config_file
+    found = daemon_handle.settings()
+    path = daemon_handle.layout().config_file
     there = str(path) if path.exists() else f"no file at {path}, defaults"
     return Finding("settings", "good", f"{there}; {len(found.set_by)} changed")
 
 
 def _folders() -> Finding:
     """Our folders are ours alone; the folder of documents can be written."""
-    places = place.layout()
-    for folder in (places.data_dir, places.store_dir, places.state_dir, place.socket_path().parent):
+    places = daemon_handle.layout()
+    for folder in (places.data_dir, places.store_dir, places.state_dir, daemon_handle.socket_path().parent):
         if not folder.exists():
             continue
         found = folder.stat()
@@ -74,23 +74,23 @@ def _folders() -> Finding:
             return Finding("folders", "bad", f"{folder} belongs to another user", f"sudo chown -R $USER {folder}")
         if stat.S_IMODE(found.st_mode) & 0o077 and folder != places.data_dir:
             return Finding("folders", "bad", f"{folder} is open to other users", f"chmod 700 {folder}")
-    root = place.root()
+    root = daemon_handle.root()
     if root.exists() and not os.access(root, os.W_OK):
         return Finding("folders", "bad", f"{root} cannot be written", f"chmod u+w {root}")
     return Finding("folders", "good", f"documents in {root}, store in {places.store_dir}")
 
 
 def _room() -> Finding:
-    free = shutil.disk_usage(_existing(place.layout().data_dir)).free
+    free = shutil.disk_usage(_existing(daemon_handle.layout().data_dir)).free
     if free < ROOM_MIN_BYTES:
         return Finding("room", "bad", f"only {size(free)} free on the disk of the store", "make room on that disk")
     return Finding("room", "good", f"{size(free)} free")
 
 
 def _daemon() -> Finding:
-    socket = place.socket_path()
+    socket = daemon_handle.socket_path()
     try:
-        with place.client() as client:
+        with daemon_handle.client() as client:
             health = client.health()
     except DaemonNotRunning as error:
         left = " (a socket file of an earlier one is still there)" if socket.exists() else ""
@@ -109,7 +109,7 @@ def _daemon() -> Finding:
 
 
 def _store() -> Finding:
-    store = place.layout().store_dir
+    store = daemon_handle.layout().store_dir
     if not (store / "data.mdb").exists():
         return Finding("store", "note", "nothing stored yet", "reverie import claude-code ~/.claude/projects")
     from reverie.store.check import run_check  # noqa: PLC0415 - only a stored thing is read

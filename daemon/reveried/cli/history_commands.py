@@ -7,11 +7,11 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound
-from reveried.cli import place
+from reveried.cli import daemon_handle
 from reveried.cli.changes import in_words
 from reveried.cli.options import Json, Limit
 from reveried.cli.output import as_json, clip, counted, fields, is_terminal, say, size, table, when
-from reveried.cli.pages import every
+from reveried.cli.pagination import every
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -48,7 +48,7 @@ def log(
 
     Example: reverie log
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         if what is not None:
             _versions(client, what, limit, json=json)
             return
@@ -85,7 +85,7 @@ def show(
 
     Example: reverie show OP
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         if "." in operation:
             _document(client, operation, at, json=json)
             return
@@ -120,7 +120,7 @@ def undo(
 
     Example: reverie undo
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         found = client.operation(operation) if operation is not None else _last_undoable(client)
         done = client.undo(found.id)
     if json:
@@ -137,7 +137,7 @@ def archives_list(limit: Limit = 50, json: Json = False) -> None:
 
     Example: reverie archives list
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         if json:
             as_json(client.archives(limit=limit))
             return
@@ -166,7 +166,7 @@ def archives_show(address: Address, json: Json = False) -> None:
     Example: reverie archives show 3f2a
     """
     del json  # an archive is JSON already
-    with place.client() as client:
+    with daemon_handle.client() as client:
         typer.echo(client.archive(_whole(client, address)), nl=False)
 
 
@@ -176,7 +176,7 @@ def archives_verify(json: Json = False) -> None:
     Example: reverie archives verify
     """
     good, wrong = 0, []
-    with place.client() as client:
+    with daemon_handle.client() as client:
         for item in every(lambda after: client.archives(after=after)):
             if hashlib.sha256(client.archive(item.sha256)).hexdigest() == item.sha256:
                 good += 1

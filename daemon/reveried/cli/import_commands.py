@@ -9,7 +9,7 @@ import typer
 
 from reverie.errors import DaemonNotRunning, NotFound, ReverieError
 from reverie.importers import files
-from reveried.cli import place
+from reveried.cli import daemon_handle
 from reveried.cli.import_file import FileReport, import_file
 from reveried.cli.options import Interval, Json, Paths
 from reveried.cli.output import as_json, counted, say, size, table
@@ -35,7 +35,7 @@ def import_claude_code(
 
     Example: reverie import claude-code ~/.claude/projects
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         client.health()
         found = files.discover(paths)
         if not found:

@@ -6,10 +6,10 @@ import typer
 
 from reverie import documents, wire
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import place
+from reveried.cli import daemon_handle
 from reveried.cli.options import Json, Limit
 from reveried.cli.output import as_json, clip, counted, is_terminal, say, table, when
-from reveried.cli.pages import every
+from reveried.cli.pagination import every
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -39,7 +39,7 @@ def recall(
     """
     types = [_kind(kind)] if kind else None
     asked = wire.parse(wire.RecallRequest, {"query": " ".join(query), "types": types})
-    with place.client() as client:
+    with daemon_handle.client() as client:
         found = client.recall(asked.query, limit=limit, types=asked.types, tags=[tag] if tag else None)
     if json:
         as_json(found)
@@ -58,7 +58,7 @@ def memories(kind: MemoryType = None, tag: Tag = None, limit: Limit = 50, json: 
     """
     kind = _kind(kind) if kind else None
     asked = wire.parse(wire.MemoryQuery, {"type": kind, "tag": tag, "limit": limit})
-    with place.client() as client:
+    with daemon_handle.client() as client:
         page = client.memories(kind=asked.type, tag=asked.tag, limit=limit)
     if json:
         as_json(page)
@@ -108,7 +108,7 @@ def remember(
         "author": "person",
     }
     body = wire.parse(wire.CreateMemory, {name: value for name, value in given.items() if value is not None})
-    with place.client() as client:
+    with daemon_handle.client() as client:
         made = client.remember(body)
         waits = not json and _waits(client, made.document)
     if json:
@@ -127,7 +127,7 @@ def forget(
 
     Example: reverie forget ID
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         found = _named(client, memory)
         done = client.forget(found.id)
         waits = not json and _waits(client, done.document)

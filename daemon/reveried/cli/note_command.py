@@ -7,10 +7,10 @@ import typer
 from reverie import wire
 from reverie.errors import ValidationError
 from reverie.models import NoteCategory
-from reveried.cli import place
+from reveried.cli import daemon_handle
 from reveried.cli.options import Json
 from reveried.cli.output import as_json, say, table, when
-from reveried.cli.pages import every
+from reveried.cli.pagination import every
 from reveried.cli.thread_commands import ThreadId
 from reveried.cli.thread_names import on_thread
 
@@ -37,7 +37,7 @@ def note(
     if category not in _CATEGORIES:
         raise ValidationError(f"there is no category {category[:40]!r}", hint=f"give {', '.join(_CATEGORIES)}")
     asked = wire.parse(wire.CreateNote, {"content": " ".join(text), "category": category})
-    with place.client() as client:
+    with daemon_handle.client() as client:
         made = on_thread(client, thread, lambda whole: client.add_note(whole, asked.content, asked.category))
     if json:
         as_json(made)
@@ -47,7 +47,7 @@ def note(
 
 def _listed(thread: str, *, json: bool) -> None:
     """The notes of a thread, newest first, as its agent reads them."""
-    with place.client() as client:
+    with daemon_handle.client() as client:
         found = on_thread(client, thread, lambda whole: list(every(lambda after: client.notes(whole, after=after))))
     found.reverse()
     if json:

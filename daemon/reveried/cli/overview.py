@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reverie.errors import ReverieError
-from reveried.cli import place
+from reveried.cli import daemon_handle
 from reveried.cli.output import say
 
 __all__ = ["overview"]
@@ -32,7 +32,7 @@ def overview() -> None:
 
 def _daemon() -> str:
     try:
-        with place.client() as client:
+        with daemon_handle.client() as client:
             health = client.health()
     except ReverieError as error:
         now = _sentence(f"Now: {error.message}")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from reverie.errors import Conflict, DaemonNotRunning, NotFound
-from reveried.cli import place
+from reveried.cli import daemon_handle
 from reveried.cli.options import Json
 from reveried.cli.output import as_json, counted, say, size
 from reveried.cli.progress import working
@@ -28,7 +28,7 @@ def backup(
     target = Path(os.path.abspath(file))  # noqa: PTH100 - the daemon's working folder is another one; links stay
     with working("Copying"):
         try:
-            with place.client() as client:
+            with daemon_handle.client() as client:
                 made = client.backup(str(target))
             byte_count, counts = made.size, made.counts
         except DaemonNotRunning:
@@ -48,15 +48,17 @@ def restore(
     Example: reverie restore reverie.backup
     """
     from reverie.store.backup import restore as bring_back  # noqa: PLC0415 - only here is the store loaded
-    from reveried.cli.restored import without_folder  # noqa: PLC0415 - as above
+    from reveried.cli.restore_notice import without_folder  # noqa: PLC0415 - as above
 
-    store = place.layout().store_dir
+    store = daemon_handle.layout().store_dir
     _refuse_running()
     aside = store.with_name(f"store-before-{time.strftime('%Y%m%d-%H%M%S')}")
     with working("Checking and restoring"):
         done = bring_back(file, store, aside=aside)
     kept = str(aside) if aside.exists() else None
-    missing = without_folder(store, place.layout(), place.good_settings()[0].memory.data_dir, first=kept is None)
+    missing = without_folder(
+        store, daemon_handle.layout(), daemon_handle.good_settings()[0].memory.data_dir, first=kept is None
+    )
     if json:
         as_json(
             {
@@ -84,7 +86,7 @@ def check(json: Json = False) -> None:
     """
     from reverie.store.check import run_check  # noqa: PLC0415 - only here is the store loaded
 
-    store = place.layout().store_dir
+    store = daemon_handle.layout().store_dir
     if not (store / "data.mdb").exists():
         as_json({"ok": True, "counts": {}, "problems": []}) if json else say("Nothing is stored yet.")
         return
@@ -112,7 +114,7 @@ def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:
     from reverie.store import Store  # noqa: PLC0415 - as above
     from reverie.store.backup import backup as copy  # noqa: PLC0415 - as above
 
-    folder = place.layout().store_dir
+    folder = daemon_handle.layout().store_dir
     if not (folder / "data.mdb").exists():
         raise NotFound("nothing is stored yet", hint="reverie import claude-code ~/.claude/projects")
     store = Store.open(folder, redactor=Redactor())
@@ -125,7 +127,7 @@ def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:
 
 def _refuse_running() -> None:
     try:
-        with place.client() as client:
+        with daemon_handle.client() as client:
             client.health()
     except DaemonNotRunning:
         return

@@ -8,11 +8,11 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import place
+from reveried.cli import daemon_handle
 from reveried.cli.options import Json, Limit
 from reveried.cli.output import as_json, counted, fields, say, table, when
-from reveried.cli.pages import every
-from reveried.cli.side_by_side import side_by_side
+from reveried.cli.pagination import every
+from reveried.cli.two_column_diff import side_by_side
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -31,7 +31,7 @@ def status(json: Json = False) -> None:
 
     Example: reverie sync status
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         found = client.sync_status()
     if json:
         as_json(found)
@@ -55,7 +55,7 @@ def now(
 
     Example: reverie sync now
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         done = client.sync_now(accept_deletions=accept_deletions, accept_folder=accept_folder, deep=deep)
         done = _settled(client, done)
     if json:
@@ -79,7 +79,7 @@ def conflicts(
 
     Example: reverie sync conflicts
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         if conflict is not None:
             _show(client.conflict(_whole(client, conflict)), json=json)
             return
@@ -117,7 +117,7 @@ def resolve(
     if (keep is None) == (content is None):
         raise ValidationError("say either --keep or --content", hint="reverie sync resolve ID --keep file|store|both")
     body = wire.parse(wire.Resolve, {"keep": keep, "content": None if content is None else _text_of(content)})
-    with place.client() as client:
+    with daemon_handle.client() as client:
         done = client.resolve(_whole(client, conflict), body)
     if json:
         as_json(done)

@@ -7,12 +7,12 @@ import typer
 
 from reverie import wire
 from reverie.errors import ValidationError
-from reveried.cli import place
+from reveried.cli import daemon_handle
 from reveried.cli.context_text import as_text
 from reveried.cli.decisions import tell_proposals
 from reveried.cli.options import Budget, Json, Limit
 from reveried.cli.output import as_json, clip, counted, fields, say, table, when
-from reveried.cli.pages import every
+from reveried.cli.pagination import every
 from reveried.cli.thread_names import on_thread
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def threads(limit: Limit = 20, json: Json = False) -> None:
 
     Example: reverie threads
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         page = client.threads(limit=limit)
     if json:
         as_json(page)
@@ -75,7 +75,7 @@ def context(
     if placement not in (None, "system", "late"):
         raise ValidationError(f"--placement: there is no {clip(str(placement), 40)}", hint="give system or late")
     asked = wire.parse_query(wire.ContextQuery, {"placement": placement} if placement is not None else {})
-    with place.client() as client:
+    with daemon_handle.client() as client:
         found = on_thread(
             client,
             thread,
@@ -101,7 +101,7 @@ def distill(
 
     Example: reverie distill THREAD
     """
-    with place.client() as client:
+    with daemon_handle.client() as client:
         done = on_thread(client, thread, lambda whole: client.distill(whole, token_budget=budget))
         kinds = "" if json else kinds_learnt(client, done.operation)
     if json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from reverie.errors import NotFound, ValidationError
-from reveried.cli.pages import every
+from reveried.cli.pagination import every
 
 if TYPE_CHECKING:
     from collections.abc import Callable

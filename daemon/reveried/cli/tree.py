@@ -23,9 +23,9 @@ from reveried.cli import (
     thread_commands,
 )
 from reveried.cli.demo_command import demo
-from reveried.cli.nearest import Suggesting
 from reveried.cli.note_command import note
 from reveried.cli.overview import overview
+from reveried.cli.suggest import Suggesting
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ from reverie.errors import NotFound
 from reveried.cli.output import as_json
 from reveried.cli.progress import working
 from reveried.demo.choose import choose
+from reveried.demo.scenario import Shown, distil, take_in
 from reveried.demo.scratch import Scratch, scratch
-from reveried.demo.story import Shown, distil, take_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ def show(given: Sequence[Path], *, keep: bool, json: bool) -> None:
 
 
 def _tell(place: Scratch, choice: Choice, *, keep: bool) -> None:
-    from reveried.demo.telling import Teller  # noqa: PLC0415 - a demo for machines needs no pages
+    from reveried.demo.report import Teller  # noqa: PLC0415 - a demo for machines needs no pages
 
     teller = Teller()
     teller.opening(choice, place.home)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from reverie.client import Client
 from reverie.paths import Layout
 from reveried.cli import process
-from reveried.cli.place import LOG_NAME
+from reveried.cli.daemon_handle import LOG_NAME
 from reveried.cli.progress import working
 
 if TYPE_CHECKING:

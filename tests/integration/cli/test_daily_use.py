@@ -16,7 +16,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import StorageFailed
 from reverie.paths import Layout
-from reveried.cli import main, place, process
+from reveried.cli import daemon_handle, main, process
 from reveried.demo.sample import SESSION, sample
 from support.cli import Outcome
 
@@ -141,7 +141,7 @@ def test_a_backup_beside_a_disk_that_is_not_mounted(cli: Cli, home: Path) -> Non
 def test_following_the_log(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """`logs -f` prints what is appended until it is interrupted."""
     assert "run `reverie up`" in cli("logs").err
-    log = place.log_file()
+    log = daemon_handle.log_file()
     log.parent.mkdir(parents=True)
     log.write_text("one\ntwo\n")
     news = ["three\n"]
@@ -174,7 +174,7 @@ def test_the_log_of_a_service(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_daemon_that_cannot_start(cli: Cli, home: Path) -> None:
     """`up` says why, in the daemon's own last words, and a large log makes room first."""
-    log = place.log_file()
+    log = daemon_handle.log_file()
     log.parent.mkdir(parents=True)
     log.write_bytes(b"x" * (process.LOG_MAX_BYTES + 1))
     (home / "r" / "config.toml").write_text("[nonsense]\n")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.cells import cell_len
 
-from reveried.cli.side_by_side import rows
+from reveried.cli.two_column_diff import rows
 from support.cli import check
 from support.fake_daemon import Answer, Seen, envelope
 from support.pages import page

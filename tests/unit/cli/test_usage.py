@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict, Forbidden, ReverieError, ValidationError
-from reveried.cli import main, place, run
-from reveried.cli.nearest import nearest, slips
+from reveried.cli import daemon_handle, main, run
 from reveried.cli.reference import markdown
+from reveried.cli.suggest import nearest, slips
 from reveried.cli.tree import tree
 from support.fake_daemon import envelope
 
@@ -96,7 +96,7 @@ def test_asked_nothing_with_wrong_settings(cli: Cli, monkeypatch: pytest.MonkeyP
     def fail() -> None:
         raise ValidationError("The file is odd.", hint="Did you mean 'even'?")
 
-    monkeypatch.setattr(place, "client", fail)
+    monkeypatch.setattr(daemon_handle, "client", fail)
     assert cli().out.endswith("Now: The file is odd. Next: Did you mean 'even'?\n")
 
 

@@ -16,10 +16,10 @@ from reverie.errors import NotFound
 from reverie.importers import files, reading
 from reverie.models import EntryKind
 from reveried.cli.import_file import FileReport
-from reveried.demo import story
+from reveried.demo import scenario
 from reveried.demo.choose import Choice, choose
+from reveried.demo.report import Teller
 from reveried.demo.sample import SESSION, sample
-from reveried.demo.telling import Teller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ def test_own_sessions_newest_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("tokens", "room"), [(0, 4000), (30_000, 6000), (31_999, 6000), (1_000_000, 16_000)])
 def test_the_room_that_is_given(tokens: int, room: int) -> None:
     """A fifth of the conversation in round numbers, between 4,000 and 16,000."""
-    assert story.room(tokens) == room
+    assert scenario.room(tokens) == room
 
 
 def memory(
@@ -96,10 +96,10 @@ def test_the_question_that_is_asked() -> None:
     """The hardest lesson is asked about first; without lessons, the task."""
     memories = [memory("fact", "The sea is salt"), memory("mistake", "one two three four five six seven eight, nine")]
     state = wire.WorkingState(current_task="Mend the table.")
-    assert story.question(memories, state) == "What do we know about one two three four five six seven eight?"
-    assert story.question(memories[:1], state) == "What do we know about The sea is salt?"
-    assert story.question([memory("episode")], state) == "What about Mend the table?"
-    assert story.question([], wire.WorkingState()) == "What about the last task?"
+    assert scenario.question(memories, state) == "What do we know about one two three four five six seven eight?"
+    assert scenario.question(memories[:1], state) == "What do we know about The sea is salt?"
+    assert scenario.question([memory("episode")], state) == "What about Mend the table?"
+    assert scenario.question([], wire.WorkingState()) == "What about the last task?"
 
 
 def pages(tell: Callable[[Teller], None], width: int = 80) -> str:
@@ -112,14 +112,14 @@ def pages(tell: Callable[[Teller], None], width: int = 80) -> str:
     return text
 
 
-def shown(memories: list[wire.Memory], *, tokens: int = 1000) -> story.Shown:
+def shown(memories: list[wire.Memory], *, tokens: int = 1000) -> scenario.Shown:
     """Results of a demo."""
     use = wire.ContextUse(tokens=tokens, window=200_000, fraction=0.1)
     thread = wire.Thread(
         id="t", message_count=3, tokens=tokens, distillations=0, context=use, created_at=AT, updated_at=AT
     )
     summary = wire.SummaryText(number=1, sections={}, text="")
-    return story.Shown(
+    return scenario.Shown(
         reports=[],
         before=thread,
         distilled=wire.DistillAnswer(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reverie import wire
     from reveried.cli.import_file import FileReport
     from reveried.demo.choose import Choice
-    from reveried.demo.story import Shown
+    from reveried.demo.scenario import Shown
 
 __all__ = ["Teller"]
 

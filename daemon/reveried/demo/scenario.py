@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reveried.cli.import_commands import import_paths
-from reveried.cli.pages import every
+from reveried.cli.pagination import every
 
 if TYPE_CHECKING:
     from pathlib import Path
