@@ -19,7 +19,7 @@ from reverie.models import Message, Note
 from reveried.cli.import_file import import_file
 from support.daemon import running_daemon
 from support.messages_api import MODEL, MessagesApi, accepted, serving
-from support.shared import sessions
+from support.shared import all_sessions
 from support.soak import count
 from support.talk import Talk
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from reverie.wire import RequestFragment
 
-SAMPLE = 2  # cuts of every third session in the default run; the long campaign takes every cut of every one
+SAMPLE = 2  # cuts of every third recorded session in the default run; the long campaign takes every cut of every one
 PLACEMENTS: tuple[Any, ...] = ("late", "system")
 
 
@@ -125,16 +125,8 @@ def test_the_server_refuses_what_the_api_refuses(api: MessagesApi, client: anthr
         client.beta.messages.create(model=MODEL, max_tokens=64, **{**good, "betas": ["another"]})
 
 
-def _sessions() -> list[Path]:
-    """Real sessions; none where they are absent, which skips the test that reads them."""
-    try:
-        return sessions()[:: count(3, 1)]
-    except pytest.skip.Exception:
-        return []
-
-
-@pytest.mark.parametrize("path", _sessions(), ids=lambda path: path.name[:13])
-def test_real_sessions_are_accepted_at_every_cut(api: MessagesApi, client: anthropic.Anthropic, path: Path) -> None:
+@pytest.mark.parametrize("path", all_sessions(count(4, 10), step=count(3, 1)), ids=lambda path: path.name[:13])
+def test_sessions_are_accepted_at_every_cut(api: MessagesApi, client: anthropic.Anthropic, path: Path) -> None:
     """Distilled and undistilled, in both placements, within 35,000 tokens right after a distillation."""
     messages = join(entries(path, tokens=False))
     api.signed = blocks_of(messages)
@@ -158,7 +150,7 @@ def test_the_daemon_answers_what_is_accepted(api: MessagesApi, client: anthropic
     """A session imported, before and after a distillation, at any budget that is met: `request` goes out as it came."""
     api.signed = None
     with running_daemon() as daemon, Client(daemon.socket) as reverie:
-        for path in sessions()[:: count(13, 1)]:
+        for path in all_sessions(2, step=count(13, 1)):
             thread = str(import_file(reverie, path).thread)
             for budget in (None, 40_000):
                 accepted(client, _request(reverie, thread, placement, budget))

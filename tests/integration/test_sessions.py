@@ -1,4 +1,4 @@
-"""Real sessions through a real daemon: every message is there once, in order, word for word; again changes nothing."""
+"""Whole sessions through a running daemon: each message stored once, in order, verbatim; a second import adds none."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from reverie.client import Client
 from reverie.redact import Redactor
 from reveried.cli.import_file import FileReport, import_file
 from support.daemon import Daemon, running_daemon
-from support.shared import sessions
+from support.shared import all_sessions
 from support.soak import count
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+SMALLEST = min(all_sessions(10), key=lambda path: path.stat().st_size)
 
 
 def said(path: Path) -> list[tuple[str, Any]]:
@@ -73,11 +75,9 @@ def brought(client: Client, path: Path) -> FileReport:
     return report
 
 
-@pytest.mark.parametrize("number", range(count(8, 39)))
-def test_every_message_is_there(client: Client, number: int) -> None:
+@pytest.mark.parametrize("path", all_sessions(4, count=count(4, 39)), ids=lambda path: path.name[:13])
+def test_every_message_is_there(client: Client, path: Path) -> None:
     """Both speakers' blocks, in order, equal as JSON values; what nobody said is kept apart."""
-    path = sessions()[number]
-
     report = brought(client, path)
 
     expected, found = said(path), kept(client, str(report.thread))
@@ -89,7 +89,7 @@ def test_every_message_is_there(client: Client, number: int) -> None:
 
 def test_importing_again_changes_nothing(client: Client) -> None:
     """The second import adds no entry and makes no operation."""
-    path = sessions()[1]
+    path = SMALLEST
     first = brought(client, path)
     before = client.operations(limit=1).items[0].seq
     messages = client.thread(str(first.thread)).message_count
@@ -103,7 +103,7 @@ def test_importing_again_changes_nothing(client: Client) -> None:
 
 def test_a_cut_file_joins_on_later(daemon: Daemon, tmp_path: Path) -> None:
     """A transcript cut at any byte imports cleanly, and what comes later joins on: the same messages as at once."""
-    whole = gzip.decompress(min(sessions(), key=lambda path: path.stat().st_size).read_bytes())
+    whole = gzip.decompress(SMALLEST.read_bytes())
     draw = random.Random(7)
     growing = tmp_path / "growing.jsonl"
     with running_daemon() as other, Client(other.socket) as cut, Client(daemon.socket) as once:

@@ -18,7 +18,7 @@ from reverie.usecases import threads
 from reverie.usecases.decide import incremental_state
 from reverie.usecases.incremental_state import Followed, StateJob, StatePlan
 from reverie.usecases.records import entry_record, opened_entry, record, value
-from support.shared import sessions
+from support.shared import all_sessions
 from support.soak import count
 
 AT = "2026-03-05T09:00:00.000Z"
@@ -206,9 +206,9 @@ def test_a_thread_that_breaks_every_rule_is_read_again(pieces: list[tuple[str, A
     check(pieces)
 
 
-def test_real_sessions_are_followed() -> None:
+def test_whole_sessions_are_followed() -> None:
     """Message by message, as an agent would append them."""
-    for path in sessions()[:: count(10, 1)]:
+    for path in all_sessions(count(4, 10), step=count(10, 1)):
         store = Store()
         spoken = [message for message in transcript(path) if not message.rewound]
         every = max(1, len(spoken) // count(12, 200))

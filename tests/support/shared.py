@@ -1,22 +1,54 @@
-"""Finds the data that tests measure with, and skips clearly where it is absent."""
+"""Optional measurement data in `../shared`: no test needs it, some run over it too where it is there."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 
-_ROOT = Path(__file__).resolve().parents[2]
+from support.generated_sessions import generated_files
+
+__all__ = ["SHARED", "all_sessions", "has_shared", "real_sessions", "shared_files", "shared_rows"]
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+_SESSIONS = "data/transcripts/claude-code"
+
+
+def has_shared(relative: str) -> bool:
+    """Return True if `../shared/<relative>` exists."""
+    return (SHARED / relative).exists()
+
+
+def shared_files(relative: str, pattern: str) -> list[Path]:
+    """Return the files below `../shared/<relative>` that match `pattern`, sorted; none where the folder is absent."""
+    return sorted(path for path in (SHARED / relative).rglob(pattern) if path.is_file())
+
+
+def shared_rows(relative: str) -> list[dict[str, Any]]:
+    """Return the objects of a JSON lines file in `../shared`; none where it is absent."""
+    path = SHARED / relative
+    return [orjson.loads(line) for line in path.read_bytes().splitlines() if line] if path.exists() else []
+
+
+def real_sessions() -> list[Path]:
+    """Return the recorded Claude Code sessions, sorted by name; none where they are absent."""
+    return shared_files(_SESSIONS, "*.jsonl.gz")
+
+
+def all_sessions(generated: int, *, step: int = 1, count: int | None = None) -> list[Path]:
+    """Return the first `generated` generated sessions, then every `step`-th recorded one, at most `count` of them."""
+    return [*generated_files()[:generated], *real_sessions()[::step][:count]]
 
 
 def shared(relative: str) -> Path:
-    """The file or folder at `../shared/<relative>` beside the project; skips the test where it is absent."""
-    path = _ROOT.parent / "shared" / relative
-    if not path.exists():
+    """Return `../shared/<relative>`; skip the test where it is absent."""
+    if not has_shared(relative):
         pytest.skip(f"needs the measurement data: ../shared/{relative} is not here")
-    return path
+    return SHARED / relative
 
 
 def sessions() -> list[Path]:
-    """The real Claude Code sessions, sorted by name; skips the test where they are absent."""
-    return sorted(shared("data/transcripts/claude-code").glob("*.jsonl.gz"))
+    """Return the recorded sessions; skip the test where they are absent."""
+    return sorted(shared(_SESSIONS).glob("*.jsonl.gz"))

@@ -19,7 +19,8 @@ from reverie.evals.events import Event, events
 from reverie.evals.measures import score
 from reverie.evals.texts import context_of
 from reverie.importers.files import entries
-from support.shared import sessions
+from support.generated_sessions import generated_files
+from support.shared import all_sessions, real_sessions
 from support.soak import count
 
 if TYPE_CHECKING:
@@ -48,9 +49,9 @@ class Scores(NamedTuple):
 
 @pytest.fixture(scope="module")
 def pairs() -> list[tuple[Scores, Scores]]:
-    """Old and new of five sessions that were compacted; of all of them in the long campaign."""
+    """Old and new of ten compacted sessions, half of them recorded where those are at hand; of all in a soak run."""
     found: list[tuple[Scores, Scores]] = []
-    for path in sessions()[::3]:
+    for path in all_sessions(5 if real_sessions() else 10, step=3):
         event = next(events(path.name, list(entries(path, tokens=False))), None)
         if event is None or not event.asked:
             continue
@@ -58,7 +59,7 @@ def pairs() -> list[tuple[Scores, Scores]]:
         new = render(context_of(event.entries, tokens.count(old)))
         assert tokens.count(new) <= tokens.count(old)
         found.append((scored(old, event), scored(new, event)))
-        if len(found) == count(5, 39):
+        if len(found) == count(10, 49):
             break
     return found
 
@@ -73,8 +74,8 @@ def test_the_new_format_keeps_more(pairs: list[tuple[Scores, Scores]], measure: 
 
 def test_the_measures_tell_good_from_bad() -> None:
     """A text without a word of the session scores nothing; the session itself scores all of task and decisions."""
-    path = next(path for path in sessions() if path.name.startswith("2026-01-05-"))
-    (event,) = events(path.name, list(entries(path, tokens=False)))
+    path = generated_files()[0]
+    event = next(events(path.name, list(entries(path, tokens=False))))
     whole = "\n".join(line.text for line in event.before)
     assert scored("nothing of note", event) == (0.0, 0.0, 0.0, 0.0)
     assert scored(whole, event).task == scored(whole, event).decisions == 1.0

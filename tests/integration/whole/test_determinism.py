@@ -16,7 +16,7 @@ from reveried.cli.import_file import import_file
 from support.api_rules import problems
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.session import session_file
-from support.shared import sessions
+from support.shared import all_sessions
 from support.soak import count
 from support.vocabulary import oracle
 
@@ -48,11 +48,6 @@ def pair() -> Iterator[tuple[Daemon, Daemon]]:
 def tick(home: Path, minute: int) -> None:
     """Sets a daemon's clock: documents say on which day they changed, and ids sort by time."""
     (home / "clock").write_text(f"2026-11-21T{9 + minute // 60:02d}:{minute % 60:02d}:00Z\n")
-
-
-def chosen() -> list[int]:
-    """Which of the real sessions: spread over all of them by default."""
-    return list(range(0, 39, 39 // count(4, 39)))[: count(4, 39)]
 
 
 def told(daemon: Daemon, path: Path) -> dict[str, Any]:
@@ -169,10 +164,10 @@ def test_the_documents_are_the_same(pair: tuple[Daemon, Daemon], tmp_path: Path)
     assert dreams[0] == dreams[1]
 
 
-@pytest.mark.parametrize("number", chosen())
-def test_a_real_session(pair: tuple[Daemon, Daemon], number: int) -> None:
-    """The same of the sessions that people had."""
-    check_pair(pair, sessions()[number])
+@pytest.mark.parametrize("path", all_sessions(2, step=count(9, 1), count=count(4, 39)), ids=lambda path: path.name[:13])
+def test_a_whole_session(pair: tuple[Daemon, Daemon], path: Path) -> None:
+    """The same for sessions with every kind of line, and for recorded ones."""
+    check_pair(pair, path)
 
 
 def test_the_budget_is_never_passed(pair: tuple[Daemon, Daemon], tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from reverie.evals.picture import svg
 from reverie.evals.texts import context_of
 from reverie.importers.files import entries
 from support.compacted import compacted_session
-from support.shared import sessions, shared
+from support.shared import SHARED, real_sessions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,11 +110,12 @@ def test_the_picture_of_chosen_cuts_has_no_client(tmp_path: Path) -> None:
     assert CLIENT not in svg(report)
 
 
+@pytest.mark.measures("eval/continuity_bench.py", "data/transcripts/claude-code")
 @pytest.mark.parametrize("name", JUDGED)
 def test_figures_agree_with_the_judge(name: str) -> None:
     """Within one point of an independent program, for our context and for every baseline, on a real session."""
-    judge = _judge(shared("eval/continuity_bench.py"))
-    path = next(path for path in sessions() if path.name.startswith(name))
+    judge = _judge(SHARED / "eval/continuity_bench.py")
+    path = next(path for path in real_sessions() if path.name.startswith(name))
     report = continuity([path], budgets=BUDGETS)
     (event,) = judge.events(str(path))
     before = list(entries(path, tokens=False))
@@ -129,10 +130,11 @@ def test_figures_agree_with_the_judge(name: str) -> None:
     _agrees(judge, event, event["summary"], row(report, CLIENT, None))
 
 
+@pytest.mark.measures("eval/continuity_bench.py", "data/transcripts/claude-code")
 def test_events_agree_with_the_judge() -> None:
-    """Every real session has the judge's events, with the same needed names, the words near each and what was asked."""
-    judge = _judge(shared("eval/continuity_bench.py"))
-    for path in sessions():
+    """Recorded sessions have the judge's events: the same needed names, the words near each and what was asked."""
+    judge = _judge(SHARED / "eval/continuity_bench.py")
+    for path in real_sessions():
         ours = [(list(e.needed), e.near, e.asked) for e in events(str(path), list(entries(path, tokens=False)))]
         assert ours == [(e["needed"], e["around"], e["asked"]) for e in judge.events(str(path))], path.name
 
@@ -145,8 +147,7 @@ def _agrees(judge: Any, event: Any, text: str, ours: Any) -> None:
 
 
 def _judge(path: Path) -> Any:
-    """The judge as a module; skips where the counter that it needs is not installed."""
-    pytest.importorskip("rs_bpe")
+    """Return the judge as a module."""
     spec = importlib.util.spec_from_file_location("judge", path)
     assert spec is not None
     assert spec.loader is not None

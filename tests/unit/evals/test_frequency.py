@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from reverie.context import Limits
@@ -11,11 +13,19 @@ from reverie.errors import ValidationError
 from reverie.evals.frequency import BESIDE, frequency, one_thread
 from reverie.importers.files import entries
 from reverie.importers.reading import join
-from support.shared import sessions
+from support.generated_sessions import generated_files
+from support.shared import real_sessions
 from support.soak import count
 from support.talk import Talk
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 RESULT = "the result of the call goes on and on " * 300  # about 2,700 tokens
+
+
+# About 500,000 tokens of work in which tools return long texts, and recorded sessions where they are at hand.
+SETS = [list(generated_files(10, tasks=9, noise=70)), *([real_sessions()[: count(8, 39)]] if real_sessions() else [])]
 
 
 def heavy(calls: int) -> Talk:
@@ -92,10 +102,10 @@ def test_cost_after_clearing_is_what_clearing_leaves(calls: int) -> None:
         assert cleared_cost(units, Limits(), beside) == sum(piece.cost for piece in left)
 
 
-def test_real_sessions_are_distilled_less_often() -> None:
-    """Context editing spares distillations of real work too; all sessions in the long campaign."""
-    chosen = sessions()[: count(8, 39)]
-    found = frequency(one_thread([join(entries(path, tokens=False)) for path in chosen]), Limits())
+@pytest.mark.parametrize("sessions", SETS, ids=["generated", "recorded"][: len(SETS)])
+def test_whole_sessions_are_distilled_less_often(sessions: list[Path]) -> None:
+    """Context editing saves at least 60 % of the distillations of tool-heavy work; all recorded sessions in a soak."""
+    found = frequency(one_thread([join(entries(path, tokens=False)) for path in sessions]), Limits())
     assert found.without_editing >= 4
     assert found.fewer is not None
     assert found.fewer >= 0.6

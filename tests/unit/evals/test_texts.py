@@ -15,7 +15,8 @@ from reverie import tokens
 from reverie.errors import ReverieError
 from reverie.evals import context_text, knowledge_text
 from reverie.evals.__main__ import main
-from support.shared import sessions
+from support.shared import all_sessions
+from support.soak import count
 from support.thread import Thread, logger_fix
 
 if TYPE_CHECKING:
@@ -130,9 +131,9 @@ def test_same_bytes_in_any_process(tmp_path: Path) -> None:
     assert len(printed) == 1
 
 
-def test_real_sessions_fit_every_budget() -> None:
-    """A few real sessions, re-counted on the printed text; all of them in the long campaign."""
-    for path in sessions()[:: 1 if os.environ.get("REVERIE_SOAK") else 13]:
+def test_whole_sessions_fit_every_budget() -> None:
+    """Generated and a few recorded sessions, counted again on the printed text; all of them in the long campaign."""
+    for path in all_sessions(3, step=count(13, 1)):
         for budget in BUDGETS:
             assert tokens.count(context_text(path, budget)) <= budget, (path.name, budget)
 

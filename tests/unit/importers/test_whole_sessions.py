@@ -1,4 +1,4 @@
-"""The real sessions: everything said is there once, in order and equal, and reads as the API wants it."""
+"""Whole sessions, generated and recorded: every message is read once, in order and equal, in a form the API accepts."""
 
 from __future__ import annotations
 
@@ -16,21 +16,25 @@ from reverie.importers.claude_code import line_of
 from reverie.importers.files import discover, entries, identity
 from reverie.importers.reading import NO_RESULT, join, past_summaries
 from reverie.models import Entry, EntryKind, Message
-from support.shared import sessions
+from support.generated_sessions import COUNT, generate, generated_files
+from support.shared import all_sessions, real_sessions
 from support.soak import count
 from support.transcripts import planned
+
+SESSIONS = all_sessions(COUNT)
+RECORDED = "data/transcripts/claude-code"
 
 
 @pytest.fixture(scope="module")
 def lines() -> dict[str, list[dict[str, Any]]]:
     """Every line of every session, parsed without the code under test."""
-    return {path.name: [orjson.loads(line) for line in gzip.open(path)] for path in sessions()}
+    return {path.name: [orjson.loads(line) for line in gzip.open(path)] for path in SESSIONS}
 
 
 @pytest.fixture(scope="module")
 def read() -> dict[str, list[Entry]]:
     """Every session as entries."""
-    return {path.name: list(entries(path, tokens=False)) for path in sessions()}
+    return {path.name: list(entries(path, tokens=False)) for path in SESSIONS}
 
 
 def main_line(session: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -54,7 +58,7 @@ def test_every_line_is_kept_and_can_be_rebuilt(
     lines: dict[str, list[dict[str, Any]]], read: dict[str, list[Entry]]
 ) -> None:
     """Nothing is bad, nothing is missing, nothing is changed."""
-    assert len(read) == 39
+    assert len(read) == len(SESSIONS) >= COUNT
     for name, session in lines.items():
         assert [line_of(entry) for entry in read[name]] == session
         assert not any(entry.kind is EntryKind.BAD for entry in read[name])
@@ -91,21 +95,46 @@ def test_a_message_of_one_line_has_that_lines_content(read: dict[str, list[Entry
             if message.first_seq == message.last_seq:
                 alone += 1
                 assert message.content == session[message.first_seq - 1].content
-    assert alone > 4000
+    assert alone > 100 * len(SESSIONS)
 
 
 def test_a_joined_conversation_is_one_the_api_takes(read: dict[str, list[Entry]]) -> None:
-    """Every call has its result in the next message, also the six whose result was never recorded."""
-    never = 0
+    """Every call has its result in the next message, also those whose result was never recorded."""
     for session in read.values():
         messages = join(session)
-        never += sum(block.get("content") == NO_RESULT for message in messages for block in blocks(message.content))
         for before, after in pairwise([*messages, Message("user", [], 0, 0)]):
             asked = calls(before)
             answered = [block["tool_use_id"] for block in blocks(after.content) if block["type"] == "tool_result"]
             assert sorted(asked) == sorted(answered)
             assert not asked or (before.role, after.role) == ("assistant", "user")
-    assert never == 6
+
+
+def test_lost_results_rewound_prompts_and_compactions_are_those_of_the_session(read: dict[str, list[Entry]]) -> None:
+    """What the generator put into each session: results never written, prompts taken back, compactions."""
+    for number in range(COUNT):
+        session = generate(number)
+        messages = join(read[f"{session.name}.jsonl.gz"])
+        assert lost_results(messages) == session.unanswered
+        assert [message.content for message in messages if message.rewound][::2] == list(session.rewound)
+        assert len(past_summaries(read[f"{session.name}.jsonl.gz"])) == session.compactions
+
+
+@pytest.mark.measures(RECORDED)
+def test_figures_of_the_recorded_sessions(read: dict[str, list[Entry]]) -> None:
+    """28 compactions, six lost results, nothing taken back in 39 sessions.
+
+    Every fork in them is a parallel call, a tool's progress notice, or a client that was left and started again.
+    """
+    recorded = [read[path.name] for path in real_sessions()]
+    messages = [join(session) for session in recorded]
+    assert len(recorded) == 39
+    assert sum(len(past_summaries(session)) for session in recorded) == 28
+    assert sum(map(lost_results, messages)) == 6
+    assert not any(message.rewound for session in messages for message in session)
+
+
+def lost_results(messages: list[Message]) -> int:
+    return sum(block.get("content") == NO_RESULT for message in messages for block in blocks(message.content))
 
 
 def test_seqs_of_closed_turns_do_not_overlap(read: dict[str, list[Entry]]) -> None:
@@ -116,16 +145,10 @@ def test_seqs_of_closed_turns_do_not_overlap(read: dict[str, list[Entry]]) -> No
             assert before.last_seq < after.first_seq or calls(before)
 
 
-def test_nobody_took_anything_back(read: dict[str, list[Entry]]) -> None:
-    """In these sessions every fork is a parallel call, a tool's news, or a client that was left and started again."""
-    assert sum(message.rewound for session in read.values() for message in join(session)) == 0
-
-
 def test_compactions_are_found_with_their_summaries(
     lines: dict[str, list[dict[str, Any]]], read: dict[str, list[Entry]]
 ) -> None:
-    """All of them, with the weight that the client told."""
-    found = 0
+    """All of them, with the token count that the client recorded."""
     for name, session in lines.items():
         past = past_summaries(read[name])
         texts = [line["message"]["content"] for line in session if line.get("isCompactSummary")]
@@ -136,14 +159,12 @@ def test_compactions_are_found_with_their_summaries(
         ]
         assert [summary.text for summary in past] == texts
         assert [(summary.seq, summary.tokens_before) for summary in past] == boundaries
-        found += len(past)
-    assert found == 28
 
 
 def test_any_cut_of_a_session_gives_the_same_entries() -> None:
     """At random bytes and around every kind of byte, growing and in pieces."""
     chance = random.Random(2)
-    for path in sessions():
+    for path in SESSIONS:
         data = gzip.decompress(path.read_bytes())
         whole = plan_chunk(data, first_line=1, final=True, tokens=False)
         for _ in range(count(2, 40)):
@@ -155,7 +176,7 @@ def test_any_cut_of_a_session_gives_the_same_entries() -> None:
 
 def test_every_cut_of_a_piece_of_a_session() -> None:
     """Byte after byte over the shortest one's beginning."""
-    path = min(sessions(), key=lambda path: path.stat().st_size)
+    path = min(SESSIONS, key=lambda path: path.stat().st_size)
     data = gzip.decompress(path.read_bytes())[: count(6000, 60_000)]
     whole = plan_chunk(data, first_line=1, final=True, tokens=False)
     for cut in range(len(data)):
@@ -163,10 +184,11 @@ def test_every_cut_of_a_piece_of_a_session() -> None:
 
 
 def test_they_are_found_and_named() -> None:
-    """By their folder, and by the session that their name tells."""
-    found = discover([sessions()[0].parent])
-    assert found == sessions()
-    for path in found:
+    """By their folder, and by the session id in their name."""
+    assert discover([generated_files()[0].parent]) == list(generated_files())
+    if real_sessions():
+        assert discover([real_sessions()[0].parent]) == real_sessions()
+    for path in SESSIONS:
         told = {entry.extra.get("sessionId") for entry in entries(path, tokens=False)}
         assert identity(path).session in path.name
         assert identity(path).session in told
@@ -178,7 +200,7 @@ def calls(message: Message) -> list[str]:
 
 def test_tokens_are_counted_over_a_whole_session() -> None:
     """Each entry's count is the one it has alone."""
-    session = min(sessions(), key=lambda path: path.stat().st_size)
+    session = min(SESSIONS, key=lambda path: path.stat().st_size)
     for entry in entries(session):
         alone = plan_chunk(orjson.dumps(line_of(entry)) + b"\n", first_line=1, final=True).entries[0]
         assert alone.tokens == entry.tokens

@@ -1,0 +1,359 @@
+"""Deterministic Claude Code sessions with tool use, corrections, decisions, compactions, rewinds and lost results."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import gzip
+import random
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from support.session_writer import SessionWriter, ToolCall, text_block, thinking_block
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["COUNT", "GeneratedSession", "generate", "generated_files"]
+
+COUNT = 10  # sessions in the standard set: enough for every kind of line in several arrangements
+
+_PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+class Project(NamedTuple):
+    """What the sessions of one repository have in common."""
+
+    folder: str
+    source: str  # path of a component's source, with {0} for its name
+    test: str  # path of its test
+    command: str  # runs one test file
+    line: str  # one line of source code, with {0} the component and {1} a number
+    error: str  # how the tests say that a value is wrong
+
+
+class GeneratedSession(NamedTuple):
+    """A session's bytes, and what was put into it."""
+
+    name: str
+    data: bytes
+    compactions: int
+    unanswered: int  # tool calls without a result
+    rewound: tuple[str, ...]  # prompts that the person took back
+
+
+PROJECTS = (
+    Project(
+        "/home/ann/tidewatch",
+        "tidewatch/{0}.py",
+        "tests/test_{0}.py",
+        "pytest -q {0}",
+        "    {0}_level_{1} = read_gauge({1}, station='{0}')",
+        "AssertionError: assert {0} == {1}",
+    ),
+    Project(
+        "/home/ann/lampwright",
+        "src/{0}/index.ts",
+        "src/{0}/index.test.ts",
+        "npx vitest run {0}",
+        "  export const {0}Lumen{1} = dim({1}, '{0}')",
+        "Expected: {1}, Received: {0}",
+    ),
+    Project(
+        "/home/ann/quarryd",
+        "crates/{0}/src/lib.rs",
+        "crates/{0}/tests/{0}.rs",
+        "cargo test -p quarry --test {0}",
+        "    let {0}_slab_{1} = cut(&block, {1})?; // {0}",
+        "assertion `left == right` failed: left: {0}, right: {1}",
+    ),
+    Project(
+        "/home/ann/orchard-api",
+        "internal/{0}/{0}.go",
+        "internal/{0}/{0}_test.go",
+        "go test ./{0}",
+        "	{0}Crate{1} := Weigh(ctx, {1}) // {0}",
+        "got {0}, want {1}",
+    ),
+)
+PARTS = ("ledger", "router", "exporter", "mailer", "sampler", "planner", "gateway", "archive", "cursor", "throttle")
+FAULTS = (
+    "loses the last record when the file has no newline at its end",
+    "counts a retry twice after a time-out",
+    "returns yesterday's value until the process is restarted",
+    "writes an empty row for every station without a reading",
+    "keeps its lock when the first write fails",
+)
+CAUSES = (
+    "the buffer is flushed after the handle was closed",
+    "the counter is raised in both the caller and the callee",
+    "the cache key leaves out the day",
+    "a missing value becomes an empty text in the join",
+    "the guard is dropped only in the branch that succeeds",
+)
+DECISIONS = (
+    "Let's keep the public signature of {0} and change only what is behind it.",
+    "We should always write the regression test before the fix, also for {0}.",
+    "Please don't add a new dependency for {0}, the standard library is enough.",
+    "I prefer small commits: one for {0}, another for its test.",
+    "Never log the whole payload of {0}, only its length.",
+    "Use the port {1} for {0} instead of the default one.",
+)
+CORRECTIONS = (
+    "no, don't rename `{0}_open`, other tools call it by that name",
+    "no, that is the wrong file: the {0} that is deployed lives in the other folder",
+    "please stop, the test was right and the {0} is wrong",
+    "not quite: the limit of {0} is {1}, not {2}",
+)
+FOREIGN = (
+    "请在修复 {0} 之前先写测试。提交信息保持简短。",
+    "{0} の変更は小さく分けてください。テストも忘れずに。",
+    "Für {0} bitte keine neuen Abhängigkeiten — die Größe zählt.",
+)
+NOTES = ("checks the input", "walks every station", "holds no state", "is called once a minute", "rounds half to even")
+
+
+def generate(number: int, *, tasks: int = 6, noise: int = 25) -> GeneratedSession:
+    """Return session `number` of `tasks` tasks; `noise` is the mean number of lines that a tool returns."""
+    return _Session(number, noise).run(tasks)
+
+
+@functools.cache
+def generated_files(count: int = COUNT, *, tasks: int = 6, noise: int = 25) -> tuple[Path, ...]:
+    """Write `count` sessions as gzip files named `<session>.jsonl.gz` into a folder that is removed at exit."""
+    folder = Path(tempfile.mkdtemp(prefix="reverie-sessions-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    files = []
+    for number in range(count):
+        session = generate(number, tasks=tasks, noise=noise)
+        path = folder / f"{session.name}.jsonl.gz"
+        path.write_bytes(gzip.compress(session.data, 1, mtime=0))
+        files.append(path)
+    return tuple(sorted(files))
+
+
+class _Session:
+    """One session in the making: a sequence of tasks with what happens between them."""
+
+    def __init__(self, number: int, noise: int) -> None:
+        self.random = random.Random(number)
+        self.project = PROJECTS[number % len(PROJECTS)]
+        self.noise = noise
+        self.writer = SessionWriter(number, self.project.folder)
+        self.names: list[str] = []
+        self.rewound: list[str] = []
+
+    def run(self, tasks: int) -> GeneratedSession:
+        self._opening()
+        for task in range(tasks):
+            self._task(task)
+            if task + 2 in (tasks, tasks - 3):  # the last task comes after the last compaction
+                self._compaction()
+        self._closing()
+        writer = self.writer
+        return GeneratedSession(
+            writer.session, writer.bytes(), writer.compactions, writer.unanswered, tuple(self.rewound)
+        )
+
+    def _opening(self) -> None:
+        writer = self.writer
+        writer.add_outside_tree(
+            "summary", summary="An earlier session", leafUuid="00000000-0000-4000-8000-000000000000"
+        )
+        writer.user("<command-name>/clear</command-name>\n<command-args></command-args>")
+        writer.user("Caveat: the messages below were generated by local commands.", isMeta=True)
+        if writer.number % 3 == 0:
+            self._rewind()
+
+    def _rewind(self) -> None:
+        """Write a prompt with its reply, then another prompt from the same point: the first one is taken back."""
+        point = self.writer.parent
+        prompt = f"Please rewrite everything as one {self.random.choice(PARTS)}_monolith."
+        self.writer.user(prompt)
+        self.writer.reply(text_block("I will put all of it into one module."))
+        self.rewound.append(prompt)
+        self.writer.parent = point
+
+    def _task(self, task: int) -> None:
+        name = f"{self.random.choice(PARTS)}_{self.writer.number}_{task}"
+        port = 3000 + 37 * task + self.writer.number
+        self.names.append(name)
+        fault = self.random.randrange(len(FAULTS))
+        self._request(name, FAULTS[fault], port)
+        self._explore(name)
+        self._todos(name, "in_progress", "pending")
+        self._test_run(name, port, passed=False)
+        self._fix(name, CAUSES[fault])
+        if task % 2 == 0:
+            self._correction(name, port)
+        extras = self._extras()
+        extras[(task + self.writer.number) % len(extras)](name)
+        self._test_run(name, port, passed=True)
+        self._todos(name, "completed", "completed")
+        self._commit(name, FAULTS[fault])
+
+    def _request(self, name: str, fault: str, port: int) -> None:
+        decision = self.random.choice(DECISIONS).format(name, port)
+        words = f"The {name} {fault}. Please find out why and fix it. {decision}"
+        if self.random.random() < 0.4:
+            words += "\n\n" + self.random.choice(FOREIGN).format(name)
+        if len(self.names) > 1:
+            words += f" The {self.names[-2]} uses it, so run `{self._command(self.names[-2])}` too."
+        snapshot: dict[str, Any] = {"messageId": f"m{len(self.names)}", "trackedFileBackups": {}}
+        self.writer.add_outside_tree(
+            "file-history-snapshot", messageId=f"m{len(self.names)}", snapshot=snapshot, isSnapshotUpdate=False
+        )
+        self.writer.user(words, thinkingMetadata={"level": "high"}, todos=[])
+
+    def _explore(self, name: str) -> None:
+        path = self._path(name)
+        rows = "\n".join(f"{path}:{12 + 3 * row}:{self._code(name, row)}" for row in range(1, 4))
+        self.writer.tools(
+            ToolCall("Grep", {"pattern": f"{name}_open", "output_mode": "content"}, rows),
+            ToolCall("Read", {"file_path": path}, self._listing(name)),
+            before=(
+                thinking_block(f"I should look at {name} before I change anything; the tests may show the cause."),
+                text_block(f"I'll read `{path}` and look for the callers of `{name}_open`."),
+            ),
+            interleaved=self.random.random() < 0.5,
+        )
+
+    def _test_run(self, name: str, port: int, *, passed: bool) -> None:
+        if passed:
+            result: Any = f"{self.random.randrange(3, 90)} passed in 0.{self.random.randrange(10, 99)}s"
+        else:
+            error = self.project.error.format(port, port + 1)
+            text = f"FAILED {self._path(name, test=True)}::{name}_keeps_all\n{error}\n{self._output(name)}"
+            result = [text_block(text)] if self.random.random() < 0.5 else text
+        arguments = {"command": self._command(name), "description": f"Run the tests of {name}"}
+        self.writer.tools(ToolCall("Bash", arguments, result, failed=not passed))
+        self.writer.progress(type="bash_progress", output=name, elapsedTimeSeconds=2)
+
+    def _fix(self, name: str, cause: str) -> None:
+        path = self._path(name)
+        arguments = {
+            "file_path": path,
+            "old_string": f"{name}_close()",
+            "new_string": f"{name}_flush(); {name}_close()",
+        }
+        self.writer.tools(
+            ToolCall("Edit", arguments, f"The file {path} has been updated.\n{self._listing(name)}"),
+            before=(text_block(f"The root cause in `{name}`: {cause}. I decided to flush in `{name}_flush` first."),),
+        )
+
+    def _correction(self, name: str, port: int) -> None:
+        if self.random.random() < 0.3:
+            self.writer.user([text_block("[Request interrupted by user]")])
+        words = self.random.choice(CORRECTIONS).format(name, port, port + 400)
+        self.writer.add_outside_tree("queue-operation", operation="enqueue", content=words)
+        self.writer.user(words)
+        self.writer.reply(text_block(f"You're right, I will leave `{name}_open` as it is and change its caller only."))
+
+    def _extras(self) -> tuple[Callable[[str], None], ...]:
+        return (self._subagent, self._screenshot, self._lost_call, self._web, self._sidechain, self._meta)
+
+    def _subagent(self, name: str) -> None:
+        report = [text_block(f"The callers of {name}_open are {name}_main and {name}_retry."), text_block("agentId: 7")]
+        self.writer.progress(type="agent_progress", prompt=f"List the callers of {name}_open")
+        arguments = {
+            "description": "Find callers",
+            "prompt": f"List the callers of {name}_open",
+            "subagent_type": "Explore",
+        }
+        self.writer.tools(ToolCall("Task", arguments, report))
+
+    def _screenshot(self, name: str) -> None:
+        image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": _PNG}}
+        self.writer.user([text_block(f"This is what the page of {name} shows:"), image])
+        path = f"{self.project.folder}/shots/{name}.png"
+        self.writer.tools(ToolCall("Read", {"file_path": path}, [image]))
+
+    def _lost_call(self, name: str) -> None:
+        self.writer.tools(ToolCall("Bash", {"command": f"sleep 900; {self._command(name)}"}, None))
+        self.writer.user(f"it hangs, run only the fast tests of {name}")
+
+    def _web(self, name: str) -> None:
+        arguments = {"url": f"https://docs.example.org/{name}", "prompt": "What does flush promise?"}
+        self.writer.tools(ToolCall("WebFetch", arguments, "Flush writes all that was buffered — 完全に。"))
+
+    def _sidechain(self, name: str) -> None:
+        prompt = {"role": "user", "content": f"Count the stations that {name} reads"}
+        self.writer.add("user", isSidechain=True, message=prompt)
+        reply = {"id": f"side_{name}", "type": "message", "role": "assistant", "content": [text_block("There are 14.")]}
+        self.writer.add("assistant", isSidechain=True, message=reply)
+
+    def _meta(self, name: str) -> None:
+        self.writer.user("<local-command-stdout>Model set to the small one</local-command-stdout>")
+        self.writer.add("system", subtype="local_command", content="/model", level="info", isMeta=False)
+        self.writer.user(f"go on with {name}")
+
+    def _commit(self, name: str, fault: str) -> None:
+        digest = f"{self.random.randrange(16**7):07x}"
+        arguments = {"command": f'git commit -am "{name}: {fault}"', "description": "Commit the fix"}
+        self.writer.tools(ToolCall("Bash", arguments, f"[main {digest}] {name}: {fault}\n 2 files changed"))
+        self.writer.reply(text_block(f"`{name}` is fixed in `{self._path(name)}` and committed as {digest}."))
+        self.writer.add("system", subtype="turn_duration", durationMs=61_000, isMeta=False)
+
+    def _compaction(self) -> None:
+        """Compact in the middle; the tasks after it go on with names from before."""
+        self.writer.compact(self._summary(), 90_000 + 1_000 * self.writer.number)
+        for name in self.names[-4:]:
+            self.writer.tools(
+                ToolCall("Grep", {"pattern": f"{name}_flush"}, f"{self._path(name)}:12:{name}_flush()"),
+                ToolCall("Bash", {"command": self._command(name)}, "all passed"),
+                before=(text_block(f"I'll check `{name}_flush` in `{self._path(name)}` again."),),
+            )
+
+    def _summary(self) -> str:
+        """Return a narrative summary as a model writes one: mostly about the process, with some of the names."""
+        rows = [
+            "The conversation was compacted; this is what happened in it so far.",
+            f"1. Request. The person maintains the project in {self.project.folder} and asked for several repairs.",
+            "2. Work. Each repair followed the same steps: reading, reproducing, changing, testing and committing.",
+        ]
+        for name in self.names:
+            rows += [
+                f"The part {name} was examined first by a search and then by reading its source from top to bottom.",
+                "A failing test was observed, its output was studied, and the responsible lines were identified.",
+                f"After that the change was made in {self._path(name)}, and the tests were run once more with success.",
+                "There was feedback in between, which was taken into account before the work went on as planned.",
+            ]
+        rows += [
+            f"3. State. Everything that was asked for up to {self.names[-1]} is finished and committed.",
+            "4. Next. Wait for the next request; no step is open, and no question was left without an answer.",
+        ]
+        return "\n".join(rows)
+
+    def _closing(self) -> None:
+        self.writer.add_outside_tree("pr-link", prNumber=7, prUrl="https://example.org/7", prRepository="ann/x")
+        self.writer.user("<command-name>/exit</command-name>")
+
+    def _todos(self, name: str, first: str, second: str) -> None:
+        steps = [
+            {"content": f"Find out why {name} fails", "status": first, "activeForm": "Finding out"},
+            {"content": f"Write a regression test for {name}", "status": second, "activeForm": "Writing a test"},
+        ]
+        self.writer.tools(ToolCall("TodoWrite", {"todos": steps}, "Todos have been modified successfully."))
+
+    def _path(self, name: str, *, test: bool = False) -> str:
+        path = (self.project.test if test else self.project.source).format(name)
+        return f"{self.project.folder}/{path}"
+
+    def _command(self, name: str) -> str:
+        return self.project.command.format(self.project.test.format(name))
+
+    def _code(self, name: str, row: int) -> str:
+        return self.project.line.format(name, row)
+
+    def _listing(self, name: str) -> str:
+        rows = self.random.randrange(self.noise, 2 * self.noise)
+        return "\n".join(
+            f"{row:6}\t{self._code(name, row)}  # {self.random.choice(NOTES)} ({self.random.randrange(10**6)})"
+            for row in range(1, rows)
+        )
+
+    def _output(self, name: str) -> str:
+        rows = self.random.randrange(self.noise)
+        return "\n".join(f"step {row}: {name} {self.random.choice(NOTES)}" for row in range(rows))
