@@ -95,7 +95,7 @@ def test_a_message_of_one_line_has_that_lines_content(read: dict[str, list[Entry
             if message.first_seq == message.last_seq:
                 alone += 1
                 assert message.content == session[message.first_seq - 1].content
-    assert alone > 100 * len(SESSIONS)
+    assert alone > 90 * len(SESSIONS)
 
 
 def test_a_joined_conversation_is_one_the_api_takes(read: dict[str, list[Entry]]) -> None:
