@@ -23,12 +23,12 @@ from reverie.paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
 from reveried import __version__, log
+from reveried.actions.retention import keep_rules
 from reveried.background_state import Afterwards
 from reveried.clock import clock_of, text_of
 from reveried.compute import Compute
 from reveried.config import Config, load
 from reveried.events import Events
-from reveried.flows.retention import keep_rules
 from reveried.http.admission import Gate
 from reveried.http.application import Application
 from reveried.http.description import openapi

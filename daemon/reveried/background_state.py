@@ -15,7 +15,7 @@ from reverie.errors import Conflict, ReverieError
 from reverie.usecases import states, threads
 from reverie.usecases.contexts import sealed_since
 from reverie.usecases.decide.contexts import opened
-from reveried.flows import contexts
+from reveried.actions import contexts
 from reveried.log import logger
 
 if TYPE_CHECKING:

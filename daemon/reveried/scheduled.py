@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reveried.flows import dreams
+from reveried.actions import dreams
 
 if TYPE_CHECKING:
     from reveried.services import Services

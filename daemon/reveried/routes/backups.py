@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from reverie import wire
 from reverie.errors import Forbidden
 from reverie.store.backup import backup
-from reveried.flows.idempotency import once
+from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.table import Route
 
@@ -33,7 +33,7 @@ async def make(call: Call) -> Reply:
         made = await asyncio.to_thread(backup, call.services.store, path, draft_suffix=suffix)
         return {"path": str(made.path), "size": made.byte_count, "counts": made.counts}
 
-    return Reply(await once(call.services, call.space, call.idempotency, copy))
+    return Reply(await answer_once(call.services, call.space, call.idempotency, copy))
 
 
 ROUTES = (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import wire
 from reverie.usecases import conflicts
-from reveried.flows import settling
+from reveried.actions import settling
 from reveried.http.call import Reply
 from reveried.http.table import Route
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from reverie import tokens, wire
 from reverie.store import Kind
 from reverie.usecases import notes, threads
-from reveried.flows import contexts, distillation, learning, states
-from reveried.flows import notes as noting
+from reveried.actions import contexts, distillation, learning, states
+from reveried.actions import notes as noting
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes import jobs

@@ -12,7 +12,7 @@ from reverie.errors import ValidationError
 from reverie.paths import is_ours
 from reverie.usecases import documents, history
 from reverie.usecases.listing import index_text
-from reveried.flows import writing
+from reveried.actions import writing
 from reveried.http.call import Reply
 from reveried.http.table import Route
 

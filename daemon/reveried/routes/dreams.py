@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from reverie import tokens, wire
 from reverie.errors import NotFound
 from reverie.store import Kind
-from reveried.flows import dreams
-from reveried.flows.idempotency import once
+from reveried.actions import dreams
+from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes import jobs
@@ -85,7 +85,7 @@ async def add_schedule(call: Call) -> Reply:
             call.space, schedule_id, cron=asked.cron, timezone=asked.timezone, job=asked.job, options=options
         )
 
-    made = await once(services, call.space, call.idempotency, add)
+    made = await answer_once(services, call.space, call.idempotency, add)
     return Reply(made, status=201, headers={"location": f"/v1/schedules/{made['id']}"})
 
 

@@ -11,7 +11,7 @@ from reverie.errors import NotFound
 from reverie.store import Kind
 from reverie.usecases import documents, history
 from reverie.usecases.restore import texts_at
-from reveried.flows import undo as reverting
+from reveried.actions import undo as reverting
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes.listing import page

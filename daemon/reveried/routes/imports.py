@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from reverie import wire
 from reverie.errors import TooLarge
 from reverie.usecases import imports
-from reveried.flows import imports as flow
-from reveried.flows.idempotency import once
+from reveried.actions import imports as flow
+from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.table import Route
 
@@ -39,7 +39,7 @@ async def begin(call: Call) -> Reply:
         with call.services.store.reader(call.space) as reader:
             return _shown(imports.place(reader, opened.value["id"]))
 
-    return Reply(await once(call.services, call.space, call.idempotency, place))
+    return Reply(await answer_once(call.services, call.space, call.idempotency, place))
 
 
 async def chunk(call: Call) -> Reply:

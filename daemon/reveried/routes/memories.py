@@ -11,9 +11,9 @@ from reverie.models import Candidate, MemoryType
 from reverie.store import Kind
 from reverie.usecases import memories
 from reverie.usecases.memory_index import with_access
-from reveried.flows import writing
-from reveried.flows.idempotency import once
-from reveried.flows.recall import recalled
+from reveried.actions import writing
+from reveried.actions.recall import recalled
+from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes.listing import page
@@ -139,7 +139,7 @@ async def history(call: Call) -> Reply:
 async def recall(call: Call) -> Reply:
     """The memories that answer a query, best first; counts as an access of each."""
     asked = call.into(wire.RecallRequest)
-    return Reply(await once(call.services, call.space, call.idempotency, lambda: _recalled(call, asked)))
+    return Reply(await answer_once(call.services, call.space, call.idempotency, lambda: _recalled(call, asked)))
 
 
 async def _recalled(call: Call, asked: wire.RecallRequest) -> dict[str, Any]:

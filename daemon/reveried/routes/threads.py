@@ -10,8 +10,8 @@ from reverie.store import Kind, seal
 from reverie.usecases import threads
 from reverie.usecases import usage as usage_of
 from reverie.usecases.records import entry_record
-from reveried.flows import append as appending
-from reveried.flows import contexts
+from reveried.actions import append as appending
+from reveried.actions import contexts
 from reveried.http.call import Reply
 from reveried.http.table import Route
 from reveried.routes.listing import page

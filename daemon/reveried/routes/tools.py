@@ -6,7 +6,7 @@ from typing import Any
 
 from reverie import tools, wire
 from reverie.errors import NotFound, ValidationError
-from reveried.flows.tools import Asked, run
+from reveried.actions.tools import Asked, run
 from reveried.http.call import Call, Reply
 from reveried.http.table import Route
 

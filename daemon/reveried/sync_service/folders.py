@@ -12,7 +12,7 @@ from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed
 from reverie.ids import new_id
 from reverie.usecases import projections
 from reverie.usecases import sync as syncing
-from reveried.flows.locks import to_the_end, turn
+from reveried.keyed_lock import finish_before_cancel, keyed_lock
 from reveried.log import logger
 from reveried.sync_service.folder import Folder
 from reveried.sync_service.pass_result import Committed
@@ -140,7 +140,7 @@ class Folders:
 
     async def secrets(self, space: str, path: str) -> frozenset[str]:
         """What stands in the store's text for the secrets that the file at a path holds now."""
-        async with turn("files", space):
+        async with keyed_lock("files", space):
             return await self._in_thread(space, self.of(space).secrets, path)
 
     async def take_in(self, space: str, paths: Iterable[str]) -> None:
@@ -175,7 +175,7 @@ class Folders:
             ReverieError: the folder cannot be read or written.
         """
         outcome = Outcome()
-        async with turn("files", space):
+        async with keyed_lock("files", space):
             folder = self.of(space)
             wanted: set[str] | None = None if whole else set(paths or ())
             for _ in range(PASSES_MAX):
@@ -195,7 +195,7 @@ class Folders:
             Conflict: the folder there is another space's or store's.
             ReverieError: it cannot be made or read.
         """
-        async with turn("files", space), turn("records", space):
+        async with keyed_lock("files", space), keyed_lock("records", space):
             before = self.of(space)
             if not await self._in_thread(space, before.vacant):
                 return
@@ -249,7 +249,7 @@ class Folders:
 
     async def record(self, space: str) -> None:
         """Keeps what is agreed on in the store. Without it, after a crash, the folder is compared anew."""
-        async with turn("records", space):
+        async with keyed_lock("records", space):
             folder = self.of(space)
             agreement = folder.agreement
             with _telling(folder, "records"):
@@ -270,7 +270,7 @@ class Folders:
             if entries is not None:
                 await self._submit(projections.relist(space, entries))
                 await self.sync(space, set())
-            async with turn("files", space):
+            async with keyed_lock("files", space):
                 return await self._in_thread(space, self.of(space).project)
 
     async def _quietly(self, space: str, paths: set[str] | None) -> None:
@@ -289,7 +289,7 @@ class Folders:
         running = asyncio.create_task(asyncio.to_thread(work, *args, **kwargs))
         self._running[running] = space
         running.add_done_callback(self._running.pop)
-        return await to_the_end(running)
+        return await finish_before_cancel(running)
 
     async def close(self) -> None:
         """Ends the loops, settles what was replaced a moment ago, and keeps what is agreed on.

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reverie.errors import ReverieError
-from reveried.flows.locks import to_the_end
+from reveried.keyed_lock import finish_before_cancel
 from reveried.log import logger
 from reveried.sync_service.timers import Pause, Upkeep
 
@@ -210,7 +210,7 @@ class Attendant:
         folder = self._folders.of(self._space)
         now_ms = self._now_ms()
         if folder.late.due is not None and folder.late.due <= now_ms:
-            self._paths |= await to_the_end(asyncio.to_thread(folder.late.settle, now_ms))
+            self._paths |= await finish_before_cancel(asyncio.to_thread(folder.late.settle, now_ms))
         now = self._loop.time()
         if now >= self._grown_at + AGAIN_S and (growing := folder.growing):
             self._grown_at = now

@@ -18,10 +18,10 @@ from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write, seal
 from reverie.usecases import states, threads
 from reverie.usecases.records import entry_record
+from reveried.actions import contexts
+from reveried.actions.states import change
 from reveried.background_state import Afterwards
 from reveried.compute import Compute
-from reveried.flows import contexts
-from reveried.flows.states import change
 from reveried.state_cache import KEPT_MAX, States
 from reveried.worker import Worker
 

@@ -11,7 +11,7 @@ import pytest
 from reverie.errors import StorageFailed
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write
-from reveried.flows.retention import keep_rules, prune
+from reveried.actions.retention import keep_rules, prune
 from reveried.worker import Worker
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from reverie.usecases import imports
-from reveried.flows.deciding import decided, until_fresh
-from reveried.flows.locks import turn
+from reveried.execution import decide, retry_while_stale
+from reveried.keyed_lock import keyed_lock
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -59,7 +59,7 @@ async def _taken(
         job = await asyncio.to_thread(
             _snapshot, services, space, import_id, offset=offset, first_line=first_line, data=data, final=final
         )
-        plan = await decided(services, "import", job, imports.ChunkPlan, bulk=True)
+        plan = await decide(services, "import", job, imports.ChunkPlan, bulk=True)
         committed = await services.submit(imports.commit_chunk(space, import_id, offset, plan), bulk=True)
         return {
             **committed.value,
@@ -70,7 +70,7 @@ async def _taken(
             "problems": [{"line": line, "why": why} for line, why in plan.problems],
         }
 
-    return await until_fresh(attempt, turn(import_id, space))
+    return await retry_while_stale(attempt, keyed_lock(import_id, space))
 
 
 def _piece_end(data: bytes, begin: int, size: int) -> int:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reverie.usecases import history
-from reveried.flows.locks import turn
+from reveried.keyed_lock import keyed_lock
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -37,7 +37,7 @@ async def rollback(
     idempotency: tuple[str, str] | None,
 ) -> dict[str, Any]:
     """What `POST /v1/rollback` answers. Everything that people saved is in the history before anything goes back."""
-    async with turn("memories", space):
+    async with keyed_lock("memories", space):
         await services.folders.sync(space, None, whole=True)
         write = history.rollback(
             space,

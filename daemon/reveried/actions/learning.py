@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie.usecases import learning
-from reveried.flows.deciding import decided, until_fresh
-from reveried.flows.locks import turn
+from reveried.execution import decide, retry_while_stale
+from reveried.keyed_lock import keyed_lock
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -26,11 +26,11 @@ async def learn(services: Services, space: str, thread: str, *, who: str) -> dic
         job = await asyncio.to_thread(_snapshot, services, space, thread, at)
         if learning.nothing_new(job):
             return NOTHING
-        plan = await decided(services, "learn", job, learning.LearnPlan, bulk=True)
+        plan = await decide(services, "learn", job, learning.LearnPlan, bulk=True)
         answer: dict[str, Any] = (await services.submit(learning.commit(plan, space=space, who=who, at=at))).value
         return answer
 
-    answer = await until_fresh(attempt, turn("memories", space))
+    answer = await retry_while_stale(attempt, keyed_lock("memories", space))
     if answer["operation"] is not None:
         await services.folders.show(space)
     return answer

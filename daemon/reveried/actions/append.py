@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie.errors import Conflict, ReverieError
 from reverie.usecases import listing, thread_seed, threads, turns
 from reverie.usecases import usage as usage_of
-from reveried.flows import distillation
+from reveried.actions import distillation
 from reveried.log import logger
 
 if TYPE_CHECKING:

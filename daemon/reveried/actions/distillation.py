@@ -6,9 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie.usecases import distillation
-from reveried.flows.deciding import decided, until_fresh
-from reveried.flows.idempotency import replayed
-from reveried.flows.locks import turn
+from reveried.execution import decide, retry_while_stale, stored_answer
+from reveried.keyed_lock import keyed_lock
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -36,17 +35,17 @@ async def distil(
     """
 
     async def attempt() -> dict[str, Any]:
-        before: dict[str, Any] | None = await replayed(services, space, idempotency)
+        before: dict[str, Any] | None = await stored_answer(services, space, idempotency)
         if before is not None:
             return before
         at = services.clock()
         job = await asyncio.to_thread(_snapshot, services, space, thread, token_budget, at)
-        plan = await decided(services, "distill", job, distillation.DistillPlan)
+        plan = await decide(services, "distill", job, distillation.DistillPlan)
         write = distillation.commit(plan, space=space, who=who, at=at, idempotency=idempotency)
         answer: dict[str, Any] = (await services.submit(write)).value
         return answer
 
-    answer = await until_fresh(attempt, turn("memories", space))
+    answer = await retry_while_stale(attempt, keyed_lock("memories", space))
     await services.folders.show(space)
     return answer
 

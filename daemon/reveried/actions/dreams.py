@@ -6,9 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from reverie.usecases import dreams
-from reveried.flows.deciding import decided, until_fresh
-from reveried.flows.idempotency import once, replayed
-from reveried.flows.locks import turn
+from reveried.execution import answer_once, decide, retry_while_stale, stored_answer
+from reveried.keyed_lock import keyed_lock
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -34,12 +33,12 @@ async def dream(
     """
 
     async def attempt() -> dict[str, Any]:
-        before: dict[str, Any] | None = await replayed(services, space, idempotency)
+        before: dict[str, Any] | None = await stored_answer(services, space, idempotency)
         if before is not None:
             return before
         at = services.clock()
         job = await asyncio.to_thread(_snapshot, services, space, token_budget, at)
-        plan = await decided(services, "dream", job, dreams.DreamOutcome)
+        plan = await decide(services, "dream", job, dreams.DreamOutcome)
         if dry_run or plan.archive is None:
             return dreams.answer(plan, dry_run=dry_run)
         dream_id = services.new_id("dream")
@@ -50,7 +49,9 @@ async def dream(
         return made
 
     # A dream that writes nothing has no commit of its own to keep its answer in.
-    answer = await once(services, space, idempotency, lambda: until_fresh(attempt, turn("memories", space)))
+    answer = await answer_once(
+        services, space, idempotency, lambda: retry_while_stale(attempt, keyed_lock("memories", space))
+    )
     if answer["archive"] is not None and not dry_run:
         await services.folders.show(space)
     return answer

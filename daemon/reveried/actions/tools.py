@@ -13,9 +13,9 @@ from reverie.documents.listing import ordered
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.store import Kind
 from reverie.usecases import documents, lost_update_merge
-from reveried.flows import contexts, notes, states, writing
-from reveried.flows.idempotency import once, replayed
-from reveried.flows.recall import recalled
+from reveried.actions import contexts, notes, states, writing
+from reveried.actions.recall import recalled
+from reveried.execution import answer_once, stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -51,7 +51,7 @@ async def run(tool: Tool, given: Mapping[str, Any], asked: Asked) -> dict[str, A
         Conflict: the idempotency key was used for another call.
         ReverieError: the daemon could not do it now, whatever the agent said.
     """
-    await replayed(asked.services, asked.space, asked.idempotency)
+    await stored_answer(asked.services, asked.space, asked.idempotency)
     try:
         if tool.of_thread and not asked.thread:
             raise ValidationError(f"{tool.name} belongs to a thread, and none was given", hint=_THREADLESS)
@@ -99,7 +99,7 @@ async def _recall(asked: Asked, given: tools.RecallInput) -> Json:
         found = await recalled(asked.services, asked.space, given.query, limit=given.limit)
         return {"about": REMEMBERED, "memories": [_remembered(record) for _, record in found]}
 
-    return await once(asked.services, asked.space, asked.idempotency, work)
+    return await answer_once(asked.services, asked.space, asked.idempotency, work)
 
 
 def _remembered(record: dict[str, Any]) -> dict[str, Any]:
@@ -162,7 +162,7 @@ async def _write(asked: Asked, given: tools.MemoryWriteInput) -> Json:
         known = done["version"] if text == given.content else 0
         asked.services.seen.put(_place(asked, path), lost_update_merge.Seen(known, given.content))
 
-    if await replayed(asked.services, asked.space, asked.idempotency) is None:
+    if await stored_answer(asked.services, asked.space, asked.idempotency) is None:
         await _overtaking(attempt)
     return {"success": True}
 

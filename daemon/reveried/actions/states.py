@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie.usecases import states
-from reveried.flows import contexts
-from reveried.flows.deciding import until_fresh
-from reveried.flows.idempotency import replayed
-from reveried.flows.locks import turn
+from reveried.actions import contexts
+from reveried.execution import retry_while_stale, stored_answer
+from reveried.keyed_lock import keyed_lock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +63,7 @@ async def change(
     """
 
     async def attempt() -> dict[str, Any]:
-        before: dict[str, Any] | None = await replayed(services, space, idempotency)
+        before: dict[str, Any] | None = await stored_answer(services, space, idempotency)
         if before is not None:
             return before
         now = await contexts.state(services, space, thread)
@@ -82,4 +81,4 @@ async def change(
         stored: dict[str, Any] = (await services.submit(write)).value
         return stored
 
-    return await until_fresh(attempt, turn("state", f"{space}/{thread}"))
+    return await retry_while_stale(attempt, keyed_lock("state", f"{space}/{thread}"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.errors import Conflict
 from reverie.usecases import contexts, incremental_state
-from reveried.flows.deciding import decided
+from reveried.execution import decide
 
 if TYPE_CHECKING:
     from reveried.services import Services
@@ -24,12 +24,12 @@ async def state(services: Services, space: str, thread: str, *, bulk: bool = Fal
         return known
     assert job is not None
     try:
-        plan = await decided(services, "state", job, incremental_state.StatePlan, bulk=bulk)
+        plan = await decide(services, "state", job, incremental_state.StatePlan, bulk=bulk)
     except Conflict as conflict:
         if not conflict.details.get("stale"):
             raise
         job = await asyncio.to_thread(_whole, services, space, thread)
-        plan = await decided(services, "state", job, incremental_state.StatePlan, bulk=bulk)
+        plan = await decide(services, "state", job, incremental_state.StatePlan, bulk=bulk)
     services.states.put((space, thread), mark, plan)
     return plan
 
@@ -37,7 +37,7 @@ async def state(services: Services, space: str, thread: str, *, bulk: bool = Fal
 async def messages(services: Services, space: str, thread: str, *, after: int, limit: int) -> dict[str, Any]:
     """One page of the thread's verbatim messages. Raises NotFound."""
     job = await asyncio.to_thread(_messages_job, services, space, thread, after=after, limit=limit)
-    answer: dict[str, Any] = await decided(services, "messages", job, dict)
+    answer: dict[str, Any] = await decide(services, "messages", job, dict)
     return answer
 
 
@@ -61,7 +61,7 @@ async def context(
     job = await asyncio.to_thread(
         _context_job, services, space, thread, now=now, recall=hits, placement=placement, max_tokens=max_tokens
     )
-    answer: dict[str, Any] = await decided(services, "context", job, dict)
+    answer: dict[str, Any] = await decide(services, "context", job, dict)
     return answer
 
 
