@@ -1,16 +1,16 @@
-//! The hot paths of Reverie, free of Python: values in, values out, no I/O, no clock, no randomness.
+//! The compute-heavy parts of Reverie, free of Python: pure functions without I/O, clock or randomness in results.
 //!
-//! * [`tokens`]: exact token counts of `o200k_base` and `cl100k_base` ordinary text
-//! * [`canonical`]: RFC 8785 bytes and their SHA-256; a strict check of JSON text
-//! * [`blocks`]: memory documents as spans that join to the document byte for byte
-//! * [`align`]: which block of a new text carries on which block of the old one
-//! * [`apply`]: changes of blocks as the smallest edits of their document, and back
-//! * [`patch`]: exact-text patches, all or none
-//! * [`diff`]: what changed between two texts, by lines
-//! * [`merge`]: three texts become one, with conflicts as values
-//! * [`redact`]: secrets replaced by `[REDACTED:<kind>]` in one linear pass
-//! * [`rank`]: texts ranked by how well they answer a query
-//! * [`error`]: every refusal, with its position
+//! * [`tokens`]: exact token counts of ordinary text under `o200k_base` and `cl100k_base`
+//! * [`canonical`]: canonical JSON (RFC 8785) and its SHA-256; strict validation of JSON text
+//! * [`blocks`]: markdown documents as blocks that join to the document byte for byte
+//! * [`align`]: matching of a document's new blocks to its old ones, so that edited blocks keep their ids
+//! * [`apply`]: changes of blocks as minimal text edits of their document
+//! * [`patch`]: exact-text patches, applied all or none
+//! * [`diff`]: line diff of two texts
+//! * [`merge`]: three-way merge of texts, with conflicts as values
+//! * [`redact`]: replacement of secrets by `[REDACTED:<kind>]` in one linear pass
+//! * [`rank`]: full-text search: BM25 over an index in memory
+//! * [`error`]: the error type, with positions
 
 pub mod align;
 pub mod apply;
@@ -18,13 +18,13 @@ pub mod blocks;
 pub mod canonical;
 pub mod diff;
 pub mod error;
-mod hash;
+mod id_table;
+mod keyed_hash;
 mod lines;
 pub mod merge;
 pub mod patch;
 pub mod rank;
 pub mod redact;
-mod table;
 pub mod tokens;
 
 pub use error::Error;

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::align::known::Known;
 use crate::align::nearby::Expected;
 use crate::align::pairing::{Indices, Pairing};
+use crate::align::text_interner::TextInterner;
 
 /// How often a text stands among the open blocks of each side, and where first.
 struct Same {
@@ -46,7 +46,7 @@ impl Texts {
         old: impl Fn(usize) -> Cow<'t, [u8]>,
         new: impl Fn(usize) -> Cow<'t, [u8]>,
     ) -> Self {
-        let (mut same, mut known) = (Vec::new(), Known::with_capacity(pairing.olds()));
+        let (mut same, mut known) = (Vec::new(), TextInterner::with_capacity(pairing.olds()));
         let (mut of_old, mut of_new) = (Indices::none(pairing.olds()), Indices::none(pairing.news()));
         for index in pairing.open_olds() {
             let number = known.number(old(index));

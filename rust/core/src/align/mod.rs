@@ -8,17 +8,17 @@
 
 mod exact;
 mod index;
-mod known;
 mod nearby;
 mod pairing;
 mod similar;
+mod text_interner;
 mod words;
 
 use std::borrow::Cow;
 
 use crate::error::{ChangeReason, Error};
-use known::Known;
 use pairing::Pairing;
+use text_interner::TextInterner;
 
 /// A block as it was, under the id that it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub fn align(old: &[OldBlock<'_>], new: &[&[u8]]) -> Alignment {
 /// # Errors
 /// Two old blocks have the same id: all such ids are named.
 pub fn align_checked(old: &[OldBlock<'_>], new: &[&[u8]]) -> Result<Alignment, Error> {
-    let mut seen = Known::with_capacity(old.len());
+    let mut seen = TextInterner::with_capacity(old.len());
     let ids = old.iter().map(|block| block.id);
     let twice: Vec<String> =
         ids.filter(|id| !seen.insert(Cow::Borrowed(id.as_bytes()))).map(ToOwned::to_owned).collect();

@@ -102,8 +102,8 @@ struct Found<'t> {
 }
 
 impl Found<'_> {
-    /// Whether these bytes are still a block of this kind. The first heading may become the title, the first summary line
-    /// the summary, or stop being it; what is opaque may grow together.
+    /// Whether these bytes are still a block of this kind. The first heading may become the title, the first summary
+    /// line the summary, or stop being it; what is opaque may grow together.
     fn has(&self, kind: Kind, start: usize, end: usize) -> bool {
         let first = self.blocks.partition_point(|block| block.end <= start);
         let mut here = self.blocks[first..].iter().take_while(|block| block.start < end);

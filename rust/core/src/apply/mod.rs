@@ -64,8 +64,8 @@ pub enum Change<'t> {
 }
 
 impl<'t> Change<'t> {
-    /// A change from its word (`add_after`, `add_under`, `add_end`, `update`, `delete`), the id or heading that it names
-    /// and its text.
+    /// A change from its word (`add_after`, `add_under`, `add_end`, `update`, `delete`), the id or heading that it
+    /// names and its text.
     ///
     /// # Errors
     /// There is no such word.

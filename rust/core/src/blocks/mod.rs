@@ -224,8 +224,8 @@ impl Parser<'_> {
         end
     }
 
-    /// The line after the opaque block at `from`: one paragraph, numbered list, fence or HTML block, and the blank lines
-    /// behind it.
+    /// The line after the opaque block at `from`: one paragraph, numbered list, fence or HTML block, and the blank
+    /// lines behind it.
     fn opaque_end(&self, from: usize) -> usize {
         let mut at = self.thing_end(from, self.lines.len());
         if self.lines[from].numbered().is_some() {

@@ -1,182 +1,183 @@
-//! Texts ranked by how well they answer a query: BM25 over an index in memory.
+//! Full-text search: BM25 ranking of documents over an inverted index in memory.
 //!
-//! A text has terms (words, identifiers and their parts; see `terms.rs`), tags that count as terms, and groups and a time
-//! that a [`Filter`] asks for. Scores depend on all texts that are in the index, whichever of them a filter lets through.
-//! What was removed stays in the postings, unseen, until a third of the slots is such waste; then all is swept at once.
+//! A document has terms (words, identifiers and their parts; see `analyzer.rs`), tags that count as terms, and groups
+//! and a timestamp that a [`Filter`] selects by. Scores depend on all documents in the index, whichever of them a
+//! filter accepts. Removed documents stay in the posting lists, unseen, until more than a third of the slots is unused;
+//! then the index is compacted at once.
 
-mod best;
-mod bits;
+mod analyzer;
+mod bit_set;
+mod bm25;
+mod char_folding;
+mod cursor;
 mod documents;
-mod floor;
-mod groups;
-mod letters;
-mod list;
-mod names;
+mod filter;
+mod interner;
 mod postings;
 mod query;
+mod score_window;
 mod stem;
-mod terms;
+mod stop_words;
+mod top_k;
 mod vocabulary;
-mod weight;
-mod window;
-mod words;
 
-use best::{Best, Found};
+use bm25::{Bm25, Impact, length_class};
 use documents::Documents;
-pub use groups::Filter;
-use groups::Groups;
-use query::Question;
+pub use filter::Filter;
+use filter::Groups;
+use query::Query;
+use top_k::{Scored, TopK};
 use vocabulary::Vocabulary;
-use weight::{Mark, Scale, class_of};
 
-/// A tag counts as this many mentions.
+/// Mentions that each term of a tag counts as: someone chose the tag, so it says more than one word of the text.
 const TAG_WEIGHT: usize = 2;
-/// Fewer removed texts than this are not worth sweeping.
-const DEAD_MIN: usize = 1024;
+/// Removed documents below which the index is never compacted: it would save little memory and cost a full rewrite.
+const REMOVED_MIN: usize = 1024;
 
-/// A text to be found, with what it is found by beside its words.
+/// A document to be indexed: its text, and its tags, groups and timestamp.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry<'t> {
-    /// What a hit names it by; a text under the same id is replaced.
+    /// The document's id; an older document with the same id is replaced.
     pub id: &'t str,
-    /// Its words.
+    /// The text to be indexed.
     pub text: &'t str,
-    /// Each counts as two mentions of its words.
+    /// Tags; each counts as two mentions of its words.
     pub tags: Vec<&'t str>,
-    /// What a filter knows it by; any strings, compared whole.
+    /// Groups for [`Filter`]; any strings, compared as a whole.
     pub groups: Vec<&'t str>,
-    /// When it was, in any unit that filters use too.
+    /// The document's timestamp for [`Filter`], in any unit that is used throughout.
     pub at: Option<i64>,
 }
 
-/// One answer: which text, how well, and what each term of the query gave to that.
+/// A search result: the document, its score, and the score of each query term.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// The id that the text was added under.
+    /// The document's id.
     pub id: String,
-    /// The sum of its terms.
+    /// The document's score, the sum of its term scores.
     pub score: f64,
-    /// The words of the query that stand in it, as the query says them, best first.
+    /// The query words that the document contains, as written in the query, with their scores, best first.
     pub terms: Vec<(String, f64)>,
 }
 
-/// An index of texts by their terms. The order of results depends only on what is in it, not on how it came there.
+/// An inverted index. The order of results depends only on the documents in it, not on the order of insertions.
 #[derive(Default)]
 pub struct Index {
     vocabulary: Vocabulary,
     documents: Documents,
     groups: Groups,
-    /// The terms of the text that is being added, kept for the memory that it has.
-    numbers: Vec<u32>,
+    /// Scratch buffer for the term ids of the document that is being added.
+    term_ids: Vec<u32>,
 }
 
 impl Index {
-    /// How many texts it holds.
+    /// The number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.documents.len()
     }
 
-    /// Whether it holds none.
+    /// Whether the index has no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Adds a text with its tags, in place of what had the same id.
+    /// Add a document with its tags; an older document with the same id is replaced.
     pub fn add<T: AsRef<str>>(&mut self, id: &str, text: &str, tags: &[T]) {
         let tags = tags.iter().map(AsRef::as_ref).collect();
         self.insert(&Entry { id, text, tags, ..Entry::default() });
     }
 
-    /// Adds a text with all that belongs to it, in place of what had the same id.
+    /// Add a document; an older document with the same id is replaced.
     pub fn insert(&mut self, entry: &Entry<'_>) {
         self.remove(entry.id);
-        let mut numbers = std::mem::take(&mut self.numbers);
-        numbers.clear();
-        terms::terms(entry.text, |term, _| numbers.push(self.vocabulary.number(term)));
+        let mut term_ids = std::mem::take(&mut self.term_ids);
+        term_ids.clear();
+        analyzer::for_each_term(entry.text, |term, _| term_ids.push(self.vocabulary.id(term)));
         for tag in &entry.tags {
-            terms::terms(tag, |term, _| {
-                numbers.extend(std::iter::repeat_n(self.vocabulary.number(term), TAG_WEIGHT));
+            analyzer::for_each_term(tag, |term, _| {
+                term_ids.extend(std::iter::repeat_n(self.vocabulary.id(term), TAG_WEIGHT));
             });
         }
-        numbers.sort_unstable();
-        let length = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-        let runs = || numbers.chunk_by(|a, b| a == b);
+        term_ids.sort_unstable();
+        let length = u32::try_from(term_ids.len()).unwrap_or(u32::MAX);
+        let runs = || term_ids.chunk_by(|a, b| a == b);
         let slot = self.documents.push(entry.id, length, entry.at, runs().map(|run| run[0]));
         for run in runs() {
-            let times = u8::try_from(run.len()).unwrap_or(u8::MAX);
-            self.vocabulary.postings_mut(run[0]).push(slot, Mark { times, length: class_of(length) });
+            let frequency = u8::try_from(run.len()).unwrap_or(u8::MAX);
+            self.vocabulary.postings_mut(run[0]).push(slot, Impact { frequency, length_class: length_class(length) });
         }
         for group in &entry.groups {
             self.groups.add(group, slot);
         }
-        self.numbers = numbers;
+        self.term_ids = term_ids;
     }
 
-    /// Adds many texts, each in place of what had the same id.
+    /// Add many documents; older documents with the same ids are replaced.
     pub fn extend<'t>(&mut self, entries: impl IntoIterator<Item = Entry<'t>>) {
         for entry in entries {
             self.insert(&entry);
         }
     }
 
-    /// Removes a text; false if there was none under that id.
+    /// Remove a document; return false if there was none with this id.
     pub fn remove(&mut self, id: &str) -> bool {
         let Some(slot) = self.documents.find(id) else { return false };
         self.documents.remove(slot);
         for term in self.documents.terms(slot) {
-            self.vocabulary.postings_mut(term).lost();
+            self.vocabulary.postings_mut(term).document_removed();
         }
-        if self.documents.dead() > DEAD_MIN.max(self.documents.slots() / 3) {
-            self.sweep();
+        if self.documents.removed() > REMOVED_MIN.max(self.documents.slots() / 3) {
+            self.compact();
         }
         true
     }
 
-    /// The best `limit` texts that hold at least one term of the query, best first, equal ones by id.
+    /// Return the best `limit` documents that contain at least one query term, best first; equal scores by id.
     #[must_use]
     pub fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
         self.search_within(query, limit, &Filter::default())
     }
 
-    /// The best `limit` texts that the filter lets through, best first, equal ones by id.
+    /// Return the best `limit` documents that the filter accepts, best first; equal scores by id.
     #[must_use]
     pub fn search_within(&self, query: &str, limit: usize, filter: &Filter) -> Vec<Hit> {
-        let question = Question::new(self, query);
-        let scale = Scale::new(self.documents.total_length(), self.len());
-        let admitted = self.groups.admitted(&self.documents, filter);
-        let best = Best::new(&question, limit, &self.vocabulary, &self.documents, &scale, &admitted);
-        best.found.iter().map(|found| self.hit(found, &question, best.shares(found))).collect()
+        let query = Query::new(self, query);
+        let bm25 = Bm25::new(self.documents.total_length(), self.len());
+        let accepted = self.groups.accepted(&self.documents, filter);
+        let top = TopK::search(&query, limit, &self.vocabulary, &self.documents, &bm25, &accepted);
+        top.documents.iter().map(|scored| self.hit(scored, &query, top.term_scores(scored))).collect()
     }
 
-    fn hit(&self, found: &Found, question: &Question, shares: &[f64]) -> Hit {
+    /// Build the result for a document, adding up the terms that came from one query word.
+    fn hit(&self, scored: &Scored, query: &Query, term_scores: &[f64]) -> Hit {
         let mut terms: Vec<(String, f64)> = Vec::new();
-        for (asked, &share) in question.terms.iter().zip(shares).filter(|(_, share)| **share > 0.0) {
-            match terms.iter_mut().find(|(word, _)| *word == asked.word) {
-                Some((_, sum)) => *sum += share,
-                None => terms.push((asked.word.clone(), share)),
+        for (term, &score) in query.terms.iter().zip(term_scores).filter(|(_, score)| **score > 0.0) {
+            match terms.iter_mut().find(|(word, _)| *word == term.word) {
+                Some((_, sum)) => *sum += score,
+                None => terms.push((term.word.clone(), score)),
             }
         }
         terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        Hit { id: self.documents.id(found.slot).to_owned(), score: found.score, terms }
+        Hit { id: self.documents.id(scored.slot).to_owned(), score: scored.score, terms }
     }
 
-    /// Frees what removed texts have left, in time proportional to the whole index.
-    fn sweep(&mut self) {
-        let mut renamed = vec![None; self.documents.slots()];
-        for (new, old) in (0..).zip(self.documents.live().iter()) {
-            renamed[old as usize] = Some(new);
+    /// Rewrite the index without removed documents, in time proportional to the whole index.
+    fn compact(&mut self) {
+        let mut slot_map = vec![None; self.documents.slots()];
+        for (new_slot, old) in (0..).zip(self.documents.live().iter()) {
+            slot_map[old as usize] = Some(new_slot);
         }
-        let new = |slot: u32| renamed.get(slot as usize).copied().flatten();
-        let (vocabulary, numbers) = self.vocabulary.swept(new);
+        let new_slot = |slot: u32| slot_map.get(slot as usize).copied().flatten();
+        let (vocabulary, term_ids) = self.vocabulary.compacted(new_slot);
         let mut documents = Documents::default();
         for slot in self.documents.live().iter() {
-            // Terms keep their order when they are numbered anew.
-            let terms = self.documents.terms(slot).map(|term| numbers[term as usize]);
-            documents.push(self.documents.id(slot), self.documents.length(slot), self.documents.at(slot), terms);
+            // New term ids keep the old order, so that the ids are still ascending.
+            let terms = self.documents.terms(slot).map(|term| term_ids[term as usize]);
+            documents.push(self.documents.id(slot), self.documents.length(slot), self.documents.timestamp(slot), terms);
         }
-        self.groups = self.groups.renamed(new);
+        self.groups = self.groups.remapped(new_slot);
         self.vocabulary = vocabulary;
         self.documents = documents;
     }

@@ -1,29 +1,33 @@
-//! Where a term stands: the slots of its texts in ascending order, removed ones among them until they are swept out.
+//! Posting lists: the documents of a term in ascending slot order, removed ones included until the next compaction.
 
 use std::ops::Range;
 
-use super::weight::{Mark, Scale};
+use super::bm25::{Bm25, Impact};
 
-/// Counts below this have a class of their own.
-const CLASSES: usize = 7;
-/// Bits of a slot that an entry holds; the others are those of its block.
+/// Classes of term frequencies for the score bound: 1 to 6 exactly, the last class is "7 or more". BM25 saturates: with
+/// k1 = 1.2 a score rises by less than 18 % beyond 7 mentions, so that finer classes would let a search skip little
+/// more.
+const FREQUENCIES: usize = 7;
+/// Bits of a slot stored in an entry; the upper 16 are stored once per block of 65,536 slots.
 const LOW_BITS: u32 = 16;
 
-/// The texts that hold a term. An entry is 32 bits: the low half of a slot above the mark, for memory is what a search
-/// waits for.
+/// The posting list of one term. An entry is 32 bits, the low half of the slot above the 16 bits of its impact: a
+/// search waits for memory, so that entries are small and contiguous.
 pub(super) struct Postings {
     entries: Vec<u32>,
-    /// Where the slots have another upper half than before; rare, as a block is 65,536 texts.
-    later: Vec<Block>,
-    /// The upper half of the first slots.
+    /// The blocks after the first, by the upper half of their slots; few, as a block covers 65,536 documents.
+    later_blocks: Vec<Block>,
+    /// The upper half of the slots in the first block.
     first: u32,
     live: u32,
-    /// For each count of mentions (the last class: or more) the class of the shortest text that had it.
-    shortest: [u8; CLASSES],
-    /// A bit for each of these classes that a text is in.
-    seen: u8,
+    /// For each frequency class, the lowest length class (shortest document) of any entry: the input of the score
+    /// bound.
+    shortest_class: [u8; FREQUENCIES],
+    /// One bit per frequency class that has an entry.
+    seen_frequencies: u8,
 }
 
+/// The start of a run of entries whose slots share an upper half.
 struct Block {
     high: u32,
     start: usize,
@@ -31,94 +35,103 @@ struct Block {
 
 impl Default for Postings {
     fn default() -> Self {
-        Self { entries: Vec::new(), later: Vec::new(), first: 0, live: 0, shortest: [u8::MAX; CLASSES], seen: 0 }
+        Self {
+            entries: Vec::new(),
+            later_blocks: Vec::new(),
+            first: 0,
+            live: 0,
+            shortest_class: [u8::MAX; FREQUENCIES],
+            seen_frequencies: 0,
+        }
     }
 }
 
 impl Postings {
-    /// How many texts hold the term now.
+    /// The number of documents with this term that were not removed (its document frequency).
     pub(super) fn live(&self) -> usize {
         self.live as usize
     }
 
-    /// How many places there are, those of removed texts included.
+    /// The number of entries, removed documents included.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// The slot at a place.
-    pub(super) fn slot(&self, place: usize) -> Option<u32> {
-        let entry = self.entries.get(place)?;
-        let later = self.later.partition_point(|block| block.start <= place);
-        let high = later.checked_sub(1).map_or(self.first, |at| self.later[at].high);
+    /// Return the slot of the entry at `index`, or None behind the last.
+    pub(super) fn slot(&self, index: usize) -> Option<u32> {
+        let entry = self.entries.get(index)?;
+        let later_blocks = self.later_blocks.partition_point(|block| block.start <= index);
+        let high = later_blocks.checked_sub(1).map_or(self.first, |at| self.later_blocks[at].high);
         Some(high << LOW_BITS | entry >> LOW_BITS)
     }
 
-    /// The mark at a place that has a slot.
-    pub(super) fn mark(&self, place: usize) -> Mark {
-        Mark::of(self.entries[place])
+    /// Return the impact of the entry at `index`, which must exist.
+    pub(super) fn impact(&self, index: usize) -> Impact {
+        Impact::of(self.entries[index])
     }
 
-    /// The lower halves and marks of the slots from a place on, as far as they have the upper half of this slot.
-    pub(super) fn block(&self, slot: u32, place: usize) -> impl Iterator<Item = (u32, Mark)> + '_ {
-        let end = self.range(slot >> LOW_BITS).end.max(place);
-        self.entries[place..end].iter().map(|&entry| (entry >> LOW_BITS, Mark::of(entry)))
+    /// Iterate from `index` to the end of the block of `slot`, over the lower halves of the slots and their impacts.
+    pub(super) fn block(&self, slot: u32, index: usize) -> impl Iterator<Item = (u32, Impact)> + '_ {
+        let end = self.range(slot >> LOW_BITS).end.max(index);
+        self.entries[index..end].iter().map(|&entry| (entry >> LOW_BITS, Impact::of(entry)))
     }
 
-    /// The slots and marks from a place on.
-    pub(super) fn iter(&self, place: usize) -> impl Iterator<Item = (u32, Mark)> + '_ {
-        let highs = std::iter::once(self.first).chain(self.later.iter().map(|block| block.high));
+    /// Iterate over slots and impacts from `index` to the end.
+    pub(super) fn iter(&self, index: usize) -> impl Iterator<Item = (u32, Impact)> + '_ {
+        let highs = std::iter::once(self.first).chain(self.later_blocks.iter().map(|block| block.high));
         highs.flat_map(move |high| {
             let range = self.range(high);
-            self.entries[range.start.max(place).min(range.end)..range.end]
+            self.entries[range.start.max(index).min(range.end)..range.end]
                 .iter()
-                .map(move |&entry| (high << LOW_BITS | entry >> LOW_BITS, Mark::of(entry)))
+                .map(move |&entry| (high << LOW_BITS | entry >> LOW_BITS, Impact::of(entry)))
         })
     }
 
-    /// Adds a text; its slot is higher than all before.
-    pub(super) fn push(&mut self, slot: u32, mark: Mark) {
+    /// Append a document; its slot must be higher than all before.
+    pub(super) fn push(&mut self, slot: u32, impact: Impact) {
         let high = slot >> LOW_BITS;
         if self.entries.is_empty() {
             self.first = high;
-        } else if self.later.last().map_or(self.first, |block| block.high) != high {
-            self.later.push(Block { high, start: self.entries.len() });
+        } else if self.later_blocks.last().map_or(self.first, |block| block.high) != high {
+            self.later_blocks.push(Block { high, start: self.entries.len() });
         }
-        self.entries.push(slot << LOW_BITS | mark.bits());
+        self.entries.push(slot << LOW_BITS | impact.bits());
         self.live += 1;
-        let class = usize::from(mark.times).clamp(1, CLASSES) - 1;
-        self.shortest[class] = self.shortest[class].min(mark.length);
-        self.seen |= 1 << class;
+        let class = usize::from(impact.frequency).clamp(1, FREQUENCIES) - 1;
+        self.shortest_class[class] = self.shortest_class[class].min(impact.length_class);
+        self.seen_frequencies |= 1 << class;
     }
 
-    /// One of its texts was removed.
-    pub(super) fn lost(&mut self) {
+    /// Count one document less; the list is cleared when none is left.
+    pub(super) fn document_removed(&mut self) {
         self.live = self.live.saturating_sub(1);
         if self.live == 0 {
             *self = Self::default();
         }
     }
 
-    /// The same with new slots, and without those that have none.
-    pub(super) fn renamed(&self, new: impl Fn(u32) -> Option<u32>) -> Self {
-        let mut renamed = Self::default();
-        renamed.entries.reserve_exact(self.live());
-        for (slot, mark) in self.iter(0) {
-            if let Some(slot) = new(slot) {
-                renamed.push(slot, mark);
+    /// A copy with slots remapped by `new_slot`, without removed documents (None).
+    pub(super) fn remapped(&self, new_slot: impl Fn(u32) -> Option<u32>) -> Self {
+        let mut remapped = Self::default();
+        remapped.entries.reserve_exact(self.live());
+        for (slot, impact) in self.iter(0) {
+            if let Some(slot) = new_slot(slot) {
+                remapped.push(slot, impact);
             }
         }
-        renamed
+        remapped
     }
 
-    /// The mark of a text at or after the place `from`.
-    pub(super) fn find(&self, slot: u32, from: usize) -> Option<Mark> {
-        let place = self.reach(slot, from);
-        (self.slot(place) == Some(slot)).then(|| self.mark(place))
+    /// Return the impact of a document, searching from the entry at `from` on.
+    pub(super) fn find(&self, slot: u32, from: usize) -> Option<Impact> {
+        let index = self.seek(slot, from);
+        (self.slot(index) == Some(slot)).then(|| self.impact(index))
     }
 
-    /// The first place at or after `from` whose slot is not below this one.
-    pub(super) fn reach(&self, slot: u32, from: usize) -> usize {
+    /// Return the index of the first entry at or after `from` whose slot is not below `slot`.
+    ///
+    /// Galloping (exponential) search, then binary search: cheap for near targets, logarithmic for far ones.
+    pub(super) fn seek(&self, slot: u32, from: usize) -> usize {
         let range = self.range(slot >> LOW_BITS);
         let from = from.max(range.start);
         let rest = self.entries.get(from..range.end).unwrap_or_default();
@@ -132,57 +145,57 @@ impl Postings {
         from + start + rest.get(start..end).unwrap_or_default().partition_point(|&entry| entry < low)
     }
 
-    /// What the term gives to a text at most, as [`Scale::about`] reckons.
-    pub(super) fn bound(&self, scale: &Scale, top: f32) -> f32 {
-        (1_u8..).zip(self.shortest).fold(0.0, |most, (times, length)| {
-            if self.seen >> (times - 1) & 1 == 0 {
+    /// Return an upper bound of the term's score in any document, for [`Bm25::approximate`].
+    pub(super) fn bound(&self, bm25: &Bm25, max_score: f32) -> f32 {
+        (1_u8..).zip(self.shortest_class).fold(0.0, |most, (frequency, length_class)| {
+            if self.seen_frequencies >> (frequency - 1) & 1 == 0 {
                 return most;
             }
-            let times = if usize::from(times) == CLASSES { u8::MAX } else { times };
-            scale.about(Mark { times, length }, top).max(most)
+            let frequency = if usize::from(frequency) == FREQUENCIES { u8::MAX } else { frequency };
+            bm25.approximate(Impact { frequency, length_class }, max_score).max(most)
         })
     }
 
-    /// The places of the slots with this upper half, or where they would be.
+    /// The index range of the block with this upper half; empty at its insertion point if there is no such block.
     fn range(&self, high: u32) -> Range<usize> {
-        let start_of = |at: usize| self.later.get(at).map_or(self.entries.len(), |block| block.start);
+        let start_of = |at: usize| self.later_blocks.get(at).map_or(self.entries.len(), |block| block.start);
         if high <= self.first {
             return 0..if high == self.first { start_of(0) } else { 0 };
         }
-        let at = self.later.partition_point(|block| block.high < high);
-        let here = self.later.get(at).is_some_and(|block| block.high == high);
+        let at = self.later_blocks.partition_point(|block| block.high < high);
+        let here = self.later_blocks.get(at).is_some_and(|block| block.high == high);
         start_of(at)..start_of(at + usize::from(here))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Mark, Postings};
+    use super::{Impact, Postings};
 
-    /// Slots far apart are found, read and renamed like those of one block.
+    /// Slots in different 65,536-slot blocks are found, iterated and remapped like those of one block.
     #[test]
     fn blocks_do_not_show() {
         let slots: Vec<u32> = (0..900).map(|at| 70_000 + at * at).chain([u32::MAX - 1, u32::MAX]).collect();
         let mut postings = Postings::default();
         for &slot in &slots {
-            postings.push(slot, Mark { times: slot.to_le_bytes()[0], length: 7 });
+            postings.push(slot, Impact { frequency: slot.to_le_bytes()[0], length_class: 7 });
         }
         assert_eq!(postings.live(), slots.len());
         assert!(postings.iter(0).map(|(slot, _)| slot).eq(slots.iter().copied()));
         for from in [0, 1, 400, 901, 902, 950] {
             assert!(postings.iter(from).map(|(slot, _)| slot).eq(slots.iter().skip(from).copied()), "{from}");
             for slot in (0..900_000).step_by(611).chain([65_535, 65_536, 70_000, 131_071, u32::MAX - 2, u32::MAX]) {
-                let place = slots.partition_point(|&each| each < slot).max(from);
-                assert_eq!(postings.reach(slot, from), place, "{slot} from {from}");
-                assert_eq!(postings.slot(place), slots.get(place).copied());
-                assert_eq!(postings.find(slot, from).is_some(), slots.get(place) == Some(&slot));
+                let index = slots.partition_point(|&other| other < slot).max(from);
+                assert_eq!(postings.seek(slot, from), index, "{slot} from {from}");
+                assert_eq!(postings.slot(index), slots.get(index).copied());
+                assert_eq!(postings.find(slot, from).is_some(), slots.get(index) == Some(&slot));
             }
         }
         let block: Vec<u32> = postings.block(70_000, 3).map(|(low, _)| low).collect();
         assert!(block.into_iter().eq(slots.iter().skip(3).filter(|slot| *slot >> 16 == 1).map(|slot| slot & 0xffff)));
-        let renamed = postings.renamed(|slot| (slot % 2 == 0).then_some(slot / 2));
+        let remapped = postings.remapped(|slot| (slot % 2 == 0).then_some(slot / 2));
         assert!(
-            renamed.iter(0).map(|(slot, _)| slot).eq(slots.iter().filter(|slot| *slot % 2 == 0).map(|slot| slot / 2))
+            remapped.iter(0).map(|(slot, _)| slot).eq(slots.iter().filter(|slot| *slot % 2 == 0).map(|slot| slot / 2))
         );
     }
 }

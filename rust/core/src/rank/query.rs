@@ -1,91 +1,98 @@
-//! A query as the terms of an index that it asks for, and what finding each is worth.
+//! Query parsing: a query text as weighted terms of the index.
 
 use std::collections::BTreeMap;
 
 use super::Index;
-use super::terms::terms;
-use super::weight::rarity;
-use super::words::is_function_word;
+use super::analyzer::for_each_term;
+use super::bm25::idf;
+use super::stop_words::is_function_word;
 
-/// Terms of a query that are looked at: those that are worth most.
+/// Query terms that are searched, those of highest weight first: it bounds the work of a query that is a whole page.
 const TERMS_MAX: usize = 64;
-/// What a term is worth that only begins like the word that was asked for, or is its beginning.
+/// Weight factor of a term that only shares a prefix with the query word, see [`Vocabulary::related`].
 const RELATED_WEIGHT: f64 = 0.5;
-/// A query of function words alone asks for those that at most one text in this many holds.
+/// In a query of function words alone, a word counts only if at most one document in 8 contains it.
 const FUNCTION_SHARE: usize = 8;
-/// In an index of fewer texts it asks for all of them.
+/// Below this many documents every function word counts: a share of so few documents means nothing.
 const FUNCTION_TEXTS_MIN: usize = 16;
 
-/// A term of a query: its number, what finding it is worth, and the word it was asked by.
-pub(super) struct Asked {
-    pub(super) number: u32,
+/// A term of a query: its id, its weight (IDF, halved for a related term) and the query word that it came from.
+pub(super) struct QueryTerm {
+    pub(super) term_id: u32,
     pub(super) weight: f64,
     pub(super) word: String,
 }
 
-/// What a query asks for.
-pub(super) struct Question {
-    /// In the order of their spelling.
-    pub(super) terms: Vec<Asked>,
-    /// A text holds at least this many of them.
-    pub(super) needed: usize,
+/// A parsed query.
+pub(super) struct Query {
+    /// In the order of their spelling, so that scores are always summed in the same order.
+    pub(super) terms: Vec<QueryTerm>,
+    /// The number of these terms that a document must contain (minimum should match).
+    pub(super) min_matches: usize,
 }
 
-impl Question {
-    /// Reads a query. Function words are asked for only by a query that has no other word: beside one that tells
-    /// something they would bring up whatever is phrased alike. Even then a text must hold two of those that are asked
-    /// for, and what most texts hold is not.
+impl Query {
+    /// Parse a query against the vocabulary of an index.
+    ///
+    /// Function words count only if the query has no other word: "how do I deploy" searches for `deploy` alone, else
+    /// every text phrased as a question would match. A query of function words alone ("who are you") must match two of
+    /// them, and those in more than one document of 8 are dropped.
     pub(super) fn new(index: &Index, query: &str) -> Self {
         let mut words: BTreeMap<String, String> = BTreeMap::new();
-        let mut telling = false;
-        terms(query, |term, word| {
-            telling |= !is_function_word(word);
+        let mut has_content_word = false;
+        for_each_term(query, |term, word| {
+            has_content_word |= !is_function_word(word);
             if !words.contains_key(term) {
                 words.insert(term.to_owned(), word.to_owned());
             }
         });
-        words.retain(|term, word| if telling { !is_function_word(word) } else { tells(index, term) });
-        let mut found: BTreeMap<&str, Asked> = BTreeMap::new();
+        words.retain(|term, word| if has_content_word { !is_function_word(word) } else { is_selective(index, term) });
+        let mut by_spelling: BTreeMap<&str, QueryTerm> = BTreeMap::new();
         for (term, word) in &words {
-            let (meant, share) = index.vocabulary.meant(term);
-            for number in meant {
-                let weight = share * rarity(index.len(), index.vocabulary.postings(number).live());
-                let known = found.get(index.vocabulary.spelling(number)).map_or(0.0, |known| known.weight);
-                if weight > known {
-                    found.insert(index.vocabulary.spelling(number), Asked { number, weight, word: word.clone() });
+            let (expansions, factor) = index.vocabulary.expansions(term);
+            for term_id in expansions {
+                let weight = factor * idf(index.len(), index.vocabulary.postings(term_id).live());
+                let previous =
+                    by_spelling.get(index.vocabulary.spelling(term_id)).map_or(0.0, |previous| previous.weight);
+                if weight > previous {
+                    by_spelling
+                        .insert(index.vocabulary.spelling(term_id), QueryTerm { term_id, weight, word: word.clone() });
                 }
             }
         }
-        let terms = worthiest(found.into_values().collect());
-        let needed = if telling { 1 } else { terms.len().min(2) };
-        Self { terms, needed }
+        let terms = heaviest(by_spelling.into_values().collect());
+        let min_matches = if has_content_word { 1 } else { terms.len().min(2) };
+        Self { terms, min_matches }
     }
 }
 
 impl super::vocabulary::Vocabulary {
-    /// The terms that a word of a query stands for, and the share of their weight that counts: itself, or if no text has
-    /// it, what begins with it, or else what it begins with.
-    fn meant(&self, term: &str) -> (Vec<u32>, f64) {
+    /// Return the term ids that a query word stands for, and the factor of their weight.
+    ///
+    /// The word itself with factor 1; or, if no document contains it, the terms that begin with it, else the longest
+    /// term that it begins with, with factor 0.5.
+    fn expansions(&self, term: &str) -> (Vec<u32>, f64) {
         match self.find(term) {
-            Some(number) => (vec![number], 1.0),
+            Some(term_id) => (vec![term_id], 1.0),
             None => (self.related(term), RELATED_WEIGHT),
         }
     }
 }
 
-/// Whether a function word says anything in this index.
-fn tells(index: &Index, term: &str) -> bool {
-    let having = index.vocabulary.find(term).map_or(0, |number| index.vocabulary.postings(number).live());
-    index.len() < FUNCTION_TEXTS_MIN || having * FUNCTION_SHARE <= index.len()
+/// Whether a function word is rare enough in this index to select documents.
+fn is_selective(index: &Index, term: &str) -> bool {
+    let document_frequency = index.vocabulary.find(term).map_or(0, |term_id| index.vocabulary.postings(term_id).live());
+    index.len() < FUNCTION_TEXTS_MIN || document_frequency * FUNCTION_SHARE <= index.len()
 }
 
-fn worthiest(asked: Vec<Asked>) -> Vec<Asked> {
-    if asked.len() <= TERMS_MAX {
-        return asked;
+/// The `TERMS_MAX` terms of highest weight, in their old order.
+fn heaviest(terms: Vec<QueryTerm>) -> Vec<QueryTerm> {
+    if terms.len() <= TERMS_MAX {
+        return terms;
     }
-    let mut placed: Vec<(usize, Asked)> = asked.into_iter().enumerate().collect();
-    placed.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then(a.0.cmp(&b.0)));
-    placed.truncate(TERMS_MAX);
-    placed.sort_unstable_by_key(|&(place, _)| place);
-    placed.into_iter().map(|(_, asked)| asked).collect()
+    let mut numbered: Vec<(usize, QueryTerm)> = terms.into_iter().enumerate().collect();
+    numbered.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then(a.0.cmp(&b.0)));
+    numbered.truncate(TERMS_MAX);
+    numbered.sort_unstable_by_key(|&(position, _)| position);
+    numbered.into_iter().map(|(_, terms)| terms).collect()
 }

@@ -1,22 +1,27 @@
-//! Folds the commonest English endings, so that `caches`, `cached` and `caching` meet.
+//! A light English stemmer: `caches`, `cached` and `caching` become one term.
 
-/// The word without its ending. Only words of ASCII lower-case letters have one.
-pub(super) fn fold(word: &str) -> &str {
+/// Return the stem of a word; only words of ASCII lower-case letters are changed.
+///
+/// Plural, then `-ing` or `-ed`, then a final `e`, `y` or `i`: `libraries` -> `librar`, `planned` -> `plan`, `caching`
+/// -> `cach`. A stem keeps at least three letters and, before `-ing` or `-ed`, a vowel: `string` and `red` stay.
+pub(super) fn stem(word: &str) -> &str {
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word;
     }
-    let singular = without_plural(word);
-    let stem = match singular.strip_suffix("ing").or_else(|| singular.strip_suffix("ed")) {
-        Some(stem) if stem.len() >= 3 && stem.bytes().any(|byte| b"aeiouy".contains(&byte)) => undoubled(stem),
+    let singular = strip_plural(word);
+    let root = match singular.strip_suffix("ing").or_else(|| singular.strip_suffix("ed")) {
+        Some(stem) if stem.len() >= 3 && stem.bytes().any(|byte| b"aeiouy".contains(&byte)) => undouble(stem),
         _ => singular,
     };
-    match stem.strip_suffix(['e', 'y', 'i']) {
+    match root.strip_suffix(['e', 'y', 'i']) {
         Some(shorter) if shorter.len() >= 3 => shorter,
-        _ => stem,
+        _ => root,
     }
 }
 
-fn without_plural(word: &str) -> &str {
+/// The word without a plural ending: `queries` -> `quer`, `boxes` -> `box`, `tokens` -> `token`; `class`, `status`
+/// stay.
+fn strip_plural(word: &str) -> &str {
     if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() >= 3) {
         return stem;
     }
@@ -29,7 +34,8 @@ fn without_plural(word: &str) -> &str {
     }
 }
 
-fn undoubled(stem: &str) -> &str {
+/// The stem without the doubled consonant that `-ing` and `-ed` bring: `plann` -> `plan`; `fall` and `pass` stay.
+fn undouble(stem: &str) -> &str {
     match stem.as_bytes() {
         [.., a, b] if a == b && b"bdgmnprt".contains(b) => &stem[..stem.len() - 1],
         _ => stem,

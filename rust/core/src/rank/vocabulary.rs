@@ -1,114 +1,118 @@
-//! The terms of an index: their spelling, their postings, and which begin alike.
+//! The vocabulary of the index: spelling, posting list and prefix neighbours of every term.
 
 use std::collections::HashMap;
 
-use super::letters::is_unspaced;
-use super::names::Names;
+use super::char_folding::is_unspaced;
+use super::interner::Interner;
 use super::postings::Postings;
-use super::stem::fold;
+use super::stem::stem;
 
-/// Terms that one unknown word may stand for.
+/// Known terms that one unknown query word may be expanded to.
 const RELATED_MAX: usize = 8;
-/// Bytes that related terms have in common at least.
-const BEGINNING: usize = 4;
-/// An unknown word may be this much longer than a known one that it begins with.
-const ENDING_MAX: usize = 4;
-/// The end of a chain.
-const NONE: u32 = u32::MAX;
+/// Bytes that related terms have in common at least: the key of the prefix chains.
+const PREFIX_BYTES: usize = 4;
+/// Bytes that an unknown word may be longer than the known term that it begins with (`deployer` finds `deploy`).
+const SUFFIX_MAX: usize = 4;
+/// The end of a prefix chain, and the new id of a dropped term.
+const END: u32 = u32::MAX;
 
-/// Terms by number. A term that no text has any more stays until the index is swept, but is not found.
+/// Terms by id. A term that lost its last document stays until compaction, but is not found.
 #[derive(Default)]
 pub(super) struct Vocabulary {
-    names: Names,
+    interner: Interner,
     postings: Vec<Postings>,
-    /// The last term of each beginning.
-    chains: HashMap<[u8; BEGINNING], u32>,
-    /// For each term the one before it with the same beginning.
-    before: Vec<u32>,
+    /// The most recent term of each prefix: the head of a linked list.
+    prefix_chains: HashMap<[u8; PREFIX_BYTES], u32>,
+    /// For each term the previous one with the same prefix: the links of these lists.
+    previous: Vec<u32>,
 }
 
 impl Vocabulary {
-    /// The number of a term, a new one if it has none yet.
-    pub(super) fn number(&mut self, term: &str) -> u32 {
-        let number = self.names.number(term);
-        if number as usize == self.postings.len() {
+    /// Return the id of a term, giving it a new one if needed.
+    pub(super) fn id(&mut self, term: &str) -> u32 {
+        let term_id = self.interner.id(term);
+        if term_id as usize == self.postings.len() {
             self.postings.push(Postings::default());
-            let chained = beginning(term).and_then(|key| self.chains.insert(key, number));
-            self.before.push(chained.unwrap_or(NONE));
+            let chain_head = prefix(term).and_then(|key| self.prefix_chains.insert(key, term_id));
+            self.previous.push(chain_head.unwrap_or(END));
         }
-        number
+        term_id
     }
 
-    /// The number of a term that a text has.
+    /// Return the id of a term that at least one document contains, or None.
     pub(super) fn find(&self, term: &str) -> Option<u32> {
-        self.names.find(term).filter(|&number| self.postings(number).live() > 0)
+        self.interner.find(term).filter(|&term_id| self.postings(term_id).live() > 0)
     }
 
-    /// How a term is spelled.
-    pub(super) fn spelling(&self, number: u32) -> &str {
-        self.names.get(number)
+    /// Return the spelling of a term.
+    pub(super) fn spelling(&self, term_id: u32) -> &str {
+        self.interner.get(term_id)
     }
 
-    /// Where a term stands.
-    pub(super) fn postings(&self, number: u32) -> &Postings {
-        &self.postings[number as usize]
+    /// Return the posting list of a term.
+    pub(super) fn postings(&self, term_id: u32) -> &Postings {
+        &self.postings[term_id as usize]
     }
 
-    /// Where a term stands, to be changed.
-    pub(super) fn postings_mut(&mut self, number: u32) -> &mut Postings {
-        &mut self.postings[number as usize]
+    /// Return the posting list of a term, mutable.
+    pub(super) fn postings_mut(&mut self, term_id: u32) -> &mut Postings {
+        &mut self.postings[term_id as usize]
     }
 
-    /// The terms nearest to one that no text has: those that begin with it, the shortest first, or else the longest one
-    /// that it begins with.
+    /// Return the terms nearest to one that no document contains: up to 8 terms that begin with it, shortest first, or
+    /// else the longest term that it begins with. `deplo` gives `deploy`; scripts written without spaces give nothing.
     pub(super) fn related(&self, term: &str) -> Vec<u32> {
         if term.chars().any(is_unspaced) {
             return Vec::new();
         }
         let mut longer: Vec<(usize, &str, u32)> = self
-            .alike(term)
-            .map(|number| (self.spelling(number), number))
-            .filter(|(spelling, number)| spelling.starts_with(term) && self.postings(*number).live() > 0)
-            .map(|(spelling, number)| (spelling.len(), spelling, number))
+            .with_same_prefix(term)
+            .map(|term_id| (self.spelling(term_id), term_id))
+            .filter(|(spelling, term_id)| spelling.starts_with(term) && self.postings(*term_id).live() > 0)
+            .map(|(spelling, term_id)| (spelling.len(), spelling, term_id))
             .collect();
         longer.sort_unstable();
         longer.truncate(RELATED_MAX);
         if longer.is_empty() {
             return self.shorter(term).into_iter().collect();
         }
-        longer.into_iter().map(|(_, _, number)| number).collect()
+        longer.into_iter().map(|(_, _, term_id)| term_id).collect()
     }
 
-    /// The same terms without those that no text has, their slots renamed, and the new number of each.
-    pub(super) fn swept(&self, new: impl Fn(u32) -> Option<u32>) -> (Self, Vec<u32>) {
-        let mut swept = Self::default();
-        let mut numbers = Vec::with_capacity(self.postings.len());
-        for (number, postings) in (0..).zip(&self.postings) {
+    /// A copy without unused terms and with slots remapped, and the new id of each old term (`END`: dropped).
+    pub(super) fn compacted(&self, new_slot: impl Fn(u32) -> Option<u32>) -> (Self, Vec<u32>) {
+        let mut compacted = Self::default();
+        let mut new_ids = Vec::with_capacity(self.postings.len());
+        for (term_id, postings) in (0..).zip(&self.postings) {
             if postings.live() == 0 {
-                numbers.push(NONE);
+                new_ids.push(END);
                 continue;
             }
-            let kept = swept.number(self.names.get(number));
-            swept.postings[kept as usize] = postings.renamed(&new);
-            numbers.push(kept);
+            let new_id = compacted.id(self.interner.get(term_id));
+            compacted.postings[new_id as usize] = postings.remapped(&new_slot);
+            new_ids.push(new_id);
         }
-        (swept, numbers)
+        (compacted, new_ids)
     }
 
+    /// The longest known term that this one extends by up to `SUFFIX_MAX` bytes.
     fn shorter(&self, term: &str) -> Option<u32> {
-        (1..=ENDING_MAX)
-            .filter_map(|ending| term.get(..term.len().checked_sub(ending)?))
-            .filter(|shorter| shorter.len() >= BEGINNING)
-            .find_map(|shorter| self.find(fold(shorter)))
+        (1..=SUFFIX_MAX)
+            .filter_map(|suffix| term.get(..term.len().checked_sub(suffix)?))
+            .filter(|shorter| shorter.len() >= PREFIX_BYTES)
+            .find_map(|shorter| self.find(stem(shorter)))
     }
 
-    /// The terms with the same beginning.
-    fn alike(&self, term: &str) -> impl Iterator<Item = u32> + '_ {
-        let last = beginning(term).and_then(|key| self.chains.get(&key).copied());
-        std::iter::successors(last, |&number| Some(self.before[number as usize]).filter(|&before| before != NONE))
+    /// Iterate over the terms with the same prefix, most recent first.
+    fn with_same_prefix(&self, term: &str) -> impl Iterator<Item = u32> + '_ {
+        let last = prefix(term).and_then(|key| self.prefix_chains.get(&key).copied());
+        std::iter::successors(last, |&term_id| {
+            Some(self.previous[term_id as usize]).filter(|&previous| previous != END)
+        })
     }
 }
 
-fn beginning(term: &str) -> Option<[u8; BEGINNING]> {
+/// The first `PREFIX_BYTES` bytes of a term, or None if it is shorter.
+fn prefix(term: &str) -> Option<[u8; PREFIX_BYTES]> {
     term.as_bytes().first_chunk().copied()
 }

@@ -1,7 +1,7 @@
-//! Words that hold sentences together and say nothing of what they are about.
+//! Stop words, which are never indexed, and function words, which most queries ignore.
 
-/// Whether a word, in lower case, is left out of every text: it stands in all of them.
-pub(super) fn is_common(word: &str) -> bool {
+/// Whether a lower-case word is a stop word: it is in nearly every English text, so that it is not indexed.
+pub(super) fn is_stop_word(word: &str) -> bool {
     word.len() <= 5
         && matches!(
             word,
@@ -39,14 +39,14 @@ pub(super) fn is_common(word: &str) -> bool {
         )
 }
 
-/// Whether a word, in lower case, is one that nearly every question is made of, or what an apostrophe leaves of such a
-/// one (`don't` gives `don` and `t`).
+/// Whether a lower-case word is a function word of questions, or what an apostrophe leaves of one (`don't` gives `don`
+/// and `t`).
 pub(super) fn is_function_word(word: &str) -> bool {
-    FUNCTION.binary_search(&word).is_ok()
+    FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 
-/// In order, for a binary search.
-const FUNCTION: [&str; 137] = [
+/// Function words, sorted for binary search.
+const FUNCTION_WORDS: [&str; 137] = [
     "a", "about", "all", "also", "am", "an", "and", "any", "are", "aren", "as", "at", "be", "been", "being", "but",
     "by", "can", "could", "couldn", "d", "did", "didn", "do", "does", "doesn", "doing", "don", "either", "ever", "for",
     "from", "had", "hadn", "has", "hasn", "have", "haven", "having", "he", "her", "here", "hers", "him", "his", "how",

@@ -1,6 +1,6 @@
-//! Characters as search sees them: without case, without accents, and by how their script is written.
+//! Case and accent folding of characters, and which scripts are written without spaces.
 
-/// Adds the character in lower case and without its accent.
+/// Append the character to `folded` in lower case, without its accent and at normal width (`É` -> `e`, `ß` -> `ss`).
 pub(super) fn fold_into(character: char, folded: &mut String) {
     match character {
         'ß' | 'ẞ' => folded.push_str("ss"),
@@ -8,11 +8,13 @@ pub(super) fn fold_into(character: char, folded: &mut String) {
         'œ' | 'Œ' => folded.push_str("oe"),
         'ς' => folded.push('σ'),
         '\u{ff10}'..='\u{ff5a}' => folded.extend(half_width(character).to_lowercase()),
-        _ => folded.extend(character.to_lowercase().filter(|each| !is_ignored(*each)).map(bare)),
+        _ => folded.extend(character.to_lowercase().filter(|lower| !is_ignored(*lower)).map(without_accent)),
     }
 }
 
-/// Marks upon letters and hints to the printer: they neither part a word nor count in it.
+/// Whether a character is a combining mark or an invisible formatting hint (soft hyphen, zero-width joiner).
+///
+/// Such characters neither end a word nor count in it: decomposed `cafe\u{301}` is found as `cafe`.
 pub(super) fn is_ignored(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5bd}' | '\u{610}'..='\u{61a}'
@@ -23,20 +25,20 @@ pub(super) fn is_ignored(character: char) -> bool {
         | '\u{fe20}'..='\u{fe2f}')
 }
 
-/// Whether the script is written without spaces between words: Han, kana, Hangul, Thai, Lao, Burmese, Khmer.
+/// Whether the character's script has no spaces between words: Han, kana, Hangul, Thai, Lao, Burmese, Khmer.
 pub(super) fn is_unspaced(character: char) -> bool {
     matches!(character, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
         | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// A full-width digit or letter as the ASCII one.
+/// The ASCII form of a full-width digit or letter (U+FF10 to U+FF5A).
 fn half_width(character: char) -> char {
     char::from_u32(u32::from(character) - 0xfee0).unwrap_or(character)
 }
 
-/// The Latin letter below an accent; any other character as it is.
-fn bare(character: char) -> char {
+/// The base letter of an accented Latin letter; any other character unchanged.
+fn without_accent(character: char) -> char {
     match character {
         'à'..='å' | 'ā' | 'ă' | 'ą' => 'a',
         'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' => 'c',

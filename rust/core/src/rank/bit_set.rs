@@ -1,17 +1,17 @@
-//! A set of slots, one bit each.
+//! A set of document slots, one bit per slot.
 
-/// Slots that are in the set; what lies beyond its end is not.
+/// A growable bit set; slots beyond its end are not in it.
 #[derive(Clone, Default)]
-pub(super) struct Bits(Vec<u64>);
+pub(super) struct BitSet(Vec<u64>);
 
-impl Bits {
+impl BitSet {
     /// Whether the slot is in the set.
-    pub(super) fn has(&self, slot: u32) -> bool {
+    pub(super) fn contains(&self, slot: u32) -> bool {
         self.0.get(slot as usize / 64).is_some_and(|word| word >> (slot % 64) & 1 == 1)
     }
 
-    /// Puts the slot in.
-    pub(super) fn set(&mut self, slot: u32) {
+    /// Add a slot.
+    pub(super) fn insert(&mut self, slot: u32) {
         let word = slot as usize / 64;
         if word >= self.0.len() {
             self.0.resize(word + 1, 0);
@@ -19,15 +19,15 @@ impl Bits {
         self.0[word] |= 1 << (slot % 64);
     }
 
-    /// Takes the slot out.
-    pub(super) fn clear(&mut self, slot: u32) {
+    /// Remove a slot.
+    pub(super) fn remove(&mut self, slot: u32) {
         if let Some(word) = self.0.get_mut(slot as usize / 64) {
             *word &= !(1 << (slot % 64));
         }
     }
 
-    /// Puts in every slot of the other.
-    pub(super) fn join(&mut self, other: &Self) {
+    /// Add every slot of `other` (set union).
+    pub(super) fn union_with(&mut self, other: &Self) {
         if other.0.len() > self.0.len() {
             self.0.resize(other.0.len(), 0);
         }
@@ -36,31 +36,31 @@ impl Bits {
         }
     }
 
-    /// Keeps only the slots that are in the other too.
-    pub(super) fn keep(&mut self, other: &Self) {
+    /// Keep only the slots that are also in `other` (set intersection).
+    pub(super) fn intersect_with(&mut self, other: &Self) {
         self.0.truncate(other.0.len());
         for (word, kept) in self.0.iter_mut().zip(&other.0) {
             *word &= kept;
         }
     }
 
-    /// Takes out every slot of the other.
-    pub(super) fn drop_all(&mut self, other: &Self) {
+    /// Remove every slot of `other` (set difference).
+    pub(super) fn difference_with(&mut self, other: &Self) {
         for (word, gone) in self.0.iter_mut().zip(&other.0) {
             *word &= !gone;
         }
     }
 
-    /// The slots, ascending.
+    /// Iterate over the slots in ascending order.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().zip(0_u32..).flat_map(|(&word, at)| Ones(word).map(move |bit| at * 64 + bit))
+        self.0.iter().zip(0_u32..).flat_map(|(&word, at)| SetBits(word).map(move |bit| at * 64 + bit))
     }
 }
 
-/// The positions of a word's set bits, ascending.
-pub(super) struct Ones(pub(super) u64);
+/// Iterator over the positions of the set bits of a word, ascending.
+pub(super) struct SetBits(pub(super) u64);
 
-impl Iterator for Ones {
+impl Iterator for SetBits {
     type Item = u32;
 
     fn next(&mut self) -> Option<u32> {

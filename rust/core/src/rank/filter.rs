@@ -1,0 +1,132 @@
+//! Filters on groups, ids and time, and the group membership of documents.
+
+use std::borrow::Cow;
+
+use super::bit_set::BitSet;
+use super::documents::Documents;
+use super::interner::Interner;
+
+/// Which documents a search may return. The default accepts every document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// For each of these sets, the document belongs to at least one group of the set (AND of ORs).
+    pub any_of: Vec<Vec<String>>,
+    /// The document belongs to none of these groups.
+    pub none_of: Vec<String>,
+    /// Only documents with these ids; None accepts every id.
+    pub ids: Option<Vec<String>>,
+    /// Only documents with a timestamp at or after this one.
+    pub since: Option<i64>,
+    /// Only documents with a timestamp before this one.
+    pub before: Option<i64>,
+}
+
+/// The documents that a filter accepts; the time range is checked on look-up.
+pub(super) struct AcceptedSlots<'d> {
+    slots: Cow<'d, BitSet>,
+    times: Option<(&'d Documents, i64, i64)>,
+}
+
+impl AcceptedSlots<'_> {
+    /// Whether the filter accepts the document of this slot.
+    pub(super) fn contains(&self, slot: u32) -> bool {
+        self.slots.contains(slot)
+            && self.times.is_none_or(|(documents, since, before)| {
+                documents.timestamp(slot).is_some_and(|at| since <= at && at < before)
+            })
+    }
+}
+
+/// The documents of one group: a sorted list while short, a bit set as soon as that is smaller.
+enum Members {
+    Few(Vec<u32>),
+    Many(BitSet),
+}
+
+/// Groups by name, each with its documents.
+#[derive(Default)]
+pub(super) struct Groups {
+    names: Interner,
+    members: Vec<Members>,
+}
+
+impl Groups {
+    /// Add a document to a group; slots must not descend.
+    pub(super) fn add(&mut self, group: &str, slot: u32) {
+        let group_id = self.names.id(group) as usize;
+        if group_id == self.members.len() {
+            self.members.push(Members::Few(Vec::new()));
+        }
+        self.members[group_id].add(slot);
+    }
+
+    /// A copy with slots remapped by `new_slot` (None: removed); empty groups are dropped.
+    pub(super) fn remapped(&self, new_slot: impl Fn(u32) -> Option<u32>) -> Self {
+        let mut groups = Self::default();
+        for (group_id, members) in (0..).zip(&self.members) {
+            for slot in members.to_bits().iter().filter_map(&new_slot) {
+                groups.add(self.names.get(group_id), slot);
+            }
+        }
+        groups
+    }
+
+    /// Evaluate a filter over the documents that were not removed.
+    pub(super) fn accepted<'d>(&self, documents: &'d Documents, filter: &Filter) -> AcceptedSlots<'d> {
+        let mut slots = Cow::Borrowed(documents.live());
+        for set in &filter.any_of {
+            slots.to_mut().intersect_with(&self.union(set));
+        }
+        if !filter.none_of.is_empty() {
+            slots.to_mut().difference_with(&self.union(&filter.none_of));
+        }
+        if let Some(ids) = &filter.ids {
+            let mut listed = BitSet::default();
+            ids.iter().filter_map(|id| documents.find(id)).for_each(|slot| listed.insert(slot));
+            slots.to_mut().intersect_with(&listed);
+        }
+        let has_time_range = filter.since.is_some() || filter.before.is_some();
+        let range = (filter.since.unwrap_or(i64::MIN), filter.before.unwrap_or(i64::MAX));
+        AcceptedSlots { slots, times: has_time_range.then_some((documents, range.0, range.1)) }
+    }
+
+    /// The documents that belong to any group of the set.
+    fn union(&self, set: &[String]) -> BitSet {
+        let mut all = BitSet::default();
+        for group_id in set.iter().filter_map(|group| self.names.find(group)) {
+            self.members[group_id as usize].add_to(&mut all);
+        }
+        all
+    }
+}
+
+impl Members {
+    fn add(&mut self, slot: u32) {
+        match self {
+            Self::Few(slots) if slots.last() == Some(&slot) => {}
+            Self::Few(slots) => {
+                slots.push(slot);
+                // A list takes 32 bits a document, a bit set one bit per slot up to the highest: at slot 6,400 a list
+                // of more than 64 + 200 documents becomes a bit set. 64 keeps tiny groups of a young index as lists.
+                if slots.len() > 64 + slot as usize / 32 {
+                    *self = Self::Many(self.to_bits());
+                }
+            }
+            Self::Many(bits) => bits.insert(slot),
+        }
+    }
+
+    fn to_bits(&self) -> BitSet {
+        let mut bits = BitSet::default();
+        self.add_to(&mut bits);
+        bits
+    }
+
+    /// Add the members to `all`.
+    fn add_to(&self, all: &mut BitSet) {
+        match self {
+            Self::Few(slots) => slots.iter().for_each(|&slot| all.insert(slot)),
+            Self::Many(bits) => all.union_with(bits),
+        }
+    }
+}
