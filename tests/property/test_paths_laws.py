@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reverie.errors import ValidationError
 from reverie.paths import safe_relative
-from support.shared import shared
+from support.payloads import forms, payloads
 from support.soak import count
 
 if TYPE_CHECKING:
@@ -46,16 +46,11 @@ def check_inside(name: str) -> bool:
 
 
 def test_no_traversal_payload_leads_outside() -> None:
-    """Every line of two public lists, as it is, and with an ordinary ending."""
-    payloads = 0
-    for path in sorted(shared("data/paths").rglob("*")):
-        if path.is_file():
-            for line in path.read_bytes().splitlines():
-                text = line.decode("utf-8", "surrogateescape")
-                for name in (text, text + "/user.md", "facts/" + text):
-                    check_inside(name)
-                payloads += 1
-    assert payloads > 1000
+    """Every traversal payload, as it is and built into the name of a document."""
+    for payload in payloads():
+        for name in forms(payload):
+            check_inside(name)
+    assert len(payloads()) > 5000
 
 
 @settings(max_examples=count(500, 20_000), deadline=None)

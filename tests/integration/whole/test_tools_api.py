@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +12,7 @@ from reverie.errors import Conflict, NotFound, ValidationError
 from support.daemon import running_daemon
 from support.folder import tree
 from support.http_checks import check_refused
-from support.shared import shared
+from support.path_cases import all_path_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -250,14 +249,13 @@ def test_a_secret_is_not_kept(folder: Tree) -> None:
 
 def test_every_hostile_path_stays_inside(tmp_path: Path) -> None:
     """Each labelled path through each tool that takes one: accepted or refused as it should be, nothing outside."""
-    cases = [json.loads(line) for line in shared("data/cases/paths.jsonl").read_text().splitlines()]
     with tree() as own:
         secret = own.root.parent / "outside.md"
         secret.write_text("- the outside\n")
         (own.daemon.home / "facts.md").write_text("- the outside\n")
         before = outside(own)
-        for case in cases:
-            check_path(own, case["path"], case["expect"])
+        for path, expected in all_path_cases():
+            check_path(own, path, expected)
         assert outside(own) == before
         assert all("the outside" not in text for text in folder_texts(own))
     assert list(tmp_path.iterdir()) == []

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import PurePosixPath
 
 import pytest
 
 from reverie.errors import ValidationError
 from reverie.paths import is_ours, safe_relative, spelled_otherwise
-from support.shared import shared
+from support.path_cases import PATH_CASES, all_path_cases
 
 
 def reason_of(path: str) -> str | None:
@@ -22,16 +21,15 @@ def reason_of(path: str) -> str | None:
 
 
 def test_all_labelled_names_are_judged_right() -> None:
-    """148 names: accept, reject, or either; whatever is accepted is used exactly as it was written."""
-    cases = [json.loads(line) for line in shared("data/cases/paths.jsonl").read_text("utf-8").splitlines()]
+    """Each name gets its verdict: accept, reject, or either; an accepted one is used exactly as it was written."""
     wrong = []
-    for case in cases:
-        verdict = "accept" if reason_of(case["path"]) is None else "reject"
-        if case["expect"] not in {verdict, "either"}:
-            wrong.append((case["path"], case["expect"], verdict))
+    for path, expected in all_path_cases():
+        verdict = "accept" if reason_of(path) is None else "reject"
+        if expected not in {verdict, "either"}:
+            wrong.append((path, expected, verdict))
         if verdict == "accept":
-            assert str(safe_relative(case["path"])) == case["path"]
-    assert len(cases) == 148
+            assert str(safe_relative(path)) == path
+    assert len(PATH_CASES) > 148
     assert wrong == []
 
 
