@@ -23,6 +23,7 @@ from reverie.paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
 from reveried import __version__, log
+from reveried.actions import dreams
 from reveried.actions.retention import keep_rules
 from reveried.background_state import Afterwards
 from reveried.clock import clock_of, text_of
@@ -40,7 +41,6 @@ from reveried.log import logger
 from reveried.platform import activated_sockets, notify
 from reveried.recall import Recall
 from reveried.routes import routes
-from reveried.scheduled import offer_jobs
 from reveried.scheduler import Scheduler
 from reveried.server import Front, Server, bind_tcp, bind_unix
 from reveried.services import Services
@@ -188,7 +188,7 @@ async def _assemble(
         random=secrets.token_bytes,
         started=began,
     )
-    offer_jobs(services)
+    dreams.register_job(services)
     await scheduler.start()
     return services
 

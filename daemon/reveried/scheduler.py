@@ -1,8 +1,8 @@
-"""Runs schedules: once per local day, one catch-up after downtime; the only importer of apscheduler.
+"""Scheduler: runs each schedule once per local day, with one catch-up run after downtime; only importer of apscheduler.
 
-When a schedule is due is decided by `reverie.calendar` over what the store knows of its last run. APScheduler only
-wakes us at the right moment: the wake-up may come late, twice, or after a suspended night, and the decision stays
-right. Nothing of it is imported, and nothing ticks, while there is no schedule.
+`reverie.calendar` decides when a schedule is due, from the last run that the store has recorded. APScheduler is only
+the timer: its wake-up may come late, twice, or after a suspended night, and the decision stays right. APScheduler is
+not imported, and no timer runs, while there is no schedule.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Schedule", "ScheduleTable", "Scheduler", "system_zone"]
 
-RAN_KEPT = 40  # run keys remembered: a clock that was set back by weeks repeats nothing
-SCHEDULES_MAX = 100
+RAN_KEPT = 40  # run keys recorded per schedule: a daily one repeats nothing after a clock set back by up to 40 days
+SCHEDULES_MAX = 100  # of all spaces together: each is read at every wake-up
 
 
 class ScheduleTable(Protocol):
-    """Our own table of schedules, kept in the store."""
+    """Storage of the schedules: the store in the daemon, a dict in tests."""
 
     def all(self) -> Iterable[tuple[str, dict[str, Json]]]:
-        """Every schedule with its space."""
+        """Return every schedule record with its space."""
         ...
 
     async def put(self, space: str, schedule: dict[str, Json]) -> None:
-        """Adds or changes one."""
+        """Insert or replace one schedule record."""
         ...
 
     async def delete(self, space: str, schedule_id: str) -> None:
-        """Removes one."""
+        """Delete one schedule record."""
         ...
 
 
@@ -57,66 +57,67 @@ class Schedule:
     zone_name: str
     job: str
     options: dict[str, Json]
-    made: datetime
+    created: datetime
     last_run: datetime | None = None
     ran: list[str] = field(default_factory=list)
     running: bool = False
 
     def record(self) -> dict[str, Json]:
-        """As the store keeps it."""
+        """Return the record that the store keeps."""
         return {
             "id": self.id,
             "cron": self.cron.expression,
             "timezone": self.zone_name,
             "job": self.job,
             "options": self.options,
-            "createdAt": text_of(self.made),
+            "createdAt": text_of(self.created),
             "lastRun": text_of(self.last_run) if self.last_run is not None else None,
             "ran": self.ran,
         }
 
     def due(self, now: datetime) -> datetime | None:
-        """The run that should have been by now and was not: at most one."""
-        return calendar.catch_up(self.cron, self.zone, self.last_run or self.made, now, ran=self.ran, made=self.made)
+        """Return the latest fire time up to `now` that was missed, or None."""
+        since = self.last_run or self.created
+        return calendar.catch_up(self.cron, self.zone, since, now, ran=self.ran, created=self.created)
 
     def next_run(self, now: datetime) -> datetime | None:
-        """The next run after `now`."""
+        """Return the first fire time after `now`, or None."""
         return calendar.next_fire(self.cron, self.zone, now, ran=self.ran)
 
 
 class Scheduler:
-    """All schedules of this process."""
+    """The schedules of all spaces, and the timer that wakes the process for them."""
 
     def __init__(self, table: ScheduleTable, *, clock: Clock) -> None:
         self._table = table
         self._clock = clock
         self._schedules: dict[tuple[str, str], Schedule] = {}
         self._runners: dict[str, Callable[[str, dict[str, Json]], Awaitable[object]]] = {}
-        self._alarm: Any = None
+        self._timer: Any = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def offer(self, job: str, runner: Callable[[str, dict[str, Json]], Awaitable[object]]) -> None:
-        """`runner(space, options)` is what a schedule with this job runs."""
+    def register_job(self, job: str, runner: Callable[[str, dict[str, Json]], Awaitable[object]]) -> None:
+        """Register `runner(space, options)` as what a schedule of the job `job` runs."""
         self._runners[job] = runner
 
     async def start(self) -> None:
-        """Takes up the stored schedules; a run that was missed while the daemon was down follows at once."""
+        """Load the stored schedules and start the timer; a run missed while the daemon was down starts at once."""
         for space, record in self._table.all():
             try:
-                schedule = _read(space, record)
+                schedule = _schedule_of(space, record)
             except ValidationError as error:
                 logger("reveried.scheduler").error("a schedule is left out", why=error.message)
                 continue
             self._schedules[space, schedule.id] = schedule
         if self._schedules:
-            self._wake_at_need()
+            self._set_timer()
             self.tick()
 
     async def stop(self) -> None:
-        """No more runs begin; those in progress are cancelled, and repeat once after the next start."""
-        if self._alarm is not None:
-            self._alarm.shutdown(wait=False)
-            self._alarm = None
+        """Stop the timer and cancel the runs in progress; those are due again, once, after the next start."""
+        if self._timer is not None:
+            self._timer.shutdown(wait=False)
+            self._timer = None
         for task in list(self._tasks):
             task.cancel()
         if self._tasks:
@@ -125,7 +126,7 @@ class Scheduler:
     async def add(
         self, space: str, schedule_id: str, *, cron: str, timezone: str, job: str, options: dict[str, Json]
     ) -> dict[str, Json]:
-        """Stores a schedule and follows it; one with this id is replaced, its past runs count on.
+        """Store a schedule and start it; one with this id is replaced, and its past runs still count as run.
 
         Raises:
             ValidationError: the cron expression, the zone or the job is not known.
@@ -144,17 +145,17 @@ class Scheduler:
             zone_name=zone_name,
             job=job,
             options=options,
-            made=self._clock.now(),
+            created=self._clock.now(),
             last_run=before.last_run if before is not None else None,
             ran=before.ran if before is not None else [],
         )
         await self._table.put(space, schedule.record())
         self._schedules[space, schedule_id] = schedule
-        self._wake_at_need()
+        self._set_timer()
         return self.public(schedule)
 
     async def remove(self, space: str, schedule_id: str) -> None:
-        """Forgets a schedule; a run in progress goes on.
+        """Delete a schedule; a run in progress continues.
 
         Raises:
             NotFound: no such schedule in this space.
@@ -163,22 +164,22 @@ class Scheduler:
             raise NotFound("There is no such schedule.", hint="reverie schedule list")
         await self._table.delete(space, schedule_id)
         del self._schedules[space, schedule_id]
-        self._wake_at_need()
+        self._set_timer()
 
     def list(self, space: str) -> list[dict[str, Json]]:
-        """The schedules of a space by id, each with its next run."""
+        """Return the schedules of a space by id, each with its next fire time, as the wire shows them."""
         return [self.public(entry) for (owner, _), entry in sorted(self._schedules.items()) if owner == space]
 
     def public(self, schedule: Schedule) -> dict[str, Json]:
-        """As the wire shows it."""
+        """Return the schedule as the wire shows it."""
         record = schedule.record()
-        following = schedule.next_run(self._clock.now())
-        record["nextRun"] = text_of(following) if following is not None else None
+        next_run = schedule.next_run(self._clock.now())
+        record["nextRun"] = text_of(next_run) if next_run is not None else None
         del record["ran"], record["createdAt"]
         return record
 
     def tick(self) -> None:
-        """Starts every run that is due. Called at each wake-up, however often."""
+        """Start every run that is due; safe to call at any time and any number of times."""
         now = self._clock.now()
         for schedule in self._schedules.values():
             due = schedule.due(now) if not schedule.running else None
@@ -190,7 +191,7 @@ class Scheduler:
             task.add_done_callback(self._tasks.discard)
 
     async def _run(self, schedule: Schedule, due: datetime) -> None:
-        """One run. It counts as run when it ended, well or not: a crash of the daemon repeats it once."""
+        """Run one schedule and record the run when it has ended, well or not: a crash of the daemon repeats it once."""
         log = logger("reveried.scheduler")
         try:
             await self._runners[schedule.job](schedule.space, schedule.options)
@@ -200,45 +201,54 @@ class Scheduler:
             schedule.running = False
         schedule.last_run = due
         schedule.ran = [*schedule.ran, calendar.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
-        if (schedule.space, schedule.id) in self._schedules:
+        if (schedule.space, schedule.id) in self._schedules:  # it may have been removed while it ran
             await self._table.put(schedule.space, schedule.record())
-        self._wake_at_need()
+        self._set_timer()
 
-    def _wake_at_need(self) -> None:
-        """Sets the alarm for the next run of any schedule, and the heartbeat beside it; none without schedules."""
+    def _set_timer(self) -> None:
+        """Set the timer to the next fire time of any schedule, and a heartbeat beside it; no timer without schedules.
+
+        The heartbeat is needed because a timer counts elapsed time: a wall clock that jumps makes a schedule due
+        before the timer ends.
+        """
         if not self._schedules:
-            if self._alarm is not None:
-                self._alarm.remove_all_jobs()
+            if self._timer is not None:
+                self._timer.remove_all_jobs()
             return
-        if self._alarm is None:
-            self._alarm = _alarm()
-        beat = self._clock.heartbeat_s
-        self._alarm.add_job(self._beat, "interval", seconds=beat, id="heartbeat", replace_existing=True)
+        if self._timer is None:
+            self._timer = _started_timer()
+        heartbeat_s = self._clock.heartbeat_s
+        self._timer.add_job(self._wake_up, "interval", seconds=heartbeat_s, id="heartbeat", replace_existing=True)
         now = self._clock.now()
         upcoming = [run for run in (entry.next_run(now) for entry in self._schedules.values()) if run is not None]
         if upcoming:
-            self._alarm.add_job(self._beat, "date", run_date=min(upcoming), id="next", replace_existing=True)
+            self._timer.add_job(self._wake_up, "date", run_date=min(upcoming), id="next", replace_existing=True)
 
-    async def _beat(self) -> None:
-        """A wake-up: runs what is due, and looks at the clock anew, which may have jumped."""
+    async def _wake_up(self) -> None:
+        """Run what is due, and set the timer again if it has fired."""
         self.tick()
-        if self._alarm is not None and self._alarm.get_job("next") is None:
-            self._wake_at_need()
+        if self._timer is not None and self._timer.get_job("next") is None:
+            self._set_timer()
 
 
-def _alarm() -> Any:
-    """A running AsyncIOScheduler that never drops a late wake-up and joins those that pile up."""
-    # Half of what the whole start may take, and needed only where there is a schedule.
+def _started_timer() -> Any:
+    """Return a running AsyncIOScheduler that never drops a late wake-up and coalesces those that pile up."""
+    # Its import takes about half of the daemon's start, and only a schedule needs it.
     from apscheduler.schedulers.asyncio import AsyncIOScheduler  # noqa: PLC0415
 
-    alarm = AsyncIOScheduler(
+    timer = AsyncIOScheduler(
         timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
     )
-    alarm.start()
-    return alarm
+    timer.start()
+    return timer
 
 
-def _read(space: str, record: dict[str, Json]) -> Schedule:
+def _schedule_of(space: str, record: dict[str, Json]) -> Schedule:
+    """Return the schedule of a stored record.
+
+    Raises:
+        ValidationError: its cron expression or time zone is not one (any more: the tz database changes).
+    """
     last = record.get("lastRun")
     return Schedule(
         space=space,
@@ -248,14 +258,14 @@ def _read(space: str, record: dict[str, Json]) -> Schedule:
         zone_name=record["timezone"],
         job=record["job"],
         options=record["options"],
-        made=datetime.fromisoformat(record["createdAt"]),
+        created=datetime.fromisoformat(record["createdAt"]),
         last_run=datetime.fromisoformat(last) if last is not None else None,
         ran=list(record["ran"]),
     )
 
 
 def system_zone() -> str:
-    """The tz database name of this machine's zone; UTC where it has none."""
+    """Return the tz database name of this machine's time zone; UTC if it has none."""
     from tzlocal import get_localzone_name  # noqa: PLC0415 - needed only where a schedule names no zone
 
     try:

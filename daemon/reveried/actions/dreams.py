@@ -12,7 +12,7 @@ from reveried.keyed_lock import keyed_lock
 if TYPE_CHECKING:
     from reveried.services import Services
 
-__all__ = ["dream", "offer"]
+__all__ = ["dream", "register_job"]
 
 
 async def dream(
@@ -57,13 +57,13 @@ async def dream(
     return answer
 
 
-def offer(services: Services) -> None:
+def register_job(services: Services) -> None:
     """Lets schedules run dreams."""
 
     async def run(space: str, options: dict[str, Any]) -> None:
         await dream(services, space, who="schedule", trigger="schedule", token_budget=options.get("tokenBudget"))
 
-    services.scheduler.offer("dream", run)
+    services.scheduler.register_job("dream", run)
 
 
 def _snapshot(services: Services, space: str, token_budget: int | None, at: str) -> dreams.DreamJob:

@@ -10,7 +10,7 @@ import pytest
 from apscheduler.triggers.combining import OrTrigger
 from apscheduler.triggers.cron import CronTrigger
 
-from reverie.calendar import Cron, catch_up, fires_on, next_fire, parse, run_key, trigger_fields, zone
+from reverie.calendar import Cron, catch_up, fires_on, next_fire, parse, run_key, zone
 from reverie.errors import ValidationError
 from support.shared import shared
 
@@ -223,7 +223,7 @@ def test_after_a_clock_set_back_each_day_is_still_due_once() -> None:
     last_run, ran = at("2026-05-04T23:00Z"), ["2026-04-30", "2026-05-01", "2026-05-04"]
 
     def due(now: str, since: datetime | None = made) -> datetime | None:
-        return catch_up(NIGHTLY, utc, last_run, at(now), ran=ran, made=since)
+        return catch_up(NIGHTLY, utc, last_run, at(now), ran=ran, created=since)
 
     assert due("2026-05-01T12:00Z") is None
     assert due("2026-05-01T23:30Z") is None
@@ -279,6 +279,31 @@ def test_a_time_without_a_zone_is_refused() -> None:
     """It would be read in whatever zone this machine has."""
     with pytest.raises(ValidationError):
         next_fire(NIGHTLY, zone("UTC"), at("2026-01-01T00:00Z").replace(tzinfo=None))
+
+
+def trigger_fields(cron: Cron) -> tuple[dict[str, str], ...]:
+    """Return keyword arguments for APScheduler's CronTrigger: one trigger, or two of which either fires.
+
+    Weekdays are written as names, since APScheduler counts 0 = Monday; two triggers are needed where cron means "day of
+    the month or weekday", since CronTrigger only knows "and".
+    """
+    common = {
+        "second": "0",
+        "minute": numbers(cron.minutes, 60),
+        "hour": numbers(cron.hours, 24),
+        "month": numbers(cron.months, 12),
+    }
+    day = {"day": numbers(cron.days, 31)}
+    names = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+    weekday = {"day_of_week": "*" if len(cron.weekdays) == 7 else ",".join(names[n] for n in cron.weekdays)}
+    if cron.either_day:
+        return (common | day | {"day_of_week": "*"}, common | {"day": "*"} | weekday)
+    return (common | day | weekday,)
+
+
+def numbers(values: tuple[int, ...], whole: int) -> str:
+    """Return a field of CronTrigger that lists these values; `*` if they are all `whole` of them."""
+    return "*" if len(values) == whole else ",".join(map(str, values))
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def run(
             assert options == {"tokenBudget": 9}
             ran.append((space, text_of(clock.now())))
 
-        made.offer("dream", dream)
+        made.register_job("dream", dream)
         await made.start()
         try:
             await work(made, ran)
@@ -183,7 +183,7 @@ def test_a_run_longer_than_its_period_does_not_overlap() -> None:
             running.pop()
             raise RuntimeError("it failed")
 
-        made.offer("dream", slow)
+        made.register_job("dream", slow)
         await made.start()
         await made.add("blue", "often", cron="* * * * *", timezone="UTC", job="dream", options={})
         for _ in range(20):
@@ -208,7 +208,7 @@ def test_a_crash_in_a_run_repeats_it_once() -> None:
             del space, options
             await asyncio.sleep(60)
 
-        made.offer("dream", endless)
+        made.register_job("dream", endless)
         await made.start()
         await made.add("blue", "nightly", **NIGHT)
         clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
