@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie import tokens
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.names import names
+from reverie.distill.extractive.prose import names
 from support.thread import Thread, logger_fix
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive.names import names
-from reverie.distill.extractive.prose import one_line
+from reverie.distill.extractive.prose import names, one_line
 from reverie.models import Candidate
 
 if TYPE_CHECKING:

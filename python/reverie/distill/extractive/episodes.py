@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from reverie.distill.extractive import signals
 from reverie.distill.extractive.candidate_builder import stem
 from reverie.distill.extractive.commands import Purpose
-from reverie.distill.extractive.names import names
-from reverie.distill.extractive.prose import clip, one_line, sentences
+from reverie.distill.extractive.prose import clip, names, one_line, sentences
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:

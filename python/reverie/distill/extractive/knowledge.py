@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive.candidate_builder import stem
-from reverie.distill.extractive.names import word_count
-from reverie.distill.extractive.prose import clip, sentences
+from reverie.distill.extractive.prose import clip, sentences, word_count
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.episodes import episodes
 from reverie.distill.extractive.habits import procedures, skills
 from reverie.distill.extractive.knowledge import knowledge
-from reverie.distill.extractive.names import names, word_count
-from reverie.distill.extractive.prose import clip, one_line, sentences
+from reverie.distill.extractive.prose import clip, names, one_line, sentences, word_count
 from reverie.distill.extractive.trace import Call, Interrupted, Said
 from reverie.models import Candidate, MemoryType
 

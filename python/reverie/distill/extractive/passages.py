@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from reverie import tokens
 from reverie.distill.extractive.lines import Line, Source
-from reverie.distill.extractive.names import names
 from reverie.distill.extractive.pick import Seen, pick
+from reverie.distill.extractive.prose import names
 from reverie.distill.extractive.scoring import worths
 from reverie.models import Passage
 

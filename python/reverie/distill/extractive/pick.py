@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from reverie import tokens
 from reverie.distill.extractive import signals
 from reverie.distill.extractive.lines import Line, Source
-from reverie.distill.extractive.names import names
+from reverie.distill.extractive.prose import names
 from reverie.distill.novelty import fullness, words_of
 
 if TYPE_CHECKING:

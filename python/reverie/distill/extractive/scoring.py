@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive.lines import Line, Source
-from reverie.distill.extractive.names import names
+from reverie.distill.extractive.prose import names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

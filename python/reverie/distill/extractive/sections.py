@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from reverie.distill.extractive import signals
 from reverie.distill.extractive.carry_forward import carried
 from reverie.distill.extractive.commands import Purpose
-from reverie.distill.extractive.names import names
-from reverie.distill.extractive.prose import clip, sentences
+from reverie.distill.extractive.prose import clip, names, sentences
 from reverie.distill.extractive.thread_facts import substantial
 from reverie.distill.extractive.working import current_request, last_question
 from reverie.distill.summary import ASKED, BEGAN, DOING, FAILING, NOW, TO_DO, UNANSWERED, USER
