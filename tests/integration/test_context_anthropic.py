@@ -10,8 +10,8 @@ import pytest
 from reverie.client import Client
 from reverie.context import Limits, Parts, RecallLine, assemble, choose
 from reverie.distill.extractive import Extractive
-from reverie.distill.state import render as state_text
 from reverie.distill.summary import render as summary_text
+from reverie.distill.working_state import render as state_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.files import entries
 from reverie.importers.reading import join

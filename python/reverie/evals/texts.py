@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie import tokens
 from reverie.context import Limits, Parts, assemble, ceilings, choose, render
-from reverie.distill import state, summary
+from reverie.distill import summary, working_state
 from reverie.distill.extractive import Extractive
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.files import entries
@@ -70,7 +70,7 @@ def _assembled(messages: list[Message], start: int, number: int, limits: Limits)
     )
     parts = Parts(
         digest=distillation.digest,
-        state=state.render(distillation.state),
+        state=working_state.render(distillation.state),
         summary=summary.render(distillation.summary),
         distillation=number,
         passages=distillation.passages,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens
-from reverie.distill import state as working
+from reverie.distill import working_state as working
 from reverie.errors import Conflict, ValidationError
 from reverie.models import StateSources, WorkingState
 from reverie.store import Kind, Write

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.distill.extractive import Extractive, commands, plan, signals, trace
+from reverie.distill.extractive import Extractive, commands, cue_phrases, todo_list, trace
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.protocol import Distiller
 from support.thread import Thread
@@ -97,13 +97,13 @@ def test_task_tools_keep_a_plan() -> None:
     thread.call("TaskUpdate", {"taskId": "1", "status": "in_progress", "subject": "Read it all"})
     thread.call("TaskUpdate", {"taskId": "2", "status": "deleted"})
     thread.call("TaskUpdate", {"taskId": "9", "status": "completed"})
-    assert [(item.subject, item.status) for item in plan.items(calls(thread))] == [("Read it all", "in_progress")]
+    assert [(item.subject, item.status) for item in todo_list.items(calls(thread))] == [("Read it all", "in_progress")]
 
 
 def test_finished_entries_of_an_earlier_list_are_remembered() -> None:
     """A list that is written anew does not undo what was done."""
     thread = Thread().todos(First="completed", Second="pending").todos(Third="in_progress")
-    assert [(item.subject, item.status) for item in plan.items(calls(thread))] == [
+    assert [(item.subject, item.status) for item in todo_list.items(calls(thread))] == [
         ("First", "completed"),
         ("Third", "in_progress"),
     ]
@@ -136,7 +136,7 @@ def test_finished_entries_of_an_earlier_list_are_remembered() -> None:
 )
 def test_what_opens_a_task(text: str, opens: bool) -> None:  # noqa: FBT001
     """New work, not a remark on the present one."""
-    assert signals.opens_task(text) is opens
+    assert cue_phrases.opens_task(text) is opens
 
 
 def test_speech_is_what_the_person_said() -> None:

@@ -7,7 +7,7 @@ import pytest
 from reverie.consolidate import decide
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.episodes import summary_of
-from reverie.distill.extractive.habits import parts
+from reverie.distill.extractive.procedures import parts
 from reverie.models import Candidate, Keep, Memory, MemoryType, Skip, Tier
 from support.thread import Thread, logger_fix
 

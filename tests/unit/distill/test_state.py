@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from reverie import tokens
-from reverie.distill import state
-from reverie.distill.extractive import Extractive, signals
+from reverie.distill import working_state
+from reverie.distill.extractive import Extractive, cue_phrases
 from reverie.models import StateSources, WorkingState
 from support.thread import Thread, logger_fix
 
@@ -17,7 +17,7 @@ ENGINE = Extractive()
 
 def test_block_is_exactly_the_one_agents_are_promised() -> None:
     """Heading and labels are literal, lists are joined by semicolons, files by commas."""
-    shown = state.render(
+    shown = working_state.render(
         WorkingState(
             current_task="Reviewing PRs #30-32 and merging",
             task_chain=("never shown",),
@@ -41,8 +41,8 @@ def test_block_is_exactly_the_one_agents_are_promised() -> None:
 
 def test_empty_fields_are_left_out_and_an_empty_state_is_no_block() -> None:
     """Nothing is put before an agent that says nothing."""
-    assert state.render(WorkingState(current_task="x")) == "## Working State (auto-maintained)\nCurrent task: x"
-    assert state.render(WorkingState()) == ""
+    assert working_state.render(WorkingState(current_task="x")) == "## Working State (auto-maintained)\nCurrent task: x"
+    assert working_state.render(WorkingState()) == ""
 
 
 def test_state_is_bounded_by_dropping_the_stalest() -> None:
@@ -50,8 +50,8 @@ def test_state_is_bounded_by_dropping_the_stalest() -> None:
     long = tuple(
         f"step {number} of a rather long list of finished things in src/module_{number}.py" for number in range(80)
     )
-    held = state.bounded(WorkingState(current_task="the task", completed_steps=long, next_steps=long))
-    assert tokens.count(state.render(held)) <= state.MAX_TOKENS
+    held = working_state.bounded(WorkingState(current_task="the task", completed_steps=long, next_steps=long))
+    assert tokens.count(working_state.render(held)) <= working_state.MAX_TOKENS
     assert held.current_task == "the task"
     assert held.completed_steps[-1] == long[-1]
     assert held.next_steps[0] == long[0]
@@ -59,8 +59,8 @@ def test_state_is_bounded_by_dropping_the_stalest() -> None:
 
 def test_a_task_of_any_length_fits() -> None:
     """Even a current task that alone is too long."""
-    held = state.bounded(WorkingState(current_task="word " * 3000), max_tokens=100)
-    assert tokens.count(state.render(held)) <= 100
+    held = working_state.bounded(WorkingState(current_task="word " * 3000), max_tokens=100)
+    assert tokens.count(working_state.render(held)) <= 100
 
 
 def test_state_of_real_work_names_task_steps_files_and_decisions() -> None:
@@ -117,13 +117,13 @@ def test_every_item_says_which_message_it_came_from() -> None:
     found = ENGINE.working_state(thread.messages)
     said = {message.last_seq: str(message.content) for message in thread.messages}
 
-    for name in state.LISTS:
+    for name in working_state.LISTS:
         assert len(getattr(found.sources, name)) == len(getattr(found, name)), name
-        assert all(seq in said for _, seq in state.items(found, name)), name
-    committed = next(seq for text, seq in state.items(found, "completed_steps") if text.startswith("committed"))
+        assert all(seq in said for _, seq in working_state.items(found, name)), name
+    committed = next(seq for text, seq in working_state.items(found, "completed_steps") if text.startswith("committed"))
     assert "1a2b3c4" in said[committed]
-    assert "Shall I open a pull request?" in said[dict(state.items(found, "next_steps"))[found.next_steps[-1]]]
-    assert "lineTransport.ts" in said[dict(state.items(found, "open_files"))["lineTransport.ts"]]
+    assert "Shall I open a pull request?" in said[dict(working_state.items(found, "next_steps"))[found.next_steps[-1]]]
+    assert "lineTransport.ts" in said[dict(working_state.items(found, "open_files"))["lineTransport.ts"]]
     assert "Write a regression test" in said[found.sources.current_task]
 
 
@@ -184,11 +184,11 @@ def test_leaving_an_item_out_leaves_its_source_out() -> None:
     whole = WorkingState(
         current_task="x", completed_steps=long, sources=StateSources(1, completed_steps=tuple(range(1, 91)))
     )
-    held = state.bounded(whole)
+    held = working_state.bounded(whole)
 
     assert 0 < len(held.completed_steps) < 90
     assert held.sources.completed_steps[-1] == 90
-    assert all(f"step {seq - 1} " in text for text, seq in state.items(held, "completed_steps"))
+    assert all(f"step {seq - 1} " in text for text, seq in working_state.items(held, "completed_steps"))
 
 
 def test_the_task_goes_on_where_only_the_plan_moved() -> None:
@@ -200,10 +200,10 @@ def test_the_task_goes_on_where_only_the_plan_moved() -> None:
 
 def test_a_short_request_that_says_please_is_a_request() -> None:
     """Only the bare word is a yes."""
-    assert signals.opens_task("Please write the announcement for the new release")
-    assert signals.is_approval("yes please!")
-    assert signals.is_approval("Please.")
-    assert not signals.is_approval("Please write the tests")
+    assert cue_phrases.opens_task("Please write the announcement for the new release")
+    assert cue_phrases.is_approval("yes please!")
+    assert cue_phrases.is_approval("Please.")
+    assert not cue_phrases.is_approval("Please write the tests")
 
 
 def test_what_the_agent_was_about_to_do_comes_next_until_somebody_speaks() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reverie import tokens
-from reverie.distill import state as working
+from reverie.distill import working_state as working
 from reverie.errors import ValidationError
 from reverie.models import StateSources, WorkingState
 from reverie.usecases import states

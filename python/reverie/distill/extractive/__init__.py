@@ -6,12 +6,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from reverie.distill import summary
-from reverie.distill.extractive import lines, passages, trace
+from reverie.distill.extractive import excerpt_ranking, lines, trace
 from reverie.distill.extractive.digest import digest
 from reverie.distill.extractive.memories import candidates
 from reverie.distill.extractive.sections import sections
 from reverie.distill.extractive.thread_facts import tell
-from reverie.distill.extractive.working import working_state
+from reverie.distill.extractive.working_state import working_state
 from reverie.models import Distillation
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Extractive:
         kept = [line for section in packed.sections.values() for line in section]
         return Distillation(
             summary=packed,
-            passages=passages.rank(
+            passages=excerpt_ranking.rank(
                 list(lines.lines(found)),
                 asked=found.said("user"),
                 stays=kept,

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from reverie import tokens
-from reverie.distill.extractive import signals
+from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.prose import clip, first_sentence
 from reverie.distill.extractive.sections import tone
@@ -27,11 +27,11 @@ def digest(story: Story, previous: str = "") -> str:
     """At most 500 tokens, one fact a line; topics and wishes of `previous` stay until newer ones push them out."""
     if not story.requests:
         return previous
-    wishes = [f"{_WISH}{clip(mark.text, 160)}" for mark in story.preferences if signals.is_lasting(mark.text)]
+    wishes = [f"{_WISH}{clip(mark.text, 160)}" for mark in story.preferences if cue_phrases.is_lasting(mark.text)]
     topics = [
         f"{_TOPIC}{(said.at or '')[:10]} {clip(first_sentence(said.text), 100)}".replace("  ", " ")
         for said in story.requests
-        if len(said.text.split()) >= 5 and not signals.is_question(said.text)
+        if len(said.text.split()) >= 5 and not cue_phrases.is_question(said.text)
     ]
     before = previous.split("\n")
     wishes = _newest([line for line in before if line.startswith(_WISH)] + wishes, _MAX_WISHES)

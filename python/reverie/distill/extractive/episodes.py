@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import signals
+from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.candidate_builder import stem
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.prose import clip, names, one_line, sentences
@@ -66,7 +66,7 @@ def summary_of(title: str) -> str:
 
 def _tasks(requests: Sequence[Said]) -> list[_Task]:
     """A task opens with a request that is neither housekeeping nor a yes, and takes in what follows it."""
-    openers = [said for said in requests if signals.opens_task(said.text)]
+    openers = [said for said in requests if cue_phrases.opens_task(said.text)]
     ends = [*(said.seq for said in openers[1:]), 2**62][: len(openers)]
     return [_Task(said, said.seq, end) for said, end in zip(openers, ends, strict=True)]
 

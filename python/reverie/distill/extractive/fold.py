@@ -3,28 +3,93 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive import commands, signals, trace
+from reverie.distill.extractive import commands, cue_phrases, trace
 from reverie.distill.extractive.commands import Commit, Purpose, Run
-from reverie.distill.extractive.files import Files
-from reverie.distill.extractive.plan import Plan
 from reverie.distill.extractive.prose import clip, first_sentence
 from reverie.distill.extractive.thread_facts import Answer, Mark, Story, proposal, substantial, tell
-from reverie.distill.extractive.trace import Interrupted, Said, Trace
-from reverie.distill.extractive.working import working_state
+from reverie.distill.extractive.todo_list import Plan
+from reverie.distill.extractive.trace import Call, Interrupted, Said, Trace, folders_of, root_of
+from reverie.distill.extractive.working_state import working_state
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from reverie.models import Message, WorkingState
 
-__all__ = ["Gist"]
+__all__ = ["EDITS", "READS", "Files", "Gist"]
 
 _FEW = 24  # of whatever a state shows the newest of: it shows fewer
 _LONG = 4_000  # characters of a request; of a longer one the beginning and the end are kept
 _END = 400
 _COMMAND = 400  # characters
+
+EDITS: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+READS: Final = frozenset({"Read", "NotebookRead"})
+
+
+@dataclass(slots=True)
+class Files:
+    """Paths as the agent wrote them, those used last at the end.
+
+    `folders` tells how often a file in each was called for, `used` the entry of each file's last use.
+    """
+
+    folders: dict[str, int] = field(default_factory=dict)
+    edited: dict[str, None] = field(default_factory=dict)
+    touched: dict[str, None] = field(default_factory=dict)
+    used: dict[str, int] = field(default_factory=dict)
+
+    def follow(self, calls: Iterable[Call]) -> None:
+        """Takes in the calls that came next."""
+        calls = list(calls)
+        for folder, times in folders_of(calls).items():
+            self.folders[folder] = self.folders.get(folder, 0) + times
+        for call in calls:
+            if not call.path or call.failed:
+                continue
+            self.used[call.path] = call.seq
+            if call.tool in EDITS:
+                _renew(self.edited, call.path)
+            if call.tool in EDITS or call.tool in READS:
+                _renew(self.touched, call.path)
+
+    def newest(self, number: int) -> tuple[Trace, tuple[str, ...], tuple[str, ...]]:
+        """The `number` of files edited last and touched last, each oldest first, named within the project's folder.
+
+        Before those edited last stand others of the touched ones that were ever edited. The trace has a call for the
+        last use of each.
+        """
+        trace = Trace((), root_of(self.folders))
+        touched = _last(self.touched, trace, number)
+        edited = _last(self.edited, trace, number)
+        earlier = [path for path in touched if path not in edited and not _names(path, trace).isdisjoint(self.edited)]
+        paths = dict.fromkeys((*touched, *edited))
+        calls = tuple(Call("Read", {"file_path": path}, self._used(path, trace), None) for path in paths)
+        return Trace((), trace.root, calls=calls), (*earlier, *edited), touched
+
+    def _used(self, path: str, trace: Trace) -> int:
+        return max(self.used.get(name, 0) for name in _names(path, trace))
+
+
+def _renew(paths: dict[str, None], path: str) -> None:
+    paths.pop(path, None)
+    paths[path] = None
+
+
+def _last(paths: dict[str, None], trace: Trace, number: int) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for path in reversed(paths):
+        found.setdefault(trace.relative(path))
+        if len(found) == number:
+            break
+    return tuple(reversed(found))
+
+
+def _names(path: str, trace: Trace) -> set[str]:
+    """The ways in which the agent may have written a path."""
+    return {path, f"{trace.root}/{path}"}
 
 
 @dataclass(slots=True)
@@ -130,7 +195,7 @@ class Gist:
 def _requests(found: Sequence[Said]) -> list[Said]:
     """The first request and the last that opened a task, the newest ones that differ, and the last word."""
     asked = substantial(found)
-    opener = next((said for said in reversed(asked) if signals.opens_task(said.text)), None)
+    opener = next((said for said in reversed(asked) if cue_phrases.opens_task(said.text)), None)
     newest: dict[str, Said] = {}
     for said in reversed(asked):
         newest.setdefault(first_sentence(said.text), said)
@@ -149,7 +214,7 @@ def _shortened(said: Said) -> Said:
 def _decisions(found: list[Mark]) -> list[Mark]:
     """The newest, and the newest that the agent made by itself for good."""
     old, new = found[:-_FEW], found[-_FEW:]
-    own = [mark for mark in old if not mark.by_user and signals.is_settled(mark.text)]
+    own = [mark for mark in old if not mark.by_user and cue_phrases.is_settled(mark.text)]
     return [*own[-_FEW:], *new]
 
 

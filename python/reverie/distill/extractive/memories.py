@@ -6,12 +6,12 @@ import re
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import preferences, signals
+from reverie.distill.extractive import cue_phrases, preferences
 from reverie.distill.extractive.candidate_builder import dated, distinct, made, tags_of
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.episodes import episodes
-from reverie.distill.extractive.habits import procedures, skills
-from reverie.distill.extractive.knowledge import knowledge
+from reverie.distill.extractive.file_knowledge import knowledge
+from reverie.distill.extractive.procedures import procedures, skills
 from reverie.distill.extractive.prose import clip, names, one_line, sentences, word_count
 from reverie.distill.extractive.trace import Call, Interrupted, Said
 from reverie.models import Candidate, MemoryType
@@ -135,7 +135,7 @@ def _mistakes(story: Story, at: str | None) -> Iterator[Candidate]:
 def _correction(mark: Mark, story: Story) -> str:
     """The advice in a correction; empty where there is none, or where a rule is stated without a reason to mend."""
     text = _NEGATION.sub("", mark.text)
-    if not _ADVICE.match(text) or signals.is_question(text) or len(text.split()) < 4:
+    if not _ADVICE.match(text) or cue_phrases.is_question(text) or len(text.split()) < 4:
         return ""
     if preferences.standing(mark.text) and text == mark.text and mark.seq not in _interruptions(story):
         return ""
@@ -195,8 +195,8 @@ def _is_choice(answer: Answer) -> bool:
     return (
         " or " in f" {answer.question.lower()} "
         and len(answer.answer.split()) <= _CHOICE_WORDS
-        and not signals.is_question(answer.answer)
-        and not signals.is_approval(answer.answer)
+        and not cue_phrases.is_question(answer.answer)
+        and not cue_phrases.is_approval(answer.answer)
         and not _STEP.search(answer.question)
         and not _NO_CHOICE.match(answer.answer)
     )

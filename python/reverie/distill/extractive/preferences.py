@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import signals
+from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.prose import clip, one_line, sentences
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def wishes(requests: Iterable[Said]) -> Iterator[Wish]:
 
 def standing(sentence: str) -> str:
     """What `sentence` wishes for good, in the third person; empty where it does not, or asks, or is about one case."""
-    if len(sentence) > _LONGEST or signals.is_question(sentence):
+    if len(sentence) > _LONGEST or cue_phrases.is_question(sentence):
         return ""
     line = _OPENING.sub("", one_line(sentence)).replace("\u2019", "'")
     for clause in (line, *_CLAUSE.split(line)[1:]):

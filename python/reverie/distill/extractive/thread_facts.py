@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import commands, plan, signals
-from reverie.distill.extractive.files import EDITS, READS
+from reverie.distill.extractive import commands, cue_phrases, todo_list
+from reverie.distill.extractive.fold import EDITS, READS
 from reverie.distill.extractive.prose import clip, one_line, sentences, unwrapped
 from reverie.distill.extractive.trace import Call, Interrupted, Said, Step, Trace
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reverie.distill.extractive.commands import Commit, Purpose, Run
-    from reverie.distill.extractive.plan import Item
+    from reverie.distill.extractive.todo_list import Item
 
 __all__ = ["Answer", "Fix", "Mark", "Story", "proposal", "substantial", "tell"]
 
@@ -34,12 +34,12 @@ _AS_IT_IS: Mapping[str, str] = MappingProxyType({})
 
 
 _TESTS = (
-    ("failures", signals.is_failure),
-    ("outcomes", signals.is_outcome),
-    ("decisions", signals.is_decision),
-    ("nexts", signals.says_next),
-    ("findings", signals.is_finding),
-    ("remarks", signals.is_statement),
+    ("failures", cue_phrases.is_failure),
+    ("outcomes", cue_phrases.is_outcome),
+    ("decisions", cue_phrases.is_decision),
+    ("nexts", cue_phrases.says_next),
+    ("findings", cue_phrases.is_finding),
+    ("remarks", cue_phrases.is_statement),
 )
 """What a sentence of the agent tells: the first of these that fits."""
 
@@ -114,8 +114,8 @@ def tell(trace: Trace, proposed: str = "") -> Story:
     return Story(
         trace=trace,
         requests=tuple(step for step in trace.said("user") if not step.text.startswith(_OF_CLIENT)),
-        plan=tuple(plan.items(trace.calls)),
-        closed=plan.closed(trace.calls),
+        plan=tuple(todo_list.items(trace.calls)),
+        closed=todo_list.closed(trace.calls),
         runs=tuple(runs),
         commits=tuple(commands.commits(trace.calls)),
         pulls=tuple(commands.pull_requests(trace.calls)),
@@ -130,7 +130,7 @@ def tell(trace: Trace, proposed: str = "") -> Story:
 
 def substantial(requests: Iterable[Said]) -> list[Said]:
     """Those that ask for something: no bare yes, and no answer of a word or two to what the agent asked."""
-    return [said for said in requests if not said.answers and not signals.is_acknowledgement(said.text)]
+    return [said for said in requests if not said.answers and not cue_phrases.is_acknowledgement(said.text)]
 
 
 def _answering(steps: Iterable[Step], proposed: str) -> Iterator[Step]:
@@ -145,7 +145,7 @@ def _answering(steps: Iterable[Step], proposed: str) -> Iterator[Step]:
 
 
 def _is_answer(text: str) -> bool:
-    return signals.is_brief(text) and not signals.is_correction(text)
+    return cue_phrases.is_brief(text) and not cue_phrases.is_correction(text)
 
 
 def _paths(trace: Trace, tools: frozenset[str]) -> tuple[str, ...]:
@@ -201,9 +201,9 @@ def proposal(text: str) -> str:
     Empty where nothing is asked or offered.
     """
     last = sentences(text)[-2:]
-    if last and not signals.is_offer(last[-1]):
+    if last and not cue_phrases.is_offer(last[-1]):
         return ""
-    if last and (not signals.is_question(last[-1]) or len(last[-1].split()) >= _LONG_QUESTION):
+    if last and (not cue_phrases.is_question(last[-1]) or len(last[-1].split()) >= _LONG_QUESTION):
         return one_line(last[-1])
     return one_line(" ".join(last))
 
@@ -212,7 +212,7 @@ def _mark_user(said: Said, kinds: dict[str, list[Mark]], proposed: str) -> None:
     found = sentences(said.text)
     if len(found) > _PASTED or len(_HEADING.findall(said.text)) > 1:
         return
-    if (said.answers or signals.is_approval(said.text)) and 0 < len(proposed) <= MAX_SENTENCE:
+    if (said.answers or cue_phrases.is_approval(said.text)) and 0 < len(proposed) <= MAX_SENTENCE:
         agreed = f"“{one_line(said.text)}” to: {proposed}"
         kinds["decisions"].append(Mark(agreed, said.seq, said.at, by_user=True))
         return
@@ -220,12 +220,12 @@ def _mark_user(said: Said, kinds: dict[str, list[Mark]], proposed: str) -> None:
         if len(sentence) > MAX_SENTENCE:
             continue
         mark = Mark(one_line(sentence), said.seq, said.at, by_user=True)
-        if signals.is_correction(sentence):
+        if cue_phrases.is_correction(sentence):
             kinds["corrections"].append(mark)
-        if signals.is_preference(sentence):
+        if cue_phrases.is_preference(sentence):
             kinds["preferences"].append(mark)
-        chosen = signals.is_decision(sentence) or sentence.lower().startswith(("let's", "lets "))
-        if chosen and not signals.says_little(sentence):
+        chosen = cue_phrases.is_decision(sentence) or sentence.lower().startswith(("let's", "lets "))
+        if chosen and not cue_phrases.says_little(sentence):
             kinds["decisions"].append(mark)
 
 
@@ -240,7 +240,7 @@ def _mark_agent(said: Said, kinds: dict[str, list[Mark]], told: Mapping[str, str
 
 
 def _kind(sentence: str) -> str:
-    if not _MIN_SENTENCE <= len(sentence) <= MAX_SENTENCE or sentence.endswith(":") or signals.is_intent(sentence):
+    if not _MIN_SENTENCE <= len(sentence) <= MAX_SENTENCE or sentence.endswith(":") or cue_phrases.is_intent(sentence):
         return ""
     return next((name for name, test in _TESTS if test(sentence)), "")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.context import Limits, Parts, RecallLine, assemble
 from reverie.context.excerpts import Shelf
-from reverie.distill import state as working_state
+from reverie.distill import working_state
 from reverie.importers.reading import join
 from reverie.models import Message, Note, WorkingState
 from reverie.store import open_sealed

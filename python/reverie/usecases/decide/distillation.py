@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from reverie import tokens
 from reverie.canonical import canonical, sha256
 from reverie.context import Limits, Parts, assemble, choose, open_turn
-from reverie.distill import state as working_state
 from reverie.distill import summary as structured
+from reverie.distill import working_state
 from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict, TokenBudgetExceeded
 from reverie.importers.reading import join

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import signals
+from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.prose import clip, first_sentence, sentences
 from reverie.distill.extractive.thread_facts import substantial
 from reverie.distill.extractive.trace import Said
-from reverie.distill.state import bounded, items, with_items
+from reverie.distill.working_state import bounded, items, with_items
 from reverie.models import StateSources, WorkingState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reverie.distill.extractive.thread_facts import Story
-    from reverie.distill.state import Item
+    from reverie.distill.working_state import Item
 
 __all__ = ["current_request", "last_question", "working_state"]
 
@@ -74,7 +74,7 @@ def current_request(requests: Sequence[Said]) -> str:
     asked = substantial(requests)
     if not asked:
         return ""
-    opener = next((said for said in reversed(asked) if signals.opens_task(said.text)), asked[0])
+    opener = next((said for said in reversed(asked) if cue_phrases.opens_task(said.text)), asked[0])
     if opener is asked[-1]:
         return _essence(opener.text, _TASK)
     last = _essence(asked[-1].text, _LATEST)
@@ -88,7 +88,7 @@ def last_question(story: Story) -> str:
     if not spoken or last is not spoken[-1]:
         return ""
     found = sentences(spoken[-1].text)
-    return found[-1] if found and signals.is_question(found[-1]) else ""
+    return found[-1] if found and cue_phrases.is_question(found[-1]) else ""
 
 
 def _essence(text: str, length: int) -> str:
@@ -120,7 +120,7 @@ def _asked(requests: Sequence[Said], before: WorkingState) -> tuple[str, int]:
         return "", 0
     since = asked[-1].seq
     known = _known(before)
-    if known and not any(signals.opens_task(said.text) for said in asked):
+    if known and not any(cue_phrases.opens_task(said.text) for said in asked):
         last = _essence(asked[-1].text, _LATEST)
         return f"{clip(known, _TASK - len(last))}{_THEN}{last}", since
     return current_request(requests), since
@@ -185,8 +185,8 @@ def _about_to(story: Story) -> str:
     if last is None or last.role != "assistant" or last.seq < story.trace.steps[-1].seq - _STILL_DOING:
         return ""
     said = sentences(last.text)
-    doing = signals.about_to(said[-1]) if said else ""
-    if signals.only_points(doing) and len(said) > 1:  # "let me fix this": what it is stands in the sentence before
+    doing = cue_phrases.about_to(said[-1]) if said else ""
+    if cue_phrases.only_points(doing) and len(said) > 1:  # "let me fix this": what it is stands in the sentence before
         doing = f"{doing}: {said[-2]}"
     return clip(doing, _ITEM)
 
@@ -202,7 +202,7 @@ def _decisions(story: Story) -> list[Item]:
     made = [(clip(mark.text, _ITEM + 40), mark.seq) for mark in story.decisions[-12:] if mark.by_user]
     made += [(clip(f"{answer.question} → {answer.answer}", _ITEM + 40), answer.seq) for answer in story.answers[-6:]]
     if len(made) < 3:
-        own = [mark for mark in story.decisions if not mark.by_user and signals.is_settled(mark.text)]
+        own = [mark for mark in story.decisions if not mark.by_user and cue_phrases.is_settled(mark.text)]
         made += [(clip(mark.text, _ITEM + 40), mark.seq) for mark in own[-3:]]
     return _in_order(made)
 
