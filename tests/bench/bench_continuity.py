@@ -24,11 +24,11 @@ import lmdb
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
-from reverie.context import choose
+from reverie.context import tail_start
 from reverie.distill.extractive import Extractive
 from reverie.evals.frequency import one_thread
-from reverie.importers.files import entries
-from reverie.importers.reading import join
+from reverie.importers.files import read_entries
+from reverie.importers.messages import main_line
 from reverie.models import Memory, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write, seal
@@ -232,7 +232,7 @@ def _state_job(
 
 
 def _messages(turns: int) -> list[Message]:
-    return join(stored(made_session(3, turns=turns, noise=600)))
+    return main_line(stored(made_session(3, turns=turns, noise=600)))
 
 
 def _real() -> Iterator[list[Message]]:
@@ -240,7 +240,7 @@ def _real() -> Iterator[list[Message]]:
     thread: list[Message] = []
     size = 0
     for path in sorted(_SESSIONS.glob("*.jsonl.gz")):
-        for message in one_thread([thread[-1:], join(entries(path))])[len(thread[-1:]) :]:
+        for message in one_thread([thread[-1:], main_line(read_entries(path))])[len(thread[-1:]) :]:
             thread.append(message)
             size += message.tokens
             if size >= DISTIL_TOKENS:
@@ -249,7 +249,7 @@ def _real() -> Iterator[list[Message]]:
 
 
 def _distil(messages: list[Message]) -> None:
-    cut = choose(messages)
+    cut = tail_start(messages)
     Extractive().distill(messages, number=1, previous=None, tail_from_seq=messages[cut].first_seq)
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
-from reverie.importers.files import discover
+from reverie.importers.files import find_transcripts
 from reveried.cli.import_file import import_file
 from support.daemon import Daemon, running_daemon, status_bytes
 from support.session import session_file
@@ -54,7 +54,7 @@ def main() -> None:
     """Prints one table per number of cores."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(sys.argv[1]) if len(sys.argv) > 1 else SESSIONS if SESSIONS.exists() else made(Path(scratch))
-        paths = discover([folder])
+        paths = find_transcripts([folder])
         mb = sum(len(unpacked(path)) for path in paths) / 1e6
         print(f"{len(paths)} files, {mb:.1f} MB unpacked, into an empty store; best of {ROUNDS}")
         cores = os.sched_getaffinity(0)
@@ -68,7 +68,7 @@ def client(socket: Path, folder: Path) -> None:
     """The client's process: says when everything is in, and when it is learnt from."""
     with Client(socket) as opened:
         print("ready", flush=True)
-        threads = [import_file(opened, path).thread for path in discover([folder])]
+        threads = [import_file(opened, path).thread for path in find_transcripts([folder])]
         print("imported", flush=True)
         sys.stdin.readline()
         for thread in threads:

@@ -16,8 +16,8 @@ from reverie.context import Limits, render
 from reverie.evals.continuity import BUDGETS, CLIENT, REVERIE, TAIL, TALK, Report, continuity
 from reverie.evals.frequency import frequency, one_thread
 from reverie.evals.texts import context_of
-from reverie.importers.files import entries
-from reverie.importers.reading import join
+from reverie.importers.files import read_entries
+from reverie.importers.messages import main_line
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared"
 GOAL_POINTS = 1.0
@@ -32,7 +32,9 @@ def main() -> None:
         print("needs the measurement data: ../shared is not here")
         return
     judged(paths)
-    found = frequency(one_thread([join(entries(path, tokens=False)) for path in paths]), Limits(window=WINDOW))
+    found = frequency(
+        one_thread([main_line(read_entries(path, tokens=False)) for path in paths]), Limits(window=WINDOW)
+    )
     print(
         f"distillations of {found.messages:,} messages at {WINDOW:,} tokens: {found.without_editing} without context"
         f" editing, {found.with_editing} with it: {found.fewer or 0:.1%} fewer (goal {FEWER_GOAL:.0%})"
@@ -68,7 +70,7 @@ def _texts(judge: Any, events: list[Any]) -> Any:
 def _context(event: Any, budget: int) -> str:
     """Our context before an event: what stands in its file before the summary that the client wrote there."""
     last = event["all_pre"][-1]["raw"]["uuid"]
-    read = list(entries(Path(event["path"]), tokens=False))
+    read = list(read_entries(Path(event["path"]), tokens=False))
     end = next(place for place, entry in enumerate(read) if entry.id == last) + 1
     return render(context_of(read[:end], budget))
 

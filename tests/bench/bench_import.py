@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, TypeVar
 import orjson
 
 from reverie.importers import plan_chunk
-from reverie.importers.files import CHUNK_BYTES, discover, plans
-from reverie.importers.reading import join
-from reverie.importers.token_count import weigh
+from reverie.importers.files import CHUNK_BYTES, find_transcripts, read_chunks
+from reverie.importers.messages import main_line
+from reverie.importers.token_count import with_token_counts
 from reverie.redact import Redactor
 from reverie.store.codec import seal
 
@@ -39,8 +39,8 @@ def main() -> None:
     """Prints one line per step."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(sys.argv[1]) if len(sys.argv) > 1 else _SESSIONS if _SESSIONS.exists() else made(Path(scratch))
-        paths = discover([folder])
-        reading_s, size = best(lambda: sum(plan.consumed for path in paths for plan in plans(path, tokens=False)))
+        paths = find_transcripts([folder])
+        reading_s, size = best(lambda: sum(plan.consumed for path in paths for plan in read_chunks(path, tokens=False)))
         peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         pieces = [piece for path in paths for piece in cut(whole(path))]
     mb = size / 1e6
@@ -48,10 +48,10 @@ def main() -> None:
     print(f"read from disk, unpack and plan   {mb / reading_s:7.1f} MB/s   peak memory {peak_mb:.0f} MB")
     steps = {
         "plan_chunk, no tokens": lambda: [plan(piece) for piece in pieces],
-        "token counts": lambda: [weigh(plan(piece)) for piece in pieces],
+        "token counts": lambda: [with_token_counts(plan(piece)) for piece in pieces],
         "redaction alone": lambda: [redacted(plan(piece)) for piece in pieces],
         "seal (redaction included)": lambda: [sealed(plan(piece)) for piece in pieces],
-        "join": lambda: [join(plan(piece)) for piece in pieces],
+        "join": lambda: [main_line(plan(piece)) for piece in pieces],
     }
     seconds = {name: best(step)[0] for name, step in steps.items()}
     planning_s = seconds["plan_chunk, no tokens"]

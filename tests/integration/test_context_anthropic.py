@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.client import Client
-from reverie.context import Limits, Parts, RecallLine, assemble, choose
+from reverie.context import Limits, Parts, RecallLine, assemble, tail_start
 from reverie.distill.extractive import Extractive
 from reverie.distill.summary import render as summary_text
 from reverie.distill.working_state import render as state_text
 from reverie.errors import TokenBudgetExceeded
-from reverie.importers.files import entries
-from reverie.importers.reading import join
+from reverie.importers.files import read_entries
+from reverie.importers.messages import main_line
 from reverie.models import Message, Note
 from reveried.cli.import_file import import_file
 from support.daemon import running_daemon
@@ -49,7 +49,7 @@ def client(api: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 def parts_of(messages: list[Message], cut: int, placement: Any) -> Parts:
     """What an agent would be given after `messages[:cut]`, distilled where its tail begins."""
     before = messages[:cut]
-    begins = choose(before)
+    begins = tail_start(before)
     distilled = Extractive().distill(
         before, number=1, previous=None, tail_from_seq=before[begins].first_seq if begins < cut else cut + 1
     )
@@ -128,7 +128,7 @@ def test_the_server_refuses_what_the_api_refuses(api: MessagesApi, client: anthr
 @pytest.mark.parametrize("path", all_sessions(count(4, 10), step=count(3, 1)), ids=lambda path: path.name[:13])
 def test_sessions_are_accepted_at_every_cut(api: MessagesApi, client: anthropic.Anthropic, path: Path) -> None:
     """Distilled and undistilled, in both placements, within 35,000 tokens right after a distillation."""
-    messages = join(entries(path, tokens=False))
+    messages = main_line(read_entries(path, tokens=False))
     api.signed = blocks_of(messages)
     steps = count(SAMPLE, len(messages))
     for step in range(1, steps + 1):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict
-from reverie.importers.reading import join
+from reverie.importers.messages import main_line
 from reverie.models import WorkingState
 from reverie.redact import Redactor
 from reverie.store import seal
@@ -173,7 +173,9 @@ class Store:
     def read(self) -> WorkingState:
         """The state read from all entries at once."""
         messages = [
-            message for message in join(opened_entry("t", *row) for row in self.rows) if message.last_seq > self.since
+            message
+            for message in main_line(opened_entry("t", *row) for row in self.rows)
+            if message.last_seq > self.since
         ]
         return Extractive().working_state(messages, value(WorkingState, self.kept) if self.kept else None)
 
@@ -220,6 +222,6 @@ def test_whole_sessions_are_followed() -> None:
 
 
 def transcript(path: Any) -> Any:
-    from reverie.importers.files import entries
+    from reverie.importers.files import read_entries
 
-    return join(entries(path, tokens=False))
+    return main_line(read_entries(path, tokens=False))

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from reverie.importers import claude_code, jsonline, plan, plan_chunk
-from reverie.importers.claude_code import line_of, parse_line, raw_bytes
-from reverie.importers.reading import NO_RESULT, join
+from reverie.importers import chunks, claude_code, jsonline, plan_chunk
+from reverie.importers.claude_code import json_object_of, parse_line, raw_bytes
+from reverie.importers.messages import NO_RESULT, main_line
 from reverie.models import Entry, EntryKind, Message
 from support.soak import count
 from support.transcripts import Transcript, call, planned, result, stored, text
@@ -89,7 +89,7 @@ def transcripts(draw: st.DrawFn) -> bytes:
 def _small_limits() -> Iterator[None]:
     """Line limits that made lines can reach."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (plan, claude_code, jsonline):
+        for module in (chunks, claude_code, jsonline):
             patch.setattr(module, "LINE_BYTES_MAX", SMALL_LIMIT)
         patch.setattr(jsonline, "HEAD_BYTES", 10)
         yield
@@ -127,8 +127,8 @@ def test_a_line_can_be_rebuilt(value: dict[str, Any]) -> None:
         assert entry.extra["problem"]
         assert raw_bytes(entry) == (raw if len(raw) <= SMALL_LIMIT else raw[:10].decode(errors="ignore").encode())
     else:
-        assert line_of(entry) == value
-        assert orjson.dumps(line_of(entry), option=orjson.OPT_SORT_KEYS) == orjson.dumps(
+        assert json_object_of(entry) == value
+        assert orjson.dumps(json_object_of(entry), option=orjson.OPT_SORT_KEYS) == orjson.dumps(
             value, option=orjson.OPT_SORT_KEYS
         )
 
@@ -168,7 +168,7 @@ def talks(draw: st.DrawFn) -> Transcript:
 def test_reading_loses_and_invents_nothing(talk: Transcript) -> None:
     """Verbatim, the blocks of the messages are those of the speech, each once, and the parts of a reply keep order."""
     speech = once([entry for entry in stored(talk.bytes()) if entry.kind is EntryKind.SPEECH])
-    messages = join(stored(talk.bytes()), verbatim=True)
+    messages = main_line(stored(talk.bytes()), verbatim=True)
     said = Counter(orjson.dumps([entry.role, block]) for entry in speech for block in blocks(entry))
     read = Counter(orjson.dumps([message.role, block]) for message in messages for block in blocks(message))
     assert read == said
@@ -181,10 +181,10 @@ def test_reading_loses_and_invents_nothing(talk: Transcript) -> None:
 def test_reading_pairs_every_call_with_its_result(talk: Transcript) -> None:
     """Each call of a message is answered in the next one, results first, and nothing else is answered."""
     entries = stored(talk.bytes())
-    messages = join(entries)
+    messages = main_line(entries)
     check_pairs(messages)
     invented = [block for message in messages for block in blocks(message) if block.get("content") == NO_RESULT]
-    assert len(messages) - len(join(entries, verbatim=True)) <= len(invented)
+    assert len(messages) - len(main_line(entries, verbatim=True)) <= len(invented)
 
 
 def check_pairs(messages: list[Message]) -> None:

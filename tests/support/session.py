@@ -7,8 +7,8 @@ import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from reverie.importers.plan import plan_chunk
-from reverie.importers.reading import join
+from reverie.importers.chunks import plan_chunk
+from reverie.importers.messages import main_line
 from reveried.demo.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def spoken(data: bytes) -> list[tuple[str, Any]]:
     entries = [
         replace(entry, seq=seq) for seq, entry in enumerate(plan_chunk(data, first_line=1, final=True).entries, 1)
     ]
-    return [(message.role, message.content) for message in join(entries)]
+    return [(message.role, message.content) for message in main_line(entries)]
 
 
 def given_back(client: Client, thread: str, *, limit: int = 1000) -> list[tuple[str, Any]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from reverie.importers.plan import ChunkPlan, plan_chunk
+from reverie.importers.chunks import ChunkPlan, plan_chunk
 
 if TYPE_CHECKING:
     from reverie.models import Entry

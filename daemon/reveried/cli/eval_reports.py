@@ -10,7 +10,7 @@ from reverie.context import Limits
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.evals import continuity, frequency, picture
 from reverie.files import write_atomic
-from reverie.importers import files, reading
+from reverie.importers import files, messages
 from reveried.cli.output import as_json, clean, counted, fields, say, table
 from reveried.cli.progress import steps
 
@@ -66,7 +66,7 @@ def show_frequency(paths: Sequence[Path], *, window: int, json: bool) -> None:
     with steps("Reading", len(found), quiet=json) as step:
         for path in found:
             try:
-                sessions.append(reading.join(list(files.entries(path, tokens=False))))
+                sessions.append(messages.main_line(list(files.read_entries(path, tokens=False))))
             except ReverieError as error:
                 unread.append((str(path), error.message))
             step()
@@ -80,7 +80,7 @@ def show_frequency(paths: Sequence[Path], *, window: int, json: bool) -> None:
 
 
 def _sessions(paths: Sequence[Path]) -> list[Path]:
-    found = files.discover(paths)
+    found = files.find_transcripts(paths)
     if not found:
         raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
     return found

@@ -37,7 +37,7 @@ def import_claude_code(
     """
     with daemon_handle.client() as client:
         client.health()
-        found = files.discover(paths)
+        found = files.find_transcripts(paths)
         if not found:
             raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
         reports = import_paths(client, found, quiet=json)
@@ -157,13 +157,13 @@ def _as_json(reports: list[FileReport]) -> dict[str, object]:
 
 def _follow(client: "Client", paths: "list[Path]", every_s: float, *, json: bool) -> None:
     """Look again and again; a file that grew, or came, is brought up to date."""
-    seen = {path: _stamp(path) for path in files.discover(paths)}
+    seen = {path: _stamp(path) for path in files.find_transcripts(paths)}
     if not json:
         say("Following; Ctrl-C ends it.")
     while True:
         sys.stdout.flush()
         time.sleep(every_s)
-        for path in files.discover(paths):
+        for path in files.find_transcripts(paths):
             stamp = _stamp(path)
             if seen.get(path) == stamp:
                 continue

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.client import Client
-    from reverie.importers.files import Source
+    from reverie.importers.files import TranscriptStream
     from reverie.wire import ChunkAnswer, ImportPlace
 
 __all__ = ["FileReport", "import_file"]
@@ -55,16 +55,16 @@ class FileReport:
 def import_file(client: Client, path: Path, *, moved: Callable[[int], None] = lambda _: None) -> FileReport:
     """Bring `path` up to date in its thread. `moved` hears how many unpacked bytes are dealt with.
 
-    Raises what `reverie.importers.files.source` raises for a file that cannot be read, TooLarge for a line longer than
+    Raises what `reverie.importers.files.open_transcript` raises for an unreadable file, TooLarge for a line longer than
     a chunk that the daemon does not skip, and the errors of the client.
     """
     if path.stat().st_size == 0:
         return FileReport(str(path))
-    identity = files.identity(path)
+    identity = files.read_identity(path)
     session = identity.session if identity.agent is None else f"{identity.session}/{identity.agent}"
     place = client.start_import("claude-code", session, source=os.fsencode(path).decode("utf-8", "replace"))
     report = FileReport(os.fsencode(path).decode("utf-8", "replace"), thread=place.thread)
-    with files.source(path) as opened:
+    with files.open_transcript(path) as opened:
         known = _is_known(opened, place)
         if known:
             report.bytes, report.lines = place.offset, place.lines
@@ -73,12 +73,12 @@ def import_file(client: Client, path: Path, *, moved: Callable[[int], None] = la
     if not known:
         # Other bytes stand where the last chunk was: read all of it again, the daemon adds only what is new.
         again = _at_beginning(place)
-        with files.source(path) as opened:
+        with files.open_transcript(path) as opened:
             _send(client, opened, again, report, moved)
     return report
 
 
-def _is_known(opened: Source, place: ImportPlace) -> bool:
+def _is_known(opened: TranscriptStream, place: ImportPlace) -> bool:
     """Whether the file still holds what was taken in last. Leaves `opened` at `place.offset` if so."""
     digest, at = hashlib.sha256(), 0
     while at < place.offset:
@@ -96,7 +96,9 @@ def _at_beginning(place: ImportPlace) -> ImportPlace:
     return type(place)(id=place.id, thread=place.thread, offset=0, lines=0)
 
 
-def _send(client: Client, opened: Source, place: ImportPlace, report: FileReport, moved: Callable[[int], None]) -> None:
+def _send(
+    client: Client, opened: TranscriptStream, place: ImportPlace, report: FileReport, moved: Callable[[int], None]
+) -> None:
     """Chunk by chunk to the end of what is there; half a last line stays for next time."""
     offset, lines, data, final = place.offset, place.lines, b"", False
     while not final:

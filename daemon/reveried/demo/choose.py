@@ -35,7 +35,7 @@ def choose(given: Sequence[Path], home: Path, scratch: Path) -> Choice:
         NotFound: nothing is at a given path.
     """
     if given:
-        found = files.discover(given)
+        found = files.find_transcripts(given)
         if not found:
             raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
         return Choice(found, "the session that you gave" if len(found) == 1 else f"the {len(found)} sessions you gave")
@@ -50,5 +50,5 @@ def _newest(projects: Path) -> list[Path]:
     """A person's own sessions, newest first; what subagents wrote stands in files of its own and is passed over."""
     if not projects.is_dir():
         return []
-    found = [path for path in files.discover([projects]) if not path.name.startswith(_SUBAGENT)]
+    found = [path for path in files.find_transcripts([projects]) if not path.name.startswith(_SUBAGENT)]
     return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)[:OWN_MAX]

@@ -2,9 +2,9 @@
 
 from reverie.context.assemble import assemble, placement
 from reverie.context.budget import ceilings
-from reverie.context.parts import Context, Limits, Parts, Placement, RecallLine
 from reverie.context.render import render
-from reverie.context.tail import choose, finished, open_turn
+from reverie.context.tail import is_turn_finished, open_turn_start, tail_start
+from reverie.context.values import Context, Limits, Parts, Placement, RecallLine
 
 __all__ = [
     "Context",
@@ -14,9 +14,9 @@ __all__ = [
     "RecallLine",
     "assemble",
     "ceilings",
-    "choose",
-    "finished",
-    "open_turn",
+    "is_turn_finished",
+    "open_turn_start",
     "placement",
     "render",
+    "tail_start",
 ]

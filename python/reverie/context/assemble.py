@@ -8,22 +8,35 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie import tokens
 from reverie.context import excerpts, tiers
 from reverie.context.budget import Ceilings, ceilings, hard_limit, target
-from reverie.context.clearing import clear, edits
+from reverie.context.clearing import clear, edits_on_server, server_edits, takes_late_system
+from reverie.context.content_blocks import text_block
 from reverie.context.cost import BLOCK, MESSAGE
-from reverie.context.emit import BEGINNING, WAITING, bounded, emit, mark, system_blocks, tail_cost
-from reverie.context.families import edits_on_server, takes_late_system
-from reverie.context.fit import Fitted, fit, floor_cost
-from reverie.context.parts import Context
+from reverie.context.fit import FittedConversation, fit_conversation, floor_cost
 from reverie.context.render import render
-from reverie.context.units import said, split, unthinking
+from reverie.context.units import is_user_speech, make_unit, split_units, without_thinking
+from reverie.context.values import Context
 from reverie.errors import TokenBudgetExceeded
 
 if TYPE_CHECKING:
-    from reverie.context.parts import Limits, Parts, Placement
+    from collections.abc import Iterable, Sequence
+
     from reverie.context.tiers import Tier
     from reverie.context.units import Unit
+    from reverie.context.values import Limits, Parts, Placement
 
-__all__ = ["BETAS", "assemble", "placement"]
+
+__all__ = [
+    "BEGINNING",
+    "BETAS",
+    "WAITING",
+    "assemble",
+    "place_cache_breakpoints",
+    "placement",
+    "request_messages",
+    "system_blocks",
+    "tail_cost",
+    "with_edge_notices",
+]
 
 BETAS: Final = ("context-management-2025-06-27",)
 
@@ -32,6 +45,17 @@ SQUEEZE: Final = ("recall", "index", "digest", "bootstrap", "summary", "notes", 
 
 _FLOORS: Final = {"notes": 48, "state": 48}
 """Tokens that the newest note and the current task keep; every other tier may leave whole."""
+
+WAITING: Final = "[… nothing new was said since …]"
+"""Closes a conversation that ends with the assistant: the API refuses a list whose last turn is the assistant's."""
+
+BEGINNING: Final = "[… the beginning is not here …]"
+"""Opens a conversation whose first message is the assistant's: the API wants a user message first."""
+
+_STABLE: Final = ("bootstrap", "digest")
+_VOLATILE: Final = ("notes", "state", "recall")
+_OPENING: Final = ("index", "summary", "excerpts")
+_CACHE: Final = {"type": "ephemeral"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +100,18 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
     ordered = {**plan.tiers, "excerpts": excerpt}
     where = placement(parts)
     system = system_blocks(ordered, where)
-    spoken = bounded(ordered, fitted.units)
-    messages = emit(ordered, spoken, where)
+    spoken = with_edge_notices(ordered, fitted.units)
+    messages = request_messages(ordered, spoken, where)
     bill = {_WIRE.get(name, name): tier.cost for name, tier in ordered.items()}
     bill["tail"] = tail_cost(messages, spoken)
-    mark(system, messages, where, ordered)
+    place_cache_breakpoints(system, messages, where, ordered)
     total = sum(bill.values()) + parts.tools
     dropped = [*(item for tier in ordered.values() for item in tier.dropped), *lost, *fitted.dropped]
     return Context(
         request={
             "system": system,
             "messages": messages,
-            "context_management": {"edits": edits(parts.model, limits)},
+            "context_management": {"edits": server_edits(parts.model, limits)},
             "betas": list(BETAS),
         },
         tokens={
@@ -117,13 +141,13 @@ def _conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit]
     After a distillation the thinking of finished turns is left out whole: its signatures vouch for a prefix that is
     gone. The turn that is still open keeps its thinking byte for byte.
     """
-    units, lost = split(parts.messages)
+    units, lost = split_units(parts.messages)
     if not edits_on_server(parts.model):
         units, cleared = clear(units, limits, beside)
         lost += cleared
     if parts.distillation > 0:
-        opened = max((place for place, unit in enumerate(units) if said(unit)), default=0)
-        units = [unit if place > opened else unthinking(unit) for place, unit in enumerate(units)]
+        opened = max((place for place, unit in enumerate(units) if is_user_speech(unit)), default=0)
+        units = [unit if place > opened else without_thinking(unit) for place, unit in enumerate(units)]
     return units, lost
 
 
@@ -174,7 +198,7 @@ def _built(parts: Parts, name: str, ceiling: int) -> Tier:
             return tiers.summary(parts.summary, ceiling, parts.state)
 
 
-def _shared(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tuple[Fitted, Tier]:
+def _shared(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tuple[FittedConversation, Tier]:
     """The room that is left, shared between the conversation and the excerpts.
 
     Under `max_tokens` the tail has its ceiling, and what the excerpts do not need. Without one the conversation keeps
@@ -184,30 +208,98 @@ def _shared(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tup
     caps = ceilings(limits)
     floor = floor_cost(units)
     if limits.max_tokens is not None:
-        wanted = max(caps.tail, plan.room + floor - excerpts.demand(parts.passages))
-        fitted = fit(units, max(floor, min(wanted, plan.room + floor)))
-        return fitted, excerpts.pack(parts.passages, plan.room + floor - fitted.cost)
+        wanted = max(caps.tail, plan.room + floor - excerpts.total_tokens(parts.passages))
+        fitted = fit_conversation(units, max(floor, min(wanted, plan.room + floor)))
+        return fitted, excerpts.pack_excerpts(parts.passages, plan.room + floor - fitted.cost)
     preserved = _preserved(parts, limits, units)
     stable = sum(plan.tiers[name].cost for name in ("bootstrap", "index", "summary"))
     reserved = max(caps.digest, plan.tiers["digest"].cost) + caps.notes + caps.state + caps.recall
     tail = _tail_cost(parts, preserved, caps)
     spare = target(limits) - parts.tools - stable - reserved - tail - _edges()
-    packed = excerpts.pack(parts.passages, min(spare, plan.room))
-    fitted = fit(preserved.units, plan.room + floor - packed.cost)
-    return Fitted(fitted.units, [*preserved.dropped, *fitted.dropped]), packed
+    packed = excerpts.pack_excerpts(parts.passages, min(spare, plan.room))
+    fitted = fit_conversation(preserved.units, plan.room + floor - packed.cost)
+    return FittedConversation(fitted.units, [*preserved.dropped, *fitted.dropped]), packed
 
 
-def _preserved(parts: Parts, limits: Limits, units: list[Unit]) -> Fitted:
+def _preserved(parts: Parts, limits: Limits, units: list[Unit]) -> FittedConversation:
     """The conversation with the preserved tail inside its own bound: an oversized last message is trimmed there."""
     if parts.distilled_at_seq is None:
-        return Fitted(units)
+        return FittedConversation(units)
     old = [unit for unit in units if unit.seq <= parts.distilled_at_seq]
     bound = max(limits.preserve_tokens, floor_cost(old))
-    fitted = fit(old, bound)
-    return Fitted([*fitted.units, *units[len(old) :]], fitted.dropped)
+    fitted = fit_conversation(old, bound)
+    return FittedConversation([*fitted.units, *units[len(old) :]], fitted.dropped)
 
 
-def _tail_cost(parts: Parts, preserved: Fitted, caps: Ceilings) -> int:
+def _tail_cost(parts: Parts, preserved: FittedConversation, caps: Ceilings) -> int:
     if parts.distilled_at_seq is None:
         return caps.tail
     return sum(unit.cost for unit in preserved.units if unit.seq <= parts.distilled_at_seq)
+
+
+def system_blocks(tiers: dict[str, Tier], placement: Placement) -> list[dict[str, Any]]:
+    """The system prompt: what is stable, and with `system` placement what is volatile after it."""
+    names = _STABLE if placement == "late" else (*_STABLE, *_VOLATILE)
+    return [text_block(text) for name in names for text in tiers[name].texts]
+
+
+def with_edge_notices(tiers: dict[str, Tier], units: Sequence[Unit]) -> list[Unit]:
+    """The conversation with a line where a user message must open or close it."""
+    waiting = make_unit("user", (), (text_block(WAITING),), 0)
+    out = list(units)
+    if (not out or not out[-1].hears) and (out or not _opening(tiers)):
+        out.append(waiting)
+    if out and out[0].says and not _opening(tiers):
+        out.insert(0, make_unit("user", (), (text_block(BEGINNING),), 0))
+    return out
+
+
+def request_messages(tiers: dict[str, Tier], units: Sequence[Unit], placement: Placement) -> list[dict[str, Any]]:
+    """The messages: index or summary and excerpts first, then the conversation, then what is volatile if it is late."""
+    opening = _opening(tiers)
+    messages: list[dict[str, Any]] = [{"role": "user", "content": opening}] if opening else []
+    for role, blocks in _sides(units):
+        if messages and messages[-1]["role"] == role:
+            messages[-1]["content"].extend(blocks)
+        else:
+            messages.append({"role": role, "content": list(blocks)})
+    late = [text_block(text) for name in _VOLATILE for text in tiers[name].texts] if placement == "late" else []
+    if late:
+        messages.append({"role": "system", "content": late})
+    return messages
+
+
+def tail_cost(messages: Sequence[dict[str, Any]], units: Sequence[Unit]) -> int:
+    """Tokens of the conversation as emitted: its pieces and the overhead of all messages."""
+    return sum(piece.blocks_cost for piece in units) + MESSAGE * len(messages)
+
+
+def place_cache_breakpoints(
+    system: list[dict[str, Any]], messages: list[dict[str, Any]], placement: Placement, tiers: dict[str, Tier]
+) -> None:
+    """Places cache breakpoints behind what is stable: the system prompt, the distilled part, the conversation so far.
+
+    With volatile text in the system prompt nothing after it can be cached for long, so only the stable blocks of the
+    prompt are marked. Never more than three of the four that the API allows.
+    """
+    stable = sum(len(tiers[name].texts) for name in _STABLE)
+    if stable:
+        system[stable - 1]["cache_control"] = dict(_CACHE)
+    if placement == "system":
+        return
+    if opening := _opening(tiers):
+        messages[0]["content"][len(opening) - 1]["cache_control"] = dict(_CACHE)
+    last = next(message for message in reversed(messages) if message["role"] == "user")
+    last["content"][-1] = {**last["content"][-1], "cache_control": dict(_CACHE)}
+
+
+def _opening(tiers: dict[str, Tier]) -> list[dict[str, Any]]:
+    return [text_block(text) for name in _OPENING for text in tiers[name].texts]
+
+
+def _sides(units: Iterable[Unit]) -> Iterable[tuple[str, tuple[dict[str, Any], ...]]]:
+    for piece in units:
+        if piece.says:
+            yield "assistant", piece.says
+        if piece.hears:
+            yield "user", piece.hears

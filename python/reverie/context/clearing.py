@@ -2,23 +2,56 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie.context.cost import content_cost
-from reverie.context.families import edits_on_server
-from reverie.context.units import Unit, said, unit, unthinking
+from reverie.context.units import Unit, is_user_speech, make_unit, without_thinking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.context.parts import Limits
+    from reverie.context.values import Limits
 
-__all__ = ["PLACEHOLDER", "clear", "cleared_cost", "cleared_ids", "edits"]
+__all__ = [
+    "PLACEHOLDER",
+    "clear",
+    "cleared_cost",
+    "edits_on_server",
+    "server_edits",
+    "takes_late_system",
+    "tool_uses_to_clear",
+]
 
 PLACEHOLDER: Final = "[old tool result cleared; call the tool again if it is needed]"
 
+_NAME: Final = re.compile(r"claude-(?P<family>[a-z]+)-(?P<major>\d{1,2})(?:-(?P<minor>\d{1,2}))?(?!\d)")
 
-def edits(model: str | None, limits: Limits) -> list[dict[str, Any]]:
+_LATE_FROM: Final = {"opus": (4, 8), "sonnet": (5, 0), "haiku": (5, 0), "fable": (5, 0), "mythos": (5, 0)}
+"""The first version of each family that takes `role: "system"` inside `messages`; older ones answer 400."""
+
+_EDITS_FROM: Final = {"opus": (4, 0), "sonnet": (4, 0), "haiku": (4, 5), "fable": (5, 0), "mythos": (5, 0)}
+"""The first version of each family for which the server applies `context_management`."""
+
+
+def takes_late_system(model: str | None) -> bool:
+    """Whether a `role: "system"` message may close the list. A model that is not named is not trusted to take it."""
+    return _at_least(model, _LATE_FROM, unknown=False)
+
+
+def edits_on_server(model: str | None) -> bool:
+    """Whether the server clears by `context_management`. Without a name the model is taken to be a current Claude."""
+    return _at_least(model, _EDITS_FROM, unknown=model is None)
+
+
+def _at_least(model: str | None, table: dict[str, tuple[int, int]], *, unknown: bool) -> bool:
+    found = _NAME.search(model or "")
+    if found is None or found["family"] not in table:
+        return unknown
+    return (int(found["major"]), int(found["minor"] or 0)) >= table[found["family"]]
+
+
+def server_edits(model: str | None, limits: Limits) -> list[dict[str, Any]]:
     """The `edits` of `context_management`, the thinking edit first; none where we edit ourselves."""
     if not edits_on_server(model):
         return []
@@ -33,7 +66,7 @@ def edits(model: str | None, limits: Limits) -> list[dict[str, Any]]:
     ]
 
 
-def cleared_ids(units: Sequence[Unit], limits: Limits, beside: int = 0) -> list[str]:
+def tool_uses_to_clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> list[str]:
     """The tool uses whose results the documented rules clear, oldest first. `beside` are tokens of everything else.
 
     Beyond the trigger every result goes but those of the last `keep_tool_uses` calls; if that frees less than
@@ -54,8 +87,8 @@ def cleared_ids(units: Sequence[Unit], limits: Limits, beside: int = 0) -> list[
 def clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> tuple[list[Unit], list[dict[str, Any]]]:
     """The conversation with old thinking gone and old results replaced by a placeholder, and what was cleared."""
     begin = _thinking_kept(units, limits.keep_thinking_turns)
-    kept = [piece if position >= begin else unthinking(piece) for position, piece in enumerate(units)]
-    order = cleared_ids(kept, limits, beside)
+    kept = [piece if position >= begin else without_thinking(piece) for position, piece in enumerate(units)]
+    order = tool_uses_to_clear(kept, limits, beside)
     gone = frozenset(order)
     lost = [{"tier": "tail", "what": "tool_result", "id": each, "why": "cleared"} for each in order]
     return [_cleared(piece, gone) for piece in kept], lost
@@ -64,8 +97,8 @@ def clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> tuple[list[
 def cleared_cost(units: Sequence[Unit], limits: Limits, beside: int = 0) -> int:
     """Tokens of what `clear` leaves of the conversation, without making it."""
     begin = _thinking_kept(units, limits.keep_thinking_turns)
-    kept = [piece if position >= begin else unthinking(piece) for position, piece in enumerate(units)]
-    gone = frozenset(cleared_ids(kept, limits, beside))
+    kept = [piece if position >= begin else without_thinking(piece) for position, piece in enumerate(units)]
+    gone = frozenset(tool_uses_to_clear(kept, limits, beside))
     saved = sum(
         size - content_cost(PLACEHOLDER)
         for piece in kept
@@ -81,7 +114,7 @@ def _cleared(piece: Unit, gone: frozenset[str]) -> Unit:
     hears = tuple(
         {**block, "content": PLACEHOLDER} if block.get("tool_use_id") in gone else block for block in piece.hears
     )
-    return unit(piece.kind, piece.says, hears, piece.seq)
+    return make_unit(piece.kind, piece.says, hears, piece.seq)
 
 
 def _results(piece: Unit) -> list[dict[str, Any]]:
@@ -92,5 +125,5 @@ def _thinking_kept(units: Sequence[Unit], turns: int) -> int:
     """Where the last `turns` turns begin: a turn begins with something the person said."""
     if turns < 1:
         return len(units)
-    starts = [position for position, piece in enumerate(units) if said(piece)]
+    starts = [position for position, piece in enumerate(units) if is_user_speech(piece)]
     return starts[-turns] if turns <= len(starts) else 0

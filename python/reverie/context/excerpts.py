@@ -15,7 +15,7 @@ from reverie.models import Passage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["HEADING", "Shelf", "demand", "pack"]
+__all__ = ["HEADING", "ExcerptCache", "pack_excerpts", "total_tokens"]
 
 HEADING: Final = "## Excerpts (verbatim, oldest first)"
 
@@ -29,7 +29,7 @@ _BY_RANK: Final = attrgetter("rank", "seq")
 _BY_PLACE: Final = attrgetter("seq", "place", "rank")
 
 
-class Shelf(tuple[Passage, ...]):
+class ExcerptCache(tuple[Passage, ...]):
     """The passages of one distillation, packed for context after context: the last packings are remembered.
 
     Its hash is cheap, since a lookup that finds the same shelf compares nothing else.
@@ -41,13 +41,13 @@ class Shelf(tuple[Passage, ...]):
         return hash((len(self), *self[:1]))
 
 
-def demand(passages: Sequence[Passage]) -> int:
+def total_tokens(passages: Sequence[Passage]) -> int:
     """Tokens that all passages would take as one block."""
-    return _remembered_demand(passages) if isinstance(passages, Shelf) else _demand(passages)
+    return _remembered_demand(passages) if isinstance(passages, ExcerptCache) else _demand(passages)
 
 
 @lru_cache(maxsize=16)
-def _remembered_demand(shelf: Shelf) -> int:
+def _remembered_demand(shelf: ExcerptCache) -> int:
     return _demand(shelf)
 
 
@@ -55,16 +55,16 @@ def _demand(passages: Sequence[Passage]) -> int:
     return _frame() + sum(max(1, passage.tokens) + 1 for passage in passages) if passages else 0
 
 
-def pack(passages: Sequence[Passage], room: int) -> Tier:
+def pack_excerpts(passages: Sequence[Passage], room: int) -> Tier:
     """The passages of best rank within `room` tokens, by their own counts; one that does not fit lets smaller ones in.
 
     Pieces of one origin stand together under its name; without one, an empty line marks a gap.
     """
-    return _remembered(passages, room) if isinstance(passages, Shelf) else _packed(passages, room)
+    return _remembered(passages, room) if isinstance(passages, ExcerptCache) else _packed(passages, room)
 
 
 @lru_cache(maxsize=16)
-def _remembered(shelf: Shelf, room: int) -> Tier:
+def _remembered(shelf: ExcerptCache, room: int) -> Tier:
     return _packed(shelf, room)
 
 

@@ -7,15 +7,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokens
-from reverie.context.blocks import line
+from reverie.context.content_blocks import notice_block
 from reverie.context.cost import BLOCK, MESSAGE
-from reverie.context.trim import trim_result
-from reverie.context.units import Unit, said, unit, unthinking
+from reverie.context.truncate import trim_result
+from reverie.context.units import Unit, is_user_speech, make_unit, without_thinking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Fitted", "fit", "floor_cost"]
+__all__ = ["FittedConversation", "fit_conversation", "floor_cost"]
 
 _LEAST: Final = 30
 """Tokens of a tool result that is trimmed as far as it goes: its first and last line, and what is gone."""
@@ -31,7 +31,7 @@ _NAMED_GAP: Final = 96
 
 
 @dataclass(slots=True)
-class Fitted:
+class FittedConversation:
     """The pieces that stay, lines for the gaps among them, and what is told about the rest."""
 
     units: list[Unit]
@@ -43,24 +43,24 @@ class Fitted:
         return sum(piece.cost for piece in self.units)
 
 
-def fit(units: Sequence[Unit], budget: int) -> Fitted:
+def fit_conversation(units: Sequence[Unit], budget: int) -> FittedConversation:
     """The newest pieces within `budget` tokens; the caller has made sure that the floor fits (`floor_cost`).
 
     Thinking of finished turns goes first, then results grow shorter, then the oldest pieces go; a call that alone
     takes half of the room is left out whole, by name.
     """
     if sum(piece.cost for piece in units) <= budget:
-        return Fitted(list(units))
+        return FittedConversation(list(units))
     must = _required(units)
     opened = min(must, default=0)
-    shorter = [piece if position >= opened else unthinking(piece) for position, piece in enumerate(units)]
+    shorter = [piece if position >= opened else without_thinking(piece) for position, piece in enumerate(units)]
     kept, oversized = _chosen(shorter, must, budget)
     dropped: list[dict[str, Any]] = []
     lines = _lines(shorter, kept, oversized, dropped)
     room = budget - sum(piece.cost for piece in lines.values())
     caps = _caps([shorter[position] for position in kept], room)
     chosen = {position: _trimmed(shorter[position], cap, dropped) for position, cap in zip(kept, caps, strict=True)}
-    return Fitted([piece for _, piece in sorted({**chosen, **lines}.items())], dropped)
+    return FittedConversation([piece for _, piece in sorted({**chosen, **lines}.items())], dropped)
 
 
 def floor_cost(units: Sequence[Unit]) -> int:
@@ -72,7 +72,7 @@ def floor_cost(units: Sequence[Unit]) -> int:
 
 
 def _required(units: Sequence[Unit]) -> set[int]:
-    last_said = max((position for position, piece in enumerate(units) if said(piece)), default=None)
+    last_said = max((position for position, piece in enumerate(units) if is_user_speech(piece)), default=None)
     must = set() if last_said is None else {last_said}
     if units and units[-1].kind == "call":
         must.add(len(units) - 1)
@@ -116,7 +116,7 @@ def _lines(
         told = {"tier": "tail", "seq": pieces[-1].seq, "what": "messages", "count": len(gap), "tokens": gone}
         dropped.append({**told, "why": why})
         text = _named(pieces[0], gone) if named else f"{len(gap)} parts of the conversation left out, {gone} tokens"
-        lines[gap[-1]] = unit("user", (), (line(text),), pieces[-1].seq)
+        lines[gap[-1]] = make_unit("user", (), (notice_block(text),), pieces[-1].seq)
     return lines
 
 
@@ -148,7 +148,7 @@ def _trimmed(piece: Unit, cap: int, dropped: list[dict[str, Any]]) -> Unit:
     if all(size <= cap + BLOCK for size in piece.results):
         return piece
     hears = tuple(trim_result(block, cap) if block["type"] == "tool_result" else block for block in piece.hears)
-    shorter = unit(piece.kind, piece.says, hears, piece.seq)
+    shorter = make_unit(piece.kind, piece.says, hears, piece.seq)
     gone = piece.cost - shorter.cost
     dropped.append({"tier": "tail", "seq": piece.seq, "what": "tool_result", "tokens": gone, "why": "trimmed"})
     return shorter

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie.context.cost import compact
-from reverie.context.trim import flat
+from reverie.context.truncate import result_text
 
 if TYPE_CHECKING:
-    from reverie.context.parts import Context
+    from reverie.context.values import Context
 
 __all__ = ["render"]
 
@@ -31,7 +31,7 @@ def _block(block: dict[str, Any]) -> str:
         case "tool_use" | "server_tool_use" | "mcp_tool_use":
             return f"{block.get('name', '')} " + compact(block.get("input", {})).replace("\\n", "\n")
         case "tool_result":
-            return flat(block["content"])
+            return result_text(block["content"])
         case "redacted_thinking":
             return ""
         case kind:

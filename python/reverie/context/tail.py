@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.context.blocks import assistant_blocks, user_blocks
+from reverie.context.content_blocks import assistant_blocks, user_blocks
 from reverie.context.cost import BLOCK, MESSAGE, block_cost
 
 if TYPE_CHECKING:
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from reverie.models import Message
 
-__all__ = ["choose", "finished", "open_turn"]
+__all__ = ["is_turn_finished", "open_turn_start", "tail_start"]
 
 
-def choose(messages: Sequence[Message], max_messages: int = 10, max_tokens: int = 12_000) -> int:
+def tail_start(messages: Sequence[Message], max_messages: int = 10, max_tokens: int = 12_000) -> int:
     """The index of the first message to keep word for word; `len(messages)` keeps none.
 
     A tail begins where a person speaks, unless that would give away more than half of the messages that fit; then it
@@ -41,13 +41,13 @@ def choose(messages: Sequence[Message], max_messages: int = 10, max_tokens: int 
     return turn if whole and turn is not None else reply
 
 
-def finished(messages: Sequence[Message]) -> bool:
+def is_turn_finished(messages: Sequence[Message]) -> bool:
     """Whether the last turn is over, so that a distillation may take place: no call waits for its result or reply."""
     last = next((message for message in reversed(messages) if not message.rewound), None)
     return last is not None and _ends_turn(last)
 
 
-def open_turn(messages: Sequence[Message]) -> int:
+def open_turn_start(messages: Sequence[Message]) -> int:
     """The index at which the turn begins that is not over yet; `len(messages)` where every turn is.
 
     A turn is over with a reply that calls no tool. What came after the last such reply is still going on: words that

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokens
 from reverie.context.cost import BLOCK
-from reverie.context.trim import cut, fits, shorten
+from reverie.context.truncate import fits_in, shorten, truncate_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.context.parts import RecallLine
+    from reverie.context.values import RecallLine
     from reverie.models import Note
 
 __all__ = ["FRAME", "Tier", "bootstrap", "digest", "index", "notes", "recall", "state", "summary"]
@@ -53,7 +53,7 @@ def bootstrap(files: Sequence[tuple[str, str]], ceiling: int) -> Tier:
     for path, text in files:
         if not text.strip():
             continue
-        kept = shorten(text, max(0, room - BLOCK)) if room - BLOCK >= 32 or fits(text, room - BLOCK) else ""
+        kept = shorten(text, max(0, room - BLOCK)) if room - BLOCK >= 32 or fits_in(text, room - BLOCK) else ""
         if kept != text:
             dropped.append({"tier": "bootstrap", "path": path, "tokens": tokens.count(text) - tokens.count(kept)})
         if kept:
@@ -72,7 +72,7 @@ def digest(text: str, ceiling: int) -> Tier:
     if ceiling < BLOCK + tokens.count(FRAME):
         return Tier("digest", (), _whole("digest", text))
     head = f"{FRAME}\n\n## Thread digest\n"
-    body = cut(text.strip(), ceiling - BLOCK - tokens.count(head) - 1)
+    body = truncate_text(text.strip(), ceiling - BLOCK - tokens.count(head) - 1)
     lost = tokens.count(text.strip()) - tokens.count(body)
     return Tier("digest", (head + body if body else FRAME,), [{"tier": "digest", "tokens": lost}] if lost > 0 else [])
 
@@ -114,7 +114,7 @@ def summary(text: str | None, ceiling: int, beside: str = "") -> Tier:
         return Tier("summary")
     room = ceiling - BLOCK - tokens.count(_DISTILLED) - 2
     body = text.strip()
-    if fits(body, room):
+    if fits_in(body, room):
         return Tier("summary", (f"{_DISTILLED}\n\n{body}",))
     lines = _thinned(body.split("\n"), room, beside)
     shorter = shorten("\n".join(lines), room) if lines else ""
@@ -162,14 +162,14 @@ def _lines(name: str, text: str, ceiling: int, *, keep_first: int) -> Tier:
     if not body or ceiling <= BLOCK:
         return Tier(name, (), _whole(name, body))
     room = ceiling - BLOCK
-    if fits(body, room):
+    if fits_in(body, room):
         return Tier(name, (body,))
     kept: list[str] = []
     for position, line in enumerate(body.split("\n")):
         left = room - tokens.count("\n".join([*kept, ""]))
-        if fits(line, left - 1):
+        if fits_in(line, left - 1):
             kept.append(line)
-        elif position < keep_first and (piece := cut(line, left - 1)):
+        elif position < keep_first and (piece := truncate_text(line, left - 1)):
             kept.append(piece)
     shorter = "\n".join(kept)
     return Tier(name, (shorter,) if shorter.strip() else (), _whole(name, body, shorter))
@@ -186,7 +186,7 @@ def _bullets(name: str, head: str, items: list[tuple[str, str]], ceiling: int, *
         if cost <= room:
             kept.append(text)
             room -= cost
-        elif keep_first and not kept and (piece := cut(text, room - 1)):
+        elif keep_first and not kept and (piece := truncate_text(text, room - 1)):
             kept.append(piece)
             room = 0
             dropped.append({"tier": name, "id": made, "tokens": cost - tokens.count(piece), "why": "shortened"})

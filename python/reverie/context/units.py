@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from reverie.context.blocks import assistant_blocks, line, user_blocks
+from reverie.context.content_blocks import assistant_blocks, notice_block, user_blocks
 from reverie.context.cost import BLOCK, MESSAGE, block_cost, content_cost
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Message
 
-__all__ = ["Blocks", "Unit", "is_line", "said", "split", "unit", "unthinking"]
+__all__ = ["Blocks", "Unit", "is_notice", "is_user_speech", "make_unit", "split_units", "without_thinking"]
 
 Blocks: TypeAlias = tuple[dict[str, Any], ...]
 
@@ -56,7 +56,7 @@ class Unit:
         return self.overhead + self.fixed + sum(min(size, cap + BLOCK) for size in self.results)
 
 
-def unit(kind: Literal["user", "reply", "call"], says: Blocks, hears: Blocks, seq: int) -> Unit:
+def make_unit(kind: Literal["user", "reply", "call"], says: Blocks, hears: Blocks, seq: int) -> Unit:
     """A piece with its blocks counted."""
     results = tuple(content_cost(block["content"]) for block in hears if block["type"] == "tool_result")
     others = sum(block_cost(block) for block in hears if block["type"] != "tool_result")
@@ -72,7 +72,7 @@ class _Side:
     seq: int
 
 
-def split(messages: Sequence[Message]) -> tuple[list[Unit], list[dict[str, Any]]]:
+def split_units(messages: Sequence[Message]) -> tuple[list[Unit], list[dict[str, Any]]]:
     """The pieces of `messages` in order, and what could not be part of any valid request.
 
     Messages that were rewound do not count. Neighbours of one role are one message. A tool_use stays only where its
@@ -91,18 +91,18 @@ def split(messages: Sequence[Message]) -> tuple[list[Unit], list[dict[str, Any]]
     return units, lost
 
 
-def said(piece: Unit) -> bool:
+def is_user_speech(piece: Unit) -> bool:
     """Whether this is something the person said, as against a line that stands for what is gone."""
-    return piece.kind == "user" and any(not is_line(block) for block in piece.hears)
+    return piece.kind == "user" and any(not is_notice(block) for block in piece.hears)
 
 
-def is_line(block: dict[str, Any]) -> bool:
+def is_notice(block: dict[str, Any]) -> bool:
     """Whether a block is one of our own bracketed lines."""
     text = block.get("text")
     return isinstance(text, str) and text.startswith("[…") and text.endswith("…]")
 
 
-def unthinking(piece: Unit) -> Unit:
+def without_thinking(piece: Unit) -> Unit:
     """The piece without its thinking: blocks go whole or stay byte for byte."""
     says = tuple(block for block in piece.says if block["type"] not in _THINKING)
     if len(says) == len(piece.says):
@@ -150,7 +150,7 @@ def _assistant(side: _Side, answer: _Side | None, taken: set[str], lost: list[di
         else:
             orphaned = True
             lost.append({"tier": "tail", "seq": side.seq, "what": "tool_use", "why": "no result follows it"})
-            says.append(line(f"a call of {block['name']} without a result"))
+            says.append(notice_block(f"a call of {block['name']} without a result"))
     if orphaned:
         says = [block for block in says if block["type"] not in _THINKING]
     while says and says[-1]["type"] in _THINKING:
@@ -163,9 +163,9 @@ def _assistant(side: _Side, answer: _Side | None, taken: set[str], lost: list[di
         used = {id(block) for block in results.values()}
         hears = tuple(block for block in answer.blocks if id(block) in used)
         answer.blocks = [block for block in answer.blocks if id(block) not in used]
-        yield unit("call", tuple(says), hears, answer.seq)
+        yield make_unit("call", tuple(says), hears, answer.seq)
     else:
-        yield unit("reply", tuple(says), (), side.seq)
+        yield make_unit("reply", tuple(says), (), side.seq)
 
 
 def _user(side: _Side, taken: set[str], lost: list[dict[str, Any]]) -> Iterator[Unit]:
@@ -176,6 +176,6 @@ def _user(side: _Side, taken: set[str], lost: list[dict[str, Any]]) -> Iterator[
             continue
         why = "answered twice" if block["tool_use_id"] in taken else "no call precedes it"
         lost.append({"tier": "tail", "seq": side.seq, "what": "tool_result", "why": why})
-        hears.append(line("a tool result without its call"))
+        hears.append(notice_block("a tool result without its call"))
     if hears:
-        yield unit("user", (), tuple(hears), side.seq)
+        yield make_unit("user", (), tuple(hears), side.seq)

@@ -11,7 +11,7 @@ from reverie import tokens
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["by_novelty", "fullness", "words_of"]
+__all__ = ["content_words", "line_weight", "order_by_novelty"]
 
 _AGAIN = 0.7  # worth of a word each time it was said before
 
@@ -22,28 +22,28 @@ _WORD = re.compile(r"[a-z][a-z_]{4,}")
 _ENDING = re.compile(r"(?:ing|ed|es|s)$")
 
 
-def words_of(text: str) -> tuple[str, ...]:
+def content_words(text: str) -> tuple[str, ...]:
     """The words of a line that carry its meaning, each once and without its ending."""
     return tuple(dict.fromkeys(_ENDING.sub("", word) for word in _WORD.findall(text.lower())))
 
 
-def fullness(words: int) -> float:
+def line_weight(words: int) -> float:
     """How much each of the words on a line counts when it has `words` of them: together they say more than apart."""
     return next((share for fewer, share in _FULLNESS if words < fewer), _FULL)
 
 
-def by_novelty(lines: Sequence[str]) -> list[int]:
+def order_by_novelty(lines: Sequence[str]) -> list[int]:
     """The positions of `lines`, most new words for its tokens first; of equals, the one given first.
 
     Greedy and lazy: the worth of a line only shrinks, so it is weighed again when it comes up.
     """
     said: dict[str, int] = {}
-    words = [words_of(line) for line in lines]
+    words = [content_words(line) for line in lines]
     costs = tokens.count_many([f"- {line}\n" for line in lines])
 
     def value(position: int) -> float:
         found = words[position]
-        return fullness(len(found)) * sum(_AGAIN ** said.get(word, 0) for word in found) / costs[position]
+        return line_weight(len(found)) * sum(_AGAIN ** said.get(word, 0) for word in found) / costs[position]
 
     heap = [(-value(position), position) for position in range(len(lines))]
     heapq.heapify(heap)

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from reverie import tokens
-from reverie.distill.novelty import by_novelty
+from reverie.distill.novelty import order_by_novelty
 from reverie.models import Section, Summary
 
 if TYPE_CHECKING:
@@ -108,4 +108,4 @@ def _by_worth(given: Mapping[Section, Sequence[str]]) -> Iterator[tuple[Section,
         for position, line in enumerate(found)
         if position and not line.startswith(FIRM)
     ]
-    yield from (rest[at] for at in by_novelty([given[section][position] for section, position in rest]))
+    yield from (rest[at] for at in order_by_novelty([given[section][position] for section, position in rest]))

@@ -17,15 +17,15 @@ __all__ = [
     "HEADING",
     "LISTS",
     "MAX_TOKENS",
-    "Item",
-    "bounded",
-    "items",
+    "StateItem",
     "render",
+    "state_items",
+    "trim_to_tokens",
     "with_items",
-    "without_stalest",
+    "without_oldest_item",
 ]
 
-Item: TypeAlias = tuple[str, int]
+StateItem: TypeAlias = tuple[str, int]
 """A text, and the sequence number of the entry that it came from."""
 
 HEADING = "## Working State (auto-maintained)"
@@ -58,24 +58,24 @@ def render(state: WorkingState) -> str:
     return "\n".join([HEADING, *lines]) if lines else ""
 
 
-def bounded(state: WorkingState, max_tokens: int = MAX_TOKENS) -> WorkingState:
+def trim_to_tokens(state: WorkingState, max_tokens: int = MAX_TOKENS) -> WorkingState:
     """`state` with the oldest items of its longest lists left out until it renders within `max_tokens`."""
     while tokens.count(render(state)) > max_tokens:
         longest = max(GIVES_WAY, key=lambda name: len(_listed(getattr(state, name))))
         if not getattr(state, longest):
             return replace(state, current_task=tokens.truncate(state.current_task, max_tokens // 2))
-        state = without_stalest(state, longest)
+        state = without_oldest_item(state, longest)
     return state
 
 
-def items(state: WorkingState, name: str) -> list[Item]:
+def state_items(state: WorkingState, name: str) -> list[StateItem]:
     """The list called `name`, each item with the entry that it came from (0 where that is not known)."""
     texts: tuple[str, ...] = getattr(state, name)
     known: tuple[int, ...] = getattr(state.sources, name)
     return list(zip(texts, (*known, *[0] * (len(texts) - len(known))), strict=False))
 
 
-def with_items(state: WorkingState, **lists: Iterable[Item]) -> WorkingState:
+def with_items(state: WorkingState, **lists: Iterable[StateItem]) -> WorkingState:
     """`state` with other lists: `with_items(state, blockers=[("CI is down", 12)])`."""
     given = {name: tuple(found) for name, found in lists.items()}
     texts: dict[str, Any] = {name: tuple(text for text, _ in found) for name, found in given.items()}
@@ -83,9 +83,9 @@ def with_items(state: WorkingState, **lists: Iterable[Item]) -> WorkingState:
     return replace(state, **texts, sources=replace(state.sources, **seqs))
 
 
-def without_stalest(state: WorkingState, name: str) -> WorkingState:
+def without_oldest_item(state: WorkingState, name: str) -> WorkingState:
     """`state` without one item of a list: what comes next is ordered soonest first, every other list newest last."""
-    held = items(state, name)
+    held = state_items(state, name)
     return with_items(state, **{name: held[:-1] if name == "next_steps" else held[1:]})
 
 

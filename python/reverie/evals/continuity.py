@@ -14,7 +14,7 @@ from reverie.evals.baselines import plain_tail, talk_alone
 from reverie.evals.events import events
 from reverie.evals.measures import Mean, Scores, held, mean_over_sessions, score
 from reverie.evals.texts import context_of
-from reverie.importers.files import entries
+from reverie.importers.files import read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -103,7 +103,7 @@ def continuity(
     unread: list[tuple[str, str]] = []
     for path in paths:
         try:
-            read = list(entries(path, tokens=False))
+            read = list(read_entries(path, tokens=False))
         except ReverieError as error:
             unread.append((str(path), error.message))
             read = []

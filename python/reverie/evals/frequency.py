@@ -6,11 +6,11 @@ from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.context import Limits, choose
+from reverie.context import Limits, tail_start
 from reverie.context.budget import target
 from reverie.context.clearing import cleared_cost
-from reverie.context.fit import fit, floor_cost
-from reverie.context.units import said, split, unthinking
+from reverie.context.fit import fit_conversation, floor_cost
+from reverie.context.units import is_user_speech, split_units, without_thinking
 from reverie.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def frequency(
             f"a window of {limits.window:,} tokens has no room for a conversation beside {BESIDE:,} tokens",
             hint="give --window 50000 or more",
         )
-    units, _ = split(spoken)
+    units, _ = split_units(spoken)
     counts = [_Replay(spoken, limits, threshold, editing).run(units) for editing in (False, True)]
     return Frequency(
         messages=len(spoken),
@@ -130,9 +130,9 @@ class _Replay:
 
     def run(self, units: Sequence[Unit]) -> int:
         for piece in units:
-            if self.distilled and said(piece):
+            if self.distilled and is_user_speech(piece):
                 # After a distillation the thinking of finished turns is left out of every context.
-                self._hold([unthinking(each) for each in self.held])
+                self._hold([without_thinking(each) for each in self.held])
             self.held.append(piece)
             self.raw += piece.cost
             if self._weight() >= self.threshold:
@@ -159,9 +159,9 @@ class _Replay:
         """Replaces everything but the preserved tail by what a distillation leaves."""
         end = bisect_right(self.messages, seq, key=lambda message: message.last_seq)
         since = self.messages[self.through : end]
-        start = choose(since, self.limits.preserve_messages, self.limits.preserve_tokens)
-        tail, _ = split(since[start:])
-        fitted = fit(tail, max(self.limits.preserve_tokens, floor_cost(tail))).units
+        start = tail_start(since, self.limits.preserve_messages, self.limits.preserve_tokens)
+        tail, _ = split_units(since[start:])
+        fitted = fit_conversation(tail, max(self.limits.preserve_tokens, floor_cost(tail))).units
         self.through += start
         self.distilled += 1
         self._hold(fitted)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie import tokens
-from reverie.context import Limits, Parts, assemble, ceilings, choose, render
+from reverie.context import Limits, Parts, assemble, ceilings, render, tail_start
 from reverie.distill import summary, working_state
 from reverie.distill.extractive import Extractive
 from reverie.errors import TokenBudgetExceeded
-from reverie.importers.files import entries
-from reverie.importers.reading import join, past_summaries
+from reverie.importers.files import read_entries
+from reverie.importers.messages import main_line, past_summaries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ def context_text(path: Path, max_tokens: int) -> str:
     Raises what the importers raise for a file that cannot be read, and TokenBudgetExceeded where not even the floors
     fit.
     """
-    return render(context_of(list(entries(path, tokens=False)), max_tokens))
+    return render(context_of(list(read_entries(path, tokens=False)), max_tokens))
 
 
 def context_of(read: Sequence[Entry], max_tokens: int) -> Context:
@@ -36,11 +36,11 @@ def context_of(read: Sequence[Entry], max_tokens: int) -> Context:
 
     Raises TokenBudgetExceeded where not even the floors fit.
     """
-    messages = join(read)
+    messages = main_line(read)
     number = len(past_summaries(read)) + 1
     limits = Limits(max_tokens=max_tokens)
     caps = ceilings(limits)
-    start = choose(messages, limits.preserve_messages, min(caps.tail, limits.preserve_tokens))
+    start = tail_start(messages, limits.preserve_messages, min(caps.tail, limits.preserve_tokens))
     try:
         context = _assembled(messages, start, number, limits)
     except TokenBudgetExceeded:
@@ -84,8 +84,8 @@ def knowledge_text(path: Path, max_tokens: int) -> str:
 
     At most `max_tokens` of o200k. Raises what the importers raise for a file that cannot be read.
     """
-    read = list(entries(path, tokens=False))
-    messages = join(read)
+    read = list(read_entries(path, tokens=False))
+    messages = main_line(read)
     engine = Extractive()
     memories = _memories(engine.candidates(messages), max_tokens * 2 // 5)
     distillation = engine.distill(

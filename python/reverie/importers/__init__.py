@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.importers.plan import ChunkPlan, Inside, plan_chunk
-from reverie.importers.problem import Problem
+from reverie.importers.chunks import ChunkPlan, PartialLine, plan_chunk
+from reverie.importers.jsonline import Problem
 
-__all__ = ["ChunkPlan", "Inside", "Problem", "plan_chunk"]
+__all__ = ["ChunkPlan", "PartialLine", "Problem", "plan_chunk"]

@@ -26,13 +26,13 @@ from reverie.models import Entry, EntryKind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["is_prompt", "rewound"]
+__all__ = ["is_prompt", "rewound_positions"]
 
 _NOTICE: Final = "[Request interrupted by user"
 _NEVER: Final = -1
 
 
-def rewound(entries: Sequence[Entry]) -> frozenset[int]:
+def rewound_positions(entries: Sequence[Entry]) -> frozenset[int]:
     """The places in `entries` (all kinds, in file order) that lie on a branch which was taken back."""
     tree = _grow(entries)
     taken: set[int] = set()

@@ -16,17 +16,19 @@ Decisions that the format leaves open:
 from __future__ import annotations
 
 import re
-from typing import Any, Final, cast
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
 from reverie.errors import ValidationError
-from reverie.importers.jsonline import LINE_BYTES_MAX, Unreadable, load, text_of
-from reverie.importers.problem import Problem
-from reverie.importers.times import utc
+from reverie.importers.jsonline import LINE_BYTES_MAX, Problem, Unreadable, load, text_of
 from reverie.models import Entry, EntryKind, Json, Role
 
-__all__ = ["bad", "is_command", "line_of", "parse_line", "raw_bytes", "read_line"]
+if TYPE_CHECKING:
+    from reverie.models import Json
+
+__all__ = ["bad_entry", "is_command", "json_object_of", "parse_line", "raw_bytes", "read_line", "rfc3339_utc"]
 
 _COMMAND = re.compile(r"\s*<(?:command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat))>")
 # Lists, since a foreign value may be one that cannot be looked up by its hash.
@@ -37,6 +39,9 @@ _KINDS: Final = {
     "attachment": EntryKind.ATTACHMENT,
 }
 
+_FORM: Final = re.compile(r"\d{4}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z", re.ASCII)
+_RFC3339: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
+
 
 def parse_line(line: bytes, number: int) -> Entry:
     """The entry of one line (without its line end), `number` counted from 1; never raises."""
@@ -46,16 +51,16 @@ def parse_line(line: bytes, number: int) -> Entry:
 def read_line(line: bytes, number: int) -> tuple[Entry, Problem | None]:
     """The entry of one line, and what is to be reported about it."""
     if len(line) > LINE_BYTES_MAX:
-        return bad(line, number, f"longer than {LINE_BYTES_MAX} bytes")
+        return bad_entry(line, number, f"longer than {LINE_BYTES_MAX} bytes")
     try:
         value, mended = load(line)
         entry, problem = _classify(value, number)
     except Unreadable as why:
-        return bad(line, number, str(why))
+        return bad_entry(line, number, str(why))
     return entry, Problem(number, mended) if mended else problem
 
 
-def bad(line: bytes, number: int, why: str) -> tuple[Entry, Problem]:
+def bad_entry(line: bytes, number: int, why: str) -> tuple[Entry, Problem]:
     """The entry of a line that could not be read: its text in `raw`, the reason in `extra`."""
     raw, encoding = text_of(line)
     extra = {"problem": why} if encoding is None else {"problem": why, "encoding": encoding}
@@ -67,7 +72,7 @@ def raw_bytes(entry: Entry) -> bytes:
     return (entry.raw or "").encode(entry.extra.get("encoding", "utf-8"))
 
 
-def line_of(entry: Entry) -> dict[str, Any]:
+def json_object_of(entry: Entry) -> dict[str, Any]:
     """The whole JSON object that the entry was read from; ValidationError for a `bad` one, which never was one."""
     if entry.kind is EntryKind.BAD:
         raise ValidationError(
@@ -185,7 +190,7 @@ def _at(value: dict[str, Any], number: int) -> tuple[str | None, Problem | None]
     given = value.get("timestamp", value.get("ts"))
     if given is None:
         return None, None
-    at = utc(given)
+    at = rfc3339_utc(given)
     if at is None:
         return None, Problem(number, f"{_shown(given)} is not a time; the line is kept without one")
     if at == value.get("timestamp") and "ts" not in value:
@@ -227,3 +232,19 @@ def _shown(value: Json) -> str:
     """A foreign value short enough to stand in a sentence."""
     shown = orjson.dumps(value).decode()
     return shown if len(shown) <= 40 else shown[:39] + "…"
+
+
+def rfc3339_utc(given: Json) -> str | None:
+    """RFC 3339 in UTC with milliseconds (cut, not rounded), or None for what is not an RFC 3339 time."""
+    if not isinstance(given, str):
+        return None
+    # The days 29 to 31 are the only ones that can be wrong in the usual form.
+    if _FORM.fullmatch(given) and given[8:10] < "29":
+        return given
+    if not _RFC3339.fullmatch(given):
+        return None
+    try:
+        moment = datetime.fromisoformat(given.upper()).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"

@@ -10,18 +10,18 @@ import hashlib
 import os
 import re
 import stat
+import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from reverie.errors import Forbidden, NotFound, StorageFailed, TooLarge, ValidationError
-from reverie.importers.gunzip import UNPACKED_BYTES_MAX, Gunzip
-from reverie.importers.plan import ChunkPlan, Inside, plan_chunk
-from reverie.importers.problem import Problem
+from reverie.importers.chunks import ChunkPlan, PartialLine, plan_chunk
+from reverie.importers.jsonline import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from reverie.models import Entry
 
@@ -29,13 +29,15 @@ __all__ = [
     "CHUNK_BYTES",
     "FILES_MAX",
     "PREFIX_BYTES",
+    "UNPACKED_BYTES_MAX",
+    "Gunzip",
     "Identity",
-    "discover",
-    "entries",
-    "identity",
-    "plans",
+    "find_transcripts",
+    "open_transcript",
+    "read_chunks",
+    "read_entries",
+    "read_identity",
     "same_beginning",
-    "source",
 ]
 
 CHUNK_BYTES: Final = 4 * 1024 * 1024
@@ -52,8 +54,101 @@ _SESSION_BYTES: Final = 64 * 1024  # the first lines may name no session, and be
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SESSION = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')
 
+UNPACKED_BYTES_MAX: Final = 2 * 1024 * 1024 * 1024
+"""One gzipped transcript gives at most this much. 42 KiB can unpack to 4 GiB; the longest real session is 0.1 GiB."""
 
-class Source(Protocol):
+_PACKED_BYTES: Final = 64 * 1024
+_GZIP_WINDOW: Final = 31  # zlib's word for "the largest window, with a gzip header"
+
+
+class Gunzip:
+    """Reads member after member with `packed(size)`, which gives b"" at its end; gives no more than `limit` bytes.
+
+    When it ends early, `problem` says why, and what was readable was given.
+    """
+
+    def __init__(self, packed: Callable[[int], bytes], *, limit: int) -> None:
+        self.problem: str | None = None
+        self._packed = packed
+        self._limit = limit
+        self._given = 0
+        self._waiting = b""  # packed bytes not taken in yet
+        self._ready = b""  # unpacked bytes that were looked at before they were asked for
+        self._member = zlib.decompressobj(wbits=_GZIP_WINDOW)
+        self._begun = False  # inside a member, so that the end of the file is too early
+
+    def read(self, size: int) -> bytes:
+        """Up to `size` unpacked bytes; fewer only at the end, none after it."""
+        pieces = [self._ready[:size]]
+        self._ready = self._ready[size:]
+        missing = size - len(pieces[0])
+        while missing > 0:
+            piece = self._unpack(missing)
+            if not piece:
+                break
+            pieces.append(piece)
+            missing -= len(piece)
+        return b"".join(pieces)
+
+    def peek(self, size: int) -> bytes:
+        """The next bytes, which stay to be read."""
+        if len(self._ready) < size:
+            self._ready += self.read(size)
+        return self._ready[:size]
+
+    def skip(self, size: int) -> None:
+        """Passes over bytes that were read another time."""
+        while size > 0 and (piece := self.read(min(size, _PACKED_BYTES * 16))):
+            size -= len(piece)
+
+    def _unpack(self, size: int) -> bytes:
+        """Some unpacked bytes, or none at the end."""
+        while self.problem is None:
+            if not self._waiting:
+                self._waiting = self._packed(_PACKED_BYTES)
+            if not self._waiting and not self._begun:
+                return b""  # the end, where it may be
+            piece = self._step(size)
+            if piece:
+                return piece
+        return b""
+
+    def _step(self, size: int) -> bytes:
+        """Feeds the member once; may give nothing although more follows."""
+        size = min(size, self._limit + 1 - self._given)
+        before = self._member.copy()
+        try:
+            piece = self._member.decompress(self._waiting, size)
+        except zlib.error as error:
+            self.problem = f"the gzip stream is damaged ({error}); what stands before the damage was read"
+            return self._rescue(before, size)
+        if not piece and not self._waiting:
+            self.problem = "the gzip stream is cut off; what stands before the cut was read"
+        self._begun = not self._member.eof
+        if self._member.eof:
+            # Members may follow one another; zeros behind the last are padding.
+            self._waiting = self._member.unused_data.lstrip(b"\0")
+            self._member = zlib.decompressobj(wbits=_GZIP_WINDOW)
+        else:
+            self._waiting = self._member.unconsumed_tail
+        self._given += len(piece)
+        if self._given > self._limit:
+            self.problem = f"it unpacks to more than {self._limit} bytes; what stands before that was read"
+            return b""
+        return piece
+
+    def _rescue(self, member: zlib._Decompress, size: int) -> bytes:
+        """What the packed bytes give up to the damage: fed one by one, since a failing call gives nothing."""
+        pieces: list[bytes] = []
+        for place in range(len(self._waiting)):
+            try:
+                pieces.append(member.decompress(self._waiting[place : place + 1]))
+            except zlib.error:
+                break
+        return b"".join(pieces)[:size]
+
+
+class TranscriptStream(Protocol):
     """Unpacked bytes of a transcript from some offset on; `problem` says why they ended early, if they did."""
 
     problem: str | None
@@ -78,7 +173,7 @@ class Identity:
     sha256: str
 
 
-def discover(paths: Iterable[Path]) -> list[Path]:
+def find_transcripts(paths: Iterable[Path]) -> list[Path]:
     """The transcripts at `paths`, sorted, each once: files as given, folders searched for `*.jsonl` and `*.jsonl.gz`.
 
     Links to folders are not followed, and what is no regular file is passed over in a folder. Raises NotFound for a
@@ -95,7 +190,7 @@ def discover(paths: Iterable[Path]) -> list[Path]:
 
 
 @contextmanager
-def source(path: Path, *, offset: int = 0) -> Iterator[Source]:
+def open_transcript(path: Path, *, offset: int = 0) -> Iterator[TranscriptStream]:
     """Opens a transcript at `offset` of its unpacked bytes.
 
     Raises ValidationError for a folder, a pipe, a device, an archive; NotFound, Forbidden; StorageFailed for a disk
@@ -115,15 +210,15 @@ def source(path: Path, *, offset: int = 0) -> Iterator[Source]:
         yield unpacked
 
 
-def plans(
-    path: Path, *, offset: int = 0, first_line: int = 1, inside: Inside = Inside.NOTHING, tokens: bool = True
+def read_chunks(
+    path: Path, *, offset: int = 0, first_line: int = 1, inside: PartialLine = PartialLine.NOTHING, tokens: bool = True
 ) -> Iterator[ChunkPlan]:
     """A transcript piece by piece, from where an earlier reading stopped (`offset` counts unpacked bytes).
 
     The last plan is the one at the end of what is there now; a file that ends early (a cut gzip stream) says so in its
     problems, with line 0. Raises what `source` and `plan_chunk` raise.
     """
-    with source(path, offset=offset) as opened:
+    with open_transcript(path, offset=offset) as opened:
         data, final = b"", False
         while not final:
             piece = opened.read(CHUNK_BYTES)
@@ -142,22 +237,22 @@ def plans(
             del plan
 
 
-def entries(path: Path, *, tokens: bool = True) -> Iterator[Entry]:
+def read_entries(path: Path, *, tokens: bool = True) -> Iterator[Entry]:
     """Every entry of a transcript in file order, `seq` counted from 1 as in a thread of its own."""
     seq = 0
-    for plan in plans(path, tokens=tokens):
+    for plan in read_chunks(path, tokens=tokens):
         for entry in plan.entries:
             seq += 1
             yield replace(entry, seq=seq)
 
 
-def identity(path: Path) -> Identity:
+def read_identity(path: Path) -> Identity:
     """Who is speaking in this file. Reads no more than its beginning.
 
     Raises:
         ValidationError: it holds something, and no line of its beginning starts a JSON object: it is no session.
     """
-    with source(path) as opened:
+    with open_transcript(path) as opened:
         head = _filled(opened, _SESSION_BYTES)
     if head.strip() and not any(line.lstrip().startswith(b"{") for line in head.splitlines()):
         raise ValidationError(
@@ -175,12 +270,12 @@ def identity(path: Path) -> Identity:
 
 def same_beginning(path: Path, known: Identity) -> bool:
     """Whether the file still begins as it did when `known` was taken of it, so that the rest may be read on."""
-    with source(path) as opened:
+    with open_transcript(path) as opened:
         prefix = _filled(opened, known.prefix_bytes)
     return len(prefix) == known.prefix_bytes and hashlib.sha256(prefix).hexdigest() == known.sha256
 
 
-def _filled(opened: Source, size: int) -> bytes:
+def _filled(opened: TranscriptStream, size: int) -> bytes:
     """`size` bytes where there are so many: one read may give fewer."""
     data = b""
     while len(data) < size and (piece := opened.read(size - len(data))):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import orjson
@@ -12,7 +13,7 @@ import orjson
 if TYPE_CHECKING:
     from reverie.models import Json
 
-__all__ = ["DEPTH_MAX", "HEAD_BYTES", "LINE_BYTES_MAX", "Unreadable", "load", "text_of"]
+__all__ = ["DEPTH_MAX", "HEAD_BYTES", "LINE_BYTES_MAX", "Problem", "Unreadable", "load", "text_of"]
 
 DEPTH_MAX: Final = 200
 """Objects and lists inside one another. The JSON writer stops at 254, and a stored record adds levels of its own."""
@@ -118,3 +119,11 @@ def _check_depth(value: Json) -> None:
         orjson.dumps(value)
     except orjson.JSONEncodeError:
         raise Unreadable(f"nested deeper than {DEPTH_MAX} levels") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`line` counts from 1; 0 speaks of the file as a whole. `why` is a sentence for a person."""
+
+    line: int
+    why: str

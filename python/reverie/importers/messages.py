@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
 
-from reverie.models import Entry, Json, Message, Role
+from reverie.importers.branches import rewound_positions
+from reverie.importers.token_count import compact, message_tokens
+from reverie.models import Entry, EntryKind, Json, Message, Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["blocks_of", "gather", "ids_of"]
+__all__ = [
+    "NO_RESULT",
+    "PastSummary",
+    "blocks_of",
+    "group_messages",
+    "main_line",
+    "past_summaries",
+    "repair_tool_pairs",
+    "tool_ids",
+]
 
 
-def gather(speech: Iterable[tuple[Entry, bool]]) -> list[Message]:
+NO_RESULT: Final = "[no result was recorded]"
+_REPEATED: Final = "[a call that cannot be made again]"
+
+
+def group_messages(speech: Iterable[tuple[Entry, bool]]) -> list[Message]:
     """The messages of the main line from its entries, each told whether it was rewound.
 
     A user line belongs behind a reply when it answers one of the reply's calls, or stands before such an answer: the
@@ -36,7 +51,7 @@ def blocks_of(content: Json) -> list[dict[str, Any]]:
     return list(content)
 
 
-def ids_of(content: Json, kind: str, key: str) -> list[str]:
+def tool_ids(content: Json, kind: str, key: str) -> list[str]:
     """The ids of a content's calls, or of the calls that its results answer."""
     if not isinstance(content, list):
         return []
@@ -95,7 +110,7 @@ class _Table:
                 self.replies[entry.reply] = pair
         reply, results = pair
         reply.parts.append(entry)
-        for call in ids_of(entry.content, "tool_use", "id"):
+        for call in tool_ids(entry.content, "tool_use", "id"):
             if call not in self.owners:
                 self.owners[call] = results
                 reply.last_answer = max(reply.last_answer, self.answers.get(call, -1))
@@ -103,7 +118,7 @@ class _Table:
 
     def heard(self, entry: Entry, place: int, *, rewound: bool) -> None:
         """A user's line: with the results of the call it answers, with those still to come, or by itself."""
-        for call in ids_of(entry.content, "tool_result", "tool_use_id"):
+        for call in tool_ids(entry.content, "tool_result", "tool_use_id"):
             results = self.owners.get(call)
             if results is not None and results.rewound is rewound:
                 results.parts.append(entry)
@@ -121,6 +136,185 @@ def _answers(lines: list[tuple[Entry, bool]]) -> dict[str, int]:
     """Where each call is answered first."""
     places: dict[str, int] = {}
     for place, (entry, _) in enumerate(lines):
-        for call in ids_of(entry.content, "tool_result", "tool_use_id"):
+        for call in tool_ids(entry.content, "tool_result", "tool_use_id"):
             places.setdefault(call, place)
     return places
+
+
+def repair_tool_pairs(messages: Sequence[Message]) -> list[Message]:
+    """Every call is answered in the next message, and every result answers a call in the one before.
+
+    A call without a result gets the error NO_RESULT; a result without its call, or a second one, becomes a text. So
+    does a call without an id, or with one that was used before: the API takes each id once.
+    Roles may repeat: the API joins neighbours of one role, and the person's words stay separate here.
+    """
+    whole: list[Message] = []
+    waiting: list[str] = []
+    used: set[str] = set()
+    for message in messages:
+        if message.role == "assistant":
+            _close(whole, waiting)
+            asking = _asking(message, used)
+            waiting = tool_ids(asking.content, "tool_use", "id")
+            whole.append(asking)
+            continue
+        answered, mended = _answered(message, waiting)
+        missing = [call for call in waiting if call not in answered]
+        waiting = []
+        if missing and not answered:
+            # Nothing was answered, so the results that say so stand by themselves before the person's words.
+            _close(whole, missing)
+        elif missing:
+            mended = replace(
+                mended,
+                content=_no_results(missing) + mended.content,
+                tokens=mended.tokens + message_tokens(_no_results(missing)),
+            )
+        whole.append(mended)
+    _close(whole, waiting)
+    return whole
+
+
+def _close(whole: list[Message], calls: list[str]) -> None:
+    if not calls:
+        return
+    asked = whole[-1]
+    content = _no_results(calls)
+    whole.append(
+        Message(
+            role="user",
+            content=content,
+            first_seq=asked.last_seq,
+            last_seq=asked.last_seq,
+            at=asked.at,
+            tokens=message_tokens(content),
+            rewound=asked.rewound,
+        )
+    )
+
+
+def _no_results(calls: list[str]) -> list[dict[str, Any]]:
+    return [{"type": "tool_result", "tool_use_id": call, "is_error": True, "content": NO_RESULT} for call in calls]
+
+
+def _asking(message: Message, used: set[str]) -> Message:
+    """An assistant's message in which every call has an id of its own; `used` grows by them."""
+    content: list[dict[str, Any]] = []
+    changed = False
+    for block in blocks_of(message.content):
+        call = block.get("id")
+        if block["type"] != "tool_use" or (isinstance(call, str) and call not in used):
+            content.append(block)
+        else:
+            changed = True
+            content.append({"type": "text", "text": f"{_REPEATED} {compact(block)}"})
+        if block["type"] == "tool_use" and isinstance(call, str):
+            used.add(call)
+    return replace(message, content=content, tokens=message_tokens(content)) if changed else message
+
+
+def _answered(message: Message, waiting: list[str]) -> tuple[set[str], Message]:
+    """Which calls a user message answers, and the message with its other results turned into texts."""
+    if isinstance(message.content, str):
+        return set(), message
+    answered: set[str] = set()
+    results: list[dict[str, Any]] = []
+    others: list[dict[str, Any]] = []
+    changed = False
+    for block in message.content:
+        if block["type"] != "tool_result":
+            others.append(block)
+        elif (call := block.get("tool_use_id")) in waiting and call not in answered:
+            answered.add(call)
+            results.append(block)
+        else:
+            changed = True
+            others += _as_text(block.get("content"))
+    content = results + others
+    if content == message.content:
+        return answered, message
+    tokens = message_tokens(content) if changed else message.tokens
+    return answered, replace(message, content=content, tokens=tokens)
+
+
+def _as_text(content: Json) -> list[dict[str, Any]]:
+    """What a result without its call said, as the blocks of a user."""
+    return blocks_of(content) if isinstance(content, str | list) else []
+
+
+@dataclass(frozen=True, slots=True)
+class PastSummary:
+    """A compaction that the source's client made: `text` replaced what stood before entry `seq`.
+
+    `number` counts from 1 in the order of the file; `seq` is the boundary's entry, or the summary's own where no
+    boundary precedes it; `tokens_before` is what the client said that the conversation weighed.
+    """
+
+    number: int
+    text: str
+    seq: int
+    tokens_before: int | None = None
+    at: str | None = None
+
+
+def main_line(entries: Iterable[Entry], *, verbatim: bool = False) -> list[Message]:
+    """The main line of a thread; give every entry of it, of all kinds, in order.
+
+    An entry repeated with the same id and the same content counts once. Nothing else is left out.
+    """
+    held = _once(entries)
+    taken = rewound_positions(held)
+    messages = group_messages(
+        (entry, place in taken) for place, entry in enumerate(held) if entry.kind is EntryKind.SPEECH
+    )
+    return messages if verbatim else repair_tool_pairs(messages)
+
+
+def past_summaries(entries: Iterable[Entry]) -> list[PastSummary]:
+    """The compactions of a thread, oldest first."""
+    found: list[PastSummary] = []
+    boundary: Entry | None = None
+    for entry in _once(entries):
+        if entry.kind is EntryKind.BOUNDARY:
+            boundary = entry
+        elif entry.kind is EntryKind.SUMMARY:
+            found.append(_past(len(found) + 1, boundary, entry))
+            boundary = None
+    return found
+
+
+def _past(number: int, boundary: Entry | None, summary: Entry) -> PastSummary:
+    start = boundary or summary
+    metadata = start.extra.get("compactMetadata")
+    before = metadata.get("preTokens") if isinstance(metadata, dict) else None
+    return PastSummary(
+        number=number,
+        text=_text(summary.content),
+        seq=start.seq,
+        tokens_before=before if isinstance(before, int) else None,
+        at=start.at,
+    )
+
+
+def _text(content: Json) -> str:
+    if isinstance(content, str):
+        return content
+    blocks: list[dict[str, Any]] = content or []
+    return "\n".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
+
+
+def _once(entries: Iterable[Entry]) -> list[Entry]:
+    """Without repetitions. An id that comes again with other words is another message, and kept."""
+    first: dict[str, Entry] = {}
+    kept: list[Entry] = []
+    for entry in entries:
+        if entry.id is not None:
+            known = first.setdefault(entry.id, entry)
+            if known is not entry and (known.kind, known.role, known.content) == (
+                entry.kind,
+                entry.role,
+                entry.content,
+            ):
+                continue
+        kept.append(entry)
+    return kept

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Entry, Json
 
-__all__ = ["IMAGE_TOKENS", "compact", "message_tokens", "weigh"]
+__all__ = ["IMAGE_TOKENS", "compact", "message_tokens", "with_token_counts"]
 
 IMAGE_TOKENS: Final = 1600
 """An estimate for any image or document given as data: about what one picture of 1.15 megapixels costs the API."""
@@ -31,7 +31,7 @@ def message_tokens(content: Json) -> int:
     return flat + sum(count_many(pieces))
 
 
-def weigh(entries: Sequence[Entry]) -> list[Entry]:
+def with_token_counts(entries: Sequence[Entry]) -> list[Entry]:
     """The entries with `tokens` filled in; all their texts are counted in one call."""
     pieces: list[str] = []
     ends: list[int] = []

@@ -76,14 +76,14 @@ def refined(state: Mapping[str, Any], said: object, *, seq: int) -> dict[str, An
     if not isinstance(said, WorkingState):
         return None
     before = state_of(state)
-    lists = {name: _trusted(getattr(said, name), working.items(before, name), seq) for name in working.LISTS}
+    lists = {name: _trusted(getattr(said, name), working.state_items(before, name), seq) for name in working.LISTS}
     task = _text(said.current_task, TASK_CHARS_MAX)
     since = before.sources.current_task if task in ("", before.current_task) else seq
     made = replace(before, current_task=task or before.current_task, sources=StateSources(current_task=since))
-    return record(working.bounded(working.with_items(made, **lists)))
+    return record(working.trim_to_tokens(working.with_items(made, **lists)))
 
 
-def _trusted(texts: object, known: list[working.Item], seq: int) -> list[working.Item]:
+def _trusted(texts: object, known: list[working.StateItem], seq: int) -> list[working.StateItem]:
     """What of a list can be kept, each with its source."""
     if not isinstance(texts, tuple | list):
         return []
@@ -140,6 +140,6 @@ def _fitting(state: WorkingState, given: Mapping[str, Any]) -> WorkingState:
     while tokens.count(working.render(state)) > working.MAX_TOKENS:
         longest = max(others, key=lambda name: len(" ".join(getattr(state, name))), default=None)
         if longest is None or not getattr(state, longest):
-            return working.bounded(state)
-        state = working.without_stalest(state, longest)
+            return working.trim_to_tokens(state)
+        state = working.without_oldest_item(state, longest)
     return state

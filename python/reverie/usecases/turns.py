@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reverie.context import finished
-from reverie.importers.reading import join
+from reverie.context import is_turn_finished
+from reverie.importers.messages import main_line
 from reverie.store import Kind
 from reverie.usecases.records import opened_entry
 
@@ -22,4 +22,4 @@ def is_open(reader: Reader, thread_id: str) -> bool:
     """Whether the thread's last turn is still going on: a person waits for a reply, or a call for its result."""
     newest = list(islice(reader.scan_sealed(Kind.ENTRY, (thread_id,), reverse=True), LAST_ENTRIES))
     entries = (opened_entry(thread_id, int(key[-1]), data) for key, data in reversed(newest))
-    return not finished(join(entries))
+    return not is_turn_finished(main_line(entries))

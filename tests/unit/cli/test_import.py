@@ -334,4 +334,4 @@ def test_progress_on_a_terminal(
 def test_discovery_is_the_importers(tmp_path: Path) -> None:
     """A path given twice is imported once."""
     path = session(tmp_path, b"{}\n")
-    assert files.discover([path, tmp_path]) == [path]
+    assert files.find_transcripts([path, tmp_path]) == [path]

@@ -14,7 +14,7 @@ import pytest
 
 from reverie import tokens
 from reverie.context import Limits, Parts, RecallLine, assemble, render
-from reverie.context.emit import BEGINNING, WAITING
+from reverie.context.assemble import BEGINNING, WAITING
 from reverie.context.excerpts import HEADING
 from reverie.context.tiers import FRAME
 from reverie.errors import TokenBudgetExceeded

@@ -7,8 +7,8 @@ import pytest
 from reverie import tokens
 from reverie.context import Limits, RecallLine, ceilings, tiers
 from reverie.context.budget import SHARES, hard_limit, target
-from reverie.context.excerpts import HEADING, demand, pack
-from reverie.context.families import edits_on_server, takes_late_system
+from reverie.context.clearing import edits_on_server, takes_late_system
+from reverie.context.excerpts import HEADING, pack_excerpts, total_tokens
 from reverie.models import Note, Passage
 
 
@@ -156,16 +156,16 @@ def passage(text: str, seq: int, rank: int) -> Passage:
 def test_passages_by_rank_in_the_order_said() -> None:
     """The best ranks that fit are taken, one too large lets smaller ones in; neighbours stand together."""
     passages = [passage("last", 9, 0), passage("word " * 200, 5, 1), passage("second", 3, 3), passage("first", 2, 2)]
-    tier = pack(passages, 40)
+    tier = pack_excerpts(passages, 40)
     assert tier.texts == (f"{HEADING}\nfirst\nsecond\n\nlast",)
     assert tier.dropped == [{"tier": "excerpts", "count": 1, "tokens": passages[1].tokens}]
-    assert pack(passages, demand(passages)).dropped == []
-    assert pack(passages, 5).texts == ()
-    assert pack([], 100).texts == ()
-    assert demand([]) == 0
+    assert pack_excerpts(passages, total_tokens(passages)).dropped == []
+    assert pack_excerpts(passages, 5).texts == ()
+    assert pack_excerpts([], 100).texts == ()
+    assert total_tokens([]) == 0
 
 
 def test_passages_that_understate_their_size_do_not_break_the_room() -> None:
     """The exact count decides: what was promised too small is left out."""
-    tier = pack([Passage("word " * 100, number, number, 2) for number in range(5)], 250)
+    tier = pack_excerpts([Passage("word " * 100, number, number, 2) for number in range(5)], 250)
     assert 100 < tier.cost <= 250

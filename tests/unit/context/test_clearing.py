@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from reverie.context import Limits, Parts, assemble
-from reverie.context.clearing import PLACEHOLDER, clear, cleared_ids, edits
-from reverie.context.units import split
+from reverie.context.clearing import PLACEHOLDER, clear, server_edits, tool_uses_to_clear
+from reverie.context.units import split_units
 from support.api_rules import problems
 from support.talk import Talk
 
@@ -22,7 +22,7 @@ def busy(calls: int, size: int = 1_000) -> Talk:
 
 
 def ids(talk: Talk, limits: Limits = LIMITS, beside: int = 0) -> list[str]:
-    return cleared_ids(split(talk.done())[0], limits, beside)
+    return tool_uses_to_clear(split_units(talk.done())[0], limits, beside)
 
 
 def test_nothing_below_the_trigger() -> None:
@@ -51,7 +51,7 @@ def test_too_little_to_clear_clears_nothing() -> None:
 
 def test_calls_stay_and_results_become_a_placeholder() -> None:
     """The structure is kept: each call is there with its input, and told in order what was cleared."""
-    units, told = clear(split(busy(13).done())[0], LIMITS)
+    units, told = clear(split_units(busy(13).done())[0], LIMITS)
     contents = [block["content"] for piece in units for block in piece.hears if block["type"] == "tool_result"]
 
     assert contents == [PLACEHOLDER] * 10 + ["word " * 1_000] * 3
@@ -66,7 +66,7 @@ def test_thinking_of_the_last_turns_is_kept() -> None:
         talk.user(f"q{number}").call("Bash", {}, "ok", thinking=f"thought {number}").reply("a")
 
     def thoughts(turns: int) -> list[Any]:
-        units, _ = clear(split(talk.done())[0], replace(LIMITS, keep_thinking_turns=turns))
+        units, _ = clear(split_units(talk.done())[0], replace(LIMITS, keep_thinking_turns=turns))
         return [block["thinking"] for piece in units for block in piece.says if block["type"] == "thinking"]
 
     assert thoughts(2) == ["thought 2", "thought 3"]
@@ -84,7 +84,7 @@ def test_only_models_without_server_side_editing_are_cleared_here() -> None:
     assert local.tokens["total"] < 15_000
     assert served.tokens["total"] > 130_000
     assert local.request["context_management"] == {"edits": []}
-    assert [edit["type"] for edit in edits("claude-sonnet-4-5", Limits())] == [
+    assert [edit["type"] for edit in server_edits("claude-sonnet-4-5", Limits())] == [
         "clear_thinking_20251015",
         "clear_tool_uses_20250919",
     ]

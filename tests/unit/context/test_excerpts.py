@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reverie.context import Limits, Parts, assemble
-from reverie.context.excerpts import Shelf, pack
+from reverie.context.excerpts import ExcerptCache, pack_excerpts
 from reverie.models import Passage
 from reverie.tokens import count
 from support.talk import Talk
@@ -21,25 +21,27 @@ def passages(number: int, word: str = "pier") -> tuple[Passage, ...]:
 def test_a_shelf_packs_as_its_passages_do() -> None:
     """At any room the same texts, the same cost and the same losses, again and again."""
     given = passages(200)
-    shelf = Shelf(given)
+    shelf = ExcerptCache(given)
     for room in (0, 40, 300, 1_000, 50_000):
-        plain = pack(given, room)
-        assert pack(shelf, room) == pack(shelf, room) == plain
+        plain = pack_excerpts(given, room)
+        assert pack_excerpts(shelf, room) == pack_excerpts(shelf, room) == plain
         assert plain.cost <= room or not plain.texts
 
 
 def test_shelves_that_begin_alike_are_told_apart() -> None:
     """Their hashes are equal, what is packed from them is not."""
-    one, other = Shelf(passages(30)), Shelf((*passages(1), *passages(30, "crane")[1:]))
+    one, other = ExcerptCache(passages(30)), ExcerptCache((*passages(1), *passages(30, "crane")[1:]))
     assert hash(one) == hash(other)
-    assert pack(one, 10_000).texts != pack(other, 10_000).texts
-    assert pack(Shelf(), 10_000).texts == ()
+    assert pack_excerpts(one, 10_000).texts != pack_excerpts(other, 10_000).texts
+    assert pack_excerpts(ExcerptCache(), 10_000).texts == ()
 
 
 def test_contexts_do_not_alter_what_is_remembered() -> None:
     """Two contexts from one shelf are equal, whatever the caller does with the first."""
     talk = Talk().user("go").done()
-    parts = Parts(summary="# Conversation Summary", distillation=1, passages=Shelf(passages(3_000)), messages=talk)
+    parts = Parts(
+        summary="# Conversation Summary", distillation=1, passages=ExcerptCache(passages(3_000)), messages=talk
+    )
     first = assemble(parts, Limits())
     kept = str(first)
     first.dropped.clear()

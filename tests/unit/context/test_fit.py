@@ -5,24 +5,24 @@ from __future__ import annotations
 import pytest
 
 from reverie import tokens
-from reverie.context.fit import Fitted, fit, floor_cost
-from reverie.context.trim import cut, shorten, trim_result
-from reverie.context.units import split
+from reverie.context.fit import FittedConversation, fit_conversation, floor_cost
+from reverie.context.truncate import shorten, trim_result, truncate_text
+from reverie.context.units import split_units
 from support.talk import Talk
 
 LONG = "\n".join(f"line {number} of the output" for number in range(400))
 
 
-def fitted(talk: Talk, budget: int) -> Fitted:
+def fitted(talk: Talk, budget: int) -> FittedConversation:
     """`talk` in `budget`, which holds, and which is not below the floor."""
-    units, _ = split(talk.done())
+    units, _ = split_units(talk.done())
     assert floor_cost(units) <= budget
-    result = fit(units, budget)
+    result = fit_conversation(units, budget)
     assert result.cost <= budget
     return result
 
 
-def lines(result: Fitted) -> list[str]:
+def lines(result: FittedConversation) -> list[str]:
     return [
         block["text"]
         for piece in result.units
@@ -31,14 +31,14 @@ def lines(result: Fitted) -> list[str]:
     ]
 
 
-def results(result: Fitted) -> list[str]:
+def results(result: FittedConversation) -> list[str]:
     return [block["content"] for piece in result.units for block in piece.hears if block["type"] == "tool_result"]
 
 
 def test_what_fits_stays_as_it_is() -> None:
     """Nothing is touched where there is room, thinking included."""
     talk = Talk().user("go").call("Bash", {}, LONG, thinking="hm").reply("done")
-    assert fitted(talk, 100_000) == Fitted(split(talk.done())[0], [])
+    assert fitted(talk, 100_000) == FittedConversation(split_units(talk.done())[0], [])
 
 
 def test_results_shrink_before_anything_goes() -> None:
@@ -113,8 +113,8 @@ def test_the_last_words_and_the_open_call_always_stay() -> None:
     talk = Talk().user("do all of it")
     for number in range(50):
         talk.call("Bash", {"command": f"step {number}"}, LONG)
-    units, _ = split(talk.done())
-    result = fit(units, floor_cost(units))
+    units, _ = split_units(talk.done())
+    result = fit_conversation(units, floor_cost(units))
 
     assert result.cost <= floor_cost(units) < 200
     assert result.units[0].hears[0]["text"] == "do all of it"
@@ -123,17 +123,17 @@ def test_the_last_words_and_the_open_call_always_stay() -> None:
 
 def test_the_floor_is_no_more_than_everything() -> None:
     """A conversation that is small needs no room for lines about what is missing."""
-    units, _ = split(Talk().user("hi").reply("hello").user("bye").done())
+    units, _ = split_units(Talk().user("hi").reply("hello").user("bye").done())
     assert floor_cost(units) == min(floor_cost(units), sum(piece.cost for piece in units))
     assert floor_cost([]) == 0
-    assert fit([], 0) == Fitted([], [])
+    assert fit_conversation([], 0) == FittedConversation([], [])
 
 
 @pytest.mark.parametrize("limit", [0, 1, 5, 13, 14, 15, 16, 20, 40, 200, 5_000])
 @pytest.mark.parametrize("text", [LONG, "word " * 900, "x" * 4_000, "日本語" * 500, "\n" * 900])
 def test_shortened_texts_keep_to_their_limit(text: str, limit: int) -> None:
     """Whatever the text, its short forms are within the limit, and whole where that has room."""
-    for short in (shorten(text, limit), cut(text, limit)):
+    for short in (shorten(text, limit), truncate_text(text, limit)):
         assert tokens.count(short) <= limit
         assert (short == text) == (tokens.count(text) <= limit)
 

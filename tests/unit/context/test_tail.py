@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from reverie.context import choose, finished, open_turn
+from reverie.context import is_turn_finished, open_turn_start, tail_start
 from reverie.models import Message
 from support.talk import Talk
 
 
 def check(talk: Talk, begins: int, max_messages: int = 10, max_tokens: int = 12_000) -> None:
     """The tail of `talk` begins at message `begins`."""
-    assert choose(talk.done(), max_messages, max_tokens) == begins
+    assert tail_start(talk.done(), max_messages, max_tokens) == begins
 
 
 def test_everything_that_fits_is_kept() -> None:
@@ -71,22 +71,22 @@ def test_the_last_piece_stays_even_if_it_is_too_large() -> None:
 
 def test_a_turn_is_finished_when_nothing_waits() -> None:
     """A distillation takes place after a reply that calls nothing."""
-    assert finished(Talk().user("a").reply("b").done())
-    assert not finished(Talk().user("a").done())
-    assert not finished(Talk().user("a").waiting("Bash", {}).done())
-    assert not finished(Talk().user("a").call("Bash", {}, "ok").done())
-    assert not finished(())
+    assert is_turn_finished(Talk().user("a").reply("b").done())
+    assert not is_turn_finished(Talk().user("a").done())
+    assert not is_turn_finished(Talk().user("a").waiting("Bash", {}).done())
+    assert not is_turn_finished(Talk().user("a").call("Bash", {}, "ok").done())
+    assert not is_turn_finished(())
     taken_back = Message("user", "c", 3, 3, rewound=True)
-    assert finished((*Talk().user("a").reply("b").done(), taken_back))
+    assert is_turn_finished((*Talk().user("a").reply("b").done(), taken_back))
 
 
 def test_an_open_turn_begins_behind_the_last_reply_that_calls_nothing() -> None:
     """Words that nobody answered, calls and results belong to it; where every turn is over there is none."""
     over = Talk().user("a").call("Bash", {}, "ok").reply("b").done()
-    assert open_turn(over) == len(over)
-    assert open_turn(Talk(over).user("c").user("d").done()) == len(over)
-    assert open_turn(Talk(over).user("c").call("Bash", {}, "ok").waiting("Bash", {}).done()) == len(over)
-    assert open_turn(Talk().user("a").call("Bash", {}, "ok").done()) == 0
-    assert open_turn(()) == 0
+    assert open_turn_start(over) == len(over)
+    assert open_turn_start(Talk(over).user("c").user("d").done()) == len(over)
+    assert open_turn_start(Talk(over).user("c").call("Bash", {}, "ok").waiting("Bash", {}).done()) == len(over)
+    assert open_turn_start(Talk().user("a").call("Bash", {}, "ok").done()) == 0
+    assert open_turn_start(()) == 0
     taken_back = Message("assistant", "c", 9, 9, rewound=True)
-    assert open_turn((*Talk(over).user("c").done(), taken_back)) == len(over)
+    assert open_turn_start((*Talk(over).user("c").done(), taken_back)) == len(over)

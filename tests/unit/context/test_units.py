@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reverie.context.cost import MESSAGE, content_cost
-from reverie.context.units import split, unthinking
+from reverie.context.units import split_units, without_thinking
 from reverie.models import Message
 from support.talk import Talk
 
@@ -24,7 +24,7 @@ def text(words: str) -> dict[str, Any]:
 
 def check(talk: list[tuple[str, Any]], expected: list[tuple[str, list[Any], list[Any]]], lost: int = 0) -> None:
     """Splitting `talk` gives pieces of the kinds and blocks expected, and tells of `lost` things."""
-    units, told = split([Message(role, content, n, n) for n, (role, content) in enumerate(talk, 1)])  # type: ignore[arg-type]
+    units, told = split_units([Message(role, content, n, n) for n, (role, content) in enumerate(talk, 1)])  # type: ignore[arg-type]
     assert [(piece.kind, list(piece.says), list(piece.hears)) for piece in units] == expected
     assert len(told) == lost
 
@@ -156,29 +156,29 @@ def test_thinking_is_whole_or_gone() -> None:
 )
 def test_results_are_never_empty(content: Any, kept: Any) -> None:
     """An empty result says so; one that holds what it cannot hold has a line for that."""
-    units, _ = split(Talk().call("Bash", {}, content).done())
+    units, _ = split_units(Talk().call("Bash", {}, content).done())
     assert units[0].hears[0]["content"] == kept
 
 
 def test_an_error_stays_an_error() -> None:
     """`is_error` is kept where it is true, and other fields of the source are not."""
     failed = {**RESULT, "is_error": True, "toolUseResult": {}}
-    units, _ = split([Message("assistant", [USE], 1, 1), Message("user", [failed], 2, 2)])
+    units, _ = split_units([Message("assistant", [USE], 1, 1), Message("user", [failed], 2, 2)])
     assert units[0].hears == ({**RESULT, "is_error": True},)
 
 
 def test_rewound_messages_do_not_count() -> None:
     """What the person took back is not part of the conversation."""
-    units, _ = split([Message("user", "a", 1, 1, rewound=True), Message("user", "b", 2, 2)])
+    units, _ = split_units([Message("user", "a", 1, 1, rewound=True), Message("user", "b", 2, 2)])
     assert [piece.hears for piece in units] == [(text("b"),)]
 
 
 def test_every_text_is_counted_once_and_exactly() -> None:
     """A piece costs its blocks and its one or two messages; without thinking it costs that much less."""
     talk = Talk().call("Bash", {"command": "ls -la"}, "a.py\nb.py", thinking="let me see what is there").done()
-    [piece] = split(talk)[0]
-    without = unthinking(piece)
+    [piece] = split_units(talk)[0]
+    without = without_thinking(piece)
 
     assert piece.cost == 2 * MESSAGE + sum(content_cost(message.content) for message in talk)
     assert piece.cost - without.cost == content_cost([talk[0].content[0]])
-    assert unthinking(without) is without
+    assert without_thinking(without) is without

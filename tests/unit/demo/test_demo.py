@@ -13,7 +13,8 @@ from rich.console import Console
 
 from reverie import wire
 from reverie.errors import NotFound
-from reverie.importers import files, reading
+from reverie.importers import files
+from reverie.importers.messages import main_line
 from reverie.models import EntryKind
 from reveried.cli.import_file import FileReport
 from reveried.demo import scenario
@@ -32,16 +33,16 @@ def test_the_sample_is_a_real_transcript(tmp_path: Path) -> None:
     path = tmp_path / f"{SESSION}.jsonl"
     path.write_bytes(sample())
     assert sample() == path.read_bytes()
-    entries = list(files.entries(path))
+    entries = list(files.read_entries(path))
     assert Counter(entry.kind for entry in entries) == {EntryKind.SPEECH: len(entries)}
     assert 50 <= len(entries) <= 70
-    messages = reading.join(entries)
+    messages = main_line(entries)
     blocks = [block for message in messages if isinstance(message.content, list) for block in message.content]
     asked = [block["id"] for block in blocks if block["type"] == "tool_use"]
     assert asked == [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
     assert any(block.get("is_error") for block in blocks)
     assert any(block.get("name") == "TodoWrite" for block in blocks)
-    assert files.identity(path).session == SESSION
+    assert files.read_identity(path).session == SESSION
 
 
 def test_given_sessions_win(tmp_path: Path) -> None:

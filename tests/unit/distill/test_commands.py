@@ -12,11 +12,11 @@ from reverie.distill.protocol import Distiller
 from support.thread import Thread
 
 if TYPE_CHECKING:
-    from reverie.distill.extractive.trace import Call
+    from reverie.distill.extractive.trace import ToolCall
 
 
-def calls(thread: Thread) -> tuple[Call, ...]:
-    return trace.read(thread.messages).calls
+def calls(thread: Thread) -> tuple[ToolCall, ...]:
+    return trace.read_trace(thread.messages).calls
 
 
 def test_the_engine_is_a_distiller() -> None:
@@ -37,7 +37,7 @@ def test_the_engine_is_a_distiller() -> None:
 )
 def test_purpose_of_a_command(command: str, purpose: Purpose) -> None:
     """What it is run for."""
-    [run] = commands.runs(calls(Thread().bash(command, "fine")))
+    [run] = commands.command_runs(calls(Thread().bash(command, "fine")))
     assert run.purpose is purpose
     assert not run.failed
 
@@ -56,14 +56,14 @@ def test_purpose_of_a_command(command: str, purpose: Purpose) -> None:
 )
 def test_outcome_of_a_command(command: str, result: str, marked: bool, error: str | None) -> None:  # noqa: FBT001
     """By the client's mark and the exit code; tests, builds and linters also by what they printed."""
-    [run] = commands.runs(calls(Thread().bash(command, result, failed=marked)))
+    [run] = commands.command_runs(calls(Thread().bash(command, result, failed=marked)))
     assert run.failed is (error is not None)
     assert run.error == (error or "")
 
 
 def test_an_unanswered_command_is_no_run() -> None:
     """The thread ends before it."""
-    assert commands.runs(calls(Thread().unanswered("Bash", {"command": "ls"}))) == []
+    assert commands.command_runs(calls(Thread().unanswered("Bash", {"command": "ls"}))) == []
 
 
 def test_commits_are_those_that_git_confirmed() -> None:
@@ -81,8 +81,8 @@ def test_commits_are_those_that_git_confirmed() -> None:
 def test_texts_of_commits_and_pull_requests() -> None:
     """Here-documents and quoted messages of some length."""
     command = "git commit -m \"$(cat <<'EOF'\nfix: the leak\n\nThe worker wrote to stdout.\nEOF\n)\""
-    assert commands.messages(command) == ["fix: the leak\n\nThe worker wrote to stdout."]
-    assert commands.messages('gh pr create --title "x" --body "It says \\"hello\\" to all callers"') == [
+    assert commands.message_texts(command) == ["fix: the leak\n\nThe worker wrote to stdout."]
+    assert commands.message_texts('gh pr create --title "x" --body "It says \\"hello\\" to all callers"') == [
         'It says "hello" to all callers'
     ]
     thread = Thread().bash("gh pr create --fill", "https://example.org/a/b/pull/7\nhttps://example.org/a/b/pull/7")
@@ -97,13 +97,15 @@ def test_task_tools_keep_a_plan() -> None:
     thread.call("TaskUpdate", {"taskId": "1", "status": "in_progress", "subject": "Read it all"})
     thread.call("TaskUpdate", {"taskId": "2", "status": "deleted"})
     thread.call("TaskUpdate", {"taskId": "9", "status": "completed"})
-    assert [(item.subject, item.status) for item in todo_list.items(calls(thread))] == [("Read it all", "in_progress")]
+    assert [(item.subject, item.status) for item in todo_list.todo_items(calls(thread))] == [
+        ("Read it all", "in_progress")
+    ]
 
 
 def test_finished_entries_of_an_earlier_list_are_remembered() -> None:
     """A list that is written anew does not undo what was done."""
     thread = Thread().todos(First="completed", Second="pending").todos(Third="in_progress")
-    assert [(item.subject, item.status) for item in todo_list.items(calls(thread))] == [
+    assert [(item.subject, item.status) for item in todo_list.todo_items(calls(thread))] == [
         ("First", "completed"),
         ("Third", "in_progress"),
     ]
@@ -144,9 +146,9 @@ def test_speech_is_what_the_person_said() -> None:
     wrapped = (
         "<command-name>/review</command-name>\n<command-message>x</command-message>\n<command-args>now</command-args>"
     )
-    assert trace.speech(wrapped) == "/review now"
-    assert trace.speech("<system-reminder>\nquiet\n</system-reminder>fix it") == "fix it"
-    assert trace.speech("Base directory for this skill: /x") == ""
+    assert trace.user_speech(wrapped) == "/review now"
+    assert trace.user_speech("<system-reminder>\nquiet\n</system-reminder>fix it") == "fix it"
+    assert trace.user_speech("Base directory for this skill: /x") == ""
 
 
 def test_the_projects_folder_is_found_beside_notes_elsewhere() -> None:
@@ -155,7 +157,7 @@ def test_the_projects_folder_is_found_beside_notes_elsewhere() -> None:
     for name in ("cmd/a.go", "cmd/b.go", "docs/c.md"):
         thread.edit(f"/home/ann/app/{name}")
     thread.edit("/home/ann/.claude/plans/x.md").edit("/private/tmp/y.go")
-    found = trace.read(thread.messages)
+    found = trace.read_trace(thread.messages)
     assert found.root == "/home/ann/app"
     assert found.relative("/home/ann/app/cmd/a.go") == "cmd/a.go"
     assert found.relative("/private/tmp/y.go") == "/private/tmp/y.go"

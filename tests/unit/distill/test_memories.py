@@ -6,8 +6,8 @@ import pytest
 
 from reverie.consolidate import decide
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.episodes import summary_of
-from reverie.distill.extractive.procedures import parts
+from reverie.distill.extractive.episodes import short_summary
+from reverie.distill.extractive.procedures import split_command
 from reverie.models import Candidate, Keep, Memory, MemoryType, Skip, Tier
 from support.thread import Thread, logger_fix
 
@@ -242,13 +242,13 @@ def test_what_is_cut_or_was_there_once_is_no_habit(command: str) -> None:
 
 def test_parts_of_a_command() -> None:
     """Separators in quotes separate nothing; a part of filters alone is none."""
-    assert parts("cd /w; echo 'a; b' && make check > log 2>&1 || true") == [
+    assert split_command("cd /w; echo 'a; b' && make check > log 2>&1 || true") == [
         "cd /w",
         "echo 'a; b'",
         "make check",
         "true",
     ]
-    assert parts("") == parts("> log") == []
+    assert split_command("") == split_command("> log") == []
 
 
 @pytest.mark.parametrize("tier", list(Tier))
@@ -301,9 +301,9 @@ def test_an_uncommitted_task_needs_passing_checks_and_a_report() -> None:
 def test_summary_of_a_title_has_ten_words_at_most() -> None:
     """Small words go first."""
     title = "fix(core): the counting of the tokens in a text that is longer than the window of a model"
-    assert summary_of(title) == "counting tokens text longer than window model"
-    assert len(summary_of("word " * 30).split()) == 10
-    assert summary_of("fix: short title") == "short title"
+    assert short_summary(title) == "counting tokens text longer than window model"
+    assert len(short_summary("word " * 30).split()) == 10
+    assert short_summary("fix: short title") == "short title"
 
 
 def test_files_give_their_knowledge() -> None:

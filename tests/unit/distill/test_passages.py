@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie import tokens
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.prose import names
+from reverie.distill.extractive.prose import specific_names
 from support.thread import Thread, logger_fix
 
 if TYPE_CHECKING:
@@ -202,7 +202,11 @@ def test_reminders_and_line_numbers_are_not_quoted() -> None:
 
 def test_names_are_found_in_any_text() -> None:
     """Paths by their last two parts, files, identifiers, commits, flags and tickets; plain words are none."""
-    assert names("see /a/b/cmd/cli/state.go and state.go") == ("cli/state.go", "state.go")
-    assert names("call getFoo or make_bar, MAX_SIZE") == ("getFoo", "make_bar", "MAX_SIZE")
-    assert names("commit 1a2b3c4d with --no-verify for ENT-221") == ("1a2b3c4d", "--no-verify".strip("-"), "ENT-221")
-    assert names("Nothing here is a name, not even 20261121.") == ()
+    assert specific_names("see /a/b/cmd/cli/state.go and state.go") == ("cli/state.go", "state.go")
+    assert specific_names("call getFoo or make_bar, MAX_SIZE") == ("getFoo", "make_bar", "MAX_SIZE")
+    assert specific_names("commit 1a2b3c4d with --no-verify for ENT-221") == (
+        "1a2b3c4d",
+        "--no-verify".strip("-"),
+        "ENT-221",
+    )
+    assert specific_names("Nothing here is a name, not even 20261121.") == ()

@@ -50,7 +50,7 @@ def test_state_is_bounded_by_dropping_the_stalest() -> None:
     long = tuple(
         f"step {number} of a rather long list of finished things in src/module_{number}.py" for number in range(80)
     )
-    held = working_state.bounded(WorkingState(current_task="the task", completed_steps=long, next_steps=long))
+    held = working_state.trim_to_tokens(WorkingState(current_task="the task", completed_steps=long, next_steps=long))
     assert tokens.count(working_state.render(held)) <= working_state.MAX_TOKENS
     assert held.current_task == "the task"
     assert held.completed_steps[-1] == long[-1]
@@ -59,7 +59,7 @@ def test_state_is_bounded_by_dropping_the_stalest() -> None:
 
 def test_a_task_of_any_length_fits() -> None:
     """Even a current task that alone is too long."""
-    held = working_state.bounded(WorkingState(current_task="word " * 3000), max_tokens=100)
+    held = working_state.trim_to_tokens(WorkingState(current_task="word " * 3000), max_tokens=100)
     assert tokens.count(working_state.render(held)) <= 100
 
 
@@ -119,11 +119,16 @@ def test_every_item_says_which_message_it_came_from() -> None:
 
     for name in working_state.LISTS:
         assert len(getattr(found.sources, name)) == len(getattr(found, name)), name
-        assert all(seq in said for _, seq in working_state.items(found, name)), name
-    committed = next(seq for text, seq in working_state.items(found, "completed_steps") if text.startswith("committed"))
+        assert all(seq in said for _, seq in working_state.state_items(found, name)), name
+    committed = next(
+        seq for text, seq in working_state.state_items(found, "completed_steps") if text.startswith("committed")
+    )
     assert "1a2b3c4" in said[committed]
-    assert "Shall I open a pull request?" in said[dict(working_state.items(found, "next_steps"))[found.next_steps[-1]]]
-    assert "lineTransport.ts" in said[dict(working_state.items(found, "open_files"))["lineTransport.ts"]]
+    assert (
+        "Shall I open a pull request?"
+        in said[dict(working_state.state_items(found, "next_steps"))[found.next_steps[-1]]]
+    )
+    assert "lineTransport.ts" in said[dict(working_state.state_items(found, "open_files"))["lineTransport.ts"]]
     assert "Write a regression test" in said[found.sources.current_task]
 
 
@@ -184,11 +189,11 @@ def test_leaving_an_item_out_leaves_its_source_out() -> None:
     whole = WorkingState(
         current_task="x", completed_steps=long, sources=StateSources(1, completed_steps=tuple(range(1, 91)))
     )
-    held = working_state.bounded(whole)
+    held = working_state.trim_to_tokens(whole)
 
     assert 0 < len(held.completed_steps) < 90
     assert held.sources.completed_steps[-1] == 90
-    assert all(f"step {seq - 1} " in text for text, seq in working_state.items(held, "completed_steps"))
+    assert all(f"step {seq - 1} " in text for text, seq in working_state.state_items(held, "completed_steps"))
 
 
 def test_the_task_goes_on_where_only_the_plan_moved() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from reverie.consolidate import decide
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.preferences import standing
+from reverie.distill.extractive.preferences import preference_sentence
 from reverie.models import Candidate, Keep, Memory, MemoryType, Skip, Tier
 from support.thread import Thread
 
@@ -43,7 +43,7 @@ def learnt(thread: Thread, kind: MemoryType = MemoryType.PREFERENCE) -> list[Can
 )
 def test_standing_wishes_are_told_in_the_third_person(said: str, wish: str) -> None:
     """With as few of the person's words as say it."""
-    assert standing(said) == wish
+    assert preference_sentence(said) == wish
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_standing_wishes_are_told_in_the_third_person(said: str, wish: str) -> N
 )
 def test_what_is_wanted_once_is_no_wish(said: str) -> None:
     """Rollbacks, answers, questions, complaints, pointing back, and orders about the thing at hand."""
-    assert standing(said) == ""
+    assert preference_sentence(said) == ""
 
 
 def test_a_wish_inside_a_longer_message_is_found() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from reverie.errors import ValidationError
 from reverie.importers import plan_chunk
-from reverie.importers.claude_code import is_command, line_of, parse_line, raw_bytes, read_line
+from reverie.importers.claude_code import is_command, json_object_of, parse_line, raw_bytes, read_line
 from reverie.importers.jsonline import DEPTH_MAX
 from reverie.models import Entry, EntryKind
 from support.shared import shared
@@ -30,7 +30,7 @@ def check(value: dict[str, Any], kind: EntryKind) -> Entry:
     """A line is of this kind, nothing is reported, and it can be put together again."""
     entry, problem = read_line(orjson.dumps(value), 7)
     assert (entry.kind, problem, entry.line) == (kind, None, 7)
-    assert line_of(entry) == value
+    assert json_object_of(entry) == value
     return entry
 
 
@@ -124,7 +124,7 @@ def test_a_reply_has_its_parts_in_their_fields() -> None:
 )
 def test_fields_of_odd_shape_stay_where_they_were(value: dict[str, Any]) -> None:
     """What a field cannot hold is not moved, so the line is still the same line."""
-    assert line_of(parse_line(orjson.dumps(value), 1)) == value
+    assert json_object_of(parse_line(orjson.dumps(value), 1)) == value
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_half_a_surrogate_pair_is_replaced_and_reported() -> None:
     assert entry.extra == {"\ufffd": [1, -2, 1.5, True, None, 1e20]}
     assert problem is not None
     assert (problem.line, "U+FFFD" in problem.why) == (3, True)
-    assert orjson.loads(orjson.dumps(line_of(entry))) == line_of(entry)
+    assert orjson.loads(orjson.dumps(json_object_of(entry))) == json_object_of(entry)
 
 
 @pytest.mark.parametrize(
@@ -228,13 +228,13 @@ def test_what_is_no_time_is_reported_and_stays(given: Any) -> None:
     assert (entry.kind, entry.at) == (EntryKind.SPEECH, None)
     assert problem is not None
     assert "is not a time" in problem.why
-    assert line_of(entry) == value
+    assert json_object_of(entry) == value
 
 
 def test_a_bad_line_has_no_json() -> None:
     """Asking for it is a mistake with a way out."""
     with pytest.raises(ValidationError, match="line 9") as caught:
-        line_of(parse_line(b"hello", 9))
+        json_object_of(parse_line(b"hello", 9))
     assert caught.value.hint
 
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
-from reverie.importers import ChunkPlan, Inside, files
-from reverie.importers.gunzip import Gunzip
+from reverie.importers import ChunkPlan, PartialLine, files
+from reverie.importers.files import Gunzip
 from reverie.models import EntryKind
 from support.transcripts import Transcript
 
@@ -42,7 +42,7 @@ def talk(lines: int, *, width: int = 10) -> bytes:
 def check_refused(path: Path, error: type[ReverieError], said: str) -> None:
     """Opening it fails at once with this error, which says what to do."""
     with pytest.raises(error, match=said) as caught:
-        list(files.plans(path))
+        list(files.read_chunks(path))
     assert caught.value.hint
 
 
@@ -54,11 +54,11 @@ def test_a_transcript_is_read_plain_or_gzipped(
     data = talk(50)
     path = tmp_path / "odd.name"
     path.write_bytes(gzip.compress(data) if packed else data)
-    whole = list(files.entries(path))
+    whole = list(files.read_entries(path))
     assert [(entry.seq, entry.line) for entry in whole] == [(number, number) for number in range(1, 51)]
     for size in (1, 7, 100, 4096):
         monkeypatch.setattr(files, "CHUNK_BYTES", size)
-        assert list(files.entries(path, tokens=False)) == [replace(entry, tokens=0) for entry in whole]
+        assert list(files.read_entries(path, tokens=False)) == [replace(entry, tokens=0) for entry in whole]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -67,22 +67,22 @@ def test_reading_goes_on_where_it_stopped(tmp_path: Path, *, packed: bool) -> No
     data = talk(6)
     path = tmp_path / "s.jsonl"
     seen: list[Entry] = []
-    offset, line, inside = 0, 1, Inside.NOTHING
+    offset, line, inside = 0, 1, PartialLine.NOTHING
     for size in (0, 10, 300, 300, 700, len(data) - 1, len(data)):
         path.write_bytes(gzip.compress(data[:size]) if packed else data[:size])
-        for plan in files.plans(path, offset=offset, first_line=line, inside=inside):
+        for plan in files.read_chunks(path, offset=offset, first_line=line, inside=inside):
             seen += plan.entries
             offset, line, inside = offset + plan.consumed, line + plan.lines, plan.inside
     path.write_bytes(data)
-    assert [replace(entry, seq=seq) for seq, entry in enumerate(seen, 1)] == list(files.entries(path))
-    assert (offset, line, inside) == (len(data), 7, Inside.NOTHING)
+    assert [replace(entry, seq=seq) for seq, entry in enumerate(seen, 1)] == list(files.read_entries(path))
+    assert (offset, line, inside) == (len(data), 7, PartialLine.NOTHING)
 
 
 def test_an_empty_file_is_an_empty_transcript(tmp_path: Path) -> None:
     """No entries, no trouble."""
     for name, data in (("a.jsonl", b""), ("b.jsonl.gz", gzip.compress(b""))):
         (tmp_path / name).write_bytes(data)
-        assert [plan.entries for plan in files.plans(tmp_path / name)] == [()]
+        assert [plan.entries for plan in files.read_chunks(tmp_path / name)] == [()]
 
 
 def test_a_cut_gzip_stream_gives_what_can_be_read(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_cut_gzip_stream_gives_what_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl.gz"
     for size in (0, 1, 5, 10, 11, 100, 2000, len(packed) - 8, len(packed) - 1):
         path.write_bytes(packed[:size])
-        plans = list(files.plans(path))
+        plans = list(files.read_chunks(path))
         entries = [entry for plan in plans for entry in plan.entries]
         problems = [problem for plan in plans for problem in plan.problems]
         assert all(entry.kind is EntryKind.SPEECH for entry in entries) or size == 1
@@ -111,8 +111,8 @@ def test_a_damaged_gzip_stream_gives_what_stands_before(tmp_path: Path) -> None:
     packed[place + 1] ^= 0xFF
     path = tmp_path / "s.jsonl.gz"
     path.write_bytes(bytes(packed))
-    entries = list(files.entries(path))
-    problems = [problem.why for plan in files.plans(path) for problem in plan.problems]
+    entries = list(files.read_entries(path))
+    problems = [problem.why for plan in files.read_chunks(path) for problem in plan.problems]
     assert len(entries) > 80
     assert "damaged" in problems[-1]
 
@@ -123,7 +123,7 @@ def test_a_wrong_checksum_at_the_end_costs_no_line(tmp_path: Path) -> None:
     packed[-8] ^= 1
     path = tmp_path / "s.jsonl.gz"
     path.write_bytes(bytes(packed))
-    plans = list(files.plans(path))
+    plans = list(files.read_chunks(path))
     assert sum(len(plan.entries) for plan in plans) == 20
     assert "damaged" in plans[-1].problems[0].why
 
@@ -144,7 +144,7 @@ def test_a_bomb_is_stopped_at_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_pat
     path = tmp_path / "bomb.jsonl.gz"
     path.write_bytes(gzip.compress(talk(3) + b"\0" * (64 * 1024 * 1024)))
     tracemalloc.start()
-    plans = list(files.plans(path))
+    plans = list(files.read_chunks(path))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert sum(len(plan.entries) for plan in plans) == 3
@@ -167,7 +167,7 @@ def test_memory_is_that_of_a_piece_not_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(talk(80, width=500_000))
     tracemalloc.start()
-    lines = sum(plan.lines for plan in files.plans(path, tokens=False))
+    lines = sum(plan.lines for plan in files.read_chunks(path, tokens=False))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert lines == 80
@@ -238,20 +238,20 @@ def test_sessions_are_found_under_folders(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     (tmp_path / "folder.jsonl").mkdir()
     (tmp_path / "loop").symlink_to(tmp_path)
-    found = files.discover([tmp_path, tmp_path / "b", tmp_path / "b/notes.md"])
+    found = files.find_transcripts([tmp_path, tmp_path / "b", tmp_path / "b/notes.md"])
     assert found == sorted(tmp_path / name for name in [*wanted, "b/notes.md"])
 
 
 def test_finding_has_a_limit_and_names_what_is_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both say what to do."""
     with pytest.raises(NotFound, match="absent") as absent:
-        files.discover([tmp_path / "absent"])
+        files.find_transcripts([tmp_path / "absent"])
     assert absent.value.hint
     monkeypatch.setattr(files, "FILES_MAX", 1)
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_bytes(b"")
     with pytest.raises(TooLarge, match="more than 1 "):
-        files.discover([tmp_path])
+        files.find_transcripts([tmp_path])
 
 
 @pytest.mark.parametrize(
@@ -269,8 +269,8 @@ def test_whose_file_it_is(tmp_path: Path, name: str, data: bytes, session: str, 
     """By its name where that is a session's, else by its lines; packed or not makes no difference."""
     (tmp_path / name).write_bytes(data)
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
-    known = files.identity(tmp_path / name)
-    assert known == files.identity(tmp_path / f"{name}.gz")
+    known = files.read_identity(tmp_path / name)
+    assert known == files.read_identity(tmp_path / f"{name}.gz")
     assert known == files.Identity(session, agent, len(data), hashlib.sha256(data).hexdigest())
 
 
@@ -280,7 +280,7 @@ def test_a_file_that_grew_is_the_same_and_one_that_was_replaced_is_not(tmp_path:
     for size in (0, 100, files.PREFIX_BYTES, 3 * files.PREFIX_BYTES):
         data = talk(99)
         path.write_bytes(data[:size])
-        known = files.identity(path)
+        known = files.read_identity(path)
         path.write_bytes(data)
         assert files.same_beginning(path, known)
         path.write_bytes(b"x" + data[1:])
@@ -296,11 +296,11 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
     lowest = os.dup(0)
     os.close(lowest)
     for _ in range(20):
-        reading = files.plans(path)
+        reading = files.read_chunks(path)
         next(reading)
         cast("Generator[ChunkPlan]", reading).close()
         with pytest.raises(ValidationError):
-            list(files.plans(tmp_path))
+            list(files.read_chunks(tmp_path))
     again = os.dup(0)
     os.close(again)
     assert again == lowest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.importers import ChunkPlan, Inside, Problem, claude_code, jsonline, plan, plan_chunk
+from reverie.importers import ChunkPlan, PartialLine, Problem, chunks, claude_code, jsonline, plan_chunk
 from reverie.models import EntryKind
 
 ONE, TWO = b'{"role":"user","content":"one"}', b'{"role":"assistant","content":"two"}'
@@ -36,7 +36,7 @@ def test_a_whole_object_without_line_end_waits_unless_nothing_follows() -> None:
     """While more may follow it could be the beginning of something else."""
     assert plan_chunk(ONE, first_line=1, final=False).consumed == 0
     last = plan_chunk(ONE, first_line=1, final=True)
-    assert (last.consumed, last.lines, last.inside) == (len(ONE), 1, Inside.TAKEN)
+    assert (last.consumed, last.lines, last.inside) == (len(ONE), 1, PartialLine.TAKEN)
 
 
 @pytest.mark.parametrize("rest", [b"1", b'"text"', b"[1]", b"hello", b"  ", b"", b"\r"])
@@ -56,15 +56,15 @@ def test_the_end_of_a_taken_line_is_not_another_line(end: bytes) -> None:
         assert (middle.entries, middle.consumed, middle.lines) == ((), cut, 0)
         later = plan_chunk(end[cut:] + TWO + b"\n", first_line=2, final=False, inside=middle.inside)
         assert contents(later) == [(2, "two")]
-        assert (later.lines, later.inside) == (1, Inside.NOTHING)
+        assert (later.lines, later.inside) == (1, PartialLine.NOTHING)
 
 
 def test_words_behind_a_taken_object_are_reported_on_its_line() -> None:
     """Nobody writes so; if somebody does, nothing is dropped in silence."""
-    planned = plan_chunk(b"xyz\n" + TWO + b"\n", first_line=2, final=False, inside=Inside.TAKEN)
+    planned = plan_chunk(b"xyz\n" + TWO + b"\n", first_line=2, final=False, inside=PartialLine.TAKEN)
     assert [(entry.kind, entry.line) for entry in planned.entries] == [(EntryKind.BAD, 1), (EntryKind.SPEECH, 2)]
-    waiting = plan_chunk(b"xyz", first_line=2, final=False, inside=Inside.TAKEN)
-    assert (waiting.consumed, waiting.inside, waiting.lines) == (0, Inside.TAKEN, 0)
+    waiting = plan_chunk(b"xyz", first_line=2, final=False, inside=PartialLine.TAKEN)
+    assert (waiting.consumed, waiting.inside, waiting.lines) == (0, PartialLine.TAKEN, 0)
 
 
 def test_a_bad_line_is_reported_and_the_rest_goes_on() -> None:
@@ -78,7 +78,7 @@ def test_a_bad_line_is_reported_and_the_rest_goes_on() -> None:
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> int:
     """A line limit small enough to try every cut."""
-    for module in (plan, claude_code, jsonline):
+    for module in (chunks, claude_code, jsonline):
         monkeypatch.setattr(module, "LINE_BYTES_MAX", 100)
     monkeypatch.setattr(jsonline, "HEAD_BYTES", 9)
     return 100
@@ -104,15 +104,15 @@ def test_a_line_beyond_the_limit_is_reported_once(limit: int, over: int, end: by
 def test_an_overlong_line_that_never_ends_costs_no_memory(limit: int) -> None:
     """Every further piece of it is consumed at once."""
     first = plan_chunk(b"x" * (limit + 2), first_line=1, final=False)
-    assert (first.consumed, first.lines, first.inside) == (limit + 2, 1, Inside.OVERLONG)
+    assert (first.consumed, first.lines, first.inside) == (limit + 2, 1, PartialLine.OVERLONG)
     more = plan_chunk(b"y" * 500, first_line=2, final=True, inside=first.inside)
-    assert (more.consumed, more.lines, more.inside, more.entries) == (500, 0, Inside.OVERLONG, ())
+    assert (more.consumed, more.lines, more.inside, more.entries) == (500, 0, PartialLine.OVERLONG, ())
 
 
 def test_a_complete_last_line_of_nearly_the_limit_waits(limit: int) -> None:
     """One byte beyond the limit may be half of a line end, so it is decided when more is known."""
     planned = plan_chunk(b"{" + b" " * (limit - 1) + b"}", first_line=1, final=True)
-    assert (planned.consumed, planned.inside) == (0, Inside.NOTHING)
+    assert (planned.consumed, planned.inside) == (0, PartialLine.NOTHING)
 
 
 def test_the_kept_beginning_of_an_overlong_line_ends_at_a_character(limit: int) -> None:

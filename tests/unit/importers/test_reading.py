@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reverie.importers.reading import NO_RESULT, PastSummary, join, past_summaries
+from reverie.importers.messages import NO_RESULT, PastSummary, main_line, past_summaries
 from reverie.models import Entry, EntryKind, Message
 from support.transcripts import Transcript, call, result, stored, text
 
@@ -15,7 +15,7 @@ def no_result(name: str) -> dict[str, Any]:
 
 def check(transcript: Transcript, *expected: tuple[str, Any], verbatim: bool = False) -> list[Message]:
     """The main line is these roles and contents."""
-    messages = join(transcript.entries(), verbatim=verbatim)
+    messages = main_line(transcript.entries(), verbatim=verbatim)
     assert [(message.role, message.content) for message in messages] == list(expected)
     return messages
 
@@ -180,7 +180,7 @@ def test_a_result_without_its_call_becomes_words() -> None:
         ("user", [result("a", "first"), text("second"), picture]),
     )
     assert messages[2].tokens > 1600
-    verbatim = join(talk.entries(), verbatim=True)
+    verbatim = main_line(talk.entries(), verbatim=True)
     assert verbatim[0].content == [result("gone", "it said this")]
 
 
@@ -192,14 +192,14 @@ def test_calls_that_cannot_be_answered_become_words() -> None:
     talk.user([{"type": "tool_result", "content": "x"}])
     talk.assistant(call("a"), call("a", again=1))
     talk.user([result("a")])
-    messages = join(talk.entries())
+    messages = main_line(talk.entries())
     assert messages[0].content[0]["text"].endswith('{"type":"tool_use","name":"Bash","input":{}}')
     assert messages[1].content == [text("x")]
     assert messages[2].content[0] == call("a")
     assert '"again":1' in messages[2].content[1]["text"]
     assert messages[2].tokens > 0
     assert messages[3].content == [result("a")]
-    assert join(talk.entries(), verbatim=True)[0].content == [nameless]
+    assert main_line(talk.entries(), verbatim=True)[0].content == [nameless]
 
 
 def test_a_repeated_line_counts_once() -> None:
@@ -216,7 +216,7 @@ def test_lines_of_a_bare_chat_log() -> None:
     entries = stored(
         b'{"role":"user","content":"a"}\n{"role":"assistant","content":"b"}\n{"role":"assistant","content":"c"}\n'
     )
-    assert [(message.role, message.content) for message in join(entries)] == [
+    assert [(message.role, message.content) for message in main_line(entries)] == [
         ("user", "a"), ("assistant", "b"), ("assistant", "c"),
     ]  # fmt: skip
 
@@ -227,7 +227,7 @@ def test_texts_of_one_reply_given_as_strings_become_blocks() -> None:
         Entry(kind=EntryKind.SPEECH, role="assistant", content=words, reply="m", seq=seq, usage=usage)
         for seq, (words, usage) in enumerate([("a", None), ("", {"n": 1}), ("b", None)], 1)
     ]
-    assert join(lines) == [Message("assistant", [text("a"), text("b")], 1, 3, usage={"n": 1})]
+    assert main_line(lines) == [Message("assistant", [text("a"), text("b")], 1, 3, usage={"n": 1})]
 
 
 def test_compactions_become_past_summaries() -> None:
@@ -253,5 +253,5 @@ def test_compactions_become_past_summaries() -> None:
 
 def test_an_empty_thread_is_an_empty_conversation() -> None:
     """No entries, no messages, no summaries."""
-    assert join([]) == []
+    assert main_line([]) == []
     assert past_summaries([]) == []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reverie.importers.branches import is_prompt, rewound
-from reverie.importers.reading import join
+from reverie.importers.branches import is_prompt, rewound_positions
+from reverie.importers.messages import main_line
 from reverie.models import Entry, EntryKind
 from support.transcripts import Transcript, call, result, text
 
@@ -12,7 +12,7 @@ def check(talk: Transcript, *taken: str) -> None:
     """These words were taken back, all others were not, and none is missing."""
     entries = talk.entries()
     words = {str(entry.content): entry for entry in entries if entry.kind is EntryKind.SPEECH}
-    marked = {str(message.content): message.rewound for message in join(entries, verbatim=True)}
+    marked = {str(message.content): message.rewound for message in main_line(entries, verbatim=True)}
     assert marked.keys() == words.keys()
     assert {shown for shown, is_rewound in marked.items() if is_rewound} == {str(x) for x in taken}
 
@@ -216,7 +216,7 @@ def test_a_reply_taken_back_does_not_take_results_of_another() -> None:
     talk.user("q3", parent=point)
     talk.assistant(text("more"), reply="m")
     talk.user([result("a")])
-    messages = join(talk.entries(), verbatim=True)
+    messages = main_line(talk.entries(), verbatim=True)
     shown = [f"{message.role} {message.rewound}" for message in messages]
     assert shown == ["assistant False", "user True", "assistant True", "user False", "assistant False", "user False"]
 
@@ -228,7 +228,7 @@ def test_a_branch_of_hundred_thousand_lines_is_walked_without_recursion() -> Non
         for number in range(100_000)
     ]
     back = Entry(kind=EntryKind.SPEECH, role="user", content="q", id="back", parent="0")
-    assert rewound([*chain, back]) == frozenset(range(1, 100_000))
+    assert rewound_positions([*chain, back]) == frozenset(range(1, 100_000))
 
 
 def test_what_a_prompt_is() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from reverie.importers.token_count import IMAGE_TOKENS, message_tokens, weigh
+from reverie.importers.token_count import IMAGE_TOKENS, message_tokens, with_token_counts
 from reverie.models import Entry, EntryKind
 from reverie.tokens import count
 
@@ -44,11 +44,11 @@ def test_what_a_message_weighs(content: Any, pieces: list[str], flat: int) -> No
     assert message_tokens(content) == expected
     alone = Entry(kind=EntryKind.SPEECH, content=content)
     other = Entry(kind=EntryKind.SPEECH, content="between")
-    assert [entry.tokens for entry in weigh([other, alone, other])] == [1, expected, 1]
+    assert [entry.tokens for entry in with_token_counts([other, alone, other])] == [1, expected, 1]
 
 
 def test_nothing_else_changes() -> None:
     """An entry without content stays the entry it was."""
     entry = Entry(kind=EntryKind.OTHER, extra=orjson.loads(b'{"type":"x"}'))
-    assert weigh([entry]) == [entry]
-    assert weigh([]) == []
+    assert with_token_counts([entry]) == [entry]
+    assert with_token_counts([]) == []

@@ -9,8 +9,8 @@ from reverie.distill import summary
 from reverie.distill.extractive import excerpt_ranking, lines, trace
 from reverie.distill.extractive.digest import digest
 from reverie.distill.extractive.memories import candidates
-from reverie.distill.extractive.sections import sections
-from reverie.distill.extractive.thread_facts import tell
+from reverie.distill.extractive.sections import summary_sections
+from reverie.distill.extractive.thread_facts import gather_facts
 from reverie.distill.extractive.working_state import working_state
 from reverie.models import Distillation
 
@@ -29,7 +29,7 @@ class Extractive:
 
     def working_state(self, messages: Sequence[Message], previous: WorkingState | None = None) -> WorkingState:
         """Tier 1, at most 500 tokens when rendered."""
-        return working_state(tell(trace.read(messages)), previous)
+        return working_state(gather_facts(trace.read_trace(messages)), previous)
 
     def distill(
         self,
@@ -42,14 +42,14 @@ class Extractive:
         summary_tokens: int = 5_000,
     ) -> Distillation:
         """Summary, passages, state and digest of `messages`; those from `tail_from_seq` on stay in context."""
-        found = trace.read(messages)
-        story = tell(found)
-        packed = summary.pack(number, sections(story, previous.summary if previous else None), summary_tokens)
+        found = trace.read_trace(messages)
+        story = gather_facts(found)
+        packed = summary.pack(number, summary_sections(story, previous.summary if previous else None), summary_tokens)
         kept = [line for section in packed.sections.values() for line in section]
         return Distillation(
             summary=packed,
-            passages=excerpt_ranking.rank(
-                list(lines.lines(found)),
+            passages=excerpt_ranking.rank_excerpts(
+                list(lines.candidate_lines(found)),
                 asked=found.said("user"),
                 stays=kept,
                 tail_from_seq=tail_from_seq,
@@ -68,8 +68,8 @@ class Extractive:
         at: str | None = None,
     ) -> tuple[Candidate, ...]:
         """Proposed memories of `messages`, of whole `files` and of `working_memory`; episodes last."""
-        return candidates(tell(trace.read(messages)), files, working_memory, at)
+        return candidates(gather_facts(trace.read_trace(messages)), files, working_memory, at)
 
     def digest(self, messages: Sequence[Message], previous: str = "") -> str:
         """The running thread digest, at most 500 tokens."""
-        return digest(tell(trace.read(messages)), previous)
+        return digest(gather_facts(trace.read_trace(messages)), previous)

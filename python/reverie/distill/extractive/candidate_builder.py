@@ -6,7 +6,7 @@ import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive.prose import names, one_line
+from reverie.distill.extractive.prose import one_line, specific_names
 from reverie.models import Candidate
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from reverie.models import MemoryType
 
-__all__ = ["dated", "distinct", "made", "stem", "tags_of"]
+__all__ = ["build_candidate", "file_tag", "tags_of", "with_absolute_dates", "without_duplicates"]
 
 _MAX_OF_TYPE = 15
 _MAX_TAGS = 5
@@ -26,7 +26,7 @@ _WORD = re.compile(r"[a-z0-9_]{3,}")
 _COMMIT = re.compile(r"^[0-9a-f]{7,40}$")
 
 
-def made(
+def build_candidate(
     kind: MemoryType, content: str, at: str | None, seqs: Sequence[int], *tags: str, about_user: bool = False
 ) -> Candidate:
     """A candidate whose content is one line, read from the entries `seqs`; `tags` come before those of its names."""
@@ -40,7 +40,7 @@ def made(
     )
 
 
-def dated(text: str, at: str | None) -> str:
+def with_absolute_dates(text: str, at: str | None) -> str:
     """`text` with words such as yesterday replaced by the day they meant, and the day it was said at its end."""
     day = _day(at)
     if day is None:
@@ -49,7 +49,7 @@ def dated(text: str, at: str | None) -> str:
     return fixed if day.isoformat() in fixed else f"{fixed.rstrip('.')} ({day.isoformat()})."
 
 
-def distinct(found: Iterable[Candidate], limit: int = _MAX_OF_TYPE) -> list[Candidate]:
+def without_duplicates(found: Iterable[Candidate], limit: int = _MAX_OF_TYPE) -> list[Candidate]:
     """The first of those that say the same, at most `limit`."""
     kept: list[tuple[Candidate, set[str]]] = []
     for candidate in found:
@@ -69,11 +69,11 @@ def _same(words: set[str], other: set[str]) -> bool:
 
 def tags_of(text: str, *more: str) -> tuple[str, ...]:
     """Lowercase tags: `more` first, then the names in `text`, at most five."""
-    stems = [stem(name) for name in names(text) if not _COMMIT.match(name)]
+    stems = [file_tag(name) for name in specific_names(text) if not _COMMIT.match(name)]
     return tuple(tag for tag in dict.fromkeys([*more, *stems]) if 2 < len(tag) <= 30)[:_MAX_TAGS]
 
 
-def stem(path: str) -> str:
+def file_tag(path: str) -> str:
     """The last part of a path without its suffix, as a tag: lowercase letters, digits and hyphens."""
     last = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return re.sub(r"[^a-z0-9]+", "-", last.lower()).strip("-")

@@ -12,9 +12,9 @@ from reverie.distill.extractive.prose import clip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.distill.extractive.trace import Call
+    from reverie.distill.extractive.trace import ToolCall
 
-__all__ = ["Commit", "Purpose", "Run", "commits", "messages", "pull_requests", "runs"]
+__all__ = ["Commit", "Purpose", "Run", "command_runs", "commits", "message_texts", "pull_requests"]
 
 
 class Purpose(Enum):
@@ -90,7 +90,7 @@ _TELLING = re.compile(
 )
 
 
-def runs(calls: Sequence[Call]) -> list[Run]:
+def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
     """Every shell command with its purpose and outcome, oldest first."""
     found = []
     for call in calls:
@@ -113,7 +113,7 @@ def runs(calls: Sequence[Call]) -> list[Run]:
     return found
 
 
-def commits(calls: Sequence[Call], before: Sequence[Commit] = ()) -> list[Commit]:
+def commits(calls: Sequence[ToolCall], before: Sequence[Commit] = ()) -> list[Commit]:
     """Every commit whose making was confirmed by git, oldest first; an amended one replaces the one before it.
 
     `before` are those that were made earlier.
@@ -130,7 +130,7 @@ def commits(calls: Sequence[Call], before: Sequence[Commit] = ()) -> list[Commit
     return found
 
 
-def messages(command: str) -> list[str]:
+def message_texts(command: str) -> list[str]:
     """The texts that a command hands over: here-documents, and quoted texts of more than one line or many words.
 
     Who signed a commit is no part of what it says.
@@ -145,7 +145,7 @@ def messages(command: str) -> list[str]:
     return found
 
 
-def pull_requests(calls: Sequence[Call]) -> list[tuple[str, int]]:
+def pull_requests(calls: Sequence[ToolCall]) -> list[tuple[str, int]]:
     """Addresses of the pull requests that were opened, each with where."""
     found: dict[str, int] = {}
     for call in calls:
@@ -155,7 +155,7 @@ def pull_requests(calls: Sequence[Call]) -> list[tuple[str, int]]:
     return list(found.items())
 
 
-def _has_failed(call: Call, purpose: Purpose) -> bool:
+def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
     """By the client's word and the exit code; a test or build piped through `head` also by what it printed."""
     if call.failed:
         return "[Request interrupted" not in call.result and "doesn't want to proceed" not in call.result

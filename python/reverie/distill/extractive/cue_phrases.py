@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 __all__ = [
-    "about_to",
     "is_acknowledgement",
     "is_approval",
     "is_brief",
@@ -14,18 +13,19 @@ __all__ = [
     "is_failure",
     "is_finding",
     "is_imminent",
+    "is_informative",
     "is_intent",
     "is_lasting",
+    "is_next_step",
     "is_offer",
     "is_outcome",
     "is_preference",
     "is_question",
     "is_settled",
     "is_statement",
-    "is_telling",
+    "is_uninformative",
     "opens_task",
-    "says_little",
-    "says_next",
+    "stated_intent",
 ]
 
 
@@ -210,7 +210,7 @@ def is_outcome(sentence: str) -> bool:
     return _OUTCOME.search(sentence) is not None and not is_question(sentence)
 
 
-def says_next(sentence: str) -> bool:
+def is_next_step(sentence: str) -> bool:
     """Whether something is said to be left to do."""
     return _NEXT.search(sentence) is not None
 
@@ -220,7 +220,7 @@ def is_statement(sentence: str) -> bool:
     return _ANNOUNCEMENT.match(sentence) is None and len(sentence.split()) > _MIN_WORDS and not is_question(sentence)
 
 
-def is_telling(sentence: str) -> bool:
+def is_informative(sentence: str) -> bool:
     """Whether something is said to be done, found out, decided or broken."""
     return any(test(sentence) for test in (is_outcome, is_failure, is_finding, is_decision))
 
@@ -245,13 +245,13 @@ def is_imminent(sentence: str) -> bool:
     return _IMMINENT.search(sentence) is not None or is_question(sentence)
 
 
-def about_to(sentence: str) -> str:
+def stated_intent(sentence: str) -> str:
     """What an agent says it is going to do at once; empty where it says no such thing."""
     found = _ABOUT_TO.match(sentence) or _NOW_DOING.match(sentence)
     return found["what"].rstrip(" :.…") if found else ""
 
 
-def only_points(doing: str) -> bool:
+def is_only_pointer(doing: str) -> bool:
     """Whether an intent names nothing by itself, as "fix this" does."""
     return _POINTING.fullmatch(doing) is not None
 
@@ -279,7 +279,7 @@ def is_brief(text: str) -> bool:
     return len(text.split()) <= _BRIEF_WORDS and not is_question(text) and _NAME.search(text) is None
 
 
-def says_little(text: str) -> bool:
+def is_uninformative(text: str) -> bool:
     """Whether words of a person mean nothing by themselves: housekeeping, or a few that only point back."""
     words = len(text.split())
     if words <= _MIN_WORDS and (_POINTS_BACK.search(text) or not _TELLING.search(text)):
@@ -294,7 +294,7 @@ def opens_task(text: str) -> bool:
     A yes, a correction, an addition, a plain question, a choice between ways of doing it (let's use the other),
     housekeeping (commit, push, run the linter) and a few words that only point back (fix it up) or name nothing do not.
     """
-    if is_approval(text) or is_acknowledgement(text) or says_little(text) or is_brief(text):
+    if is_approval(text) or is_acknowledgement(text) or is_uninformative(text) or is_brief(text):
         return False
     if _FOLLOW_UP.match(text) or _CHOICE.match(text.strip()) or _AGREEMENT.match(text):
         return False

@@ -9,10 +9,10 @@ from reverie import tokens
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.prose import clip, first_sentence
-from reverie.distill.extractive.sections import tone
+from reverie.distill.extractive.sections import tone_lines
 
 if TYPE_CHECKING:
-    from reverie.distill.extractive.thread_facts import Story
+    from reverie.distill.extractive.thread_facts import ThreadFacts
 
 __all__ = ["MAX_TOKENS", "digest"]
 
@@ -23,7 +23,7 @@ _TOPIC = "- Worked on: "
 _WISH = "- Wishes: "
 
 
-def digest(story: Story, previous: str = "") -> str:
+def digest(story: ThreadFacts, previous: str = "") -> str:
     """At most 500 tokens, one fact a line; topics and wishes of `previous` stay until newer ones push them out."""
     if not story.requests:
         return previous
@@ -36,13 +36,13 @@ def digest(story: Story, previous: str = "") -> str:
     before = previous.split("\n")
     wishes = _newest([line for line in before if line.startswith(_WISH)] + wishes, _MAX_WISHES)
     topics = _newest([line for line in before if line.startswith(_TOPIC)] + topics, _MAX_TOPICS)
-    lines = [*(f"- {line}" for line in tone(story)[:2]), *_usual(story), *wishes]
+    lines = [*(f"- {line}" for line in tone_lines(story)[:2]), *_usual(story), *wishes]
     while topics and tokens.count("\n".join([*lines, *topics])) > MAX_TOKENS:
         topics.pop(0)
     return tokens.truncate("\n".join([*lines, *topics]), MAX_TOKENS)
 
 
-def _usual(story: Story) -> list[str]:
+def _usual(story: ThreadFacts) -> list[str]:
     """The kinds of file edited and the checks run, where there are any."""
     lines = []
     kinds = Counter(path.rsplit(".", 1)[-1] for path in story.edited if "." in path.rsplit("/", 1)[-1])

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases
-from reverie.distill.extractive.candidate_builder import stem
+from reverie.distill.extractive.candidate_builder import file_tag
 from reverie.distill.extractive.commands import Purpose
-from reverie.distill.extractive.prose import clip, names, one_line, sentences
+from reverie.distill.extractive.prose import clip, one_line, sentences, specific_names
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reverie.distill.extractive.commands import Commit
-    from reverie.distill.extractive.thread_facts import Mark, Story
-    from reverie.distill.extractive.trace import Said
+    from reverie.distill.extractive.thread_facts import KeySentence, ThreadFacts
+    from reverie.distill.extractive.trace import Utterance
 
-__all__ = ["episodes", "summary_of"]
+__all__ = ["episodes", "short_summary"]
 
 _MAX_WORDS = 10
 _LONG = 400
@@ -41,12 +41,12 @@ _PREFIX = re.compile(r"^(?:feat|fix|docs?|chore|refactor|test|perf|build|ci|styl
 class _Task:
     """What was asked, and the stretch of the thread that served it: from `first` up to, not including, `end`."""
 
-    request: Said
+    request: Utterance
     first: int
     end: int
 
 
-def episodes(story: Story, at: str | None) -> list[Candidate]:
+def episodes(story: ThreadFacts, at: str | None) -> list[Candidate]:
     """Finished tasks, oldest first: files were edited, and a commit or passing checks closed them."""
     found = []
     for task in _tasks(story.requests):
@@ -56,7 +56,7 @@ def episodes(story: Story, at: str | None) -> list[Candidate]:
     return found
 
 
-def summary_of(title: str) -> str:
+def short_summary(title: str) -> str:
     """`title` in at most ten words, small words left out first."""
     words = _PREFIX.sub("", one_line(title)).rstrip(".").split()
     if len(words) > _MAX_WORDS:
@@ -64,14 +64,14 @@ def summary_of(title: str) -> str:
     return " ".join(words[:_MAX_WORDS])
 
 
-def _tasks(requests: Sequence[Said]) -> list[_Task]:
+def _tasks(requests: Sequence[Utterance]) -> list[_Task]:
     """A task opens with a request that is neither housekeeping nor a yes, and takes in what follows it."""
     openers = [said for said in requests if cue_phrases.opens_task(said.text)]
     ends = [*(said.seq for said in openers[1:]), 2**62][: len(openers)]
     return [_Task(said, said.seq, end) for said, end in zip(openers, ends, strict=True)]
 
 
-def _episode(task: _Task, story: Story, at: str | None) -> Candidate | None:
+def _episode(task: _Task, story: ThreadFacts, at: str | None) -> Candidate | None:
     edited = tuple(
         dict.fromkeys(
             story.trace.relative(call.path)
@@ -88,14 +88,14 @@ def _episode(task: _Task, story: Story, at: str | None) -> Candidate | None:
         for run in story.runs
     )
     outcomes = [mark for mark in story.outcomes if _within(task, mark.seq)]
-    reported = any(names(mark.text) for mark in outcomes)
+    reported = any(specific_names(mark.text) for mark in outcomes)
     if not edited or not (commits or (checked and reported)):
         return None
     when = (commits[-1].at if commits else None) or task.request.at or at
     title = _title(task, commits)
     problem = clip(" ".join(sentences(task.request.text)[:3]) or task.request.text, _LONG)
     fields = [
-        ("Summary", summary_of(title)),
+        ("Summary", short_summary(title)),
         ("Date", (when or "")[:10]),
         ("Problem" if _PROBLEM.search(problem) else "Task", problem),
         ("Solution", _solution(commits, outcomes, edited)),
@@ -128,29 +128,31 @@ def _title(task: _Task, commits: Sequence[Commit]) -> str:
     return title[:1].upper() + title[1:]
 
 
-def _solution(commits: Sequence[Commit], outcomes: Sequence[Mark], edited: Sequence[str]) -> str:
+def _solution(commits: Sequence[Commit], outcomes: Sequence[KeySentence], edited: Sequence[str]) -> str:
     """What was committed and what the agent reported; the files where neither says enough."""
     said = [f"{commit.subject} ({commit.sha})" for commit in commits[:4]]
-    specific = [mark.text for mark in outcomes if names(mark.text) and not mark.text.endswith(":")]
+    specific = [mark.text for mark in outcomes if specific_names(mark.text) and not mark.text.endswith(":")]
     text = "; ".join(dict.fromkeys([*said, *(text.rstrip(".") for text in specific[-3:])]))
     return clip(f"{text}. Files: {', '.join(edited[:6])}" if text else f"Edited {', '.join(edited[:6])}", 2 * _LONG)
 
 
-def _lesson(task: _Task, story: Story) -> str:
+def _lesson(task: _Task, story: ThreadFacts) -> str:
     """Why a failure happened, else what was found out, else what the person corrected."""
     for fix in story.fixes:
         if _within(task, fix.passed.seq) and fix.why:
             return clip(fix.why, _LONG)
     for marks in (story.findings, story.corrections):
-        telling = [mark.text for mark in _of(task, marks) if names(mark.text) and not mark.text.endswith((":", "?"))]
+        telling = [
+            mark.text for mark in _of(task, marks) if specific_names(mark.text) and not mark.text.endswith((":", "?"))
+        ]
         if telling:
             return clip(telling[-1], _LONG)
     return ""
 
 
-def _of(task: _Task, marks: Iterable[Mark]) -> list[Mark]:
+def _of(task: _Task, marks: Iterable[KeySentence]) -> list[KeySentence]:
     return [mark for mark in marks if _within(task, mark.seq)]
 
 
 def _tags(edited: Sequence[str]) -> tuple[str, ...]:
-    return tuple(tag for tag in dict.fromkeys(stem(path) for path in edited) if len(tag) > 2)[:5]
+    return tuple(tag for tag in dict.fromkeys(file_tag(path) for path in edited) if len(tag) > 2)[:5]

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from reverie import tokens
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.lines import Line, Source
-from reverie.distill.extractive.prose import names
-from reverie.distill.extractive.scoring import worths
-from reverie.distill.novelty import fullness, words_of
+from reverie.distill.extractive.prose import specific_names
+from reverie.distill.extractive.scoring import name_weights
+from reverie.distill.novelty import content_words, line_weight
 from reverie.models import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reverie.distill.extractive.trace import Said
+    from reverie.distill.extractive.trace import Utterance
 
-__all__ = ["Seen", "pick", "rank"]
+__all__ = ["Coverage", "pick_lines", "rank_excerpts"]
 
 _REQUESTS = 6  # of the person's last messages are kept word for word
 _REQUEST_LENGTH = 640  # characters of each
@@ -52,10 +52,10 @@ _ANNOUNCEMENT = re.compile(
 )
 
 
-def rank(
+def rank_excerpts(
     found: Sequence[Line],
     *,
-    asked: Sequence[Said],
+    asked: Sequence[Utterance],
     stays: Sequence[str],
     tail_from_seq: int,
     budget: int,
@@ -68,11 +68,11 @@ def rank(
     context that stays.
     """
     words = [line for line in _in_own_words(asked) if line.seq < tail_from_seq]
-    seen = Seen()
+    seen = Coverage()
     for text in (*stays, *(line.text for line in words)):
         for piece in text.split("\n"):
-            seen.add(piece, names(piece))
-    on_line = {text: names(text) for text in dict.fromkeys(line.text for line in found)}
+            seen.add(piece, specific_names(piece))
+    on_line = {text: specific_names(text) for text in dict.fromkeys(line.text for line in found)}
     named = [on_line[line.text] for line in found]
     pool: dict[str, Line] = {}
     oldest = words[-1].seq if words else tail_from_seq
@@ -87,14 +87,14 @@ def rank(
         if cost <= budget:
             kept.append((line, cost))
             budget -= cost
-    kept += pick([(line, on_line[line.text]) for line in pool.values()], worths(found, named), seen, budget)
+    kept += pick_lines([(line, on_line[line.text]) for line in pool.values()], name_weights(found, named), seen, budget)
     return tuple(
         Passage(text=line.text, seq=line.seq, rank=rank, tokens=cost, origin=line.origin, place=line.order)
         for rank, (line, cost) in enumerate(kept)
     )
 
 
-def _in_own_words(asked: Sequence[Said]) -> list[Line]:
+def _in_own_words(asked: Sequence[Utterance]) -> list[Line]:
     """The last things that the person said, newest first, each as one piece."""
     return [Line(_shortened(said.text), "The user", Source.USER, said.seq, 0) for said in reversed(asked[-_REQUESTS:])]
 
@@ -107,7 +107,7 @@ def _shortened(text: str) -> str:
 
 
 @dataclass(slots=True)
-class Seen:
+class Coverage:
     """What stands in the lines chosen so far: names by mention and by explanation, and words of talk."""
 
     mentioned: dict[str, int] = field(default_factory=dict)
@@ -139,8 +139,8 @@ class _Candidate:
     taken: bool = False
 
 
-def pick(
-    pool: Sequence[tuple[Line, Sequence[str]]], worth: Mapping[str, float], seen: Seen, budget: int
+def pick_lines(
+    pool: Sequence[tuple[Line, Sequence[str]]], worth: Mapping[str, float], seen: Coverage, budget: int
 ) -> list[tuple[Line, int]]:
     """Lines with their tokens, the best for its tokens first. What was `seen` is worth less.
 
@@ -157,7 +157,7 @@ class _Picker:
     Nothing else can make it worth more.
     """
 
-    def __init__(self, pool: Sequence[tuple[Line, Sequence[str]]], worth: Mapping[str, float], seen: Seen) -> None:
+    def __init__(self, pool: Sequence[tuple[Line, Sequence[str]]], worth: Mapping[str, float], seen: Coverage) -> None:
         self._worth = worth
         self._seen = seen
         self._candidates = _candidates(pool)
@@ -166,7 +166,7 @@ class _Picker:
             self._by_origin.setdefault(line.origin, []).append(index)
         headings = tokens.count_many([f"\n[{origin}]\n" for origin in self._by_origin])
         self._heading = dict(zip(self._by_origin, headings, strict=True))
-        self._entitled = {origin: names(origin) for origin in self._by_origin}
+        self._entitled = {origin: specific_names(origin) for origin in self._by_origin}
         self._opened: set[str] = set()
         self._heap = [(-self._value(index), index) for index, each in enumerate(self._candidates) if _says(each)]
         heapq.heapify(self._heap)
@@ -233,7 +233,7 @@ def _candidates(pool: Sequence[tuple[Line, Sequence[str]]]) -> list[_Candidate]:
 def _candidate(line: Line, mentioned: Sequence[str], cost: int, recent: float) -> _Candidate:
     explained = _explained(line.text, mentioned)
     if line.source in {Source.AGENT, Source.USER}:
-        words = words_of(line.text)
+        words = content_words(line.text)
         by_word = _WORD * (_AGED + (1 - _AGED) * recent) * _weight(line, len(words))
         return _Candidate(line, cost, mentioned, explained, words, 1.0, by_word)
     kind = _DECLARED if _DECLARATION.match(line.text) else 1.0 if explained else _BARE
@@ -242,12 +242,12 @@ def _candidate(line: Line, mentioned: Sequence[str], cost: int, recent: float) -
 
 def _weight(line: Line, words: int) -> float:
     """How much more than its words alone a line of talk says, or how much less."""
-    weight = fullness(words)
+    weight = line_weight(words)
     if line.opens:
         weight *= _OPENS
     if _ANNOUNCEMENT.match(line.text):
         weight *= _ANNOUNCED
-    return weight * _TELLING if cue_phrases.is_telling(line.text) else weight
+    return weight * _TELLING if cue_phrases.is_informative(line.text) else weight
 
 
 def _explained(text: str, mentioned: Sequence[str]) -> tuple[str, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive.candidate_builder import stem
+from reverie.distill.extractive.candidate_builder import file_tag
 from reverie.distill.extractive.prose import clip, sentences, word_count
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["knowledge"]
+__all__ = ["file_memories"]
 
 _MAX_OF_FILE = 12
 _HEADING = re.compile(r"^(#{1,3})\s+(.+?)\s*#*$")
@@ -34,7 +34,7 @@ _ADVICE = re.compile(r"^(?:avoid|never|do not|don'?t|beware)\b|\b(?:pitfall|gotc
 _STEPS = re.compile(r"^\s*1[.)]\s+\S", re.MULTILINE)
 
 
-def knowledge(files: Mapping[str, str], at: str | None) -> Iterator[Candidate]:
+def file_memories(files: Mapping[str, str], at: str | None) -> Iterator[Candidate]:
     """Memories out of `files` (path → whole content), by path; what a file says, never that it was written."""
     for path in sorted(files):
         found = (
@@ -45,7 +45,7 @@ def knowledge(files: Mapping[str, str], at: str | None) -> Iterator[Candidate]:
 
 
 def _from_prose(path: str, text: str, at: str | None) -> Iterator[Candidate]:
-    for trail, body in _sections(text, stem(path)):
+    for trail, body in _sections(text, file_tag(path)):
         if _STEPS.search(body):
             steps = [clip(step, 120) for step in re.findall(r"^\s*\d+[.)]\s+(.+)$", body, re.MULTILINE)]
             yield _made(MemoryType.PROCEDURE, f"{trail}: {' → '.join(steps[:8])} (from {path})", path, at)
@@ -86,5 +86,5 @@ def _from_code(path: str, text: str, at: str | None) -> Iterator[Candidate]:
 
 
 def _made(kind: MemoryType, content: str, path: str, at: str | None) -> Candidate:
-    tag = stem(path)
+    tag = file_tag(path)
     return Candidate(type=kind, content=content, tags=(tag,) if tag else (), at=at, provenance={"path": path})

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import commands, cue_phrases, trace
 from reverie.distill.extractive.commands import Commit, Purpose, Run
 from reverie.distill.extractive.prose import clip, first_sentence
-from reverie.distill.extractive.thread_facts import Answer, Mark, Story, proposal, substantial, tell
-from reverie.distill.extractive.todo_list import Plan
-from reverie.distill.extractive.trace import Call, Interrupted, Said, Trace, folders_of, root_of
+from reverie.distill.extractive.thread_facts import (
+    AnsweredQuestion,
+    KeySentence,
+    ThreadFacts,
+    gather_facts,
+    proposal_in,
+    substantial_requests,
+)
+from reverie.distill.extractive.todo_list import TodoList
+from reverie.distill.extractive.trace import (
+    EDITS,
+    READS,
+    Interrupted,
+    ToolCall,
+    Trace,
+    Utterance,
+    folder_counts,
+    project_root,
+)
 from reverie.distill.extractive.working_state import working_state
 
 if TYPE_CHECKING:
@@ -18,19 +34,16 @@ if TYPE_CHECKING:
 
     from reverie.models import Message, WorkingState
 
-__all__ = ["EDITS", "READS", "Files", "Gist"]
+__all__ = ["FileUse", "ThreadFold"]
 
 _FEW = 24  # of whatever a state shows the newest of: it shows fewer
 _LONG = 4_000  # characters of a request; of a longer one the beginning and the end are kept
 _END = 400
 _COMMAND = 400  # characters
 
-EDITS: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
-READS: Final = frozenset({"Read", "NotebookRead"})
-
 
 @dataclass(slots=True)
-class Files:
+class FileUse:
     """Paths as the agent wrote them, those used last at the end.
 
     `folders` tells how often a file in each was called for, `used` the entry of each file's last use.
@@ -41,10 +54,10 @@ class Files:
     touched: dict[str, None] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
 
-    def follow(self, calls: Iterable[Call]) -> None:
+    def follow(self, calls: Iterable[ToolCall]) -> None:
         """Takes in the calls that came next."""
         calls = list(calls)
-        for folder, times in folders_of(calls).items():
+        for folder, times in folder_counts(calls).items():
             self.folders[folder] = self.folders.get(folder, 0) + times
         for call in calls:
             if not call.path or call.failed:
@@ -61,12 +74,12 @@ class Files:
         Before those edited last stand others of the touched ones that were ever edited. The trace has a call for the
         last use of each.
         """
-        trace = Trace((), root_of(self.folders))
+        trace = Trace((), project_root(self.folders))
         touched = _last(self.touched, trace, number)
         edited = _last(self.edited, trace, number)
         earlier = [path for path in touched if path not in edited and not _names(path, trace).isdisjoint(self.edited)]
         paths = dict.fromkeys((*touched, *edited))
-        calls = tuple(Call("Read", {"file_path": path}, self._used(path, trace), None) for path in paths)
+        calls = tuple(ToolCall("Read", {"file_path": path}, self._used(path, trace), None) for path in paths)
         return Trace((), trace.root, calls=calls), (*earlier, *edited), touched
 
     def _used(self, path: str, trace: Trace) -> int:
@@ -93,7 +106,7 @@ def _names(path: str, trace: Trace) -> set[str]:
 
 
 @dataclass(slots=True)
-class Gist:
+class ThreadFold:
     """A thread as far as it was followed, without what no state will show; it can be written down and read back.
 
     `Gist().follow(messages).state(before)` is the working state of `messages` on top of `before`. Followed piece by
@@ -102,25 +115,25 @@ class Gist:
 
     last_at: str | None = None
     end: int = 0  # the last entry in which anything is said or done
-    words: Said | None = None  # the last ones
+    words: Utterance | None = None  # the last ones
     ends_in_words: bool = False
     proposed: str = ""
-    requests: list[Said] = field(default_factory=list)
-    plan: Plan = field(default_factory=Plan)
+    requests: list[Utterance] = field(default_factory=list)
+    plan: TodoList = field(default_factory=TodoList)
     runs: dict[str, Run] = field(default_factory=dict)  # the last of each purpose
     failing: list[Run] = field(default_factory=list)
     commits: list[Commit] = field(default_factory=list)
     pulls: dict[str, int] = field(default_factory=dict)
-    decisions: list[Mark] = field(default_factory=list)
-    outcomes: list[Mark] = field(default_factory=list)
-    nexts: list[Mark] = field(default_factory=list)
-    answers: list[Answer] = field(default_factory=list)
-    files: Files = field(default_factory=Files)
+    decisions: list[KeySentence] = field(default_factory=list)
+    outcomes: list[KeySentence] = field(default_factory=list)
+    nexts: list[KeySentence] = field(default_factory=list)
+    answers: list[AnsweredQuestion] = field(default_factory=list)
+    files: FileUse = field(default_factory=FileUse)
 
-    def follow(self, messages: Sequence[Message]) -> Gist:
+    def follow(self, messages: Sequence[Message]) -> ThreadFold:
         """Takes in the messages that came next; the gist itself."""
-        found = trace.read(messages)
-        told = tell(found, self.proposed)
+        found = trace.read_trace(messages)
+        told = gather_facts(found, self.proposed)
         self._hear(found)
         self._run(told)
         self.requests = _requests([*self.requests, *map(_shortened, told.requests)])
@@ -143,14 +156,14 @@ class Gist:
         self.last_at = found.last_at or self.last_at
         if not found.steps:
             return
-        spoken = [step for step in found.steps if isinstance(step, Said)]
+        spoken = [step for step in found.steps if isinstance(step, Utterance)]
         self.end = found.steps[-1].seq
         self.ends_in_words = bool(spoken) and spoken[-1] is found.steps[-1]
         self.words = spoken[-1] if spoken else self.words
         by_agent = [said for said in spoken if said.role == "assistant"]
-        self.proposed = proposal(by_agent[-1].text) if by_agent else self.proposed
+        self.proposed = proposal_in(by_agent[-1].text) if by_agent else self.proposed
 
-    def _run(self, told: Story) -> None:
+    def _run(self, told: ThreadFacts) -> None:
         """What failed stays so until a run of the same purpose passes."""
         passed = {run.purpose for run in told.runs if not run.failed}
         open_runs = {run.purpose: run for run in self.failing if run.purpose not in passed}
@@ -160,10 +173,10 @@ class Gist:
         self.failing = list(open_runs.values())
         self.runs |= {run.purpose.value: _bare(run) for run in told.runs}
 
-    def _story(self) -> Story:
+    def _story(self) -> ThreadFacts:
         """A story of what is kept: a state is read from it as from the whole one."""
         files, edited, touched = self.files.newest(_FEW)
-        return Story(
+        return ThreadFacts(
             trace=replace(files, steps=self._steps(), last_at=self.last_at),
             requests=tuple(self.requests),
             plan=tuple(self.plan.items()),
@@ -186,17 +199,17 @@ class Gist:
             touched=touched,
         )
 
-    def _steps(self) -> tuple[Said | Interrupted, ...]:
+    def _steps(self) -> tuple[Utterance | Interrupted, ...]:
         """The last words, and a mark of where the last step is."""
         words = (self.words,) if self.words is not None else ()
         return words if self.ends_in_words or not self.end else (*words, Interrupted(self.end, None))
 
 
-def _requests(found: Sequence[Said]) -> list[Said]:
+def _requests(found: Sequence[Utterance]) -> list[Utterance]:
     """The first request and the last that opened a task, the newest ones that differ, and the last word."""
-    asked = substantial(found)
+    asked = substantial_requests(found)
     opener = next((said for said in reversed(asked) if cue_phrases.opens_task(said.text)), None)
-    newest: dict[str, Said] = {}
+    newest: dict[str, Utterance] = {}
     for said in reversed(asked):
         newest.setdefault(first_sentence(said.text), said)
         if len(newest) == _FEW:
@@ -205,13 +218,13 @@ def _requests(found: Sequence[Said]) -> list[Said]:
     return [said for said in found if id(said) in kept]
 
 
-def _shortened(said: Said) -> Said:
+def _shortened(said: Utterance) -> Utterance:
     if len(said.text) <= _LONG:
         return said
     return replace(said, text=f"{said.text[:_LONG]}\n{said.text[-_END:]}")
 
 
-def _decisions(found: list[Mark]) -> list[Mark]:
+def _decisions(found: list[KeySentence]) -> list[KeySentence]:
     """The newest, and the newest that the agent made by itself for good."""
     old, new = found[:-_FEW], found[-_FEW:]
     own = [mark for mark in old if not mark.by_user and cue_phrases.is_settled(mark.text)]

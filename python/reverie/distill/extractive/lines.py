@@ -8,12 +8,12 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive.prose import clip
-from reverie.distill.extractive.trace import Call, Interrupted, Said, Trace
+from reverie.distill.extractive.trace import Interrupted, ToolCall, Trace, Utterance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Line", "Source", "lines"]
+__all__ = ["Line", "Source", "candidate_lines"]
 
 MAX_LENGTH = 300
 """Characters of one line; a longer one is cut where a sentence ends."""
@@ -55,7 +55,7 @@ class Line:
     opens: bool = False
 
 
-def lines(trace: Trace) -> Iterator[Line]:
+def candidate_lines(trace: Trace) -> Iterator[Line]:
     """Every line worth considering, in the order of the thread. Linear in its size."""
     order = 0
     for step in trace.steps:
@@ -66,21 +66,21 @@ def lines(trace: Trace) -> Iterator[Line]:
                     yield Line(piece, origin, source, seq, order, opens=place == 0)
 
 
-def _texts(step: Said | Call | Interrupted, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
+def _texts(step: Utterance | ToolCall | Interrupted, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
     match step:
-        case Said(role="user"):
+        case Utterance(role="user"):
             yield "The user", Source.USER, step.seq, step.text
-        case Said():
+        case Utterance():
             yield "The agent", Source.AGENT, step.seq, step.text
-        case Call():
+        case ToolCall():
             if step.tool not in _SILENT:
                 yield from _call(step, trace)
         case Interrupted():
             return
 
 
-def _call(call: Call, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
-    origin = origin_of(call, trace)
+def _call(call: ToolCall, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
+    origin = line_origin(call, trace)
     for text in _inputs(call, trace):
         yield origin, _source_of_input(call), call.seq, text
     if call.tool in _PLANS or (call.tool in _EDITS and not call.failed):
@@ -98,7 +98,7 @@ def _call(call: Call, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
         yield origin, source, call.result_seq, result
 
 
-def _source_of_input(call: Call) -> Source:
+def _source_of_input(call: ToolCall) -> Source:
     """A plan is the agent's own words, though they stand in a call."""
     if call.tool in _PLANS:
         return Source.AGENT
@@ -112,7 +112,7 @@ def _found(result: str, origin: str) -> Iterator[tuple[str, str]]:
         yield (hit["file"], hit["text"]) if hit else (origin, line)
 
 
-def origin_of(call: Call, trace: Trace) -> str:
+def line_origin(call: ToolCall, trace: Trace) -> str:
     """The file a call is about, else what it was run for, else the tool and what it was asked."""
     if call.path:
         return trace.relative(call.path)
@@ -123,12 +123,12 @@ def origin_of(call: Call, trace: Trace) -> str:
     return clip(call.word("description"), _ORIGIN_LENGTH) or call.tool
 
 
-def _search(call: Call, trace: Trace) -> str:
+def _search(call: ToolCall, trace: Trace) -> str:
     where = trace.relative(call.word("path"))
     return f"{call.tool} {call.word('pattern')} in {where}" if where else f"{call.tool} {call.word('pattern')}"
 
 
-def _inputs(call: Call, trace: Trace) -> Iterator[str]:
+def _inputs(call: ToolCall, trace: Trace) -> Iterator[str]:
     """What the agent itself wrote into a call, as lines a reader understands."""
     match call.tool:
         case "Bash":

@@ -7,19 +7,24 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases, preferences
-from reverie.distill.extractive.candidate_builder import dated, distinct, made, tags_of
+from reverie.distill.extractive.candidate_builder import (
+    build_candidate,
+    tags_of,
+    with_absolute_dates,
+    without_duplicates,
+)
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.episodes import episodes
-from reverie.distill.extractive.file_knowledge import knowledge
+from reverie.distill.extractive.file_knowledge import file_memories
 from reverie.distill.extractive.procedures import procedures, skills
-from reverie.distill.extractive.prose import clip, names, one_line, sentences, word_count
-from reverie.distill.extractive.trace import Call, Interrupted, Said
+from reverie.distill.extractive.prose import clip, one_line, sentences, specific_names, word_count
+from reverie.distill.extractive.trace import Interrupted, ToolCall, Utterance
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from reverie.distill.extractive.thread_facts import Answer, Fix, Mark, Story
+    from reverie.distill.extractive.thread_facts import AnsweredQuestion, FixedFailure, KeySentence, ThreadFacts
 
 __all__ = ["candidates"]
 
@@ -92,23 +97,23 @@ _BROKEN = {Purpose.TEST: "the tests fail", Purpose.BUILD: "the build fails", Pur
 
 
 def candidates(
-    story: Story, files: Mapping[str, str], working_memory: Mapping[str, str], at: str | None
+    story: ThreadFacts, files: Mapping[str, str], working_memory: Mapping[str, str], at: str | None
 ) -> tuple[Candidate, ...]:
     """Memories in the order mistakes, preferences, procedures, skills, facts, observations, episodes.
 
     Every one stands by itself, carries a date where time matters, and says what was learnt. Small talk gives none.
     """
     facts = [*_about_user(story, at), *_noted(working_memory, at), *_facts(story, at)]
-    learnt = list(knowledge(files, at))
+    learnt = list(file_memories(files, at))
     return (
-        *distinct([*_mistakes(story, at), *_of(learnt, MemoryType.MISTAKE)]),
+        *without_duplicates([*_mistakes(story, at), *_of(learnt, MemoryType.MISTAKE)]),
         *islice(_wishes(story, at), _MOST_WISHES),
-        *distinct(_choices(story, at)),
-        *distinct([*procedures(story, at), *_of(learnt, MemoryType.PROCEDURE)]),
-        *distinct(skills(story, at)),
-        *distinct(facts),
-        *distinct(_of(learnt, MemoryType.FACT), limit=60),
-        *distinct(_observations(story, at)),
+        *without_duplicates(_choices(story, at)),
+        *without_duplicates([*procedures(story, at), *_of(learnt, MemoryType.PROCEDURE)]),
+        *without_duplicates(skills(story, at)),
+        *without_duplicates(facts),
+        *without_duplicates(_of(learnt, MemoryType.FACT), limit=60),
+        *without_duplicates(_observations(story, at)),
         *episodes(story, at),
     )
 
@@ -117,43 +122,47 @@ def _of(found: Iterable[Candidate], kind: MemoryType) -> list[Candidate]:
     return [candidate for candidate in found if candidate.type is kind]
 
 
-def _mistakes(story: Story, at: str | None) -> Iterator[Candidate]:
+def _mistakes(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     """Corrections first, then failures with what mended them, each as advice."""
     for mark in reversed(story.corrections):
         text = _correction(mark, story)
         if text:
             advice = f"{text[0].upper()}{text[1:].rstrip('.!')}: the user had to correct this"
-            yield made(MemoryType.MISTAKE, dated(advice, mark.at or at), mark.at or at, [mark.seq])
+            yield build_candidate(
+                MemoryType.MISTAKE, with_absolute_dates(advice, mark.at or at), mark.at or at, [mark.seq]
+            )
     for fix in reversed(story.fixes):
         advice = _mended(fix)
         if advice:
             when = fix.passed.at or at
             seqs = [fix.failed.seq, fix.passed.seq]
-            yield made(MemoryType.MISTAKE, dated(advice, when), when, seqs, fix.failed.purpose.value)
+            yield build_candidate(
+                MemoryType.MISTAKE, with_absolute_dates(advice, when), when, seqs, fix.failed.purpose.value
+            )
 
 
-def _correction(mark: Mark, story: Story) -> str:
+def _correction(mark: KeySentence, story: ThreadFacts) -> str:
     """The advice in a correction; empty where there is none, or where a rule is stated without a reason to mend."""
     text = _NEGATION.sub("", mark.text)
     if not _ADVICE.match(text) or cue_phrases.is_question(text) or len(text.split()) < 4:
         return ""
-    if preferences.standing(mark.text) and text == mark.text and mark.seq not in _interruptions(story):
+    if preferences.preference_sentence(mark.text) and text == mark.text and mark.seq not in _interruptions(story):
         return ""
     return text
 
 
-def _interruptions(story: Story) -> set[int]:
+def _interruptions(story: ThreadFacts) -> set[int]:
     """Where the person spoke after stopping the agent."""
     found: set[int] = set()
     for before, step in pairwise(story.trace.steps):
-        if isinstance(step, Said) and step.role == "user":
-            refused = isinstance(before, Call) and before.failed and _REFUSED.search(before.result) is not None
+        if isinstance(step, Utterance) and step.role == "user":
+            refused = isinstance(before, ToolCall) and before.failed and _REFUSED.search(before.result) is not None
             if refused or isinstance(before, Interrupted):
                 found.add(step.seq)
     return found
 
 
-def _mended(fix: Fix) -> str:
+def _mended(fix: FixedFailure) -> str:
     """What to look at when this failure comes again; empty where nobody said why it happened, or what it looks like."""
     error, why = fix.failed.error, _LED_IN.sub("", fix.why)
     where = ", ".join([path for path in fix.files if not path.startswith("/")][:2])
@@ -173,24 +182,30 @@ def _explains(why: str) -> bool:
     )
 
 
-def _wishes(story: Story, at: str | None) -> Iterator[Candidate]:
+def _wishes(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     """What the person wants for good, without a date, so that it is the same when they say it again."""
     corrected = {(mark.seq, mark.text) for mark in story.corrections if _correction(mark, story)}
-    for wish in preferences.wishes(story.requests):
+    for wish in preferences.standing_preferences(story.requests):
         if (wish.seq, wish.said) not in corrected:
-            yield made(MemoryType.PREFERENCE, f"{wish.text}.", wish.at or at, [wish.seq], about_user=True)
+            yield build_candidate(MemoryType.PREFERENCE, f"{wish.text}.", wish.at or at, [wish.seq], about_user=True)
 
 
-def _choices(story: Story, at: str | None) -> Iterator[Candidate]:
+def _choices(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     """Between ways of doing things, as the agent put them."""
     for answer in reversed(story.answers):
         if _is_choice(answer):
             picked = _MARKED.sub("", answer.answer).strip()
             choice = f"Asked “{clip(answer.question, 160)}”, the user chose “{picked}”"
-            yield made(MemoryType.PREFERENCE, dated(choice, answer.at or at), answer.at or at, [answer.seq], "decision")
+            yield build_candidate(
+                MemoryType.PREFERENCE,
+                with_absolute_dates(choice, answer.at or at),
+                answer.at or at,
+                [answer.seq],
+                "decision",
+            )
 
 
-def _is_choice(answer: Answer) -> bool:
+def _is_choice(answer: AnsweredQuestion) -> bool:
     """Whether one of several ways was chosen, rather than a step allowed, put off, or asked back about."""
     return (
         " or " in f" {answer.question.lower()} "
@@ -202,40 +217,52 @@ def _is_choice(answer: Answer) -> bool:
     )
 
 
-def _about_user(story: Story, at: str | None) -> Iterator[Candidate]:
+def _about_user(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     for said in story.requests:
         for sentence in sentences(said.text)[:3]:
             if _ABOUT_ME.match(sentence) and len(sentence) <= 200:
                 fact = f"The user said: “{sentence}”"
-                yield made(MemoryType.FACT, dated(fact, said.at or at), said.at or at, [said.seq], about_user=True)
+                yield build_candidate(
+                    MemoryType.FACT,
+                    with_absolute_dates(fact, said.at or at),
+                    said.at or at,
+                    [said.seq],
+                    about_user=True,
+                )
 
 
-def _facts(story: Story, at: str | None) -> Iterator[Candidate]:
+def _facts(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     for mark in _best(story.findings):
         if _CONSTRAINT.search(mark.text) and not _CAUSE.search(mark.text):
-            yield made(MemoryType.FACT, dated(mark.text, mark.at or at), mark.at or at, [mark.seq])
+            yield build_candidate(
+                MemoryType.FACT, with_absolute_dates(mark.text, mark.at or at), mark.at or at, [mark.seq]
+            )
 
 
-def _observations(story: Story, at: str | None) -> Iterator[Candidate]:
+def _observations(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     for mark in _best(story.findings):
         if _CAUSE.search(mark.text):
-            yield made(MemoryType.OBSERVATION, dated(mark.text, mark.at or at), mark.at or at, [mark.seq])
+            yield build_candidate(
+                MemoryType.OBSERVATION, with_absolute_dates(mark.text, mark.at or at), mark.at or at, [mark.seq]
+            )
 
 
 def _noted(working_memory: Mapping[str, str], at: str | None) -> Iterator[Candidate]:
     for key in sorted(working_memory):
         value = one_line(working_memory[key])
         if len(value.split()) >= 3:  # a flag or a counter is of no use later
-            content = dated(f"{key}: {clip(value, 400)}", at)
+            content = with_absolute_dates(f"{key}: {clip(value, 400)}", at)
             yield Candidate(
                 MemoryType.FACT, content, tags_of(value, key.lower()), at=at, provenance={"workingMemory": key}
             )
 
 
-def _best(marks: Iterable[Mark]) -> list[Mark]:
+def _best(marks: Iterable[KeySentence]) -> list[KeySentence]:
     """Sentences that stand alone, name what they are about and do not guess, newest first."""
     return [
-        mark for mark in reversed(list(marks)) if _stands_alone(mark.text) and ("`" in mark.text or names(mark.text))
+        mark
+        for mark in reversed(list(marks))
+        if _stands_alone(mark.text) and ("`" in mark.text or specific_names(mark.text))
     ]
 
 

@@ -12,9 +12,9 @@ from reverie.distill.extractive.prose import clip, one_line, sentences
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from reverie.distill.extractive.trace import Said
+    from reverie.distill.extractive.trace import Utterance
 
-__all__ = ["Wish", "standing", "wishes"]
+__all__ = ["StandingPreference", "preference_sentence", "standing_preferences"]
 
 _LONGEST = 240
 """Characters of a sentence; nobody states a rule in more."""
@@ -91,7 +91,7 @@ _WORD = re.compile(r"[\w./@+-]*\w")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class StandingPreference:
     """One standing wish as a sentence about the person, and where it was said."""
 
     text: str
@@ -100,21 +100,21 @@ class Wish:
     said: str  # the sentence, to be recognised by
 
 
-def wishes(requests: Iterable[Said]) -> Iterator[Wish]:
+def standing_preferences(requests: Iterable[Utterance]) -> Iterator[StandingPreference]:
     """The standing wishes in what the person said, newest first; of those that say the same, the newest."""
     kept: list[tuple[set[str], bool]] = []
     for said in reversed(list(requests)):
         found = sentences(said.text)
         for sentence in found if len(found) <= _PASTED else ():
-            text = standing(sentence)
+            text = preference_sentence(sentence)
             words = _core(text)
             denies = text.startswith(("Wants agents never", "Dislikes"))
             if text and not any(denies is other and _same(words, before) for before, other in kept):
                 kept.append((words, denies))
-                yield Wish(text, said.seq, said.at, one_line(sentence))
+                yield StandingPreference(text, said.seq, said.at, one_line(sentence))
 
 
-def standing(sentence: str) -> str:
+def preference_sentence(sentence: str) -> str:
     """What `sentence` wishes for good, in the third person; empty where it does not, or asks, or is about one case."""
     if len(sentence) > _LONGEST or cue_phrases.is_question(sentence):
         return ""

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive.candidate_builder import made, stem
+from reverie.distill.extractive.candidate_builder import build_candidate, file_tag
 from reverie.distill.extractive.commands import Purpose
 from reverie.models import MemoryType
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reverie.distill.extractive.commands import Run
-    from reverie.distill.extractive.thread_facts import Story
+    from reverie.distill.extractive.thread_facts import ThreadFacts
     from reverie.models import Candidate
 
-__all__ = ["parts", "procedures", "skills"]
+__all__ = ["procedures", "skills", "split_command"]
 
 _CHECKS = (Purpose.TEST, Purpose.LINT, Purpose.BUILD)
 _DOING = {Purpose.TEST: "run the tests of", Purpose.LINT: "lint", Purpose.BUILD: "build"}
@@ -46,7 +46,7 @@ _MANY_WORDS = 3  # fewer are a bare program, which teaches nothing
 _HABIT = 2  # times; once may be chance
 
 
-def procedures(story: Story, at: str | None) -> Iterator[Candidate]:
+def procedures(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     """How this project is tested, built and linted, and what is run before a commit."""
     for purpose in _CHECKS:
         command, used = _usual([run for run in story.runs if run.purpose is purpose and not run.failed])
@@ -54,11 +54,11 @@ def procedures(story: Story, at: str | None) -> Iterator[Candidate]:
             when = used[-1].at or at
             # No count and no date: the next thread's would differ, and make another memory of the same habit.
             content = f"To {_DOING[purpose]} this project: `{command}`."
-            yield made(MemoryType.PROCEDURE, content, when, [run.seq for run in used[-3:]], purpose.value)
+            yield build_candidate(MemoryType.PROCEDURE, content, when, [run.seq for run in used[-3:]], purpose.value)
     before = _before_commits(story)
     if before:
         steps = ", then ".join(f"`{command}`" for command in before)
-        yield made(
+        yield build_candidate(
             MemoryType.PROCEDURE,
             f"Before each commit the work of this project is checked in this order: {steps}, then `git commit`.",
             story.trace.last_at or at,
@@ -67,7 +67,7 @@ def procedures(story: Story, at: str | None) -> Iterator[Candidate]:
         )
 
 
-def skills(story: Story, at: str | None) -> Iterator[Candidate]:
+def skills(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     """Ways of doing something that worked more than once and are not plain shell: by program and verb."""
     by: dict[str, list[Run]] = {}
     for run in story.runs:
@@ -84,10 +84,10 @@ def skills(story: Story, at: str | None) -> Iterator[Candidate]:
             purpose = last.description[0].lower() + _AGAIN.sub("", last.description[1:].rstrip("."))
             content = f"To {purpose}: `{command}`."
             seqs = [run.seq for run in used[-3:]]
-            yield made(MemoryType.SKILL, content, last.at or at, seqs, stem(command.split()[0]))
+            yield build_candidate(MemoryType.SKILL, content, last.at or at, seqs, file_tag(command.split()[0]))
 
 
-def parts(command: str) -> list[str]:
+def split_command(command: str) -> list[str]:
     """The commands that a line is made of, each without redirections and filters behind it; quoted text stays whole."""
     line = _CONTINUED.sub(" ", command.strip())
     masked = _QUOTED.sub(lambda found: "q" * len(found.group()), line)
@@ -108,7 +108,7 @@ def _unfiltered(command: str, masked: str) -> str:
 
 def _first(command: str) -> str:
     """The first of several commands."""
-    return next(iter(parts(command)), "")
+    return next(iter(split_command(command)), "")
 
 
 def _teaches(command: str) -> bool:
@@ -134,13 +134,13 @@ def _usual(found: Sequence[Run]) -> tuple[str, list[Run]]:
     """The command used most, the latest of equals, as it was typed but for folders and filters."""
     by: dict[str, list[Run]] = {}
     for run in found:
-        for command in parts(run.command):
+        for command in split_command(run.command):
             if _teaches(command) and not _ONE_TEST.search(command):
                 by.setdefault(command, []).append(run)
     return max(by.items(), key=lambda pair: (len(pair[1]), pair[1][-1].seq, pair[0]), default=("", []))
 
 
-def _before_commits(story: Story) -> list[str]:
+def _before_commits(story: ThreadFacts) -> list[str]:
     """The checks that preceded at least half of the commits, and more than one, in their usual order."""
     orders: Counter[tuple[str, ...]] = Counter()
     recent: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["clip", "first_sentence", "names", "one_line", "sentences", "unwrapped", "word_count"]
+__all__ = ["clip", "first_sentence", "one_line", "sentences", "specific_names", "unwrapped", "word_count"]
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _MARKS = re.compile(r"^\s*(?:#{1,6}\s+|>\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+)+")
@@ -89,7 +89,7 @@ def clip(text: str, length: int) -> str:
     return cut.rstrip(" ,;:-(") + "…"
 
 
-def names(text: str) -> tuple[str, ...]:
+def specific_names(text: str) -> tuple[str, ...]:
     """The distinct names in `text`, in order of appearance; a path stands for its last two parts."""
     found: dict[str, None] = {}
     for match in _NAME.finditer(text):

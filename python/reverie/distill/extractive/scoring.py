@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive.lines import Line, Source
-from reverie.distill.extractive.prose import names
+from reverie.distill.extractive.prose import specific_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["worths"]
+__all__ = ["name_weights"]
 
 _HORIZON = 10  # recency halves ten times: about a million characters back nothing is recent
 _UNIT = 1_000  # characters, within which everything is now
@@ -29,7 +29,7 @@ class _Use:
     opened: int = 0
 
 
-def worths(found: Sequence[Line], named: Sequence[Sequence[str]]) -> dict[str, float]:
+def name_weights(found: Sequence[Line], named: Sequence[Sequence[str]]) -> dict[str, float]:
     """The chance, roughly, that the work uses each name again. `named` are the names on each line of `found`.
 
     The weights say what real sessions went on to use: what was edited, typed or spoken of lately, and the files that
@@ -47,7 +47,7 @@ def worths(found: Sequence[Line], named: Sequence[Sequence[str]]) -> dict[str, f
             use.asked += line.source is Source.INPUT
             use.last[line.source] = use.latest = at
     for origin, last in origins.items():
-        for name in names(origin):
+        for name in specific_names(origin):
             use = uses.setdefault(name, _Use())
             use.opened = max(use.opened, last)
             use.latest = max(use.latest, last)

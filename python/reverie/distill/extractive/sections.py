@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.commands import Purpose
-from reverie.distill.extractive.prose import clip, names, sentences
-from reverie.distill.extractive.thread_facts import substantial
+from reverie.distill.extractive.prose import clip, sentences, specific_names
+from reverie.distill.extractive.thread_facts import substantial_requests
 from reverie.distill.extractive.working_state import current_request, last_question
 from reverie.distill.summary import ASKED, BEGAN, DOING, FAILING, NOW, TO_DO, UNANSWERED, USER
 from reverie.models import Section
@@ -16,11 +16,11 @@ from reverie.models import Section
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reverie.distill.extractive.thread_facts import Mark, Story
+    from reverie.distill.extractive.thread_facts import KeySentence, ThreadFacts
     from reverie.models import Summary
 
 
-__all__ = ["carried", "sections", "tone"]
+__all__ = ["merge_previous", "summary_sections", "tone_lines"]
 
 _LINE = 320
 _TOGETHER = 3
@@ -34,7 +34,7 @@ _FEW = 2  # words, which may stand anywhere by chance
 _FAILING = re.compile(rf"^{FAILING}(?P<purpose>tests|build|lint): ")
 
 
-def sections(story: Story, previous: Summary | None) -> dict[Section, tuple[str, ...]]:
+def summary_sections(story: ThreadFacts, previous: Summary | None) -> dict[Section, tuple[str, ...]]:
     """The lines of every section, the most telling first; the caller packs what fits.
 
     Of `previous`, decisions, corrections and completed work are carried on behind the new lines, open threads in
@@ -47,15 +47,15 @@ def sections(story: Story, previous: Summary | None) -> dict[Section, tuple[str,
         Section.CURRENT_STATE: _current_state(story),
         Section.OPEN_THREADS: _open_threads(story),
         Section.CORRECTIONS: _corrections(story),
-        Section.TONE: tone(story),
+        Section.TONE: tone_lines(story),
     }
     if previous is not None:
-        found = carried(found, previous, story)
+        found = merge_previous(found, previous, story)
     return {section: tuple(dict.fromkeys(lines)) for section, lines in found.items()}
 
 
-def _task_context(story: Story) -> list[str]:
-    asked = substantial(story.requests)
+def _task_context(story: ThreadFacts) -> list[str]:
+    asked = substantial_requests(story.requests)
     if not asked:
         return []
     lines = [f"{NOW}{current_request(story.requests)}"]
@@ -67,7 +67,7 @@ def _task_context(story: Story) -> list[str]:
     return lines
 
 
-def _completed_work(story: Story) -> list[str]:
+def _completed_work(story: ThreadFacts) -> list[str]:
     lines = [f"Opened {address}" for address, _ in reversed(story.pulls)]
     lines += [f"Committed {commit.sha}: {clip(commit.subject, 160)}" for commit in reversed(story.commits)]
     done = [item.subject for item in story.plan if item.status == "completed"]
@@ -78,7 +78,7 @@ def _completed_work(story: Story) -> list[str]:
     return lines
 
 
-def _decisions(story: Story) -> list[str]:
+def _decisions(story: ThreadFacts) -> list[str]:
     """Decisions with their why: what was found out and explained beside a decision stands beside it here too."""
     lines = [
         f"Asked “{clip(answer.question, 160)}”, the user chose: {answer.answer}" for answer in reversed(story.answers)
@@ -92,7 +92,7 @@ def _decisions(story: Story) -> list[str]:
     return [*_alternate([*lines, *of_user], of_agent), *remarks]
 
 
-def _current_state(story: Story) -> list[str]:
+def _current_state(story: ThreadFacts) -> list[str]:
     lines = [f"{DOING}{item.label(200)}" for item in story.plan if item.status == "in_progress"]
     end = story.trace.steps[-1].seq if story.trace.steps else 0
     lines += [
@@ -114,7 +114,7 @@ def _current_state(story: Story) -> list[str]:
     return lines
 
 
-def _open_threads(story: Story) -> list[str]:
+def _open_threads(story: ThreadFacts) -> list[str]:
     lines = [f"{TO_DO}{item.label(200)}" for item in story.plan if item.status == "pending"]
     question = last_question(story)
     if question:
@@ -124,7 +124,7 @@ def _open_threads(story: Story) -> list[str]:
     return lines
 
 
-def _corrections(story: Story) -> list[str]:
+def _corrections(story: ThreadFacts) -> list[str]:
     by_user = [f"{USER}{clip(mark.text, _LINE)}" for mark in reversed(story.corrections)]
     fixed = [
         f"{fix.failed.purpose.value.capitalize()} failed ({fix.failed.error}); "
@@ -136,7 +136,7 @@ def _corrections(story: Story) -> list[str]:
     return _alternate(by_user, failures, fixed)
 
 
-def tone(story: Story) -> list[str]:
+def tone_lines(story: ThreadFacts) -> list[str]:
     """How the person talks, for the agent to match: at most four short lines."""
     said = [request.text for request in story.requests]
     if not said:
@@ -157,22 +157,22 @@ def tone(story: Story) -> list[str]:
     return lines
 
 
-def _told(marks: Iterable[Mark]) -> list[str]:
+def _told(marks: Iterable[KeySentence]) -> list[str]:
     """Newest message first, those that name things before those that do not; each in its own order.
 
     Sentences that stood side by side stay on one line, as they explain each other.
     """
-    messages: dict[int, list[Mark]] = {}
+    messages: dict[int, list[KeySentence]] = {}
     for mark in marks:
         messages.setdefault(mark.seq, []).append(mark)
     newest = [sorted(messages[seq], key=lambda mark: mark.place) for seq in sorted(messages, reverse=True)]
-    specific = [any(names(mark.text) for mark in said) for said in newest]
+    specific = [any(specific_names(mark.text) for mark in said) for said in newest]
     chosen = [said for said, named in zip(newest, specific, strict=True) if named]
     chosen += [said for said, named in zip(newest, specific, strict=True) if not named]
     return [line for said in chosen for line in _joined(said)]
 
 
-def _joined(said: Sequence[Mark]) -> list[str]:
+def _joined(said: Sequence[KeySentence]) -> list[str]:
     lines: list[str] = []
     before = -1
     for mark in said:
@@ -193,7 +193,9 @@ def _alternate(*lists: Sequence[str]) -> list[str]:
     return found
 
 
-def carried(found: Mapping[Section, Sequence[str]], previous: Summary, story: Story) -> dict[Section, list[str]]:
+def merge_previous(
+    found: Mapping[Section, Sequence[str]], previous: Summary, story: ThreadFacts
+) -> dict[Section, list[str]]:
     """The sections of `found` with what of `previous` is still true: nothing is told a second time in other words.
 
     What was open stays in front until `story` closes it. Decisions, corrections and completed work follow the new
@@ -237,7 +239,7 @@ def _open(before: Mapping[Section, Sequence[str]]) -> list[str]:
     return [*(f"{TO_DO}{line.removeprefix(DOING)}" for line in doing), *before[Section.OPEN_THREADS]]
 
 
-def _still_open(before: Mapping[Section, Sequence[str]], story: Story) -> list[str]:
+def _still_open(before: Mapping[Section, Sequence[str]], story: ThreadFacts) -> list[str]:
     ended = " ".join(mark.text for mark in story.outcomes).lower()
     listed = [item.label(_LONGEST) for item in story.plan]
     kept = []
@@ -251,7 +253,7 @@ def _still_open(before: Mapping[Section, Sequence[str]], story: Story) -> list[s
     return kept
 
 
-def _still_failing(before: Sequence[str], story: Story) -> list[str]:
+def _still_failing(before: Sequence[str], story: ThreadFacts) -> list[str]:
     """Checks that failed, where no later one of their kind was run."""
     run = {each.purpose.value for each in story.runs}
     return [line for line in before if (found := _FAILING.match(line)) is not None and found["purpose"] not in run]

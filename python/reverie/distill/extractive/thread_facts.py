@@ -8,17 +8,24 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import commands, cue_phrases, todo_list
-from reverie.distill.extractive.fold import EDITS, READS
 from reverie.distill.extractive.prose import clip, one_line, sentences, unwrapped
-from reverie.distill.extractive.trace import Call, Interrupted, Said, Step, Trace
+from reverie.distill.extractive.trace import EDITS, READS, Interrupted, Step, ToolCall, Trace, Utterance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reverie.distill.extractive.commands import Commit, Purpose, Run
-    from reverie.distill.extractive.todo_list import Item
+    from reverie.distill.extractive.todo_list import TodoItem
 
-__all__ = ["Answer", "Fix", "Mark", "Story", "proposal", "substantial", "tell"]
+__all__ = [
+    "AnsweredQuestion",
+    "FixedFailure",
+    "KeySentence",
+    "ThreadFacts",
+    "gather_facts",
+    "proposal_in",
+    "substantial_requests",
+]
 
 MAX_SENTENCE = 320
 """Characters of a sentence worth keeping; longer ones are lists or logs."""
@@ -37,7 +44,7 @@ _TESTS = (
     ("failures", cue_phrases.is_failure),
     ("outcomes", cue_phrases.is_outcome),
     ("decisions", cue_phrases.is_decision),
-    ("nexts", cue_phrases.says_next),
+    ("nexts", cue_phrases.is_next_step),
     ("findings", cue_phrases.is_finding),
     ("remarks", cue_phrases.is_statement),
 )
@@ -49,7 +56,7 @@ _OF_REPORTS = {"outcomes": "findings", "failures": "findings", "nexts": "remarks
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class KeySentence:
     """One telling sentence and where it stands."""
 
     text: str
@@ -60,7 +67,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnsweredQuestion:
     """A question that the agent put to the person, and what was chosen."""
 
     question: str
@@ -70,7 +77,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Fix:
+class FixedFailure:
     """A command that failed and later passed, and the files edited in between."""
 
     failed: Run
@@ -80,42 +87,42 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class ThreadFacts:
     """Everything is oldest first."""
 
     trace: Trace
-    requests: tuple[Said, ...]
-    plan: tuple[Item, ...]
+    requests: tuple[Utterance, ...]
+    plan: tuple[TodoItem, ...]
     closed: frozenset[str]  # how the labels end of entries made before this stretch and finished in it
     runs: tuple[Run, ...]
     commits: tuple[Commit, ...]
     pulls: tuple[tuple[str, int], ...]
-    decisions: tuple[Mark, ...]
-    corrections: tuple[Mark, ...]
-    preferences: tuple[Mark, ...]
-    findings: tuple[Mark, ...]
-    failures: tuple[Mark, ...]
-    outcomes: tuple[Mark, ...]
-    remarks: tuple[Mark, ...]
-    nexts: tuple[Mark, ...]
-    answers: tuple[Answer, ...]
-    fixes: tuple[Fix, ...]
+    decisions: tuple[KeySentence, ...]
+    corrections: tuple[KeySentence, ...]
+    preferences: tuple[KeySentence, ...]
+    findings: tuple[KeySentence, ...]
+    failures: tuple[KeySentence, ...]
+    outcomes: tuple[KeySentence, ...]
+    remarks: tuple[KeySentence, ...]
+    nexts: tuple[KeySentence, ...]
+    answers: tuple[AnsweredQuestion, ...]
+    fixes: tuple[FixedFailure, ...]
     failing: tuple[Run, ...]
     edited: tuple[str, ...]
     touched: tuple[str, ...]
 
 
-def tell(trace: Trace, proposed: str = "") -> Story:
+def gather_facts(trace: Trace, proposed: str = "") -> ThreadFacts:
     """The story of `trace`. Linear in its size. `proposed` is what a yes at its very beginning agrees to."""
     trace = replace(trace, steps=tuple(_answering(trace.steps, proposed)))
-    runs = commands.runs(trace.calls)
+    runs = commands.command_runs(trace.calls)
     marks = _marks(trace, proposed)
     fixes, failing = _mended(runs, trace, marks["findings"])
-    return Story(
+    return ThreadFacts(
         trace=trace,
         requests=tuple(step for step in trace.said("user") if not step.text.startswith(_OF_CLIENT)),
-        plan=tuple(todo_list.items(trace.calls)),
-        closed=todo_list.closed(trace.calls),
+        plan=tuple(todo_list.todo_items(trace.calls)),
+        closed=todo_list.closed_labels(trace.calls),
         runs=tuple(runs),
         commits=tuple(commands.commits(trace.calls)),
         pulls=tuple(commands.pull_requests(trace.calls)),
@@ -128,7 +135,7 @@ def tell(trace: Trace, proposed: str = "") -> Story:
     )
 
 
-def substantial(requests: Iterable[Said]) -> list[Said]:
+def substantial_requests(requests: Iterable[Utterance]) -> list[Utterance]:
     """Those that ask for something: no bare yes, and no answer of a word or two to what the agent asked."""
     return [said for said in requests if not said.answers and not cue_phrases.is_acknowledgement(said.text)]
 
@@ -136,9 +143,9 @@ def substantial(requests: Iterable[Said]) -> list[Said]:
 def _answering(steps: Iterable[Step], proposed: str) -> Iterator[Step]:
     """The steps, where the person's briefest words know what they answer: in any language, by where they stand."""
     for step in steps:
-        if isinstance(step, Said) and step.role == "assistant":
-            proposed = proposal(step.text)
-        if isinstance(step, Said) and step.role == "user" and proposed and _is_answer(step.text):
+        if isinstance(step, Utterance) and step.role == "assistant":
+            proposed = proposal_in(step.text)
+        if isinstance(step, Utterance) and step.role == "user" and proposed and _is_answer(step.text):
             yield replace(step, answers=proposed)
         else:
             yield step
@@ -159,34 +166,34 @@ def _paths(trace: Trace, tools: frozenset[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _marks(trace: Trace, proposed: str) -> dict[str, list[Mark]]:
-    kinds: dict[str, list[Mark]] = {
+def _marks(trace: Trace, proposed: str) -> dict[str, list[KeySentence]]:
+    kinds: dict[str, list[KeySentence]] = {
         name: []
         for name in ("decisions", "corrections", "preferences", "findings", "failures", "outcomes", "nexts", "remarks")
     }
     for step in trace.steps:
         match step:
-            case Said(role="user"):
+            case Utterance(role="user"):
                 _mark_user(step, kinds, proposed)
-            case Said():
+            case Utterance():
                 _mark_agent(step, kinds)
-                proposed = proposal(step.text)
-            case Call():
+                proposed = proposal_in(step.text)
+            case ToolCall():
                 told = _OF_REPORTS if step.tool in _REPORTS else _AS_IT_IS
                 for text in _writings(step):
-                    _mark_agent(Said("assistant", text, step.seq, step.at), kinds, told)
+                    _mark_agent(Utterance("assistant", text, step.seq, step.at), kinds, told)
             case Interrupted():
                 continue
     return kinds
 
 
-def _writings(call: Call) -> Iterator[str]:
+def _writings(call: ToolCall) -> Iterator[str]:
     """Prose that stands in calls: plans, the messages of commits and pull requests, reports of subagents."""
     match call.tool:
         case "ExitPlanMode":
             yield call.word("plan")
         case "Bash" if "git commit" in call.word("command") or "gh pr " in call.word("command"):
-            yield from map(unwrapped, commands.messages(call.word("command")))
+            yield from map(unwrapped, commands.message_texts(call.word("command")))
         case "TaskCreate":
             yield call.word("description")
         case tool if tool in _REPORTS and not call.failed:
@@ -195,7 +202,7 @@ def _writings(call: Call) -> Iterator[str]:
             return
 
 
-def proposal(text: str) -> str:
+def proposal_in(text: str) -> str:
     """What a yes to `text` agrees to: its last sentence, and the one before where the last only asks for the yes.
 
     Empty where nothing is asked or offered.
@@ -208,35 +215,35 @@ def proposal(text: str) -> str:
     return one_line(" ".join(last))
 
 
-def _mark_user(said: Said, kinds: dict[str, list[Mark]], proposed: str) -> None:
+def _mark_user(said: Utterance, kinds: dict[str, list[KeySentence]], proposed: str) -> None:
     found = sentences(said.text)
     if len(found) > _PASTED or len(_HEADING.findall(said.text)) > 1:
         return
     if (said.answers or cue_phrases.is_approval(said.text)) and 0 < len(proposed) <= MAX_SENTENCE:
         agreed = f"“{one_line(said.text)}” to: {proposed}"
-        kinds["decisions"].append(Mark(agreed, said.seq, said.at, by_user=True))
+        kinds["decisions"].append(KeySentence(agreed, said.seq, said.at, by_user=True))
         return
     for sentence in found:
         if len(sentence) > MAX_SENTENCE:
             continue
-        mark = Mark(one_line(sentence), said.seq, said.at, by_user=True)
+        mark = KeySentence(one_line(sentence), said.seq, said.at, by_user=True)
         if cue_phrases.is_correction(sentence):
             kinds["corrections"].append(mark)
         if cue_phrases.is_preference(sentence):
             kinds["preferences"].append(mark)
         chosen = cue_phrases.is_decision(sentence) or sentence.lower().startswith(("let's", "lets "))
-        if chosen and not cue_phrases.says_little(sentence):
+        if chosen and not cue_phrases.is_uninformative(sentence):
             kinds["decisions"].append(mark)
 
 
-def _mark_agent(said: Said, kinds: dict[str, list[Mark]], told: Mapping[str, str] = _AS_IT_IS) -> None:
+def _mark_agent(said: Utterance, kinds: dict[str, list[KeySentence]], told: Mapping[str, str] = _AS_IT_IS) -> None:
     """Every telling sentence under what it tells, or under what `told` has for that."""
     place = 1 + max((found[-1].place for found in kinds.values() if found), default=0)
     for sentence in sentences(said.text):
         place += 1
         kind = _kind(sentence)
         if kind:
-            kinds[told.get(kind, kind)].append(Mark(one_line(sentence), said.seq, said.at, place=place))
+            kinds[told.get(kind, kind)].append(KeySentence(one_line(sentence), said.seq, said.at, place=place))
 
 
 def _kind(sentence: str) -> str:
@@ -245,7 +252,7 @@ def _kind(sentence: str) -> str:
     return next((name for name, test in _TESTS if test(sentence)), "")
 
 
-def _answers(calls: Sequence[Call]) -> Iterator[Answer]:
+def _answers(calls: Sequence[ToolCall]) -> Iterator[AnsweredQuestion]:
     for call in calls:
         if call.tool != "AskUserQuestion" or not call.answered or call.failed:
             continue
@@ -254,10 +261,10 @@ def _answers(calls: Sequence[Call]) -> Iterator[Answer]:
             start = call.result.find(marker)
             if start >= 0:
                 rest = call.result[start + len(marker) :]
-                yield Answer(one_line(question), clip(rest.split('"', 1)[0], 200), call.result_seq, call.at)
+                yield AnsweredQuestion(one_line(question), clip(rest.split('"', 1)[0], 200), call.result_seq, call.at)
 
 
-def _questions(call: Call) -> list[str]:
+def _questions(call: ToolCall) -> list[str]:
     asked = call.input.get("questions")
     return [
         one["question"]
@@ -266,9 +273,9 @@ def _questions(call: Call) -> list[str]:
     ]
 
 
-def _mended(runs: Sequence[Run], trace: Trace, findings: Sequence[Mark]) -> tuple[list[Fix], list[Run]]:
+def _mended(runs: Sequence[Run], trace: Trace, findings: Sequence[KeySentence]) -> tuple[list[FixedFailure], list[Run]]:
     """Failures that a later run of the same purpose passed, and those that nothing passed since."""
-    fixes: list[Fix] = []
+    fixes: list[FixedFailure] = []
     open_runs: dict[tuple[Purpose, str], Run] = {}
     for run in runs:
         key = (run.purpose, _subject(run))
@@ -280,7 +287,7 @@ def _mended(runs: Sequence[Run], trace: Trace, findings: Sequence[Mark]) -> tupl
             del open_runs[key]
             files = _edited_between(trace, before.seq, run.seq)
             if files:
-                fixes.append(Fix(before, run, files, _why(findings, before.seq, run.seq)))
+                fixes.append(FixedFailure(before, run, files, _why(findings, before.seq, run.seq)))
     return fixes, list(open_runs.values())
 
 
@@ -302,5 +309,5 @@ def _edited_between(trace: Trace, after: int, before: int) -> tuple[str, ...]:
     )
 
 
-def _why(findings: Sequence[Mark], after: int, before: int) -> str:
+def _why(findings: Sequence[KeySentence], after: int, before: int) -> str:
     return next((mark.text for mark in findings if after <= mark.seq <= before), "")

@@ -11,16 +11,16 @@ from reverie.distill.extractive.prose import clip
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie.distill.extractive.trace import Call
+    from reverie.distill.extractive.trace import ToolCall
 
-__all__ = ["Item", "Plan", "closed", "items"]
+__all__ = ["TodoItem", "TodoList", "closed_labels", "todo_items"]
 
 _ENDED = ("completed", "deleted")
 _TASK_ID = re.compile(r"[Tt]ask #?(\d+)")
 
 
 @dataclass(slots=True)
-class Item:
+class TodoItem:
     """One entry of the list. `status` is pending, in_progress, completed or deleted."""
 
     subject: str
@@ -35,18 +35,18 @@ class Item:
 
 
 @dataclass(slots=True)
-class Plan:
+class TodoList:
     """The list as it grows: what earlier lists finished, the list as it was last written, and tasks by their number.
 
     `ended` are the numbers of tasks that were finished or given up here and made before.
     """
 
-    finished: dict[str, Item] = field(default_factory=dict)
-    current: list[Item] = field(default_factory=list)
-    tasks: dict[str, Item] = field(default_factory=dict)
+    finished: dict[str, TodoItem] = field(default_factory=dict)
+    current: list[TodoItem] = field(default_factory=list)
+    tasks: dict[str, TodoItem] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
 
-    def follow(self, calls: Iterable[Call]) -> Plan:
+    def follow(self, calls: Iterable[ToolCall]) -> TodoList:
         """Takes in the calls that came next; the plan itself, for the next word about it."""
         for call in calls:
             match call.tool:
@@ -54,7 +54,7 @@ class Plan:
                     self._write(call)
                 case "TaskCreate":
                     number = _created_id(call, len(self.tasks) + 1)
-                    made = Item(call.word("subject"), "pending", call.seq, call.word("description"), number)
+                    made = TodoItem(call.word("subject"), "pending", call.seq, call.word("description"), number)
                     self.tasks[number] = made
                 case "TaskUpdate":
                     self._update(str(call.input.get("taskId")), call)
@@ -62,7 +62,7 @@ class Plan:
                     continue
         return self
 
-    def items(self) -> list[Item]:
+    def items(self) -> list[TodoItem]:
         """The list as it stands at the end, in its own order, finished entries of earlier lists first."""
         listed = {item.subject for item in self.current}
         earlier = [item for item in self.finished.values() if item.subject not in listed]
@@ -73,14 +73,14 @@ class Plan:
         """How the labels end of entries that an earlier stretch of the thread made and this one finished or gave up."""
         return frozenset(map(_mark, self.ended))
 
-    def _write(self, call: Call) -> None:
+    def _write(self, call: ToolCall) -> None:
         fresh = _written(call)
         for item in self.current:
             if item.status == "completed":
                 self.finished.setdefault(item.subject, item)
         self.current = _dated(fresh, self.current)
 
-    def _update(self, number: str, call: Call) -> None:
+    def _update(self, number: str, call: ToolCall) -> None:
         item = self.tasks.get(number)
         if item is not None:
             _update(item, call)
@@ -88,30 +88,30 @@ class Plan:
             self.ended.add(number)
 
 
-def items(calls: Iterable[Call]) -> list[Item]:
+def todo_items(calls: Iterable[ToolCall]) -> list[TodoItem]:
     """The list that these calls keep, as it stands at their end."""
-    return Plan().follow(calls).items()
+    return TodoList().follow(calls).items()
 
 
-def closed(calls: Iterable[Call]) -> frozenset[str]:
+def closed_labels(calls: Iterable[ToolCall]) -> frozenset[str]:
     """How the labels end of entries that an earlier stretch of the thread made and these calls finished or gave up."""
-    return Plan().follow(calls).closed()
+    return TodoList().follow(calls).closed()
 
 
 def _mark(number: str) -> str:
     return f" (task #{number})"
 
 
-def _written(call: Call) -> list[Item]:
+def _written(call: ToolCall) -> list[TodoItem]:
     todos = call.input.get("todos")
     return [
-        Item(todo["content"], _status(todo.get("status")), call.seq)
+        TodoItem(todo["content"], _status(todo.get("status")), call.seq)
         for todo in (todos if isinstance(todos, list) else [])
         if isinstance(todo, dict) and isinstance(todo.get("content"), str)
     ]
 
 
-def _dated(fresh: list[Item], before: list[Item]) -> list[Item]:
+def _dated(fresh: list[TodoItem], before: list[TodoItem]) -> list[TodoItem]:
     """An entry that did not change keeps the place in the thread where it last did."""
     known = {(item.subject, item.status): item.seq for item in before}
     for item in fresh:
@@ -119,12 +119,12 @@ def _dated(fresh: list[Item], before: list[Item]) -> list[Item]:
     return fresh
 
 
-def _created_id(call: Call, fallback: int) -> str:
+def _created_id(call: ToolCall, fallback: int) -> str:
     found = _TASK_ID.search(call.result)
     return found.group(1) if found else str(fallback)
 
 
-def _update(item: Item, call: Call) -> None:
+def _update(item: TodoItem, call: ToolCall) -> None:
     if call.input.get("status") is not None:
         item.status = _status(call.input["status"])
         item.seq = call.seq

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from reverie.models import Message
 
 __all__ = [
-    "Call",
+    "EDITS",
+    "READS",
     "Interrupted",
-    "Said",
     "Step",
+    "ToolCall",
     "Trace",
-    "folders_of",
-    "read",
-    "root_of",
-    "speech",
+    "Utterance",
+    "folder_counts",
+    "project_root",
+    "read_trace",
     "text_of",
+    "user_speech",
 ]
 
 _HIDDEN = re.compile(
@@ -42,10 +44,12 @@ _INTERRUPTED = "[Request interrupted"
 _ELSEWHERE = re.compile(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
 _NEARLY_ALL = 0.97
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+EDITS: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+READS: Final = frozenset({"Read", "NotebookRead"})
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Utterance:
     """Words of the person or of the agent. `text` is what was said, without what a client wrapped around it.
 
     `answers` is what the agent had asked or proposed, where the person answers it with a word or two.
@@ -67,7 +71,7 @@ class Interrupted:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """One tool call with its result; `result` is empty and `answered` false where the thread ends before it."""
 
     tool: str
@@ -90,7 +94,7 @@ class Call:
         return self.word("file_path") or self.word("notebook_path")
 
 
-Step: TypeAlias = Said | Call | Interrupted
+Step: TypeAlias = Utterance | ToolCall | Interrupted
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,7 @@ class Trace:
     steps: tuple[Step, ...]
     root: str = ""
     last_at: str | None = None
-    calls: tuple[Call, ...] = field(default=(), repr=False)
+    calls: tuple[ToolCall, ...] = field(default=(), repr=False)
 
     def relative(self, path: str) -> str:
         """`path` as a person of the project would write it."""
@@ -108,24 +112,24 @@ class Trace:
             return path[len(self.root) + 1 :]
         return path
 
-    def said(self, role: str) -> list[Said]:
+    def said(self, role: str) -> list[Utterance]:
         """Everything that `role` said, oldest first."""
-        return [step for step in self.steps if isinstance(step, Said) and step.role == role]
+        return [step for step in self.steps if isinstance(step, Utterance) and step.role == role]
 
 
-def read(messages: Sequence[Message]) -> Trace:
+def read_trace(messages: Sequence[Message]) -> Trace:
     """The trace of `messages`; what the person took back is left out. Linear in the size of the messages."""
     live = [message for message in messages if not message.rewound]
     results = _results(live)
     steps: list[Step] = []
     for message in live:
         steps.extend(_steps(message, results))
-    calls = tuple(step for step in steps if isinstance(step, Call))
+    calls = tuple(step for step in steps if isinstance(step, ToolCall))
     last_at = next((message.at for message in reversed(live) if message.at), None)
-    return Trace(steps=tuple(steps), root=root_of(folders_of(calls)), last_at=last_at, calls=calls)
+    return Trace(steps=tuple(steps), root=project_root(folder_counts(calls)), last_at=last_at, calls=calls)
 
 
-def speech(text: str) -> str:
+def user_speech(text: str) -> str:
     """What a person said in a user message: wrappings of the client removed, a slash command written as typed."""
     if "<" in text:
         text = _HIDDEN.sub("", text)
@@ -182,27 +186,27 @@ def _steps(message: Message, results: dict[str, tuple[dict[str, Any], int]]) -> 
 def _spoken(message: Message, text: str) -> Iterable[Step]:
     if message.role == "assistant":
         if text.strip():
-            yield Said("assistant", text.strip(), message.last_seq, message.at)
+            yield Utterance("assistant", text.strip(), message.last_seq, message.at)
         return
     if text.lstrip().startswith(_INTERRUPTED):
         yield Interrupted(message.last_seq, message.at)
         return
-    said = speech(text)
+    said = user_speech(text)
     if said:
-        yield Said("user", said, message.last_seq, message.at)
+        yield Utterance("user", said, message.last_seq, message.at)
 
 
-def _call(message: Message, block: dict[str, Any], answer: tuple[dict[str, Any], int] | None) -> Call:
+def _call(message: Message, block: dict[str, Any], answer: tuple[dict[str, Any], int] | None) -> ToolCall:
     given = block.get("input")
     call_input = given if isinstance(given, dict) else {}
     name = str(block.get("name", ""))
     if answer is None:
-        return Call(name, call_input, message.last_seq, message.at)
+        return ToolCall(name, call_input, message.last_seq, message.at)
     result, seq = answer
     text = text_of(result.get("content"))
     if "\x1b" in text:
         text = _ANSI.sub("", text)
-    return Call(
+    return ToolCall(
         name,
         call_input,
         message.last_seq,
@@ -214,13 +218,13 @@ def _call(message: Message, block: dict[str, Any], answer: tuple[dict[str, Any],
     )
 
 
-def folders_of(calls: Iterable[Call]) -> Counter[str]:
+def folder_counts(calls: Iterable[ToolCall]) -> Counter[str]:
     """The folders of the files that calls are about, each as often as it was; notes of the client are left out."""
     paths = (call.path for call in calls)
     return Counter(path.rpartition("/")[0] for path in paths if path.startswith("/") and not _ELSEWHERE.search(path))
 
 
-def root_of(folders: Mapping[str, int]) -> str:
+def project_root(folders: Mapping[str, int]) -> str:
     """The folder of the project: the deepest one that holds nearly all files touched."""
     root = ""
     total = sum(folders.values())

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.prose import clip, first_sentence, sentences
-from reverie.distill.extractive.thread_facts import substantial
-from reverie.distill.extractive.trace import Said
-from reverie.distill.working_state import bounded, items, with_items
+from reverie.distill.extractive.thread_facts import substantial_requests
+from reverie.distill.extractive.trace import Utterance
+from reverie.distill.working_state import state_items, trim_to_tokens, with_items
 from reverie.models import StateSources, WorkingState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reverie.distill.extractive.thread_facts import Story
-    from reverie.distill.working_state import Item
+    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.working_state import StateItem
 
 __all__ = ["current_request", "last_question", "working_state"]
 
@@ -37,7 +37,7 @@ _BLOCKER_LASTS = 80
 _STILL_DOING = 60
 
 
-def working_state(story: Story, previous: WorkingState | None = None) -> WorkingState:
+def working_state(story: ThreadFacts, previous: WorkingState | None = None) -> WorkingState:
     """The state at the end of `story`, within 500 tokens. What `previous` held and nothing replaced is kept.
 
     Every item comes with the entry that says so; one that nothing mentioned for long ages out.
@@ -47,16 +47,16 @@ def working_state(story: Story, previous: WorkingState | None = None) -> Working
         return before
     end = story.trace.steps[-1].seq
     lists = {
-        "task_chain": _newest([*items(before, "task_chain"), *_chain(story.requests)], _MAX_CHAIN),
+        "task_chain": _newest([*state_items(before, "task_chain"), *_chain(story.requests)], _MAX_CHAIN),
         "completed_steps": _newest(
-            _lasting([*items(before, "completed_steps"), *_completed(story)], end - _STEP_LASTS), _MAX_STEPS
+            _lasting([*state_items(before, "completed_steps"), *_completed(story)], end - _STEP_LASTS), _MAX_STEPS
         ),
         "next_steps": _next_steps(story, before)[:_MAX_STEPS],
         "open_files": _newest(
-            _lasting([*items(before, "open_files"), *_open_files(story)], end - _FILE_LASTS), _MAX_FILES
+            _lasting([*state_items(before, "open_files"), *_open_files(story)], end - _FILE_LASTS), _MAX_FILES
         ),
         "recent_decisions": _newest(
-            _lasting([*items(before, "recent_decisions"), *_decisions(story)], end - _STEP_LASTS), _MAX_STEPS
+            _lasting([*state_items(before, "recent_decisions"), *_decisions(story)], end - _STEP_LASTS), _MAX_STEPS
         ),
         "blockers": _newest(_lasting([*_still_blocking(story, before), *_blockers(story)], end - _BLOCKER_LASTS), 3),
     }
@@ -66,12 +66,12 @@ def working_state(story: Story, previous: WorkingState | None = None) -> Working
         updated_at=story.trace.last_at or before.updated_at,
         sources=StateSources(current_task=since),
     )
-    return bounded(with_items(state, **lists))
+    return trim_to_tokens(with_items(state, **lists))
 
 
-def current_request(requests: Sequence[Said]) -> str:
+def current_request(requests: Sequence[Utterance]) -> str:
     """What the person last asked for; a later remark, correction or question is shown behind it."""
-    asked = substantial(requests)
+    asked = substantial_requests(requests)
     if not asked:
         return ""
     opener = next((said for said in reversed(asked) if cue_phrases.opens_task(said.text)), asked[0])
@@ -81,7 +81,7 @@ def current_request(requests: Sequence[Said]) -> str:
     return f"{_essence(opener.text, _TASK - len(last))}{_THEN}{last}"
 
 
-def last_question(story: Story) -> str:
+def last_question(story: ThreadFacts) -> str:
     """The question with which the agent ended its last words, where the person has not answered yet."""
     last = story.trace.steps[-1] if story.trace.steps else None
     spoken = story.trace.said("assistant")
@@ -102,7 +102,7 @@ def _essence(text: str, length: int) -> str:
     return clip(kept, max(length, 40))
 
 
-def _current_task(story: Story, before: WorkingState) -> tuple[str, int]:
+def _current_task(story: ThreadFacts, before: WorkingState) -> tuple[str, int]:
     """What is being done, and the entry that says so last."""
     request, since = _asked(story.requests, before)
     doing = [item for item in story.plan if item.status == "in_progress"]
@@ -113,9 +113,9 @@ def _current_task(story: Story, before: WorkingState) -> tuple[str, int]:
     return task, max(since, doing[-1].seq)
 
 
-def _asked(requests: Sequence[Said], before: WorkingState) -> tuple[str, int]:
+def _asked(requests: Sequence[Utterance], before: WorkingState) -> tuple[str, int]:
     """The request in force; where nobody opened a task since `before`, its task goes on."""
-    asked = substantial(requests)
+    asked = substantial_requests(requests)
     if not asked:
         return "", 0
     since = asked[-1].seq
@@ -131,11 +131,11 @@ def _known(before: WorkingState) -> str:
     return before.current_task.partition(_THEN)[0].partition(" (now: ")[0]
 
 
-def _chain(requests: Iterable[Said]) -> list[Item]:
-    return [(clip(first_sentence(said.text), _ITEM), said.seq) for said in substantial(requests)]
+def _chain(requests: Iterable[Utterance]) -> list[StateItem]:
+    return [(clip(first_sentence(said.text), _ITEM), said.seq) for said in substantial_requests(requests)]
 
 
-def _completed(story: Story) -> list[Item]:
+def _completed(story: ThreadFacts) -> list[StateItem]:
     """Finished entries of the plan, commits and passing checks, in the order in which they happened."""
     done = [(clip(item.subject, _ITEM), item.seq) for item in story.plan if item.status == "completed"]
     done += [(clip(f"committed {commit.sha} {commit.subject}", _ITEM), commit.seq) for commit in story.commits]
@@ -151,7 +151,7 @@ def _completed(story: Story) -> list[Item]:
     return _in_order(done)
 
 
-def _next_steps(story: Story, before: WorkingState) -> list[Item]:
+def _next_steps(story: ThreadFacts, before: WorkingState) -> list[StateItem]:
     """What is being done, what is planned, what the agent waits for; else what was said to come next."""
     end = story.trace.steps[-1].seq
     waiting = [(item.label(_ITEM), item.seq) for item in story.plan if item.status == "in_progress"]
@@ -170,7 +170,7 @@ def _next_steps(story: Story, before: WorkingState) -> list[Item]:
     answered = bool(story.requests)
     waiting += [
         (step, seq)
-        for step, seq in _lasting(items(before, "next_steps"), end - _NEXT_LASTS)
+        for step, seq in _lasting(state_items(before, "next_steps"), end - _NEXT_LASTS)
         if step not in done and not step.endswith(closed) and not (answered and step.startswith(_ASKS))
     ]
     kept: dict[str, int] = {}
@@ -179,26 +179,28 @@ def _next_steps(story: Story, before: WorkingState) -> list[Item]:
     return list(kept.items())
 
 
-def _about_to(story: Story) -> str:
+def _about_to(story: ThreadFacts) -> str:
     """What the agent last said it was going to do, where nobody spoke since: it may take many calls."""
-    last = next((step for step in reversed(story.trace.steps) if isinstance(step, Said)), None)
+    last = next((step for step in reversed(story.trace.steps) if isinstance(step, Utterance)), None)
     if last is None or last.role != "assistant" or last.seq < story.trace.steps[-1].seq - _STILL_DOING:
         return ""
     said = sentences(last.text)
-    doing = cue_phrases.about_to(said[-1]) if said else ""
-    if cue_phrases.only_points(doing) and len(said) > 1:  # "let me fix this": what it is stands in the sentence before
+    doing = cue_phrases.stated_intent(said[-1]) if said else ""
+    if (
+        cue_phrases.is_only_pointer(doing) and len(said) > 1
+    ):  # "let me fix this": what it is stands in the sentence before
         doing = f"{doing}: {said[-2]}"
     return clip(doing, _ITEM)
 
 
-def _open_files(story: Story) -> list[Item]:
+def _open_files(story: ThreadFacts) -> list[StateItem]:
     """Files read lately, then files edited lately: what was edited is the last to age out."""
     used = {story.trace.relative(call.path): call.seq for call in story.trace.calls if call.path and not call.failed}
     read = [path for path in story.touched[-_MAX_FILES:] if path not in story.edited]
     return [(path, used.get(path, 0)) for path in (*read[-2:], *story.edited[-_MAX_FILES:])]
 
 
-def _decisions(story: Story) -> list[Item]:
+def _decisions(story: ThreadFacts) -> list[StateItem]:
     made = [(clip(mark.text, _ITEM + 40), mark.seq) for mark in story.decisions[-12:] if mark.by_user]
     made += [(clip(f"{answer.question} → {answer.answer}", _ITEM + 40), answer.seq) for answer in story.answers[-6:]]
     if len(made) < 3:
@@ -207,7 +209,7 @@ def _decisions(story: Story) -> list[Item]:
     return _in_order(made)
 
 
-def _blockers(story: Story) -> list[Item]:
+def _blockers(story: ThreadFacts) -> list[StateItem]:
     return [
         (clip(f"{run.purpose.value}{_FAILS}{run.error or run.command}", _ITEM + 40), run.seq)
         for run in story.failing
@@ -215,22 +217,22 @@ def _blockers(story: Story) -> list[Item]:
     ]
 
 
-def _still_blocking(story: Story, before: WorkingState) -> list[Item]:
+def _still_blocking(story: ThreadFacts, before: WorkingState) -> list[StateItem]:
     """What was in the way before, but for checks that were run again since."""
     again = {run.purpose.value for run in story.runs}
-    return [(text, seq) for text, seq in items(before, "blockers") if text.partition(_FAILS)[0] not in again]
+    return [(text, seq) for text, seq in state_items(before, "blockers") if text.partition(_FAILS)[0] not in again]
 
 
-def _in_order(found: Iterable[Item]) -> list[Item]:
+def _in_order(found: Iterable[StateItem]) -> list[StateItem]:
     return sorted(found, key=lambda item: item[1])
 
 
-def _lasting(found: Iterable[Item], since: int) -> list[Item]:
+def _lasting(found: Iterable[StateItem], since: int) -> list[StateItem]:
     """Those that come from entry `since` or later, or from nobody knows where."""
     return [(text, seq) for text, seq in found if seq >= since or not seq]
 
 
-def _newest(found: Iterable[Item], limit: int) -> list[Item]:
+def _newest(found: Iterable[StateItem], limit: int) -> list[StateItem]:
     """The last `limit` distinct items; one that comes again counts as new."""
     kept: dict[str, int] = {}
     for text, seq in found:

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from reverie.context import Limits, Parts, RecallLine, assemble
-from reverie.context.excerpts import Shelf
+from reverie.context.excerpts import ExcerptCache
 from reverie.distill import working_state
-from reverie.importers.reading import join
+from reverie.importers.messages import main_line
 from reverie.models import Message, Note, WorkingState
 from reverie.store import open_sealed
 from reverie.usecases.decide.entry_cache import OpenedEntries
@@ -30,7 +30,7 @@ def decide(job: ContextJob) -> dict[str, Any]:
     Raises:
         TokenBudgetExceeded: the open turn alone is larger than the tokens given.
     """
-    made, shelf = _distillation(job.distillation) if job.distillation else ({}, Shelf())
+    made, shelf = _distillation(job.distillation) if job.distillation else ({}, ExcerptCache())
     parts = Parts(
         bootstrap=tuple(job.bootstrap),
         index=job.thread["index"],
@@ -64,14 +64,14 @@ def decide(job: ContextJob) -> dict[str, Any]:
 
 def _messages(job: ContextJob) -> tuple[Message, ...]:
     entries = (_ENTRIES.open(job.thread["id"], seq, data) for seq, data in job.entries)
-    return tuple(message for message in join(entries) if not message.rewound)
+    return tuple(message for message in main_line(entries) if not message.rewound)
 
 
 @lru_cache(maxsize=16)
-def _distillation(sealed: bytes) -> tuple[dict[str, Any], Shelf]:
+def _distillation(sealed: bytes) -> tuple[dict[str, Any], ExcerptCache]:
     """A distillation as it is stored, and its passages; an imported one has none."""
     made = open_sealed(sealed)
-    return made, Shelf(() if made.get("imported") else distillation_of(made).passages)
+    return made, ExcerptCache(() if made.get("imported") else distillation_of(made).passages)
 
 
 def opened(thread_id: str, rows: Sequence[tuple[int, bytes]], *, verbatim: bool = False) -> list[Message]:
@@ -80,7 +80,7 @@ def opened(thread_id: str, rows: Sequence[tuple[int, bytes]], *, verbatim: bool 
     Raises:
         Damaged: naming the entry that is not what was written.
     """
-    return join((opened_entry(thread_id, seq, data) for seq, data in rows), verbatim=verbatim)
+    return main_line((opened_entry(thread_id, seq, data) for seq, data in rows), verbatim=verbatim)
 
 
 def page(job: MessagesJob) -> dict[str, Any]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import tokens
 from reverie.canonical import canonical, sha256
-from reverie.context import Limits, Parts, assemble, choose, open_turn
+from reverie.context import Limits, Parts, assemble, open_turn_start, tail_start
 from reverie.distill import summary as structured
 from reverie.distill import working_state
 from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict, TokenBudgetExceeded
-from reverie.importers.reading import join
+from reverie.importers.messages import main_line
 from reverie.models import WorkingState
 from reverie.redact import Redactor
 from reverie.usecases import states
@@ -43,14 +43,14 @@ def decide(job: DistillJob) -> DistillPlan:
         TokenBudgetExceeded: the budget holds neither the summary nor the last of what it must be made from.
     """
     entries = [opened_entry(job.thread["id"], seq, data) for seq, data in job.entries]
-    messages = [message for message in join(entries) if not message.rewound]
+    messages = [message for message in main_line(entries) if not message.rewound]
     begins = _open_turn(entries, messages)
     if begins == 0:
         raise Conflict(
             f"the first turn of what is left of {job.thread['id']!r} is not over yet",
             hint="append the agent's reply, or the results that it waits for, first",
         )
-    cut = min(begins, choose(messages, job.bounds.preserve_messages, job.bounds.preserve_tokens))
+    cut = min(begins, tail_start(messages, job.bounds.preserve_messages, job.bounds.preserve_tokens))
     if cut == 0:
         raise Conflict(
             f"all {len(messages)} messages of {job.thread['id']!r} are still kept word for word",
@@ -76,7 +76,7 @@ def decide(job: DistillJob) -> DistillPlan:
 def _open_turn(entries: Sequence[Entry], messages: Sequence[Message]) -> int:
     """Where the open turn begins; nobody goes on with the last turn of a transcript that broke off."""
     appended = not entries or entries[-1].id is None
-    return open_turn(messages) if appended else len(messages)
+    return open_turn_start(messages) if appended else len(messages)
 
 
 def _state(job: DistillJob, made: Distillation, messages: Sequence[Message]) -> WorkingState:

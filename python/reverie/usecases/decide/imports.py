@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from reverie.importers import Inside, plan_chunk
+from reverie.importers import PartialLine, plan_chunk
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import Sealed, seal
@@ -30,7 +30,7 @@ NAME_LETTERS = 3
 def decide(job: ChunkJob) -> ChunkPlan:
     """Parses, redacts and seals the whole lines of a chunk; pure."""
     redactor = Redactor(job.literals)
-    read = plan_chunk(job.data, first_line=job.first_line, final=job.final, inside=Inside(job.inside))
+    read = plan_chunk(job.data, first_line=job.first_line, final=job.final, inside=PartialLine(job.inside))
     known = set(job.seen)
     fresh: list[Entry] = []
     sealed: list[Sealed] = []

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reverie.context import open_turn
-from reverie.distill.extractive.fold import Gist
+from reverie.context import open_turn_start
+from reverie.distill.extractive.fold import ThreadFold
 from reverie.errors import Conflict
-from reverie.importers.messages import ids_of
-from reverie.importers.reading import join
+from reverie.importers.messages import main_line, tool_ids
 from reverie.models import WorkingState
 from reverie.recall import query_for
 from reverie.usecases.incremental_state import Followed, StateJob, StatePlan
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["decide"]
 
 _WRITE = msgspec.msgpack.Encoder()
-_READ = msgspec.msgpack.Decoder(Gist)
+_READ = msgspec.msgpack.Decoder(ThreadFold)
 _MARK_BYTES = 4
 
 
@@ -40,9 +39,9 @@ def decide(job: StateJob) -> StatePlan:
     calls = _marks(entries)
     if job.followed is not None and not _stand_alone(entries, calls, before.calls):
         raise Conflict("the thread must be read from further back", hint="read all of it", stale=True)
-    messages = [message for message in join(entries) if not message.rewound]
-    over = open_turn(messages[:-1])  # of the last one more may follow
-    gist = _READ.decode(before.gist) if before.gist and before.since == job.since else Gist()
+    messages = [message for message in main_line(entries) if not message.rewound]
+    over = open_turn_start(messages[:-1])  # of the last one more may follow
+    gist = _READ.decode(before.gist) if before.gist and before.since == job.since else ThreadFold()
     gist.follow(_after(job.since, messages[:over]))
     said = _last_said(messages[:over]) or before.said
     seq = messages[over].first_seq - 1 if messages else before.seq
@@ -81,13 +80,13 @@ def _stand_alone(entries: Sequence[Entry], calls: Sequence[tuple[int, bytes]], b
     """
     known = {before[at : at + _MARK_BYTES] for at in range(0, len(before), _MARK_BYTES)} if calls else set()
     own = {mark for _, mark in calls}
-    answers = {_mark(call) for entry in entries for call in ids_of(entry.content, "tool_result", "tool_use_id")}
+    answers = {_mark(call) for entry in entries for call in tool_ids(entry.content, "tool_result", "tool_use_id")}
     return answers <= own and own.isdisjoint(known) and all(entry.id is None for entry in entries)
 
 
 def _marks(entries: Iterable[Entry]) -> list[tuple[int, bytes]]:
     """A checksum of the id of every call, with the entry that makes it."""
-    return [(entry.seq, _mark(call)) for entry in entries for call in ids_of(entry.content, "tool_use", "id")]
+    return [(entry.seq, _mark(call)) for entry in entries for call in tool_ids(entry.content, "tool_use", "id")]
 
 
 def _mark(call: str) -> bytes:

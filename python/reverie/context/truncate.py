@@ -10,13 +10,13 @@ from reverie.context.cost import BLOCK, content_cost
 if TYPE_CHECKING:
     from reverie.models import Json
 
-__all__ = ["cut", "fits", "flat", "shorten", "trim_result"]
+__all__ = ["fits_in", "result_text", "shorten", "trim_result", "truncate_text"]
 
 _MARK_TOKENS: Final = 14
 """Room for the line `[… N tokens trimmed …]` and the seams beside it."""
 
 
-def fits(text: str, limit: int) -> bool:
+def fits_in(text: str, limit: int) -> bool:
     """Whether `text` has at most `limit` tokens; nothing but the empty text fits in no room."""
     return tokens.fits(text, limit) if limit > 0 else not text
 
@@ -26,7 +26,7 @@ def shorten(text: str, limit: int) -> str:
 
     Empty where not even the mark fits.
     """
-    if fits(text, limit):
+    if fits_in(text, limit):
         return text
     total = tokens.count(text)
     room = limit - _MARK_TOKENS
@@ -39,15 +39,15 @@ def shorten(text: str, limit: int) -> str:
     return _fitting(joined, limit)
 
 
-def cut(text: str, limit: int) -> str:
+def truncate_text(text: str, limit: int) -> str:
     """`text` within `limit` tokens, ending in ` […]` where something is gone. Empty where that does not fit."""
-    if fits(text, limit):
+    if fits_in(text, limit):
         return text
     room = limit - 4
     return _fitting(tokens.truncate(text, room).rstrip() + " […]", limit) if room > 0 else ""
 
 
-def flat(content: Json) -> str:
+def result_text(content: Json) -> str:
     """A result's content as text; what is not text is named in brackets."""
     if isinstance(content, str):
         return content
@@ -59,7 +59,7 @@ def trim_result(block: dict[str, Any], limit: int) -> dict[str, Any]:
     content = block["content"]
     if content_cost(content) <= limit + BLOCK:
         return block
-    return {**block, "content": shorten(flat(content), limit) or "[…]"}
+    return {**block, "content": shorten(result_text(content), limit) or "[…]"}
 
 
 def _ending(text: str, limit: int) -> str:
@@ -69,7 +69,7 @@ def _ending(text: str, limit: int) -> str:
     low, high = max(0, len(text) - limit * 64), len(text)
     while low < high:
         middle = (low + high) // 2
-        if fits(text[middle:], limit):
+        if fits_in(text[middle:], limit):
             high = middle
         else:
             low = middle + 1
@@ -79,4 +79,4 @@ def _ending(text: str, limit: int) -> str:
 
 
 def _fitting(text: str, limit: int) -> str:
-    return text if fits(text, limit) else tokens.truncate(text, max(0, limit)).rstrip()
+    return text if fits_in(text, limit) else tokens.truncate(text, max(0, limit)).rstrip()

@@ -8,15 +8,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from reverie.errors import ValidationError
-from reverie.importers.claude_code import bad, read_line
+from reverie.importers.claude_code import bad_entry, read_line
 from reverie.importers.jsonline import LINE_BYTES_MAX, Unreadable, load
-from reverie.importers.token_count import weigh
+from reverie.importers.token_count import with_token_counts
 
 if TYPE_CHECKING:
-    from reverie.importers.problem import Problem
+    from reverie.importers.jsonline import Problem
     from reverie.models import Entry, EntryKind
 
-__all__ = ["ChunkPlan", "Inside", "plan_chunk"]
+__all__ = ["ChunkPlan", "PartialLine", "plan_chunk"]
 
 _BOM: Final = b"\xef\xbb\xbf"
 # The mark of UTF-32LE begins with that of UTF-16LE, so it is looked for first.
@@ -28,7 +28,7 @@ _MARKS: Final = (
 )
 
 
-class Inside(StrEnum):
+class PartialLine(StrEnum):
     """What the bytes after `consumed` belong to. To be handed back with them."""
 
     NOTHING = "nothing"  # the next byte begins a line
@@ -49,11 +49,11 @@ class ChunkPlan:
     lines: int
     problems: tuple[Problem, ...] = ()
     counts: dict[EntryKind, int] = field(default_factory=dict)
-    inside: Inside = Inside.NOTHING
+    inside: PartialLine = PartialLine.NOTHING
 
 
 def plan_chunk(
-    data: bytes, *, first_line: int, final: bool, inside: Inside = Inside.NOTHING, tokens: bool = True
+    data: bytes, *, first_line: int, final: bool, inside: PartialLine = PartialLine.NOTHING, tokens: bool = True
 ) -> ChunkPlan:
     """The entries of the whole lines in `data`.
 
@@ -66,15 +66,15 @@ def plan_chunk(
     if first_line == 1 and start == 0:
         start = _check_beginning(data)
     # What stands behind an object that was already taken is on the same line as that object.
-    reading = _Reading(line=first_line - 2 if inside is Inside.TAKEN else first_line - 1)
+    reading = _Reading(line=first_line - 2 if inside is PartialLine.TAKEN else first_line - 1)
     end = data.rfind(b"\n") + 1
     if end > start:
         for line in data[start : end - 1].split(b"\n"):
             reading.take(line)
-        start, inside = end, Inside.NOTHING
-    if inside is not Inside.OVERLONG:
+        start, inside = end, PartialLine.NOTHING
+    if inside is not PartialLine.OVERLONG:
         start, inside = _unfinished(reading, data, start, inside, final=final)
-    entries = weigh(reading.entries) if tokens else reading.entries
+    entries = with_token_counts(reading.entries) if tokens else reading.entries
     counts = Counter(entry.kind for entry in entries)
     return ChunkPlan(
         tuple(entries), start, max(0, reading.line + 1 - first_line), tuple(reading.problems), dict(counts), inside
@@ -103,26 +103,28 @@ class _Reading:
             self.problems.append(problem)
 
 
-def _skip_rest(data: bytes, inside: Inside) -> tuple[int, Inside]:
+def _skip_rest(data: bytes, inside: PartialLine) -> tuple[int, PartialLine]:
     """How much of `data` is the end of a line already dealt with, and what the bytes after it belong to."""
-    if inside is Inside.NOTHING:
+    if inside is PartialLine.NOTHING:
         return 0, inside
     end = data.find(b"\n")
     rest = data if end < 0 else data[:end]
-    if inside is Inside.TAKEN and rest.strip():
+    if inside is PartialLine.TAKEN and rest.strip():
         # Something was written behind the object after all. It is read by itself, so that it is reported.
         return 0, inside
-    return (len(data), inside) if end < 0 else (end + 1, Inside.NOTHING)
+    return (len(data), inside) if end < 0 else (end + 1, PartialLine.NOTHING)
 
 
-def _unfinished(reading: _Reading, data: bytes, start: int, inside: Inside, *, final: bool) -> tuple[int, Inside]:
+def _unfinished(
+    reading: _Reading, data: bytes, start: int, inside: PartialLine, *, final: bool
+) -> tuple[int, PartialLine]:
     """Deals with the last line, whose end is not in `data`: how far `data` is consumed, and what comes next."""
     last = data[start:]
     # One byte more may still be the first half of a line end.
     if len(last) > LINE_BYTES_MAX + 1:
         reading.line += 1
-        reading.keep(bad(last, reading.line, f"longer than {LINE_BYTES_MAX} bytes"))
-        return len(data), Inside.OVERLONG
+        reading.keep(bad_entry(last, reading.line, f"longer than {LINE_BYTES_MAX} bytes"))
+        return len(data), PartialLine.OVERLONG
     if not final or len(last) > LINE_BYTES_MAX or not last.strip():
         return start, inside
     try:
@@ -130,7 +132,7 @@ def _unfinished(reading: _Reading, data: bytes, start: int, inside: Inside, *, f
     except Unreadable:
         return start, inside
     reading.take(last)
-    return len(data), Inside.TAKEN
+    return len(data), PartialLine.TAKEN
 
 
 def _check_beginning(data: bytes) -> int:

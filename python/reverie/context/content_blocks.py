@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = ["assistant_blocks", "line", "text_block", "user_blocks"]
+__all__ = ["assistant_blocks", "notice_block", "text_block", "user_blocks"]
 
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,128}")
@@ -39,7 +39,7 @@ def text_block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def line(what: str) -> dict[str, Any]:
+def notice_block(what: str) -> dict[str, Any]:
     """The visible line that stands where something was left out."""
     return text_block(f"[… {what} …]")
 
@@ -149,4 +149,4 @@ def _left_out(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[str, An
     kind = block.get("type") if isinstance(block, dict) else None
     name = kind if isinstance(kind, str) and _NAME.fullmatch(kind) else "unknown"
     lost.append({"tier": "tail", "seq": seq, "what": name, "why": "a request cannot carry it"})
-    return line(f"a block of type {name} left out")
+    return notice_block(f"a block of type {name} left out")
