@@ -18,7 +18,7 @@ from reverie.context import render
 from reverie.evals.events import Event, events
 from reverie.evals.measures import score
 from reverie.evals.texts import context_of
-from reverie.importers.files import entries
+from reverie.importers.files import read_entries
 from support.generated_sessions import generated_files
 from support.shared import all_sessions, real_sessions
 from support.soak import count
@@ -52,7 +52,7 @@ def pairs() -> list[tuple[Scores, Scores]]:
     """Old and new of ten compacted sessions, half of them recorded where those are at hand; of all in a soak run."""
     found: list[tuple[Scores, Scores]] = []
     for path in all_sessions(5 if real_sessions() else 10, step=3):
-        event = next(events(path.name, list(entries(path, tokens=False))), None)
+        event = next(events(path.name, list(read_entries(path, tokens=False))), None)
         if event is None or not event.asked:
             continue
         old = f"{event.summary}\n{_tail(event.before)}"
@@ -75,7 +75,7 @@ def test_the_new_format_keeps_more(pairs: list[tuple[Scores, Scores]], measure: 
 def test_the_measures_tell_good_from_bad() -> None:
     """A text without a word of the session scores nothing; the session itself scores all of task and decisions."""
     path = generated_files()[0]
-    event = next(events(path.name, list(entries(path, tokens=False))))
+    event = next(events(path.name, list(read_entries(path, tokens=False))))
     whole = "\n".join(line.text for line in event.before)
     assert scored("nothing of note", event) == (0.0, 0.0, 0.0, 0.0)
     assert scored(whole, event).task == scored(whole, event).decisions == 1.0

@@ -15,7 +15,7 @@ from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, continu
 from reverie.evals.events import events
 from reverie.evals.picture import svg
 from reverie.evals.texts import context_of
-from reverie.importers.files import entries
+from reverie.importers.files import read_entries
 from support.compacted import compacted_session
 from support.shared import SHARED, real_sessions
 
@@ -118,7 +118,7 @@ def test_figures_agree_with_the_judge(name: str) -> None:
     path = next(path for path in real_sessions() if path.name.startswith(name))
     report = continuity([path], budgets=BUDGETS)
     (event,) = judge.events(str(path))
-    before = list(entries(path, tokens=False))
+    before = list(read_entries(path, tokens=False))
     cut = next(place for place, entry in enumerate(before) if entry.extra.get("isCompactSummary"))
     assert len(event["needed"]) == report.needed_median
     for budget in BUDGETS:
@@ -135,7 +135,7 @@ def test_events_agree_with_the_judge() -> None:
     """Recorded sessions have the judge's events: the same needed names, the words near each and what was asked."""
     judge = _judge(SHARED / "eval/continuity_bench.py")
     for path in real_sessions():
-        ours = [(list(e.needed), e.near, e.asked) for e in events(str(path), list(entries(path, tokens=False)))]
+        ours = [(list(e.needed), e.near, e.asked) for e in events(str(path), list(read_entries(path, tokens=False)))]
         assert ours == [(e["needed"], e["around"], e["asked"]) for e in judge.events(str(path))], path.name
 
 

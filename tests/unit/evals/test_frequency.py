@@ -8,11 +8,11 @@ import pytest
 
 from reverie.context import Limits
 from reverie.context.clearing import clear, cleared_cost
-from reverie.context.units import split
+from reverie.context.units import split_units
 from reverie.errors import ValidationError
 from reverie.evals.frequency import BESIDE, frequency, one_thread
-from reverie.importers.files import entries
-from reverie.importers.reading import join
+from reverie.importers.files import read_entries
+from reverie.importers.messages import main_line
 from support.generated_sessions import generated_files
 from support.shared import real_sessions
 from support.soak import count
@@ -88,7 +88,7 @@ def test_sessions_become_one_thread() -> None:
     session = heavy(2).done()
     whole = one_thread([session, [], session])
     assert [message.last_seq for message in whole] == list(range(1, 17))
-    units, lost = split(whole)
+    units, lost = split_units(whole)
     assert lost == []
     assert len({block["id"] for piece in units for block in piece.says if block["type"] == "tool_use"}) == 4
 
@@ -96,7 +96,7 @@ def test_sessions_become_one_thread() -> None:
 @pytest.mark.parametrize("calls", [5, 60])
 def test_cost_after_clearing_is_what_clearing_leaves(calls: int) -> None:
     """The weight that decides is the weight of what would be sent."""
-    units, _ = split(heavy(calls).done())
+    units, _ = split_units(heavy(calls).done())
     for beside in (0, 30_000):
         left, _ = clear(units, Limits(), beside)
         assert cleared_cost(units, Limits(), beside) == sum(piece.cost for piece in left)
@@ -105,7 +105,7 @@ def test_cost_after_clearing_is_what_clearing_leaves(calls: int) -> None:
 @pytest.mark.parametrize("sessions", SETS, ids=["generated", "recorded"][: len(SETS)])
 def test_whole_sessions_are_distilled_less_often(sessions: list[Path]) -> None:
     """Context editing saves at least 60 % of the distillations of tool-heavy work; all recorded sessions in a soak."""
-    found = frequency(one_thread([join(entries(path, tokens=False)) for path in sessions]), Limits())
+    found = frequency(one_thread([main_line(read_entries(path, tokens=False)) for path in sessions]), Limits())
     assert found.without_editing >= 4
     assert found.fewer is not None
     assert found.fewer >= 0.6

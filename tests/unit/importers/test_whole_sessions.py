@@ -12,9 +12,10 @@ import orjson
 import pytest
 
 from reverie.importers import plan_chunk
-from reverie.importers.claude_code import line_of
-from reverie.importers.files import discover, entries, identity
-from reverie.importers.reading import NO_RESULT, join, past_summaries
+from reverie.importers.claude_code import json_object_of
+from reverie.importers.files import find_transcripts, read_entries, read_identity
+from reverie.importers.messages import NO_RESULT, past_summaries
+from reverie.importers.messages import main_line as join
 from reverie.models import Entry, EntryKind, Message
 from support.generated_sessions import COUNT, generate, generated_files
 from support.shared import all_sessions, real_sessions
@@ -34,7 +35,7 @@ def lines() -> dict[str, list[dict[str, Any]]]:
 @pytest.fixture(scope="module")
 def read() -> dict[str, list[Entry]]:
     """Every session as entries."""
-    return {path.name: list(entries(path, tokens=False)) for path in SESSIONS}
+    return {path.name: list(read_entries(path, tokens=False)) for path in SESSIONS}
 
 
 def main_line(session: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -60,7 +61,7 @@ def test_every_line_is_kept_and_can_be_rebuilt(
     """Nothing is bad, nothing is missing, nothing is changed."""
     assert len(read) == len(SESSIONS) >= COUNT
     for name, session in lines.items():
-        assert [line_of(entry) for entry in read[name]] == session
+        assert [json_object_of(entry) for entry in read[name]] == session
         assert not any(entry.kind is EntryKind.BAD for entry in read[name])
 
 
@@ -185,13 +186,13 @@ def test_every_cut_of_a_piece_of_a_session() -> None:
 
 def test_they_are_found_and_named() -> None:
     """By their folder, and by the session id in their name."""
-    assert discover([generated_files()[0].parent]) == list(generated_files())
+    assert find_transcripts([generated_files()[0].parent]) == list(generated_files())
     if real_sessions():
-        assert discover([real_sessions()[0].parent]) == real_sessions()
+        assert find_transcripts([real_sessions()[0].parent]) == real_sessions()
     for path in SESSIONS:
-        told = {entry.extra.get("sessionId") for entry in entries(path, tokens=False)}
-        assert identity(path).session in path.name
-        assert identity(path).session in told
+        told = {entry.extra.get("sessionId") for entry in read_entries(path, tokens=False)}
+        assert read_identity(path).session in path.name
+        assert read_identity(path).session in told
 
 
 def calls(message: Message) -> list[str]:
@@ -201,6 +202,6 @@ def calls(message: Message) -> list[str]:
 def test_tokens_are_counted_over_a_whole_session() -> None:
     """Each entry's count is the one it has alone."""
     session = min(SESSIONS, key=lambda path: path.stat().st_size)
-    for entry in entries(session):
-        alone = plan_chunk(orjson.dumps(line_of(entry)) + b"\n", first_line=1, final=True).entries[0]
+    for entry in read_entries(session):
+        alone = plan_chunk(orjson.dumps(json_object_of(entry)) + b"\n", first_line=1, final=True).entries[0]
         assert alone.tokens == entry.tokens
