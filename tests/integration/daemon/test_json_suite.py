@@ -1,4 +1,4 @@
-"""JSON bodies through the socket: the public parsing suite, and bodies that are hostile on purpose."""
+"""JSON bodies through the socket: texts by the grammar, the public parsing suite, and hostile bodies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.daemon import request, running_daemon, status_bytes
-from support.shared import shared
+from support.json_cases import JSON_CASES
+from support.shared import shared_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ TEXT_REASONS = frozenset(
 )
 
 # Two of the files that a parser may take repeat a key. We refuse repeated keys: two readers could understand them
-# differently, and `cases/frames.jsonl` asks for the refusal.
+# differently.
 REPEATED_KEYS = frozenset({"y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json"})
 
 # Of the 35 whose outcome the suite leaves open we take two: numbers that a double rounds to zero. The others hold
@@ -55,9 +56,19 @@ def refused_as_text(answer: Answer) -> str | None:
     return None
 
 
+def test_every_text_by_the_grammar(daemon: Daemon) -> None:
+    """Each text is read or refused for its reason; no hang, no growth, no 500."""
+    before = status_bytes(daemon.pid, "RssAnon")
+    found = [(case, refused_as_text(post(daemon, case.text))) for case in JSON_CASES]
+    assert [pair for pair in found if pair[0].reason != pair[1]] == []
+    assert status_bytes(daemon.pid, "RssAnon") - before < 16 << 20
+    assert daemon.ask("GET", "/v1/health").status == 200
+
+
+@pytest.mark.measures("data/json/test_parsing")
 def test_every_file_of_the_suite(daemon: Daemon) -> None:
     """All `y_` files are read, all `n_` files refused, and the rest as fixed here; no hang, no growth, no 500."""
-    files = sorted(shared("data/json/test_parsing").glob("*.json"))
+    files = shared_files("data/json/test_parsing", "*.json")
     assert len(files) == 318
     before = status_bytes(daemon.pid, "RssAnon")
     wrong = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import socket
@@ -18,7 +17,7 @@ from reverie import kernel
 from reverie.errors import Forbidden
 from reverie.sync.scan import Stamp, look, read, scan
 from reverie.sync.swap import put, take
-from support.shared import shared
+from support.shared import shared_rows
 from support.spaces import (
     digest,
     looked,
@@ -178,12 +177,12 @@ def test_swap_race(root: Root, tmp_path: Path) -> None:
     assert list(outside.iterdir()) == []
 
 
+@pytest.mark.measures("data/cases/fs_scenarios.jsonl")
 def test_every_labelled_scenario_is_here() -> None:
-    """None of the list was forgotten, and none is new."""
-    lines = shared("data/cases/fs_scenarios.jsonl").read_text("utf-8").splitlines()
-    named = {json.loads(line)["name"] for line in lines}
+    """Each scenario of the labelled list has its test."""
+    named = {row["name"] for row in shared_rows("data/cases/fs_scenarios.jsonl")}
     files = sorted(Path(__file__).parent.glob("test_scenarios_*.py"))
     here = {name.partition(",")[0] for name in NODES} | {"crlf", "no_final_newline", "bom"}
     here |= {name for file in files for name in re.findall(r"^def test_(\w+)", file.read_text("utf-8"), re.MULTILINE)}
-    assert len(lines) == 40
+    assert len(named) == 40
     assert named <= here, named - here

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
+import math
+import random
 import struct
 import sys
 import threading
@@ -14,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rfc8785
 
 from reverie.canonical import canonical, check_json, sha256
 from reverie.errors import ValidationError
-from support.shared import shared
+from support.json_cases import JSON_CASES
+from support.shared import SHARED, shared_files
 
 VECTORS = [
     json.loads(line)
@@ -104,9 +108,10 @@ def test_vectors(vector: dict[str, Any]) -> None:
     assert sha256(data) == hashlib.sha256(expected).hexdigest()
 
 
+@pytest.mark.measures("data/jcs/testdata/input")
 def test_published_vectors() -> None:
     """The vectors of RFC 8785's authors, as text and as Python values."""
-    inputs = sorted(shared("data/jcs/testdata/input").glob("*.json"))
+    inputs = shared_files("data/jcs/testdata/input", "*.json")
     for path in inputs:
         expected = (path.parent.parent / "output" / path.name).read_bytes()
 
@@ -115,10 +120,23 @@ def test_published_vectors() -> None:
     assert len(inputs) >= 6
 
 
+def test_random_doubles_are_written_as_the_reference_implementation_writes_them() -> None:
+    """20,000 doubles of random bits, the powers of ten and two, and their neighbours."""
+    pick = random.Random(8785)
+    powers = [base**exponent for base in (2.0, 10.0) for exponent in range(-300, 300)]
+    drawn = [struct.unpack(">d", pick.randbytes(8))[0] for _ in range(20_000)]
+    numbers = [
+        near for number in powers for near in (number, math.nextafter(number, 0), -math.nextafter(number, 1e308))
+    ]
+    for number in [*numbers, *(number for number in drawn if math.isfinite(number))]:
+        assert canonical(number) == rfc8785.dumps(number)
+
+
+@pytest.mark.measures("data/jcs/es6testfile100k.txt")
 def test_published_numbers() -> None:
     """100,000 doubles are written as ECMAScript writes them, and read back from text as the same."""
     wrong = []
-    lines = shared("data/jcs/es6testfile100k.txt").read_text().split()
+    lines = (SHARED / "data/jcs/es6testfile100k.txt").read_text().split()
     for line in lines:
         bits, expected = line.split(",")
         (number,) = struct.unpack(">d", int(bits, 16).to_bytes(8, "big"))
@@ -306,9 +324,18 @@ def test_depth() -> None:
     assert reason(b'{"a":' * 1_000_000) == "too_deep"
 
 
+def test_texts_by_the_grammar() -> None:
+    """Each text is read, or refused for its reason."""
+    wrong = [(case, found) for case in JSON_CASES if (found := reason(case.text)) != case.reason]
+
+    assert wrong == []
+    assert len(JSON_CASES) > 318
+
+
+@pytest.mark.measures("data/json/test_parsing")
 def test_parsing_suite() -> None:
     """All files of JSONTestSuite: what must be accepted is, what must be refused is, and the rest as the table says."""
-    files = sorted(shared("data/json/test_parsing").glob("*.json"))
+    files = shared_files("data/json/test_parsing", "*.json")
     found = {path.name: reason(path.read_bytes()) for path in files}
     wrong = {
         name: word
