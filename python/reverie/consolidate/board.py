@@ -12,7 +12,10 @@ from reverie.models import Candidate, Memory, MemoryType
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Board", "Item", "said_at", "scope_of"]
+__all__ = ["SCOPES", "Board", "Item", "said_at", "scope_of"]
+
+SCOPES = (*(kind.value for kind in MemoryType if kind is not MemoryType.EPISODE), "fact:user")
+"""Every scope that items are compared in."""
 
 _POSTINGS_MAX = 1000  # a word that so many items share tells nothing apart
 _LOOKALIKES_MAX = 64

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reverie.consolidate import upkeep
-from reverie.consolidate.board import Board, Item, scope_of
+from reverie.consolidate.board import SCOPES, Board, Item, scope_of
 from reverie.consolidate.episodes import decide_episodes
-from reverie.consolidate.relation import Reading, Relation, overlap, read, relate, resolves
+from reverie.consolidate.relation import Reading, Relation, overlap, read, relate, resolves, says_resolved
 from reverie.consolidate.value import is_generic, merge
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 
@@ -52,7 +52,8 @@ class Decision:
 
 def decide(candidates: Sequence[Candidate], existing: Sequence[Memory], tier: Tier) -> Decision:
     """The changes that bring `candidates` into `existing`; pure and the same for the same arguments, always."""
-    run = _Run(tuple(candidates), Board.of(existing), tier)
+    readings = tuple(read(candidate.content) for candidate in candidates)
+    run = _Run(tuple(candidates), Board.of(existing), tier, readings)
     run.settle()
     episodes = decide_episodes(candidates, existing)
     by_id = {item.memory.id: item for item in run.board.items if item.memory is not None}
@@ -81,9 +82,17 @@ class _Run:
     candidates: tuple[Candidate, ...]
     board: Board
     tier: Tier
-    readings: dict[int, Reading] = field(default_factory=dict)
+    readings: tuple[Reading, ...]  # of each candidate
     covered: dict[int, int] = field(default_factory=dict)  # candidate -> the item that says it
     proposals: dict[str, Proposal] = field(default_factory=dict)
+    resolving: list[int] = field(init=False)  # the candidates that say of something that it is over
+
+    def __post_init__(self) -> None:
+        self.resolving = [
+            index
+            for index, candidate in enumerate(self.candidates)
+            if candidate.type is not MemoryType.EPISODE and says_resolved(self.readings[index])
+        ]
 
     def settle(self) -> None:
         """Places every candidate until placing them again changes nothing; upkeep comes only after something new."""
@@ -113,7 +122,7 @@ class _Run:
             state = following
 
     def _place(self, index: int, candidate: Candidate) -> None:
-        reading = self.readings.setdefault(index, read(candidate.content))
+        reading = self.readings[index]
         scope = scope_of(candidate.type, user=candidate.subject == "user")
         if not reading.flat or self._resolve(index, candidate, reading):
             return
@@ -153,7 +162,8 @@ class _Run:
                 both = merge(item.reading, reading)
                 if both is not None:
                     self._cover(index, place)
-                    self._write(index, candidate, both, place, "adds to it")
+                    if both is not item.reading:  # else it says all of it already
+                        self._write(index, candidate, both, place, "adds to it")
                     return
         if self.tier is not Tier.GENEROUS and is_generic(reading, candidate.type, scope):
             return
@@ -171,15 +181,25 @@ class _Run:
                     self._write(index, candidate, reading, place, "says that it is over")
                 else:
                     self._drop(place)
-        if candidate.type is not MemoryType.MISTAKE:
-            return False
-        for kind in (MemoryType.MISTAKE, MemoryType.OBSERVATION, MemoryType.FACT):
-            for place in self.board.like(reading, kind.value):
+        return candidate.type is MemoryType.MISTAKE and self._is_over(index, candidate, reading)
+
+    def _is_over(self, index: int, candidate: Candidate, reading: Reading) -> bool:
+        """Return whether an item of any type, or another candidate, says that this mistake is over.
+
+        Whatever would drop this mistake once it was added has to refuse it here: otherwise each consolidation of the
+        same candidates would add it again and drop it again. That includes candidates that became no item themselves,
+        such as those too general to be added.
+        """
+        for scope in SCOPES:
+            for place in self.board.like(reading, scope):
                 item = self.board.items[place]
                 if resolves(item.reading, reading) and not _older(item.said_at, candidate.at):
                     self._cover(index, place)
                     return True
-        return False
+        return any(
+            resolves(self.readings[other], reading) and not _older(self.candidates[other].at, candidate.at)
+            for other in self.resolving
+        )
 
     def _cover(self, index: int, place: int) -> None:
         self.covered[index] = place

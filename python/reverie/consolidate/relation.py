@@ -8,7 +8,7 @@ from enum import Enum
 
 from reverie.words import denials, flat, split, subject_of
 
-__all__ = ["Reading", "Relation", "overlap", "read", "relate", "resolves"]
+__all__ = ["Reading", "Relation", "overlap", "read", "relate", "resolves", "says_resolved"]
 
 _FILLERS = frozenset(["a", "an", "the", "also", "always", "just", "please", "so", "very", "then"])
 _COMPARING = frozenset(["over", "than", "instead", "before", "after", "rather", "to", "from"])
@@ -83,9 +83,14 @@ def overlap(one: Reading, other: Reading) -> float:
     return common / (len(one.words) + len(other.words) - common) if common else 0.0
 
 
+def says_resolved(reading: Reading) -> bool:
+    """Return whether a statement says of something that it is over."""
+    return _RESOLVED.search(reading.text) is not None
+
+
 def resolves(new: Reading, old: Reading) -> bool:
     """Whether `new` says that what `old` warns of is over."""
-    if len(old.words) < 3 or _RESOLVED.search(new.text) is None or _RESOLVED.search(old.text) is not None:
+    if len(old.words) < 3 or not says_resolved(new) or says_resolved(old):
         return False
     return len(new.words & old.words) >= _RESOLVED_SHARE * len(old.words)
 

@@ -26,5 +26,9 @@ def merge(old: Reading, new: Reading) -> Reading | None:
     """One statement that says both; None when it would be too long to be useful."""
     if relate(new, old, keyed=False) in {Relation.SAME, Relation.COVERED}:
         return old
+    # `relate` never calls one word covered: of "run" and "run the tests" it cannot know that they are about the same.
+    # Here they are to become one statement, and "run the tests; run" would say no more than "run the tests".
+    if len(new.sequence) < 2 and new.words <= old.words:
+        return old
     text = _JOINT.join((old.text.rstrip().rstrip(".;"), new.text.strip().rstrip(".;")))
     return read(text) if len(text) <= MERGED_CHARS_MAX and "\n" not in text else None
