@@ -30,11 +30,10 @@ from reveried.clock import clock_of, text_of
 from reveried.compute import Compute
 from reveried.config import Config, load
 from reveried.events import Events
-from reveried.http.admission import Gate
-from reveried.http.application import Application
-from reveried.http.description import openapi
-from reveried.http.limits import Limits
+from reveried.http.admission import Admission, Limits
 from reveried.http.metrics import Metrics
+from reveried.http.openapi import openapi
+from reveried.http.routing import Application
 from reveried.jobs import Jobs
 from reveried.lock import Lock
 from reveried.log import logger
@@ -42,7 +41,7 @@ from reveried.platform import activated_sockets, notify
 from reveried.recall import Recall
 from reveried.routes import routes
 from reveried.scheduler import Scheduler
-from reveried.server import Front, Server, bind_tcp, bind_unix
+from reveried.server import Server, bind_tcp, bind_unix
 from reveried.services import Services
 from reveried.startup_check import check_store
 from reveried.sync_service import Folders
@@ -102,10 +101,12 @@ async def serve(env: Mapping[str, str]) -> int:
         redactor, clock = Redactor(config.redact.literals), clock_of(env, home)
         store = Store.open(layout.store_dir, redactor=redactor, lock=store_lock)
         closing.callback(store.close)
-        services = await _assemble(layout, config, store, redactor, closing, gate=server.gate, clock=clock, began=began)
+        services = await _assemble(
+            layout, config, store, redactor, closing, admission=server.admission, clock=clock, began=began
+        )
         closing.push_async_callback(server.drain, config.daemon.drain_seconds)
         closing.callback(services.events.end)
-        server.front.app = Application(routes(), services)
+        server.handler = Application(routes(), services)
         closing.callback(notify, "STOPPING=1", env)
         notify("READY=1", env)
         # What the start made stays for good: the collector need not look at it again.
@@ -117,7 +118,7 @@ async def serve(env: Mapping[str, str]) -> int:
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
         )
         await stopping.wait()
-        logger("reveried").info("stopping", connections=len(server.state.connections))
+        logger("reveried").info("stopping", connections=len(server.open.connections))
     logger("reveried").info("stopped")
     return 0
 
@@ -129,7 +130,7 @@ async def _assemble(
     redactor: Redactor,
     closing: AsyncExitStack,
     *,
-    gate: Gate,
+    admission: Admission,
     clock: Clock,
     began: float,
 ) -> Services:
@@ -177,7 +178,7 @@ async def _assemble(
         events=events,
         jobs=jobs,
         scheduler=scheduler,
-        gate=gate,
+        admission=admission,
         metrics=Metrics(),
         description=lambda: openapi(routes()),
         recall=Recall(store),
@@ -204,7 +205,7 @@ async def _listen(config: Config, env: Mapping[str, str], closing: AsyncExitStac
         idle_s=daemon.idle_seconds,
         write_s=daemon.write_seconds,
     )
-    server = Server(Front(), Gate(limits))
+    server = Server(Admission(limits))
     closing.push_async_callback(server.drain, 0.0)
     inherited = [listener for _, listener in activated_sockets(env, os.getpid())]
     listeners = list(inherited)

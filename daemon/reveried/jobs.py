@@ -11,7 +11,7 @@ import msgspec
 
 from reverie.errors import Busy, NotFound, ReverieError
 from reverie.ids import new_id
-from reveried.http.envelope import envelope_of
+from reveried.http.messages import envelope_of
 from reveried.log import logger
 
 if TYPE_CHECKING:

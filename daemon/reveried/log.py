@@ -32,7 +32,7 @@ LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
 def configure(level: str, stream: TextIO | None = None) -> None:
-    """Sets up structlog, and sends the standard library's warnings (of uvicorn and asyncio) the same way."""
+    """Sets up structlog, and sends the standard library's warnings (of asyncio) the same way."""
     target = stream if stream is not None else sys.stderr
     renderer: Any = structlog.dev.ConsoleRenderer() if target.isatty() else structlog.processors.JSONRenderer()
     structlog.configure(

@@ -1,4 +1,4 @@
-"""Listens: the Unix socket, the inherited sockets and the loopback port, and ends all connections in good order."""
+"""Listening sockets (Unix, loopback TCP), and the server that accepts their connections and drains them at the end."""
 
 from __future__ import annotations
 
@@ -9,46 +9,29 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie.errors import Conflict, Starting, ValidationError
-from reveried.http.endpoint import send_error
-from reveried.http.protocol import Connection
-from reveried.http.uvicorn_shim import Config as UvicornConfig
-from reveried.http.uvicorn_shim import ServerState
+from reveried.http.connection import Connection
+from reveried.http.messages import send_error
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from reveried.http.admission import Admission
+    from reveried.http.messages import Handler, Request, Response
 
-    from reveried.http.admission import Gate
+__all__ = ["Server", "bind_tcp", "bind_unix", "make_private"]
 
-__all__ = ["Front", "Server", "bind_tcp", "bind_unix"]
-
-BACKLOG = 1024
-SOCKET_PATH_BYTES_MAX = 107
-CLOSING_TURNS = 5
+BACKLOG = 1024  # connections that the kernel queues before they are accepted
+SOCKET_PATH_BYTES_MAX = 107  # `sun_path` has 108 bytes with its final NUL (`man 7 unix`)
+CLOSING_TURNS = 5  # turns of the event loop; closing a transport and its socket takes two
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
 
 
-@dataclass(slots=True)
-class Front:
-    """The ASGI application that is there from the first connection: it says `starting` until the real one is."""
-
-    app: ASGIApp | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers 503 `starting`, or hands on."""
-        if self.app is None:
-            await send_error(Starting("The daemon is opening its store.", hint="Try again.", retryAfter=1), send)
-        else:
-            await self.app(scope, receive, send)
-
-
 def bind_unix(path: Path) -> socket.socket:
-    """A listening Unix socket, 0600 in a folder of 0700 that is ours. The caller holds the lock beside it.
+    """Return a listening Unix socket of mode 0600 in a folder of mode 0700. The caller has locked `<path>.lock`.
 
     Raises:
-        ValidationError: the path is too long, or its folder belongs to somebody else or is open to others.
-        Conflict: somebody answers at the path.
+        ValidationError: the path is too long, or its folder belongs to another user.
+        Conflict: another process listens at the path, or it is no socket.
     """
     if len(os.fsencode(path)) > SOCKET_PATH_BYTES_MAX:
         raise ValidationError(
@@ -73,10 +56,10 @@ def bind_unix(path: Path) -> socket.socket:
 
 
 def bind_tcp(address: str) -> socket.socket:
-    """A listening TCP socket on a loopback address, `host:port`.
+    """Return a listening TCP socket on a loopback address, `host:port`.
 
     Raises:
-        ValidationError: anything but a loopback address, or a port that is taken.
+        ValidationError: not a loopback address, or the port is in use.
     """
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
@@ -96,22 +79,22 @@ def bind_tcp(address: str) -> socket.socket:
 
 
 def make_private(folder: Path) -> None:
-    """Makes the folder with mode 0700, or checks that it is ours and nobody else may enter.
+    """Create the folder with mode 0700, or check that it is owned by this user and remove the access of others.
 
     Raises:
-        ValidationError: it belongs to another user, or group or others may write to it.
+        ValidationError: it belongs to another user.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = folder.stat()
     if status.st_uid != os.getuid():
         raise ValidationError(f"{folder} belongs to another user.", hint="Set daemon.socket to a folder of your own.")
     if status.st_mode & 0o077:
-        # A folder that was made by hand, or by an older tool, is closed rather than complained about.
+        # A folder that was created by hand has the umask's mode: it is corrected instead of refused.
         folder.chmod(0o700)
 
 
 def _remove_stale(path: Path) -> None:
-    """Removes a socket that nobody answers at; only a socket, and only while the caller holds the lock."""
+    """Remove the socket of a process that has ended, never another kind of file. The caller has locked the path."""
     if not path.exists() and not path.is_symlink():
         return
     if not path.is_socket() or path.is_symlink():
@@ -126,42 +109,52 @@ def _remove_stale(path: Path) -> None:
 
 
 @dataclass(slots=True)
+class OpenConnections:
+    """The connections of one server, and the tasks that answer their requests."""
+
+    connections: set[Connection] = field(default_factory=set)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class Server:
-    """The listeners and connections of one daemon."""
+    """The listeners and connections of one daemon. `handler` is None while the daemon starts."""
 
-    front: Front
-    gate: Gate
-    state: ServerState = field(default_factory=ServerState)
+    admission: Admission
+    handler: Handler | None = None
+    open: OpenConnections = field(default_factory=OpenConnections)
     _listeners: list[asyncio.AbstractServer] = field(default_factory=list)
-    _config: UvicornConfig | None = None
-
-    def _connection(self) -> Connection:
-        assert self._config is not None
-        return Connection(config=self._config, server_state=self.state, gate=self.gate, loop=asyncio.get_running_loop())
 
     async def listen(self, listener: socket.socket) -> None:
-        """Serves connections of an already listening socket."""
-        if self._config is None:
-            self._config = UvicornConfig(self.front, log_config=None, ws="none", lifespan="off", interface="asgi3")
-            self._config.load()
+        """Serve connections of a socket that is already listening."""
         loop = asyncio.get_running_loop()
-        make: Any = loop.create_unix_server if listener.family == socket.AF_UNIX else loop.create_server
-        self._listeners.append(await make(self._connection, sock=listener, backlog=BACKLOG))
+        create: Any = loop.create_unix_server if listener.family == socket.AF_UNIX else loop.create_server
+        self._listeners.append(await create(self._connection, sock=listener, backlog=BACKLOG))
+
+    def _connection(self) -> Connection:
+        return Connection(self._handle, self.open, self.admission)
+
+    async def _handle(self, request: Request, response: Response) -> None:
+        """Answer one request; 503 `starting` until the handler is set."""
+        if self.handler is None:
+            await send_error(Starting("The daemon is opening its store.", hint="Try again.", retryAfter=1), response)
+        else:
+            await self.handler(request, response)
 
     async def drain(self, seconds: float) -> bool:
-        """Takes no more connections, answers what is running, closes the rest. False when time ran out."""
+        """Accept no more connections, answer the running requests, then close; return False if time ran out."""
         for listener in self._listeners:
             listener.close()
-        for connection in list(self.state.connections):
+        for connection in list(self.open.connections):
             connection.shutdown()
         finished = True
-        if self.state.tasks:
-            _, late = await asyncio.wait(tuple(self.state.tasks), timeout=seconds)
+        if self.open.tasks:
+            _, late = await asyncio.wait(tuple(self.open.tasks), timeout=seconds)
             finished = not late
             for task in late:
                 task.cancel()
-        for connection in list(self.state.connections):
-            connection.transport.close()
+        for connection in list(self.open.connections):
+            connection.close()
         # Closing takes effect in the next turns of the loop: let the peers see the end before the process ends.
         for _ in range(CLOSING_TURNS):
             await asyncio.sleep(0)

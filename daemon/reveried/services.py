@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from reveried.compute import Compute
     from reveried.config import Config
     from reveried.events import Events
-    from reveried.http.admission import Gate
-    from reveried.http.auth import Caller
+    from reveried.http.admission import Admission, Caller
     from reveried.http.metrics import Metrics
     from reveried.jobs import Jobs
     from reveried.recall import Recall
@@ -58,7 +57,7 @@ class Services:
     events: Events
     jobs: Jobs
     scheduler: Scheduler
-    gate: Gate
+    admission: Admission
     metrics: Metrics
     description: Callable[[], dict[str, Any]]  # openapi.json
     recall: Recall

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie.store import Kind, Write
 from reverie.store.schema import SYSTEM_SPACE
-from reveried.http.auth import DEFAULT_SPACE, Caller
+from reveried.http.admission import DEFAULT_SPACE, Caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,1 +1,1 @@
-"""HTTP as the daemon speaks it: the connection, the call, the reply and the table of routes."""
+"""HTTP/1.1 server of the daemon: admission, connection, messages, routing, calls and the OpenAPI description."""

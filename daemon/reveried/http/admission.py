@@ -1,41 +1,66 @@
-"""Who may connect, and how much all connections together may hold: decided before a byte is parsed."""
+"""Admission of connections and callers: limits, the peer's uid, the memory of request bodies, and tokens.
+
+The uid and the number of connections are checked before a byte is parsed, the size of a body before it is received,
+and the token once the head of a request is known.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reverie.errors import Busy
+from reverie.errors import Busy, Forbidden, TooLarge, Unauthenticated, ValidationError
 from reveried.log import logger
 from reveried.platform import peer_of
 
 if TYPE_CHECKING:
-    from reveried.http.limits import Limits
+    from collections.abc import Callable, Mapping
 
-__all__ = ["Gate"]
+__all__ = ["DEFAULT_SPACE", "Admission", "Caller", "Limits", "caller_of", "malformed", "token_hash"]
 
+DEFAULT_SPACE = "default"
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 ROOT_UID = 0
+KIB = 1024
+MIB = 1024 * KIB
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of one connection and of all connections together; each name carries its unit."""
+
+    header_bytes: int = 32 * KIB  # request line and headers together, trailers included
+    body_bytes: int = 32 * MIB
+    bodies_bytes: int = 256 * MIB  # bodies of all connections in memory at one moment
+    connections: int = 512
+    pipelined: int = 1024  # requests that wait behind another on one connection
+    header_s: float = 5.0  # from a request's first byte to the end of its head
+    body_s: float = 10.0  # within which a body must advance by `progress_bytes`, or be complete
+    progress_bytes: int = 16 * KIB
+    idle_s: float = 60.0  # a connection without a request
+    write_s: float = 30.0  # a client that reads nothing of its answer
 
 
 @dataclass(slots=True)
-class Gate:
-    """Shared by all connections of one daemon.
+class Admission:
+    """Admission control and its counters, shared by all connections of one daemon.
 
-    The rule: the daemon's own uid may connect, and root, which could read its files anyway and is logged; every other
-    uid is refused. TCP has no peer uid: its callers need a token.
+    The rule for a Unix socket: the daemon's own uid may connect, and root, which could read its files anyway and is
+    logged; every other uid is refused. TCP has no peer uid: its callers need a token.
     """
 
     limits: Limits
     own_uid: int = field(default_factory=os.getuid)
-    held_bytes: int = 0
+    reserved_bytes: int = 0  # for the bodies of all requests that are not answered yet
     open_connections: int = 0
     accepted: int = 0
-    refused: dict[str, int] = field(default_factory=dict)
+    refused: dict[str, int] = field(default_factory=dict)  # by reason
 
     def admits(self, connection: socket.socket) -> bool:
-        """Whether the peer's uid may talk to us. Anything but a Unix socket passes: it is checked by its token."""
+        """Return True if the peer's uid may connect; always True for TCP, which is authenticated by token instead."""
         if connection.family != socket.AF_UNIX:
             return True
         peer = peer_of(connection)
@@ -48,20 +73,110 @@ class Gate:
             log.info("connection of root accepted by rule", pid=peer.pid)
         return True
 
-    def count(self, why: str) -> None:
-        """Adds one to the connections refused for this reason."""
-        self.refused[why] = self.refused.get(why, 0) + 1
+    def count(self, reason: str) -> None:
+        """Increment the counter of refusals for `reason`."""
+        self.refused[reason] = self.refused.get(reason, 0) + 1
 
-    def hold(self, size: int) -> None:
-        """Takes room for `size` bytes of a body.
+    def reserve(self, size: int) -> None:
+        """Reserve `size` bytes of memory for a request body.
 
         Raises:
-            Busy: the bodies being received fill what the daemon gives to them.
+            Busy: the bodies of all connections would exceed `limits.bodies_bytes`.
         """
-        if self.held_bytes + size > self.limits.bodies_bytes:
+        if self.reserved_bytes + size > self.limits.bodies_bytes:
             raise Busy("Too many large requests at once.", hint="Try again in a moment.", retryAfter=1, reason="bodies")
-        self.held_bytes += size
+        self.reserved_bytes += size
 
     def release(self, size: int) -> None:
-        """Gives back what `hold` took."""
-        self.held_bytes -= size
+        """Return `size` bytes that `reserve` took."""
+        self.reserved_bytes -= size
+
+    # Refusals of the connection, each with its counter
+
+    def too_many_connections(self) -> Busy:
+        """Count a connection beyond the limit, and return the error for it."""
+        self.count("connections")
+        return Busy("Too many connections.", hint="Close idle connections, or try again.", retryAfter=1)
+
+    def head_too_large(self) -> TooLarge:
+        """Count a request head beyond `header_bytes`, and return the error for it."""
+        self.count("header_bytes")
+        limit = self.limits.header_bytes
+        return TooLarge(
+            f"The head of the request is larger than {limit} bytes.",
+            hint="Put what is long into the body.",
+            limit=limit,
+        )
+
+    def body_too_large(self) -> TooLarge:
+        """Count a body beyond `body_bytes`, and return the error for it."""
+        self.count("body_bytes")
+        most = self.limits.body_bytes
+        return TooLarge(f"The body is larger than {most} bytes.", hint="Send it in several requests.", limit=most)
+
+    def head_late(self) -> ValidationError:
+        """Count a head that was not complete within `header_s`, and return the error for it."""
+        self.count("header_deadline")
+        return _late(f"The head of the request was not complete within {self.limits.header_s:g} s.")
+
+    def body_late(self) -> ValidationError:
+        """Count a body without progress within `body_s`, and return the error for it."""
+        self.count("body_deadline")
+        return _late(f"The body stood still for {self.limits.body_s:g} s.")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Identity of a caller, from its credential. `agent` is None for the owner of the daemon."""
+
+    space: str
+    agent: str | None
+
+
+def token_hash(token: str) -> str:
+    """Return the SHA-256 of a token in hex, as the store keeps it (a token is 256 random bits, so it needs no salt)."""
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def caller_of(headers: Mapping[str, str], *, over_tcp: bool, callers: Callable[[str], Caller | None]) -> Caller:
+    """Authenticate one request by its token, or as the owner if it came over the Unix socket without one.
+
+    `callers` returns the caller of a token by the token's hash, or None.
+
+    Raises:
+        Unauthenticated: an unknown token, or none on TCP.
+        Forbidden: a web page sent the request, or it named a host that is not this machine.
+    """
+    if over_tcp:
+        _refuse_browsers(headers)
+    credential = headers.get("authorization")
+    if credential is None:
+        if over_tcp:
+            raise Unauthenticated("A token is needed on TCP.", hint="reverie token create --space S --agent A")
+        return Caller(DEFAULT_SPACE, None)
+    scheme, _, token = credential.partition(" ")
+    caller = callers(token_hash(token.strip())) if scheme.lower() == "bearer" and token.strip() else None
+    if caller is None:
+        raise Unauthenticated("The token is not known.", hint="reverie token list shows those that are.")
+    return caller
+
+
+def _refuse_browsers(headers: Mapping[str, str]) -> None:
+    """Refuse requests of web pages on the loopback port, including DNS rebinding (a foreign name that resolves to it).
+
+    A browser sends `Origin` with every request that a page makes across origins, and the page's own host name as
+    `Host`; a local program sends neither.
+    """
+    host = headers.get("host", "")
+    name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
+    if "origin" in headers or name.lower() not in LOOPBACK_NAMES:
+        raise Forbidden("Only programs of this machine may ask here.", hint="Use http://127.0.0.1 and send no Origin.")
+
+
+def malformed(message: str) -> ValidationError:
+    """Return the error for bytes that are not a request this daemon serves."""
+    return ValidationError(message, hint="Send HTTP/1.1 with JSON; see /v1/openapi.json.", reason="protocol")
+
+
+def _late(message: str) -> ValidationError:
+    return ValidationError(message, hint="Send the request in one go.", reason="deadline")

@@ -1,4 +1,4 @@
-"""What a route is given and what it gives back, without anything of the transport."""
+"""Arguments and results of route handlers: `Call`, `Reply` and `Stream`, independent of the transport."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reveried.services import Services
 
-__all__ = ["LIST_DEFAULT", "LIST_MAX", "Call", "Reply", "Stream"]
+__all__ = ["Call", "Reply", "Stream"]
 
-LIST_DEFAULT = 100
-LIST_MAX = 1000
 KEY_BYTES_MAX = 255
 
 T = TypeVar("T")
@@ -30,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer. `json` is anything orjson or msgspec can write; `body` (bytes) wins where it is given."""
+    """One response. `json` is anything orjson or msgspec can encode; `body` (bytes) is sent instead where it is set."""
 
     json: Json = None
     status: int = 200
@@ -39,7 +37,7 @@ class Reply:
     media: str = "application/json"
 
     def encoded(self) -> bytes:
-        """The bytes of the answer; empty for 204."""
+        """Return the body as bytes; empty for 204."""
         if self.body is not None:
             return self.body
         if self.status == 204:
@@ -49,9 +47,9 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """An answer without a length: each item is sent as it comes (server-sent events).
+    """A response of unknown length: each item is sent when it is produced (server-sent events).
 
-    `ended` is called once when the stream is over, also when not one item was ever asked for.
+    `ended` is called once when the stream is over, even if no item was ever requested.
     """
 
     items: AsyncGenerator[bytes, None]
@@ -62,7 +60,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request whose caller is known. `space` and `agent` come from the credential, never from the body."""
+    """One authenticated request. `space` and `agent` come from the credential, never from the body."""
 
     method: str
     path: str
@@ -76,11 +74,11 @@ class Call:
 
     @property
     def who(self) -> str:
-        """The author that an operation of this call records."""
+        """Return the author to record in operations: the agent, or `owner`."""
         return self.agent if self.agent is not None else "owner"
 
     def json(self) -> Json:
-        """The body as JSON values. No body reads as `{}`; one that is said to be JSON and is empty is refused.
+        """Decode the body as JSON. No body is `{}`; an empty body with a Content-Type is refused.
 
         Raises:
             ValidationError: with `details.reason` of `reverie.canonical.check_json`.
@@ -99,7 +97,7 @@ class Call:
             ) from error
 
     def into(self, kind: type[T]) -> T:
-        """The body as `kind` (a wire struct).
+        """Decode the body as `kind`, a wire struct.
 
         Raises:
             ValidationError: naming the field that does not fit.
@@ -107,10 +105,10 @@ class Call:
         return wire.parse(kind, self.json())
 
     def integer(self, name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
-        """An integer of the query string within its bounds.
+        """Return an integer of the query string, within `least` and `most`.
 
         Raises:
-            ValidationError: when it is not a plain decimal integer, or out of bounds.
+            ValidationError: not a plain decimal integer, or out of bounds.
         """
         text = self.query.get(name)
         if text is None:
@@ -122,14 +120,14 @@ class Call:
         return int(text)
 
     def limit(self) -> int:
-        """`limit` of a list: 100 unless told, at most 1000."""
-        return self.integer("limit", LIST_DEFAULT, least=1, most=LIST_MAX)
+        """Return `limit` of a list: by default 100, at most 1000."""
+        return self.integer("limit", wire.LIMIT_DEFAULT, least=1, most=wire.LIMIT_MAX)
 
     def flag(self, name: str) -> bool:
-        """A true/false of the query string; absent is false.
+        """Return a boolean of the query string; False if it is absent.
 
         Raises:
-            ValidationError: for any other word.
+            ValidationError: not one of `true`, `1`, `false`, `0`.
         """
         match self.query.get(name):
             case None | "false" | "0":
@@ -141,10 +139,10 @@ class Call:
 
     @property
     def idempotency(self) -> tuple[str, str] | None:
-        """The caller's `Idempotency-Key`, and the hash of what it was sent with; None without one.
+        """Return the `Idempotency-Key` and the hash of method, path and body; None without the header.
 
         Raises:
-            ValidationError: when the key is empty, too long or not printable ASCII.
+            ValidationError: the key is empty, too long or not printable ASCII.
         """
         key = self.headers.get("idempotency-key")
         if key is None:

@@ -1,4 +1,4 @@
-"""Counts what was served, for Prometheus; by route pattern, never by a name from a request."""
+"""Histogram of request durations for Prometheus, labelled by route pattern and never by a name from a request."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 __all__ = ["BUCKETS_S", "Metrics"]
 
-BUCKETS_S = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0)
+BUCKETS_S = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0)  # seconds: from a read in memory to a distillation
 
 
 @dataclass(slots=True)
 class _Series:
-    """Answers of one route and status: how many, how long together, and how many in each bucket."""
+    """Responses of one route and status: count, total seconds, and count per bucket."""
 
     count: int = 0
     seconds: float = 0.0
@@ -21,27 +21,27 @@ class _Series:
 
 @dataclass(slots=True)
 class Metrics:
-    """Requests by (method, route, status)."""
+    """Request durations by (method, route, status)."""
 
     series: dict[tuple[str, str, int], _Series] = field(default_factory=dict)
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
-        """One answered request."""
+        """Record one answered request."""
         entry = self.series.setdefault((method, route, status), _Series())
         entry.count += 1
         entry.seconds += seconds
         entry.buckets[bisect_left(BUCKETS_S, seconds)] += 1
 
     def lines(self) -> list[str]:
-        """The requests as Prometheus text lines (histogram `reverie_request_seconds`)."""
+        """Return the histogram `reverie_request_seconds` in Prometheus text format."""
         name = "reverie_request_seconds"
         lines = [f"# HELP {name} Time from a whole request to its answer.", f"# TYPE {name} histogram"]
         for (method, route, status), entry in sorted(self.series.items()):
             labels = f'method="{method}",route="{route}",status="{status}"'
-            seen = 0
+            below = 0
             for bound, count in zip((*BUCKETS_S, "+Inf"), entry.buckets, strict=True):
-                seen += count
-                lines.append(f'{name}_bucket{{{labels},le="{bound}"}} {seen}')
+                below += count  # buckets of Prometheus are cumulative
+                lines.append(f'{name}_bucket{{{labels},le="{bound}"}} {below}')
             lines.append(f"{name}_sum{{{labels}}} {entry.seconds:.6f}")
             lines.append(f"{name}_count{{{labels}}} {entry.count}")
         return lines

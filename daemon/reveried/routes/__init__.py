@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reveried.http.table import Table, table
+from reveried.http.routing import Table, table
 from reveried.routes import (
     backups,
     conflicts,

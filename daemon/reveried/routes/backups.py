@@ -11,7 +11,7 @@ from reverie.errors import Forbidden
 from reverie.store.backup import backup
 from reveried.execution import answer_once
 from reveried.http.call import Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

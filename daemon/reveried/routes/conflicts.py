@@ -8,7 +8,7 @@ from reverie import wire
 from reverie.usecases import conflicts
 from reveried.actions import settling
 from reveried.http.call import Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

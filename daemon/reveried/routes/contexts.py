@@ -10,7 +10,7 @@ from reverie.usecases import notes, threads
 from reveried.actions import contexts, distillation, learning, states
 from reveried.actions import notes as noting
 from reveried.http.call import Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 from reveried.routes import jobs
 from reveried.routes.listing import page
 

@@ -14,7 +14,7 @@ from reverie.usecases import documents, history
 from reverie.usecases.listing import index_text
 from reveried.actions import writing
 from reveried.http.call import Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 
 if TYPE_CHECKING:
     from reverie.usecases.listing import Listed

@@ -10,7 +10,7 @@ from reverie.store import Kind
 from reveried.actions import dreams
 from reveried.execution import answer_once
 from reveried.http.call import Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 from reveried.routes import jobs
 from reveried.routes.listing import page
 

@@ -9,7 +9,7 @@ import orjson
 from reverie.errors import CursorExpired, ValidationError
 from reverie.store import Kind
 from reveried.http.call import Stream
-from reveried.http.table import Route
+from reveried.http.routing import Route
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

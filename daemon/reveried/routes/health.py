@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reveried import PROTOCOL, __version__
 from reveried.http.call import Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

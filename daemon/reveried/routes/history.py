@@ -13,7 +13,7 @@ from reverie.usecases import documents, history
 from reverie.usecases.restore import texts_at
 from reveried.actions import undo as reverting
 from reveried.http.call import Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 from reveried.routes.listing import page
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from reverie.usecases import imports
 from reveried.actions import imports as flow
 from reveried.execution import answer_once
 from reveried.http.call import Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie.wire import Job as WireJob
 from reveried.http.call import Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -15,7 +15,7 @@ from reveried.actions import writing
 from reveried.actions.recall import recalled
 from reveried.execution import answer_once
 from reveried.http.call import Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 from reveried.routes.listing import page
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reveried import __version__
 from reveried.http.call import Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 
 if TYPE_CHECKING:
     from reveried.http.call import Call
@@ -25,12 +25,12 @@ async def metrics(call: Call) -> Reply:
 
 
 def _process_lines(services: Services) -> list[str]:
-    worker, gate = services.worker.status(), services.gate
+    worker, admission = services.worker.status(), services.admission
     figures: list[tuple[str, str, str, float]] = [
         ("reverie_uptime_seconds", "gauge", "Age of the process.", time.monotonic() - services.started),
-        ("reverie_connections", "gauge", "Open connections.", gate.open_connections),
-        ("reverie_connections_total", "counter", "Connections accepted.", gate.accepted),
-        ("reverie_body_bytes_held", "gauge", "Bytes of request bodies being received.", gate.held_bytes),
+        ("reverie_connections", "gauge", "Open connections.", admission.open_connections),
+        ("reverie_connections_total", "counter", "Connections accepted.", admission.accepted),
+        ("reverie_body_bytes_held", "gauge", "Bytes of request bodies being received.", admission.reserved_bytes),
         ("reverie_writes_queued", "gauge", "Writes of agents that wait.", worker.queued),
         ("reverie_bulk_writes_queued", "gauge", "Pieces of bulk work that wait.", worker.bulk_queued),
         ("reverie_commits_total", "counter", "Durable commits.", worker.commits),
@@ -54,7 +54,7 @@ def _process_lines(services: Services) -> list[str]:
         "# HELP reverie_refused_total Connections and requests refused, by reason.",
         "# TYPE reverie_refused_total counter",
     ]
-    lines += [f'reverie_refused_total{{why="{why}"}} {count}' for why, count in sorted(gate.refused.items())]
+    lines += [f'reverie_refused_total{{why="{why}"}} {count}' for why, count in sorted(admission.refused.items())]
     return lines
 
 

@@ -9,7 +9,7 @@ from reverie import tokens, wire
 from reverie.store import Kind
 from reverie.usecases import ledger
 from reveried.http.call import Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 from reveried.routes.dreams import dream_shown
 
 if TYPE_CHECKING:

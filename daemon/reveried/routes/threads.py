@@ -13,7 +13,7 @@ from reverie.usecases.records import entry_record
 from reveried.actions import append as appending
 from reveried.actions import contexts
 from reveried.http.call import Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 from reveried.routes.listing import page
 
 if TYPE_CHECKING:

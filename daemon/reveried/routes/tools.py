@@ -8,7 +8,7 @@ from reverie import tools, wire
 from reverie.errors import NotFound, ValidationError
 from reveried.actions.tools import Asked, run
 from reveried.http.call import Call, Reply
-from reveried.http.table import Route
+from reveried.http.routing import Route
 
 __all__ = ["ROUTES"]
 

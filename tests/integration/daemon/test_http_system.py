@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reveried import log
-from reveried.http.admission import Gate
-from reveried.http.limits import Limits
+from reveried.http.admission import Admission, Limits
 from support.daemon import Wire, request, running_daemon
 from support.http_checks import HEALTH, check_refused, check_well, cpu_seconds
 from support.soak import count
@@ -199,7 +198,7 @@ def test_root_may_connect_and_is_logged(tmp_path: Path) -> None:
             peer.connect(str(tmp_path / "s"))
             connection, _ = listener.accept()
             with connection:
-                assert Gate(Limits(), own_uid=65534).admits(connection)
+                assert Admission(Limits(), own_uid=65534).admits(connection)
     finally:
         log.configure("info")
     assert "connection of root" in said.getvalue()

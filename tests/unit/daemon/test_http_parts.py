@@ -15,16 +15,14 @@ import structlog
 
 from reverie.errors import Busy, NotFound, ValidationError
 from reveried import log
-from reveried.http.admission import Gate
-from reveried.http.application import Application
+from reveried.http.admission import Admission, Limits
 from reveried.http.call import Call, Reply, Stream
-from reveried.http.description import openapi
-from reveried.http.envelope import body_of, raw_response
-from reveried.http.limits import Limits
+from reveried.http.messages import envelope_body, raw_response
 from reveried.http.metrics import Metrics
-from reveried.http.table import Route, Table, table
+from reveried.http.openapi import openapi
+from reveried.http.routing import Application, Route, Table, table
 from reveried.routes import routes
-from reveried.server import Front, Server, bind_unix
+from reveried.server import Server, bind_unix
 from support.daemon import Answer, Wire, request, scratch_home
 
 if TYPE_CHECKING:
@@ -99,17 +97,17 @@ def serve(work: Callable[[Path], Any], limits: Limits | None = None, *, ready: b
 
     async def main() -> Any:
         with scratch_home() as home:
-            server = Server(Front(), Gate(limits or Limits()))
+            server = Server(Admission(limits or Limits()))
             services: Any = SimpleNamespace(metrics=Metrics(), callers=lambda _: None)
             if ready:
-                server.front.app = Application(table(ROUTES), services)
+                server.handler = Application(table(ROUTES), services)
             await server.listen(bind_unix(home / "s"))
             try:
                 return await asyncio.to_thread(work, home / "s")
             finally:
                 assert await server.drain(1.0)
-                assert server.gate.held_bytes == 0
-                assert server.gate.open_connections == 0
+                assert server.admission.reserved_bytes == 0
+                assert server.admission.open_connections == 0
 
     return asyncio.run(main())
 
@@ -291,14 +289,14 @@ def test_the_gate_by_uid(logged: io.StringIO) -> None:
         import os
 
         uid = os.getuid()
-        assert Gate(Limits()).admits(one)
-        stranger = Gate(Limits(), own_uid=uid + 1)
+        assert Admission(Limits()).admits(one)
+        stranger = Admission(Limits(), own_uid=uid + 1)
         assert stranger.admits(one) == (uid == 0)
         if uid != 0:
             assert stranger.refused == {"peer_uid": 1}
     assert ("root" in logged.getvalue()) == (uid == 0)
     with socket.socket() as tcp:
-        assert Gate(Limits()).admits(tcp)
+        assert Admission(Limits()).admits(tcp)
 
 
 def test_the_description_says_every_call() -> None:
@@ -326,7 +324,7 @@ def check_description(rows: Table) -> None:
 
 def test_envelopes() -> None:
     """Details that JSON cannot hold become text; a raw answer is whole HTTP and says that it closes."""
-    assert json.loads(body_of(Busy("later", hint="wait", what={1})))["details"]["what"] == "{1}"
+    assert json.loads(envelope_body(Busy("later", hint="wait", what={1})))["details"]["what"] == "{1}"
     raw = raw_response(Busy("later", hint="wait", retryAfter=2.5))
     assert raw.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
     assert b"retry-after: 2\r\n" in raw

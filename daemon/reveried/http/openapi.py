@@ -1,4 +1,4 @@
-"""Writes openapi.json from the table of routes and the wire structs: generated, so it cannot disagree with them."""
+"""Generator of openapi.json from the table of routes and the wire structs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from reveried import __version__
 
 if TYPE_CHECKING:
-    from reveried.http.table import Route, Table
+    from reveried.http.routing import Route, Table
 
 __all__ = ["openapi"]
 
@@ -27,7 +27,7 @@ _ERROR_SCHEMA: dict[str, Any] = {
 
 
 def openapi(table: Table) -> dict[str, Any]:
-    """The surface as an OpenAPI 3.1 document."""
+    """Return the OpenAPI 3.1 document of all routes."""
     types = _types(table)
     schemas, components = msgspec.json.schema_components(types, ref_template=REFERENCES)
     by_type = dict(zip(map(repr, types), schemas, strict=True))
@@ -58,7 +58,7 @@ def openapi(table: Table) -> dict[str, Any]:
 
 
 def _types(table: Table) -> list[Any]:
-    """Every type that a route takes or gives, once."""
+    """Return every type that a route takes or gives, once each."""
     found: dict[str, Any] = {}
     for route in table.values():
         for kind in (route.takes, route.gives):
