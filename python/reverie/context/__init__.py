@@ -1,4 +1,4 @@
-"""The tiers of a thread, assembled into one request fragment under a token budget."""
+"""Assembly of a thread's tiers into one request fragment under a token budget."""
 
 from reverie.context.assemble import assemble, placement
 from reverie.context.budget import ceilings

@@ -1,4 +1,4 @@
-"""Tiers to one request fragment under a hard token budget (api.md 2.1): stable text first, volatile text last."""
+"""Assembly of tiers into a request fragment (api.md 2.1): budget, order, messages and cache breakpoints."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ _CACHE: Final = {"type": "ephemeral"}
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The tiers that are settled, and how much room is left beside them."""
+    """The tiers whose size is decided, and the tokens left beside them."""
 
     tiers: dict[str, Tier]
     room: int
 
 
 def assemble(parts: Parts, limits: Limits) -> Context:
-    """The context of one thread: what an agent sends, what each tier costs, and what found no room.
+    """Return the context of one thread: the request fragment, the tokens of each tier, and what was dropped.
 
     `max_tokens` (or nine tenths of the window) is never exceeded, by our own count and by a count of the rendered
     text. What gives way, in this order: excerpts by rank; the tail's tool results, then its oldest pieces; then recall,
@@ -86,7 +86,7 @@ def assemble(parts: Parts, limits: Limits) -> Context:
 
 
 def placement(parts: Parts) -> Placement:
-    """`late` where the model takes system messages inside the conversation, else `system`, unless one was asked for."""
+    """Return the requested placement, else `late` if the model takes late system messages, else `system`."""
     return parts.placement or ("late" if takes_late_system(parts.model) else "system")
 
 
@@ -131,12 +131,12 @@ _ORDER: Final = ("bootstrap", "index", "digest", "workingState", "notes", "recal
 
 
 def _edges() -> int:
-    """Room for the lines that open and close a conversation, and for the message of what is late."""
+    """Return the tokens reserved for edge notices and for the trailing system message."""
     return 3 * MESSAGE + 2 * BLOCK + tokens.count(WAITING) + tokens.count(BEGINNING)
 
 
 def _conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit], list[dict[str, Any]]]:
-    """The pieces that follow the distilled part, with what local rules clear already cleared.
+    """Return the units after the distilled part, with old tool results already cleared.
 
     After a distillation the thinking of finished turns is left out whole: its signatures vouch for a prefix that is
     gone. The turn that is still open keeps its thinking byte for byte.
@@ -152,7 +152,7 @@ def _conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit]
 
 
 def _planned(parts: Parts, limits: Limits, built: dict[str, Tier], room: int) -> _Plan:
-    """Every tier within its ceiling, squeezed further in the stated order until the conversation's floor fits."""
+    """Fit every tier into its ceiling, then shrink tiers in a fixed order until the conversation's minimum fits."""
     if limits.max_tokens is None:
         soft = target(limits) - parts.tools - ceilings(limits).tail
         built = _squeezed(parts, built, min(room, soft))
@@ -199,7 +199,7 @@ def _built(parts: Parts, name: str, ceiling: int) -> Tier:
 
 
 def _shared(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tuple[FittedConversation, Tier]:
-    """The room that is left, shared between the conversation and the excerpts.
+    """Split the remaining tokens between the conversation and the excerpts.
 
     Under `max_tokens` the tail has its ceiling, and what the excerpts do not need. Without one the conversation keeps
     everything, and the excerpts what a context of 35,000 tokens leaves beside the ceilings of what changes each turn:
@@ -222,7 +222,7 @@ def _shared(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tup
 
 
 def _preserved(parts: Parts, limits: Limits, units: list[Unit]) -> FittedConversation:
-    """The conversation with the preserved tail inside its own bound: an oversized last message is trimmed there."""
+    """Fit the preserved tail into its own limit; an oversized last message is shortened there."""
     if parts.distilled_at_seq is None:
         return FittedConversation(units)
     old = [unit for unit in units if unit.seq <= parts.distilled_at_seq]
@@ -238,24 +238,24 @@ def _tail_cost(parts: Parts, preserved: FittedConversation, caps: Ceilings) -> i
 
 
 def system_blocks(tiers: dict[str, Tier], placement: Placement) -> list[dict[str, Any]]:
-    """The system prompt: what is stable, and with `system` placement what is volatile after it."""
+    """Return the system prompt: stable tiers, then the volatile ones if the placement is `system`."""
     names = _STABLE if placement == "late" else (*_STABLE, *_VOLATILE)
     return [text_block(text) for name in names for text in tiers[name].texts]
 
 
 def with_edge_notices(tiers: dict[str, Tier], units: Sequence[Unit]) -> list[Unit]:
-    """The conversation with a line where a user message must open or close it."""
+    """Return the units with a notice where a user message must open or close the conversation."""
     waiting = make_unit("user", (), (text_block(WAITING),), 0)
     out = list(units)
-    if (not out or not out[-1].hears) and (out or not _opening(tiers)):
+    if (not out or not out[-1].user_blocks) and (out or not _opening(tiers)):
         out.append(waiting)
-    if out and out[0].says and not _opening(tiers):
+    if out and out[0].assistant_blocks and not _opening(tiers):
         out.insert(0, make_unit("user", (), (text_block(BEGINNING),), 0))
     return out
 
 
 def request_messages(tiers: dict[str, Tier], units: Sequence[Unit], placement: Placement) -> list[dict[str, Any]]:
-    """The messages: index or summary and excerpts first, then the conversation, then what is volatile if it is late."""
+    """Return the request's messages: index or summary and excerpts, conversation, then late volatile tiers."""
     opening = _opening(tiers)
     messages: list[dict[str, Any]] = [{"role": "user", "content": opening}] if opening else []
     for role, blocks in _sides(units):
@@ -270,14 +270,14 @@ def request_messages(tiers: dict[str, Tier], units: Sequence[Unit], placement: P
 
 
 def tail_cost(messages: Sequence[dict[str, Any]], units: Sequence[Unit]) -> int:
-    """Tokens of the conversation as emitted: its pieces and the overhead of all messages."""
+    """Return the tokens of the conversation as emitted, message overhead included."""
     return sum(piece.blocks_cost for piece in units) + MESSAGE * len(messages)
 
 
 def place_cache_breakpoints(
     system: list[dict[str, Any]], messages: list[dict[str, Any]], placement: Placement, tiers: dict[str, Tier]
 ) -> None:
-    """Places cache breakpoints behind what is stable: the system prompt, the distilled part, the conversation so far.
+    """Mark cache breakpoints after the stable parts: system prompt, distilled part, conversation so far.
 
     With volatile text in the system prompt nothing after it can be cached for long, so only the stable blocks of the
     prompt are marked. Never more than three of the four that the API allows.
@@ -299,7 +299,7 @@ def _opening(tiers: dict[str, Tier]) -> list[dict[str, Any]]:
 
 def _sides(units: Iterable[Unit]) -> Iterable[tuple[str, tuple[dict[str, Any], ...]]]:
     for piece in units:
-        if piece.says:
-            yield "assistant", piece.says
-        if piece.hears:
-            yield "user", piece.hears
+        if piece.assistant_blocks:
+            yield "assistant", piece.assistant_blocks
+        if piece.user_blocks:
+            yield "user", piece.user_blocks

@@ -1,4 +1,4 @@
-"""The room that each tier is given: one table, read at any budget."""
+"""Token ceilings of the tiers for any budget, from one table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ little room: the state keeps its size longer than the bootstrap texts do, and th
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """Tokens that each tier may take at most, its own frame included."""
+    """Maximum tokens of each tier, its framing text included."""
 
     bootstrap: int
     index: int
@@ -47,21 +47,21 @@ class Ceilings:
 
 
 def target(limits: Limits) -> int:
-    """The size that the ceilings are scaled to: `max_tokens`, or 35,000 (less for a window below 200K)."""
+    """Return the size ceilings are scaled to: `max_tokens`, else 35,000 (less for a window below 200K)."""
     if limits.max_tokens is not None:
         return limits.max_tokens
     return min(AFTER_DISTILLATION, int(limits.window * _OF_WINDOW))
 
 
 def hard_limit(limits: Limits) -> int:
-    """What the whole may never exceed: `max_tokens`, else the window less the room of a reply; never the window."""
+    """Return the total that is never exceeded: `max_tokens`, else the window less the reply's reserve."""
     if limits.max_tokens is None:
         return int(limits.window * limits.fill)
     return min(limits.max_tokens, limits.window)
 
 
 def ceilings(limits: Limits) -> Ceilings:
-    """The row of `SHARES` for these limits."""
+    """Return the ceilings of every tier for these limits."""
     return Ceilings(*_row(target(limits)))
 
 

@@ -1,4 +1,4 @@
-"""Context editing (seed 001, tier 4): its values for the server, and the same rules applied here for other models."""
+"""Context editing (seed 001, tier 4): parameters for the server, and the same rules applied locally."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _EDITS_FROM: Final = {"opus": (4, 0), "sonnet": (4, 0), "haiku": (4, 5), "fable"
 
 
 def takes_late_system(model: str | None) -> bool:
-    """Whether a `role: "system"` message may close the list. A model that is not named is not trusted to take it."""
+    """True if the model accepts a trailing `role: "system"` message; unknown models do not."""
     return _at_least(model, _LATE_FROM, unknown=False)
 
 
 def edits_on_server(model: str | None) -> bool:
-    """Whether the server clears by `context_management`. Without a name the model is taken to be a current Claude."""
+    """True if the model's server clears by `context_management`; an unnamed model counts as a current Claude."""
     return _at_least(model, _EDITS_FROM, unknown=model is None)
 
 
@@ -52,7 +52,7 @@ def _at_least(model: str | None, table: dict[str, tuple[int, int]], *, unknown: 
 
 
 def server_edits(model: str | None, limits: Limits) -> list[dict[str, Any]]:
-    """The `edits` of `context_management`, the thinking edit first; none where we edit ourselves."""
+    """Return the `edits` of `context_management`, thinking first; empty if clearing is done locally."""
     if not edits_on_server(model):
         return []
     return [
@@ -67,7 +67,7 @@ def server_edits(model: str | None, limits: Limits) -> list[dict[str, Any]]:
 
 
 def tool_uses_to_clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> list[str]:
-    """The tool uses whose results the documented rules clear, oldest first. `beside` are tokens of everything else.
+    """Return ids of tool uses whose results the rules clear, oldest first; `beside` are tokens of all else.
 
     Beyond the trigger every result goes but those of the last `keep_tool_uses` calls; if that frees less than
     `clear_at_least`, nothing goes.
@@ -85,7 +85,7 @@ def tool_uses_to_clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -
 
 
 def clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> tuple[list[Unit], list[dict[str, Any]]]:
-    """The conversation with old thinking gone and old results replaced by a placeholder, and what was cleared."""
+    """Return the conversation without old thinking and with placeholders for old results, and what was cleared."""
     begin = _thinking_kept(units, limits.keep_thinking_turns)
     kept = [piece if position >= begin else without_thinking(piece) for position, piece in enumerate(units)]
     order = tool_uses_to_clear(kept, limits, beside)
@@ -95,7 +95,7 @@ def clear(units: Sequence[Unit], limits: Limits, beside: int = 0) -> tuple[list[
 
 
 def cleared_cost(units: Sequence[Unit], limits: Limits, beside: int = 0) -> int:
-    """Tokens of what `clear` leaves of the conversation, without making it."""
+    """Return the tokens of the conversation that `clear` would leave, without building it."""
     begin = _thinking_kept(units, limits.keep_thinking_turns)
     kept = [piece if position >= begin else without_thinking(piece) for position, piece in enumerate(units)]
     gone = frozenset(tool_uses_to_clear(kept, limits, beside))
@@ -111,18 +111,18 @@ def cleared_cost(units: Sequence[Unit], limits: Limits, beside: int = 0) -> int:
 def _cleared(piece: Unit, gone: frozenset[str]) -> Unit:
     if not any(block["tool_use_id"] in gone for block in _results(piece)):
         return piece
-    hears = tuple(
-        {**block, "content": PLACEHOLDER} if block.get("tool_use_id") in gone else block for block in piece.hears
+    user_blocks = tuple(
+        {**block, "content": PLACEHOLDER} if block.get("tool_use_id") in gone else block for block in piece.user_blocks
     )
-    return make_unit(piece.kind, piece.says, hears, piece.seq)
+    return make_unit(piece.kind, piece.assistant_blocks, user_blocks, piece.seq)
 
 
 def _results(piece: Unit) -> list[dict[str, Any]]:
-    return [block for block in piece.hears if block["type"] == "tool_result"]
+    return [block for block in piece.user_blocks if block["type"] == "tool_result"]
 
 
 def _thinking_kept(units: Sequence[Unit], turns: int) -> int:
-    """Where the last `turns` turns begin: a turn begins with something the person said."""
+    """Return the index from which thinking is kept: the start of the last `turns` turns."""
     if turns < 1:
         return len(units)
     starts = [position for position, piece in enumerate(units) if is_user_speech(piece)]

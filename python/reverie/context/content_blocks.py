@@ -1,4 +1,4 @@
-"""Content blocks as a request may carry them: the rest leaves, visibly where it said anything."""
+"""Conversion of stored content blocks into blocks that a request may carry; dropped ones leave a notice."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ _MEDIA: Final = frozenset({"image", "document", "search_result"})
 
 
 def text_block(text: str) -> dict[str, Any]:
-    """A text block; `text` must say something."""
+    """Return a text block; `text` must not be empty."""
     return {"type": "text", "text": text}
 
 
 def notice_block(what: str) -> dict[str, Any]:
-    """The visible line that stands where something was left out."""
+    """Return the bracketed text block that marks omitted content."""
     return text_block(f"[… {what} …]")
 
 
 def user_blocks(content: Json, lost: list[dict[str, Any]], seq: int) -> list[dict[str, Any]]:
-    """The blocks of a user message that a request may carry; what is not one is told in `lost`."""
+    """Return the blocks of a user message that a request may carry; others are reported in `lost`."""
     return [clean for block in _listed(content) if (clean := _user_block(block, lost, seq)) is not None]
 
 
 def assistant_blocks(content: Json, lost: list[dict[str, Any]], seq: int) -> list[dict[str, Any]]:
-    """The blocks of an assistant message that a request may carry, thinking byte for byte."""
+    """Return the blocks of an assistant message that a request may carry; thinking stays byte for byte."""
     return [clean for block in _listed(content) if (clean := _assistant_block(block, lost, seq)) is not None]
 
 
@@ -98,14 +98,14 @@ def _assistant_block(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[
 
 
 def _text(block: dict[str, Any]) -> dict[str, Any] | None:
-    """The text alone: citations point into documents that may be gone."""
+    """Return a text block without citations, since they refer to documents that may be gone."""
     if not block["text"].strip():
         return None
     return text_block(block["text"])
 
 
 def _result(block: dict[str, Any], lost: list[dict[str, Any]], seq: int) -> dict[str, Any]:
-    """A tool_result whose content is a string or valid blocks, never empty."""
+    """Return a tool_result whose content is a string or valid blocks, never empty."""
     content = block.get("content", "")
     kept: Json
     if isinstance(content, str):
@@ -141,7 +141,7 @@ def _has_source(source: Json) -> bool:
 
 
 def _unmarked(block: dict[str, Any]) -> dict[str, Any]:
-    """Without the sender's own cache breakpoint: a request has four, and the assembly places them."""
+    """Return a block without the sender's cache breakpoint: a request may have four, and assembly places them."""
     return {key: value for key, value in block.items() if key != "cache_control"}
 
 

@@ -1,4 +1,4 @@
-"""What blocks and messages cost: texts + tool names + compact JSON of tool inputs + results + a stated overhead."""
+"""Token cost of blocks and messages: texts, tool names, compact JSON of inputs, results and an overhead."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REMEMBERED_CHARS: Final = 20_000
 
 
 def compact(value: Json) -> str:
-    """`value` as JSON without spaces, keys as they stand."""
+    """Return `value` as JSON without spaces, keys in their given order."""
     try:
         return orjson.dumps(value).decode()
     except TypeError:  # integers beyond 64 bits and lone surrogates, which the standard writer takes
@@ -39,7 +39,7 @@ def compact(value: Json) -> str:
 
 
 def block_cost(block: dict[str, Any]) -> int:
-    """Tokens of one content block, its overhead included. Signatures and ids are not text and cost nothing."""
+    """Return the tokens of one content block with its overhead; signatures and ids cost nothing."""
     match block.get("type"):
         case "text":
             return BLOCK + _count(block["text"])
@@ -60,24 +60,24 @@ def block_cost(block: dict[str, Any]) -> int:
 
 
 def content_cost(content: Json) -> int:
-    """Tokens of a message's or result's content: a string, or a list of blocks."""
+    """Return the tokens of a message's or result's content, a string or a list of blocks."""
     if isinstance(content, str):
         return BLOCK + _count(content)
     return sum(block_cost(block) for block in content)
 
 
 def message_cost(message: dict[str, Any]) -> int:
-    """Tokens of one request message, its overhead included."""
+    """Return the tokens of one request message with its overhead."""
     return MESSAGE + content_cost(message["content"])
 
 
 def messages_cost(messages: Sequence[dict[str, Any]] | Iterable[dict[str, Any]]) -> int:
-    """Tokens of a whole list of messages."""
+    """Return the tokens of a list of messages."""
     return sum(message_cost(message) for message in messages)
 
 
 def _count(text: str) -> int:
-    """Tokens of a text; those of the last contexts are remembered."""
+    """Return the tokens of a text, cached for the texts of recent contexts."""
     return _counted(text) if len(text) <= _REMEMBERED_CHARS else tokens.count(text)
 
 

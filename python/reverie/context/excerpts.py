@@ -1,4 +1,4 @@
-"""Passages of the distilled part, kept word for word: the best that fit, shown by where they come from."""
+"""The excerpts tier: verbatim passages of the distilled part, grouped by origin."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BY_PLACE: Final = attrgetter("seq", "place", "rank")
 
 
 class ExcerptCache(tuple[Passage, ...]):
-    """The passages of one distillation, packed for context after context: the last packings are remembered.
+    """The passages of one distillation with a cache of their recent packings.
 
     Its hash is cheap, since a lookup that finds the same shelf compares nothing else.
     """
@@ -42,7 +42,7 @@ class ExcerptCache(tuple[Passage, ...]):
 
 
 def total_tokens(passages: Sequence[Passage]) -> int:
-    """Tokens that all passages would take as one block."""
+    """Return the tokens of all passages as one block."""
     return _remembered_demand(passages) if isinstance(passages, ExcerptCache) else _demand(passages)
 
 
@@ -56,7 +56,7 @@ def _demand(passages: Sequence[Passage]) -> int:
 
 
 def pack_excerpts(passages: Sequence[Passage], room: int) -> Tier:
-    """The passages of best rank within `room` tokens, by their own counts; one that does not fit lets smaller ones in.
+    """Select the best passages within `room` tokens; an oversized one is skipped in favour of smaller ones.
 
     Pieces of one origin stand together under its name; without one, an empty line marks a gap.
     """
@@ -91,7 +91,7 @@ def _packed(passages: Sequence[Passage], room: int) -> Tier:
 
 
 def _heading_costs(passages: Sequence[Passage]) -> dict[str, int]:
-    """Tokens of the heading of each origin."""
+    """Return the tokens of each origin's heading."""
     origins = list(dict.fromkeys(passage.origin for passage in passages))
     return dict(zip(origins, tokens.count_many([_heading(origin) for origin in origins]), strict=True))
 
@@ -126,7 +126,7 @@ def _frame() -> int:
 
 
 def _shown(kept: list[Passage]) -> str:
-    """Passages of one origin under its name, the origin used last at the end; inside it, in the thread's order."""
+    """Return passages grouped under their origin, the most recently used origin last, in thread order inside."""
     groups: dict[str, list[Passage]] = {}
     for passage in sorted(kept, key=_BY_PLACE):
         groups.setdefault(passage.origin, []).append(passage)

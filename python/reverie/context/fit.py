@@ -1,4 +1,4 @@
-"""The conversation in a budget: results grow shorter first, then the oldest pieces go, each gap with a line."""
+"""Fitting the conversation into a budget: results are shortened first, then the oldest units are dropped."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _NAMED_GAP: Final = 96
 
 @dataclass(slots=True)
 class FittedConversation:
-    """The pieces that stay, lines for the gaps among them, and what is told about the rest."""
+    """The units that are kept, notices for the gaps between them, and a report of what was dropped."""
 
     units: list[Unit]
     dropped: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def cost(self) -> int:
-        """Tokens of the pieces before neighbours are merged, which can only lower it."""
+        """Tokens of the units before neighbours are merged (an upper bound)."""
         return sum(piece.cost for piece in self.units)
 
 
 def fit_conversation(units: Sequence[Unit], budget: int) -> FittedConversation:
-    """The newest pieces within `budget` tokens; the caller has made sure that the floor fits (`floor_cost`).
+    """Return the newest units within `budget` tokens; the budget must be at least `floor_cost`.
 
     Thinking of finished turns goes first, then results grow shorter, then the oldest pieces go; a call that alone
     takes half of the room is left out whole, by name.
@@ -64,7 +64,7 @@ def fit_conversation(units: Sequence[Unit], budget: int) -> FittedConversation:
 
 
 def floor_cost(units: Sequence[Unit]) -> int:
-    """The least that the conversation needs: the last thing the person said, and the call that is still open."""
+    """Return the minimum a conversation needs: the last user message and any open tool call."""
     must = _required(units)
     gaps = 2 * _GAP if len(units) > len(must) else 0
     least = sum(units[position].at(_LEAST) for position in must) + gaps
@@ -80,7 +80,7 @@ def _required(units: Sequence[Unit]) -> set[int]:
 
 
 def _chosen(units: Sequence[Unit], must: set[int], budget: int) -> tuple[list[int], set[int]]:
-    """Positions to keep, in order: what must stay, then the newest while they fit with the shortest results.
+    """Return positions to keep: required ones, then the newest that fit with the shortest results.
 
     Also those that are passed over because they alone take half of the room; the first other piece that does not fit
     ends the walk.
@@ -106,7 +106,7 @@ def _chosen(units: Sequence[Unit], must: set[int], budget: int) -> tuple[list[in
 def _lines(
     units: Sequence[Unit], kept: list[int], oversized: set[int], dropped: list[dict[str, Any]]
 ) -> dict[int, Unit]:
-    """A visible line for every gap, at the gap's last position."""
+    """Return a notice for every gap, keyed by the gap's last position."""
     lines: dict[int, Unit] = {}
     for gap in _gaps(len(units), kept):
         pieces = [units[position] for position in gap]
@@ -121,13 +121,13 @@ def _lines(
 
 
 def _gaps(total: int, kept: list[int]) -> list[range]:
-    """The runs of positions that are not kept, each before the kept one that follows it."""
+    """Yield runs of dropped positions, each with the kept position that follows it."""
     edges = [-1, *kept, total]
     return [range(low + 1, high) for low, high in pairwise(edges) if high - low > 1]
 
 
 def _caps(units: Sequence[Unit], room: int) -> list[int]:
-    """How much each kept piece's results may take: as much for all as fits, more for the newest."""
+    """Return the token limit of each kept unit's results: equal shares, more for the newest."""
     newest = [position for position, piece in enumerate(units) if piece.results][::-1]
     factor = dict(zip(newest, _NEWEST, strict=False))
 
@@ -147,16 +147,18 @@ def _caps(units: Sequence[Unit], room: int) -> list[int]:
 def _trimmed(piece: Unit, cap: int, dropped: list[dict[str, Any]]) -> Unit:
     if all(size <= cap + BLOCK for size in piece.results):
         return piece
-    hears = tuple(trim_result(block, cap) if block["type"] == "tool_result" else block for block in piece.hears)
-    shorter = make_unit(piece.kind, piece.says, hears, piece.seq)
+    user_blocks = tuple(
+        trim_result(block, cap) if block["type"] == "tool_result" else block for block in piece.user_blocks
+    )
+    shorter = make_unit(piece.kind, piece.assistant_blocks, user_blocks, piece.seq)
     gone = piece.cost - shorter.cost
     dropped.append({"tier": "tail", "seq": piece.seq, "what": "tool_result", "tokens": gone, "why": "trimmed"})
     return shorter
 
 
 def _named(piece: Unit, gone: int) -> str:
-    """What an oversized piece was, so that a reader knows what is missing: its tools and the first thing each got."""
-    calls = ", ".join(_called(block) for block in piece.says if block["type"] == "tool_use")
+    """Describe a dropped unit by its tools and the first argument of each."""
+    calls = ", ".join(_called(block) for block in piece.assistant_blocks if block["type"] == "tool_use")
     what = f"{calls} and the result" if calls else "one message"
     return f"left out, {gone} tokens: {tokens.truncate(what, _NAMED_GAP - _GAP - 8)}"
 

@@ -1,4 +1,4 @@
-"""A context as plain text, for people and for measures."""
+"""Rendering of a request fragment as plain text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["render"]
 
 
 def render(context: Context) -> str:
-    """System texts, then the messages below their roles; tool inputs as compact JSON with readable newlines."""
+    """Return system texts and messages as text under role headings, tool inputs as compact JSON."""
     pieces = [block["text"] for block in context.request["system"]]
     for message in context.request["messages"]:
         body = "\n\n".join(shown for block in message["content"] if (shown := _block(block)))

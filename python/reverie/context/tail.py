@@ -1,4 +1,4 @@
-"""Where the preserved tail begins at a distillation (seed 001, tier 3)."""
+"""Start of the preserved tail at a distillation (seed 001, tier 3), and detection of open turns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["is_turn_finished", "open_turn_start", "tail_start"]
 
 
 def tail_start(messages: Sequence[Message], max_messages: int = 10, max_tokens: int = 12_000) -> int:
-    """The index of the first message to keep word for word; `len(messages)` keeps none.
+    """Return the index of the first message to keep verbatim; `len(messages)` keeps none.
 
     A tail begins where a person speaks, unless that would give away more than half of the messages that fit; then it
     begins at a reply. It never begins with tool results, whose calls would be lost. The last message, or the last call
@@ -42,13 +42,13 @@ def tail_start(messages: Sequence[Message], max_messages: int = 10, max_tokens: 
 
 
 def is_turn_finished(messages: Sequence[Message]) -> bool:
-    """Whether the last turn is over, so that a distillation may take place: no call waits for its result or reply."""
+    """True if no tool call waits for its result or reply, so that a distillation may run."""
     last = next((message for message in reversed(messages) if not message.rewound), None)
     return last is not None and _ends_turn(last)
 
 
 def open_turn_start(messages: Sequence[Message]) -> int:
-    """The index at which the turn begins that is not over yet; `len(messages)` where every turn is.
+    """Return the index at which the unfinished turn begins, or `len(messages)` if there is none.
 
     A turn is over with a reply that calls no tool. What came after the last such reply is still going on: words that
     nobody answered, calls, their results.
@@ -66,7 +66,7 @@ def _calls(message: Message) -> bool:
 
 
 def _tokens(message: Message) -> int:
-    """What the message adds to a request; `Message.tokens`, where it is known, counts the texts alone."""
+    """Return the tokens a message adds to a request (`Message.tokens` counts the texts alone)."""
     if message.tokens:
         return message.tokens + BLOCK * max(1, len(_blocks(message)))
     blocks = assistant_blocks if message.role == "assistant" else user_blocks

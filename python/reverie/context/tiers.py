@@ -1,4 +1,4 @@
-"""Each tier as text within its ceiling, framed as something remembered, with what was left out."""
+"""Each tier as text within its ceiling, framed as remembered data, with a report of what was cut."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DISTILLED: Final = "The conversation so far was distilled. This is what was rem
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One tier as it will stand: its texts, one block each, and what found no room in it.
+    """A tier's texts, one block each, and what did not fit.
 
     `cost` are the tokens of the texts as blocks, counted once.
     """
@@ -46,7 +46,7 @@ class Tier:
 
 
 def bootstrap(files: Sequence[tuple[str, str]], ceiling: int) -> Tier:
-    """The texts in their order, each a block; the one that meets the ceiling is shortened, those after it left out."""
+    """Return the bootstrap texts, a block each; the text that reaches the ceiling is shortened, later ones dropped."""
     texts: list[str] = []
     dropped: list[dict[str, Any]] = []
     room = ceiling
@@ -63,12 +63,12 @@ def bootstrap(files: Sequence[tuple[str, str]], ceiling: int) -> Tier:
 
 
 def index(text: str | None, ceiling: int) -> Tier:
-    """The listing of what is known, for the first message of a new thread; its last lines go first."""
+    """Return the memory index for the first message of a new thread; its last lines are cut first."""
     return _lines("index", text or "", ceiling, keep_first=1)
 
 
 def digest(text: str, ceiling: int) -> Tier:
-    """Who this is and what we usually do, below the sentence that frames every remembered tier."""
+    """Return the thread digest below the framing sentence."""
     if ceiling < BLOCK + tokens.count(FRAME):
         return Tier("digest", (), _whole("digest", text))
     head = f"{FRAME}\n\n## Thread digest\n"
@@ -78,7 +78,7 @@ def digest(text: str, ceiling: int) -> Tier:
 
 
 def notes(kept: Sequence[Note], ceiling: int) -> Tier:
-    """What the agent wrote down, newest first; the oldest find no room first, the newest always keeps a part."""
+    """Return the agent's notes, newest first; the oldest are cut first, the newest keeps at least a part."""
     return _bullets(
         "notes",
         "## Notes (written by the agent, newest first)",
@@ -89,7 +89,7 @@ def notes(kept: Sequence[Note], ceiling: int) -> Tier:
 
 
 def recall(lines: Sequence[RecallLine], ceiling: int) -> Tier:
-    """Memories that the query called up, best first, each with its origin."""
+    """Return recalled memories, best first, each with its origin."""
     return _bullets(
         "recall",
         "## Recalled memories (type and origin in brackets)",
@@ -100,12 +100,12 @@ def recall(lines: Sequence[RecallLine], ceiling: int) -> Tier:
 
 
 def state(text: str, ceiling: int) -> Tier:
-    """The working state as it was rendered; its last lines go first, heading and current task stay."""
+    """Return the working state; its last lines are cut first, heading and current task stay."""
     return _lines("workingState", text, ceiling, keep_first=2)
 
 
 def summary(text: str | None, ceiling: int, beside: str = "") -> Tier:
-    """The structured summary below the sentence that frames it.
+    """Return the structured summary below the framing sentence.
 
     Where it has to be shorter, its lines that `beside` tells as well go first: the texts that stand next to it. Then
     every section gives up its last lines in turn.
@@ -124,7 +124,7 @@ def summary(text: str | None, ceiling: int, beside: str = "") -> Tier:
 
 
 def _thinned(lines: list[str], room: int, beside: str) -> list[str]:
-    """`lines` without the last bullet of whichever section is longest, again and again, until they fit."""
+    """Remove the last bullet of the longest section repeatedly until the lines fit."""
     cost = tokens.count_many([line + "\n" for line in lines])
     told = set(_WORD.findall(beside.lower()))
     sections: list[list[int]] = [[]]
@@ -157,7 +157,7 @@ def _is_told(line: str, told: set[str]) -> bool:
 
 
 def _lines(name: str, text: str, ceiling: int, *, keep_first: int) -> Tier:
-    """Whole lines from the top; the first `keep_first` are cut rather than left out."""
+    """Return whole lines from the top within a limit; the first `keep_first` are shortened rather than dropped."""
     body = text.strip()
     if not body or ceiling <= BLOCK:
         return Tier(name, (), _whole(name, body))

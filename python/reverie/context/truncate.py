@@ -1,4 +1,4 @@
-"""Texts made shorter visibly: the beginning, a line that says how much is gone, and the end."""
+"""Visible shortening of texts: beginning, a notice of the omitted amount, and end."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MARK_TOKENS: Final = 14
 
 
 def fits_in(text: str, limit: int) -> bool:
-    """Whether `text` has at most `limit` tokens; nothing but the empty text fits in no room."""
+    """True if `text` has at most `limit` tokens; only the empty text fits in zero."""
     return tokens.fits(text, limit) if limit > 0 else not text
 
 
 def shorten(text: str, limit: int) -> str:
-    """`text` within `limit` tokens: two thirds of the room for its beginning, one third for its end.
+    """Return `text` within `limit` tokens: two thirds for its beginning, one third for its end.
 
     Empty where not even the mark fits.
     """
@@ -40,7 +40,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def truncate_text(text: str, limit: int) -> str:
-    """`text` within `limit` tokens, ending in ` […]` where something is gone. Empty where that does not fit."""
+    """Return `text` cut to `limit` tokens and marked with ` […]`, or empty if that does not fit."""
     if fits_in(text, limit):
         return text
     room = limit - 4
@@ -48,14 +48,14 @@ def truncate_text(text: str, limit: int) -> str:
 
 
 def result_text(content: Json) -> str:
-    """A result's content as text; what is not text is named in brackets."""
+    """Return a tool result's content as text; other kinds of block are named in brackets."""
     if isinstance(content, str):
         return content
     return "\n".join(block["text"] if block.get("type") == "text" else f"[{block.get('type')}]" for block in content)
 
 
 def trim_result(block: dict[str, Any], limit: int) -> dict[str, Any]:
-    """A tool_result whose content costs at most `limit` tokens beside the block's overhead."""
+    """Return a tool_result whose content costs at most `limit` tokens beside the block's overhead."""
     content = block["content"]
     if content_cost(content) <= limit + BLOCK:
         return block
@@ -63,7 +63,7 @@ def trim_result(block: dict[str, Any], limit: int) -> dict[str, Any]:
 
 
 def _ending(text: str, limit: int) -> str:
-    """The longest end of `text` that begins at a line, or else at a character, and fits in `limit` tokens."""
+    """Return the longest end of `text` within `limit` tokens, starting at a line if possible."""
     if limit < 1:
         return ""
     low, high = max(0, len(text) - limit * 64), len(text)

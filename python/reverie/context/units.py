@@ -1,4 +1,4 @@
-"""The pieces of a conversation that are kept or dropped whole: what a person said, a reply, a call with its result."""
+"""Indivisible units of a conversation: a user message, a reply, or a tool call with its result."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _THINKING: Final = ("thinking", "redacted_thinking")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One indivisible piece: `says` are the assistant's blocks, `hears` the user's blocks that answer them.
+    """One indivisible unit: the assistant blocks of a reply and the user blocks that answer them.
 
-    A `call` has both, every tool_use of `says` with its tool_result in `hears`. `seq` is the last entry it came from.
-    `fixed` are the tokens of all blocks but what the results hold, `results` the tokens inside each tool_result: every
-    text is counted once, however often a piece is weighed.
+    A `call` has both: every tool_use of `assistant_blocks` has its tool_result in `user_blocks`. `seq` is the last
+    entry it came from. `fixed` are the tokens of all blocks but the contents of results, `results` the tokens inside
+    each tool_result: every text is counted once, however often a unit is weighed.
     """
 
     kind: Literal["user", "reply", "call"]
-    says: Blocks
-    hears: Blocks
+    assistant_blocks: Blocks
+    user_blocks: Blocks
     seq: int
     fixed: int
     results: tuple[int, ...]
@@ -43,29 +43,36 @@ class Unit:
 
     @property
     def cost(self) -> int:
-        """Tokens of the piece as messages of its own: an upper bound of what it adds to a merged list."""
+        """Tokens of the unit as separate messages: an upper bound for a merged list."""
         return self.overhead + self.blocks_cost
 
     @property
     def overhead(self) -> int:
-        """Tokens for its one or two messages."""
-        return MESSAGE * (bool(self.says) + bool(self.hears))
+        """Overhead tokens of its one or two messages."""
+        return MESSAGE * (bool(self.assistant_blocks) + bool(self.user_blocks))
 
     def at(self, cap: int) -> int:
-        """What it would cost with each result's text cut to `cap` tokens."""
+        """Return the cost if each result's text is cut to `cap` tokens."""
         return self.overhead + self.fixed + sum(min(size, cap + BLOCK) for size in self.results)
 
 
-def make_unit(kind: Literal["user", "reply", "call"], says: Blocks, hears: Blocks, seq: int) -> Unit:
-    """A piece with its blocks counted."""
-    results = tuple(content_cost(block["content"]) for block in hears if block["type"] == "tool_result")
-    others = sum(block_cost(block) for block in hears if block["type"] != "tool_result")
-    return Unit(kind, says, hears, seq, sum(map(block_cost, says)) + others + BLOCK * len(results), results)
+def make_unit(kind: Literal["user", "reply", "call"], assistant_blocks: Blocks, user_blocks: Blocks, seq: int) -> Unit:
+    """Return a unit with its block costs computed."""
+    results = tuple(content_cost(block["content"]) for block in user_blocks if block["type"] == "tool_result")
+    others = sum(block_cost(block) for block in user_blocks if block["type"] != "tool_result")
+    return Unit(
+        kind,
+        assistant_blocks,
+        user_blocks,
+        seq,
+        sum(map(block_cost, assistant_blocks)) + others + BLOCK * len(results),
+        results,
+    )
 
 
 @dataclass(slots=True)
 class _Side:
-    """Neighbouring messages of one role, joined."""
+    """Consecutive messages of one role, merged."""
 
     role: str
     blocks: list[dict[str, Any]]
@@ -73,7 +80,7 @@ class _Side:
 
 
 def split_units(messages: Sequence[Message]) -> tuple[list[Unit], list[dict[str, Any]]]:
-    """The pieces of `messages` in order, and what could not be part of any valid request.
+    """Split `messages` into units in order; also return content that no valid request can carry.
 
     Messages that were rewound do not count. Neighbours of one role are one message. A tool_use stays only where its
     tool_result stands in the very next user message; an orphan of either kind leaves a line in its place.
@@ -92,23 +99,23 @@ def split_units(messages: Sequence[Message]) -> tuple[list[Unit], list[dict[str,
 
 
 def is_user_speech(piece: Unit) -> bool:
-    """Whether this is something the person said, as against a line that stands for what is gone."""
-    return piece.kind == "user" and any(not is_notice(block) for block in piece.hears)
+    """True if the unit is a message of the person, not a notice about omitted content."""
+    return piece.kind == "user" and any(not is_notice(block) for block in piece.user_blocks)
 
 
 def is_notice(block: dict[str, Any]) -> bool:
-    """Whether a block is one of our own bracketed lines."""
+    """True if a block is one of our own bracketed notices."""
     text = block.get("text")
     return isinstance(text, str) and text.startswith("[…") and text.endswith("…]")
 
 
 def without_thinking(piece: Unit) -> Unit:
-    """The piece without its thinking: blocks go whole or stay byte for byte."""
-    says = tuple(block for block in piece.says if block["type"] not in _THINKING)
-    if len(says) == len(piece.says):
+    """Return the unit without its thinking blocks; other blocks stay byte for byte."""
+    assistant_blocks = tuple(block for block in piece.assistant_blocks if block["type"] not in _THINKING)
+    if len(assistant_blocks) == len(piece.assistant_blocks):
         return piece
-    gone = sum(block_cost(block) for block in piece.says if block["type"] in _THINKING)
-    return replace(piece, says=says, fixed=piece.fixed - gone)
+    gone = sum(block_cost(block) for block in piece.assistant_blocks if block["type"] in _THINKING)
+    return replace(piece, assistant_blocks=assistant_blocks, fixed=piece.fixed - gone)
 
 
 def _sides(messages: Sequence[Message], lost: list[dict[str, Any]]) -> Iterator[_Side]:
@@ -132,50 +139,50 @@ def _sides(messages: Sequence[Message], lost: list[dict[str, Any]]) -> Iterator[
 
 
 def _assistant(side: _Side, answer: _Side | None, taken: set[str], lost: list[dict[str, Any]]) -> Iterator[Unit]:
-    """The reply, or the call with its results; results that are used leave the answering side."""
+    """Return a reply, or a call with its results; used results are removed from the answering side."""
     asked = {block["id"] for block in side.blocks if block["type"] == "tool_use"}
     results: dict[str, dict[str, Any]] = {}
     for block in answer.blocks if answer is not None else ():
         if block["type"] == "tool_result" and block["tool_use_id"] in asked - taken:
             results.setdefault(block["tool_use_id"], block)
-    says: list[dict[str, Any]] = []
+    assistant_blocks: list[dict[str, Any]] = []
     open_ids = set(results)
     orphaned = False
     for block in side.blocks:
         if block["type"] != "tool_use":
-            says.append(block)
+            assistant_blocks.append(block)
         elif block["id"] in open_ids:
             open_ids.discard(block["id"])
-            says.append(block)
+            assistant_blocks.append(block)
         else:
             orphaned = True
             lost.append({"tier": "tail", "seq": side.seq, "what": "tool_use", "why": "no result follows it"})
-            says.append(notice_block(f"a call of {block['name']} without a result"))
+            assistant_blocks.append(notice_block(f"a call of {block['name']} without a result"))
     if orphaned:
-        says = [block for block in says if block["type"] not in _THINKING]
-    while says and says[-1]["type"] in _THINKING:
-        says.pop()
-    if not says:
+        assistant_blocks = [block for block in assistant_blocks if block["type"] not in _THINKING]
+    while assistant_blocks and assistant_blocks[-1]["type"] in _THINKING:
+        assistant_blocks.pop()
+    if not assistant_blocks:
         return
     taken.update(results)
     if results:
         assert answer is not None
         used = {id(block) for block in results.values()}
-        hears = tuple(block for block in answer.blocks if id(block) in used)
+        user_blocks = tuple(block for block in answer.blocks if id(block) in used)
         answer.blocks = [block for block in answer.blocks if id(block) not in used]
-        yield make_unit("call", tuple(says), hears, answer.seq)
+        yield make_unit("call", tuple(assistant_blocks), user_blocks, answer.seq)
     else:
-        yield make_unit("reply", tuple(says), (), side.seq)
+        yield make_unit("reply", tuple(assistant_blocks), (), side.seq)
 
 
 def _user(side: _Side, taken: set[str], lost: list[dict[str, Any]]) -> Iterator[Unit]:
-    hears = []
+    user_blocks = []
     for block in side.blocks:
         if block["type"] != "tool_result":
-            hears.append(block)
+            user_blocks.append(block)
             continue
         why = "answered twice" if block["tool_use_id"] in taken else "no call precedes it"
         lost.append({"tier": "tail", "seq": side.seq, "what": "tool_result", "why": why})
-        hears.append(notice_block("a tool result without its call"))
-    if hears:
-        yield make_unit("user", (), tuple(hears), side.seq)
+        user_blocks.append(notice_block("a tool result without its call"))
+    if user_blocks:
+        yield make_unit("user", (), tuple(user_blocks), side.seq)

@@ -1,4 +1,4 @@
-"""What a context is made from, how much room it has, and what comes out."""
+"""Input, limits and result of a context's assembly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Placement: TypeAlias = Literal["system", "late"]
 
 @dataclass(frozen=True, slots=True)
 class RecallLine:
-    """One recalled memory as it is shown, with where it came from. `text` is one line or more, without a bullet."""
+    """One recalled memory with its origin; `text` has one or more lines and no bullet."""
 
     text: str
     memory_id: str
@@ -24,7 +24,7 @@ class RecallLine:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Everything that may stand in a context, already written out.
+    """Rendered texts and messages from which a context is assembled.
 
     `messages` are all messages that follow what is distilled: the preserved tail and what came since.
     `passages` are the excerpts of the distilled part, best rank first wanted. `notes` and `recall` stand in the order
@@ -52,7 +52,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much room there is, in tokens of o200k_base.
+    """Token limits of a context, in o200k_base tokens.
 
     `window` is the model's. `max_tokens` is the hard bound of the whole context, tools included; without one `fill`
     of the window is the bound, which leaves room for the reply, and the ceilings are those of a 200K window. The
@@ -73,7 +73,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A request fragment and its bill.
+    """An assembled request fragment with its token counts.
 
     `request` holds exactly `system`, `messages`, `context_management` and `betas`. `tokens` has one number for each
     tier, their `total`, and the `tokenizer`'s name. `dropped` lists what found no room, each with its `tier`. `texts`

@@ -1,1 +1,1 @@
-"""From a thread to what must survive of it: working state, structured summary, passages, memories, digest."""
+"""Distillation of a thread: working state, structured summary, excerpts, candidate memories and digest."""

@@ -1,4 +1,4 @@
-"""Orders lines of talk so that each adds what those before it did not say."""
+"""Greedy ordering of text lines by how many new words each adds for its tokens."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _ENDING = re.compile(r"(?:ing|ed|es|s)$")
 
 
 def content_words(text: str) -> tuple[str, ...]:
-    """The words of a line that carry its meaning, each once and without its ending."""
+    """Return the distinct words of a line that carry meaning (five letters or more), without their endings."""
     return tuple(dict.fromkeys(_ENDING.sub("", word) for word in _WORD.findall(text.lower())))
 
 
 def line_weight(words: int) -> float:
-    """How much each of the words on a line counts when it has `words` of them: together they say more than apart."""
+    """Return the weight of each word on a line of `words` words: short lines are fragments and weigh less."""
     return next((share for fewer, share in _FULLNESS if words < fewer), _FULL)
 
 
 def order_by_novelty(lines: Sequence[str]) -> list[int]:
-    """The positions of `lines`, most new words for its tokens first; of equals, the one given first.
+    """Return the positions of `lines`, the line with most new words per token first; ties keep their order.
 
     Greedy and lazy: the worth of a line only shrinks, so it is weighed again when it comes up.
     """

@@ -1,4 +1,4 @@
-"""What any distiller offers: the extractive engine and those with a model behind them fill the same values."""
+"""The interface of a distiller, implemented by the extractive engine and by engines that call a model."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["Distiller"]
 
 @runtime_checkable
 class Distiller(Protocol):
-    """Reads messages of the main line, oldest first, and says what of them must survive. It has no state of its own."""
+    """A stateless reader of messages (oldest first) that returns what has to survive a distillation."""
 
     def working_state(self, messages: Sequence[Message], previous: WorkingState | None = None) -> WorkingState:
-        """Tier 1 of seed 001: what is going on at the end of `messages`, at most 500 tokens when rendered.
+        """Return the working state (tier 1 of seed 001) at the end of `messages`, at most 500 tokens when rendered.
 
         `previous` is the state before the first of `messages`; what it holds and nothing later closes is carried on.
         """
@@ -33,7 +33,7 @@ class Distiller(Protocol):
         passage_tokens: int = 34_000,
         summary_tokens: int = 5_000,
     ) -> Distillation:
-        """Tier 2 and the excerpts: summary, ranked passages, state and digest of `messages`.
+        """Return the structured summary (tier 2), ranked excerpts, working state and digest of `messages`.
 
         `number` is the N of `Distillation #N`. Entries from `tail_from_seq` on stay in context word for word, so no
         passage is taken from them. What `previous` left open and nothing closed since is carried over. The two last
@@ -48,7 +48,7 @@ class Distiller(Protocol):
         working_memory: Mapping[str, str] = {},
         at: str | None = None,
     ) -> tuple[Candidate, ...]:
-        """Proposed memories (seed 003, phase 1) and one episode per finished task (seed 004, section 7).
+        """Return proposed memories (seed 003, phase 1) and one episode per finished task (seed 004, section 7).
 
         `files` are paths and whole contents written in the run, `working_memory` its entries. `at` dates what
         carries no time of its own.
@@ -56,5 +56,5 @@ class Distiller(Protocol):
         ...
 
     def digest(self, messages: Sequence[Message], previous: str = "") -> str:
-        """The running thread digest, at most 500 tokens: who this is and what we usually do."""
+        """Return the updated thread digest, at most 500 tokens: who the person is and what they usually do."""
         ...

@@ -1,4 +1,4 @@
-"""The structured summary of seed 001: its text, and its text read back."""
+"""The structured summary of seed 001: rendering, parsing, and selection of lines under a token budget."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _SECTION = re.compile(r"^## (.+?)\s*$")
 
 
 def heading(number: int) -> str:
-    """The first line of every summary; `number` counts the distillations of the thread from 1."""
+    """Return the first line of a summary; `number` counts the thread's distillations from 1."""
     return f"# Conversation Summary (Distillation #{number})"
 
 
 def render(summary: Summary) -> str:
-    """All seven sections in the order of seed 001, one bullet a line; a section with nothing to say says so."""
+    """Return the summary as markdown: seven sections in the order of seed 001, one bullet a line."""
     parts = [heading(summary.number)]
     for section in Section:
         lines = summary.sections.get(section, ())
@@ -60,7 +60,7 @@ def render(summary: Summary) -> str:
 
 
 def parse(text: str) -> Summary | None:
-    """The summary that `render` wrote, or None where `text` is no such summary."""
+    """Parse the text that `render` wrote, or return None if `text` is not a summary."""
     found = _HEADING.search(text)
     if found is None:
         return None
@@ -77,7 +77,7 @@ def parse(text: str) -> Summary | None:
 
 
 def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int) -> Summary:
-    """The most telling lines of every section that fit in `max_tokens` when rendered.
+    """Select the most informative lines of every section that fit in `max_tokens` when rendered.
 
     The first line of each section and what must not fade (`FIRM`) are taken in rounds, one of each section at a time,
     so that no section starves another; then, wherever it stands, what says most that is new. Lines stand in the order
@@ -95,7 +95,7 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
 
 
 def _by_worth(given: Mapping[Section, Sequence[str]]) -> Iterator[tuple[Section, int]]:
-    """Sections with positions in them, what is to be kept first in front."""
+    """Yield (section, position of the line) pairs in the order in which `pack` takes lines."""
     firm = {
         section: [position for position, line in enumerate(found) if position == 0 or line.startswith(FIRM)]
         for section, found in given.items()

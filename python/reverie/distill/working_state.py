@@ -1,4 +1,4 @@
-"""The working state as the block that agents read, its items with the entries they came from, and its bounds."""
+"""Rendering of a working state, its items with their source entries, and its token limit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GIVES_WAY = ("completed_steps", "open_files", "recent_decisions", "next_steps", 
 
 
 def render(state: WorkingState) -> str:
-    """The block of api.md 2.1: the heading, then one line for each field that says something.
+    """Return the working state as the text block of api.md 2.1: a heading, then one line per non-empty field.
 
     An empty state renders as the empty string, so that nothing is put before an agent that says nothing.
     """
@@ -59,7 +59,7 @@ def render(state: WorkingState) -> str:
 
 
 def trim_to_tokens(state: WorkingState, max_tokens: int = MAX_TOKENS) -> WorkingState:
-    """`state` with the oldest items of its longest lists left out until it renders within `max_tokens`."""
+    """Return `state` without the oldest items of its longest lists, so that it renders within `max_tokens`."""
     while tokens.count(render(state)) > max_tokens:
         longest = max(GIVES_WAY, key=lambda name: len(_listed(getattr(state, name))))
         if not getattr(state, longest):
@@ -69,14 +69,14 @@ def trim_to_tokens(state: WorkingState, max_tokens: int = MAX_TOKENS) -> Working
 
 
 def state_items(state: WorkingState, name: str) -> list[StateItem]:
-    """The list called `name`, each item with the entry that it came from (0 where that is not known)."""
+    """Return the items of the list field `name`, each with the number of its source entry (0 if unknown)."""
     texts: tuple[str, ...] = getattr(state, name)
     known: tuple[int, ...] = getattr(state.sources, name)
     return list(zip(texts, (*known, *[0] * (len(texts) - len(known))), strict=False))
 
 
 def with_items(state: WorkingState, **lists: Iterable[StateItem]) -> WorkingState:
-    """`state` with other lists: `with_items(state, blockers=[("CI is down", 12)])`."""
+    """Return `state` with some lists replaced: `with_items(state, blockers=[("CI is down", 12)])`."""
     given = {name: tuple(found) for name, found in lists.items()}
     texts: dict[str, Any] = {name: tuple(text for text, _ in found) for name, found in given.items()}
     seqs: dict[str, Any] = {name: tuple(seq for _, seq in found) for name, found in given.items()}
@@ -84,7 +84,7 @@ def with_items(state: WorkingState, **lists: Iterable[StateItem]) -> WorkingStat
 
 
 def without_oldest_item(state: WorkingState, name: str) -> WorkingState:
-    """`state` without one item of a list: what comes next is ordered soonest first, every other list newest last."""
+    """Return `state` without one item of a list: the last of `next_steps`, the first of every other list."""
     held = state_items(state, name)
     return with_items(state, **{name: held[:-1] if name == "next_steps" else held[1:]})
 

@@ -1,4 +1,4 @@
-"""Other programs' transcripts read into entries, and entries read as a conversation."""
+"""Importers of other programs' transcripts: lines to entries, entries to messages."""
 
 from __future__ import annotations
 

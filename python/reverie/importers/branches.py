@@ -1,4 +1,4 @@
-"""Which entries the person took back by returning to an earlier point and going on from there.
+"""Detection of rewound entries: the person returned to an earlier point and continued from there.
 
 A transcript is a tree by `parentUuid`, and it branches for many reasons: parallel tool calls, news of running tools,
 a client that ended and was started again. Only one of them means "taken back": from one point hang two branches that
@@ -33,7 +33,7 @@ _NEVER: Final = -1
 
 
 def rewound_positions(entries: Sequence[Entry]) -> frozenset[int]:
-    """The places in `entries` (all kinds, in file order) that lie on a branch which was taken back."""
+    """Return the positions in `entries` (all kinds, file order) that lie on an abandoned branch."""
     tree = _grow(entries)
     taken: set[int] = set()
     for children in tree.forks.values():
@@ -44,7 +44,7 @@ def rewound_positions(entries: Sequence[Entry]) -> frozenset[int]:
 
 
 def is_prompt(entry: Entry) -> bool:
-    """Whether a person typed this, to be answered: words or pictures, and not only a tool's result."""
+    """True if a person typed this entry as a prompt: text or images, not only a tool result."""
     if entry.kind is not EntryKind.SPEECH or entry.role != "user":
         return False
     if isinstance(entry.content, str):
@@ -56,7 +56,7 @@ def is_prompt(entry: Entry) -> bool:
 
 @dataclass(slots=True)
 class _Tree:
-    """`forks` are the children of each parent; per place: what opens its branch, and the last prompt on it."""
+    """The tree of entries: children by parent; per position the branch's first entry and its last prompt."""
 
     forks: dict[str, list[int]]
     children: dict[int, list[int]]
@@ -72,7 +72,7 @@ class _Tree:
 
 
 def _grow(entries: Sequence[Entry]) -> _Tree:
-    """One walk forward to link children, one backward to know of each branch how it opens and when it was last used."""
+    """Build the tree: link children in a forward pass, find each branch's last prompt in a backward pass."""
     places: dict[str, int] = {}
     forks: dict[str, list[int]] = defaultdict(list)
     children: dict[int, list[int]] = defaultdict(list)
@@ -114,7 +114,7 @@ def _weigh_branches(
 
 
 def _left(tree: _Tree, children: list[int]) -> list[int]:
-    """The branches of one fork that were taken back: those that a later prompt at the same point replaced."""
+    """Return the abandoned branches of a fork: those a later prompt at the same point replaced."""
     opened = [child for child in children if tree.opens_with_prompt[child]]
     # A branch replaces another only with something said on it; a command alone (`/exit`) goes nowhere.
     latest = max((tree.opening[child] for child in opened if tree.last_prompt[child] != _NEVER), default=_NEVER)
@@ -122,7 +122,7 @@ def _left(tree: _Tree, children: list[int]) -> list[int]:
 
 
 def _point(entry: Entry) -> str | None:
-    """Where an entry hangs; for a prompt at the start of its session, the session."""
+    """Return the fork an entry belongs to: its parent, or its session for a first prompt."""
     if entry.parent is not None or entry.extra.get("parentUuid", "") is not None or not is_prompt(entry):
         return entry.parent
     session = entry.extra.get("sessionId")

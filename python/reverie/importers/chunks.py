@@ -1,4 +1,4 @@
-"""A piece of a transcript to entries: whole lines only, so that the next piece goes on where this one stopped."""
+"""Splitting of a transcript chunk into entries: whole lines only, the rest is carried to the next chunk."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MARKS: Final = (
 
 
 class PartialLine(StrEnum):
-    """What the bytes after `consumed` belong to. To be handed back with them."""
+    """State carried from one chunk to the next: how the bytes after `consumed` continue a line."""
 
     NOTHING = "nothing"  # the next byte begins a line
     TAKEN = "taken"  # the end of a line that is already an entry: only its line end is still to come
@@ -38,7 +38,7 @@ class PartialLine(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChunkPlan:
-    """What one piece of a transcript holds.
+    """Entries and problems of one chunk, with the bytes consumed.
 
     `consumed` bytes of the piece are dealt with; `lines` were begun in them, blank ones included, so the next piece is
     planned with `first_line + lines` and `inside`. `counts` are entries per kind.
@@ -55,7 +55,7 @@ class ChunkPlan:
 def plan_chunk(
     data: bytes, *, first_line: int, final: bool, inside: PartialLine = PartialLine.NOTHING, tokens: bool = True
 ) -> ChunkPlan:
-    """The entries of the whole lines in `data`.
+    """Return the entries of the whole lines in `data`.
 
     A last line without its end is left for next time; with `final` (nothing follows for now) it is taken if it already
     is a complete JSON object. A line beyond LINE_BYTES_MAX is reported once and skipped. Any cut between two calls
@@ -83,7 +83,7 @@ def plan_chunk(
 
 @dataclass(slots=True)
 class _Reading:
-    """The lines read so far; `line` is the number of the last one."""
+    """Entries and problems read so far; `line` is the last line's number."""
 
     line: int
     entries: list[Entry] = field(default_factory=list)
@@ -104,7 +104,7 @@ class _Reading:
 
 
 def _skip_rest(data: bytes, inside: PartialLine) -> tuple[int, PartialLine]:
-    """How much of `data` is the end of a line already dealt with, and what the bytes after it belong to."""
+    """Return how many bytes of `data` end an already handled line, and the state after them."""
     if inside is PartialLine.NOTHING:
         return 0, inside
     end = data.find(b"\n")
@@ -118,7 +118,7 @@ def _skip_rest(data: bytes, inside: PartialLine) -> tuple[int, PartialLine]:
 def _unfinished(
     reading: _Reading, data: bytes, start: int, inside: PartialLine, *, final: bool
 ) -> tuple[int, PartialLine]:
-    """Deals with the last line, whose end is not in `data`: how far `data` is consumed, and what comes next."""
+    """Handle the last, incomplete line: return how many bytes are consumed and the state to carry."""
     last = data[start:]
     # One byte more may still be the first half of a line end.
     if len(last) > LINE_BYTES_MAX + 1:
@@ -136,7 +136,7 @@ def _unfinished(
 
 
 def _check_beginning(data: bytes) -> int:
-    """Where the first line begins; refuses a file whose first bytes tell another encoding."""
+    """Return the offset of the first line; refuse files that are not UTF-8 by their first bytes."""
     encoding = _other_encoding(data[:4])
     if encoding is not None:
         raise ValidationError(
@@ -148,7 +148,7 @@ def _check_beginning(data: bytes) -> int:
 
 
 def _other_encoding(head: bytes) -> str | None:
-    """UTF-16 or UTF-32 by its mark, or UTF-16 by the zero in every second byte of plain text."""
+    """Return the name of a UTF-16 or UTF-32 encoding detected by its mark or zero bytes, or None."""
     for mark, encoding in _MARKS:
         if head.startswith(mark):
             return encoding

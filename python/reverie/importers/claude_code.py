@@ -1,4 +1,4 @@
-"""One line of a Claude Code transcript to one entry, and back.
+"""Conversion between a line of a Claude Code transcript and an entry.
 
 Nothing is thrown away: what an `Entry` has a field for moves there unchanged, the rest of the line stays in `extra`,
 and `line_of` puts the two together again. A line that cannot be read becomes a `bad` entry with its text in `raw` and
@@ -44,12 +44,12 @@ _RFC3339: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Z
 
 
 def parse_line(line: bytes, number: int) -> Entry:
-    """The entry of one line (without its line end), `number` counted from 1; never raises."""
+    """Return the entry of one line (without line end), numbered from 1; never raises."""
     return read_line(line, number)[0]
 
 
 def read_line(line: bytes, number: int) -> tuple[Entry, Problem | None]:
-    """The entry of one line, and what is to be reported about it."""
+    """Return the entry of one line, and a problem to report or None."""
     if len(line) > LINE_BYTES_MAX:
         return bad_entry(line, number, f"longer than {LINE_BYTES_MAX} bytes")
     try:
@@ -61,19 +61,19 @@ def read_line(line: bytes, number: int) -> tuple[Entry, Problem | None]:
 
 
 def bad_entry(line: bytes, number: int, why: str) -> tuple[Entry, Problem]:
-    """The entry of a line that could not be read: its text in `raw`, the reason in `extra`."""
+    """Return an entry for an unreadable line: its text in `raw`, the reason in `extra`."""
     raw, encoding = text_of(line)
     extra = {"problem": why} if encoding is None else {"problem": why, "encoding": encoding}
     return Entry(kind=EntryKind.BAD, extra=extra, raw=raw, line=number), Problem(number, why)
 
 
 def raw_bytes(entry: Entry) -> bytes:
-    """The bytes of a `bad` entry's line (of its kept beginning, where it was beyond the limit)."""
+    """Return the bytes of a `bad` entry's line, or its stored beginning if it was too long."""
     return (entry.raw or "").encode(entry.extra.get("encoding", "utf-8"))
 
 
 def json_object_of(entry: Entry) -> dict[str, Any]:
-    """The whole JSON object that the entry was read from; ValidationError for a `bad` one, which never was one."""
+    """Return the JSON object an entry was read from; ValidationError for a `bad` entry."""
     if entry.kind is EntryKind.BAD:
         raise ValidationError(
             f"line {entry.line} could not be read and has no JSON", hint="use its raw text", line=entry.line
@@ -93,14 +93,14 @@ def json_object_of(entry: Entry) -> dict[str, Any]:
 
 
 def is_command(entry: Entry) -> bool:
-    """Whether a `meta` line is a slash command that the person typed, not what the client printed about one."""
+    """True if a `meta` line is a slash command the person typed, not the client's output."""
     if entry.kind is not EntryKind.META or entry.role != "user" or entry.extra.get("isMeta") is True:
         return False
     return any(text.lstrip().startswith("<command-") for text in _texts(entry.content))
 
 
 def _classify(value: dict[str, Any], number: int) -> tuple[Entry, Problem | None]:
-    """Sorts one JSON object; takes `value` apart, so the caller must own it."""
+    """Return the entry for one JSON object; modifies `value`, so the caller must own it."""
     kind = value.get("type")
     if kind in _TYPED:
         return _message(value, number, kind)
@@ -186,7 +186,7 @@ def _entry(
 
 
 def _at(value: dict[str, Any], number: int) -> tuple[str | None, Problem | None]:
-    """The line's time in the form of the models; one written otherwise also stays as it was written."""
+    """Return the line's time in RFC 3339 UTC; the original stays in `extra` if it was written differently."""
     given = value.get("timestamp", value.get("ts"))
     if given is None:
         return None, None
@@ -229,13 +229,13 @@ def _has_result(content: Json) -> bool:
 
 
 def _shown(value: Json) -> str:
-    """A foreign value short enough to stand in a sentence."""
+    """Return a foreign value shortened for an error message."""
     shown = orjson.dumps(value).decode()
     return shown if len(shown) <= 40 else shown[:39] + "…"
 
 
 def rfc3339_utc(given: Json) -> str | None:
-    """RFC 3339 in UTC with milliseconds (cut, not rounded), or None for what is not an RFC 3339 time."""
+    """Return a time in RFC 3339 UTC with milliseconds (truncated), or None if it is not RFC 3339."""
     if not isinstance(given, str):
         return None
     # The days 29 to 31 are the only ones that can be wrong in the usual form.

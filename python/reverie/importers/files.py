@@ -1,4 +1,4 @@
-"""Transcripts on disk: finding them, opening them plain or gzipped, and reading them piece by piece.
+"""Transcript files: discovery, opening (plain or gzipped), and reading in chunks.
 
 The only part of the importers that does I/O, and only on paths that it is given. Memory is bounded by one piece and
 one line (CHUNK_BYTES + LINE_BYTES_MAX) whatever the size of the file.
@@ -62,7 +62,7 @@ _GZIP_WINDOW: Final = 31  # zlib's word for "the largest window, with a gzip hea
 
 
 class Gunzip:
-    """Reads member after member with `packed(size)`, which gives b"" at its end; gives no more than `limit` bytes.
+    """Streaming gzip reader over `packed(size)`, member by member, limited to `limit` output bytes.
 
     When it ends early, `problem` says why, and what was readable was given.
     """
@@ -78,7 +78,7 @@ class Gunzip:
         self._begun = False  # inside a member, so that the end of the file is too early
 
     def read(self, size: int) -> bytes:
-        """Up to `size` unpacked bytes; fewer only at the end, none after it."""
+        """Return up to `size` uncompressed bytes; fewer only at the end."""
         pieces = [self._ready[:size]]
         self._ready = self._ready[size:]
         missing = size - len(pieces[0])
@@ -91,18 +91,18 @@ class Gunzip:
         return b"".join(pieces)
 
     def peek(self, size: int) -> bytes:
-        """The next bytes, which stay to be read."""
+        """Return the next bytes without consuming them."""
         if len(self._ready) < size:
             self._ready += self.read(size)
         return self._ready[:size]
 
     def skip(self, size: int) -> None:
-        """Passes over bytes that were read another time."""
+        """Discard the next bytes."""
         while size > 0 and (piece := self.read(min(size, _PACKED_BYTES * 16))):
             size -= len(piece)
 
     def _unpack(self, size: int) -> bytes:
-        """Some unpacked bytes, or none at the end."""
+        """Return some uncompressed bytes, or none at the end."""
         while self.problem is None:
             if not self._waiting:
                 self._waiting = self._packed(_PACKED_BYTES)
@@ -114,7 +114,7 @@ class Gunzip:
         return b""
 
     def _step(self, size: int) -> bytes:
-        """Feeds the member once; may give nothing although more follows."""
+        """Feed input to the decompressor once; may return nothing although more follows."""
         size = min(size, self._limit + 1 - self._given)
         before = self._member.copy()
         try:
@@ -138,7 +138,7 @@ class Gunzip:
         return piece
 
     def _rescue(self, member: zlib._Decompress, size: int) -> bytes:
-        """What the packed bytes give up to the damage: fed one by one, since a failing call gives nothing."""
+        """Recover output up to a damaged byte by feeding the input byte by byte."""
         pieces: list[bytes] = []
         for place in range(len(self._waiting)):
             try:
@@ -149,18 +149,18 @@ class Gunzip:
 
 
 class TranscriptStream(Protocol):
-    """Unpacked bytes of a transcript from some offset on; `problem` says why they ended early, if they did."""
+    """Uncompressed bytes of a transcript from an offset; `problem` says why they ended early."""
 
     problem: str | None
 
     def read(self, size: int) -> bytes:
-        """At most `size` bytes; none at the end."""
+        """Return at most `size` bytes; empty at the end."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Which conversation a file holds, and how to know the file again.
+    """The session a file holds, and a fingerprint of its beginning.
 
     `session` is the UUID in the file's name, else the first `sessionId` in it, else its name. `agent` names the
     subagent whose file it is: its lines are sidechains of `session`. `sha256` is of the first `prefix_bytes`
@@ -174,7 +174,7 @@ class Identity:
 
 
 def find_transcripts(paths: Iterable[Path]) -> list[Path]:
-    """The transcripts at `paths`, sorted, each once: files as given, folders searched for `*.jsonl` and `*.jsonl.gz`.
+    """Return transcripts at `paths`, sorted and distinct; folders are searched for `*.jsonl` and `*.jsonl.gz`.
 
     Links to folders are not followed, and what is no regular file is passed over in a folder. Raises NotFound for a
     path that does not exist, TooLarge beyond FILES_MAX.
@@ -191,7 +191,7 @@ def find_transcripts(paths: Iterable[Path]) -> list[Path]:
 
 @contextmanager
 def open_transcript(path: Path, *, offset: int = 0) -> Iterator[TranscriptStream]:
-    """Opens a transcript at `offset` of its unpacked bytes.
+    """Open a transcript at `offset` of its uncompressed bytes.
 
     Raises ValidationError for a folder, a pipe, a device, an archive; NotFound, Forbidden; StorageFailed for a disk
     that fails. Gzip is known by its first bytes, not by the name.
@@ -213,7 +213,7 @@ def open_transcript(path: Path, *, offset: int = 0) -> Iterator[TranscriptStream
 def read_chunks(
     path: Path, *, offset: int = 0, first_line: int = 1, inside: PartialLine = PartialLine.NOTHING, tokens: bool = True
 ) -> Iterator[ChunkPlan]:
-    """A transcript piece by piece, from where an earlier reading stopped (`offset` counts unpacked bytes).
+    """Yield a transcript's chunks from `offset` (in uncompressed bytes) on.
 
     The last plan is the one at the end of what is there now; a file that ends early (a cut gzip stream) says so in its
     problems, with line 0. Raises what `source` and `plan_chunk` raise.
@@ -238,7 +238,7 @@ def read_chunks(
 
 
 def read_entries(path: Path, *, tokens: bool = True) -> Iterator[Entry]:
-    """Every entry of a transcript in file order, `seq` counted from 1 as in a thread of its own."""
+    """Yield every entry of a transcript in file order, `seq` numbered from 1."""
     seq = 0
     for plan in read_chunks(path, tokens=tokens):
         for entry in plan.entries:
@@ -247,7 +247,7 @@ def read_entries(path: Path, *, tokens: bool = True) -> Iterator[Entry]:
 
 
 def read_identity(path: Path) -> Identity:
-    """Who is speaking in this file. Reads no more than its beginning.
+    """Return the session id and fingerprint of a file from its first bytes.
 
     Raises:
         ValidationError: it holds something, and no line of its beginning starts a JSON object: it is no session.
@@ -269,14 +269,14 @@ def read_identity(path: Path) -> Identity:
 
 
 def same_beginning(path: Path, known: Identity) -> bool:
-    """Whether the file still begins as it did when `known` was taken of it, so that the rest may be read on."""
+    """True if the file still begins as when `known` was taken, so that reading can continue."""
     with open_transcript(path) as opened:
         prefix = _filled(opened, known.prefix_bytes)
     return len(prefix) == known.prefix_bytes and hashlib.sha256(prefix).hexdigest() == known.sha256
 
 
 def _filled(opened: TranscriptStream, size: int) -> bytes:
-    """`size` bytes where there are so many: one read may give fewer."""
+    """Return `size` bytes if there are as many: a single read may return fewer."""
     data = b""
     while len(data) < size and (piece := opened.read(size - len(data))):
         data += piece
@@ -284,7 +284,7 @@ def _filled(opened: TranscriptStream, size: int) -> bytes:
 
 
 class _Plain:
-    """A file that is what it seems, whose failures are told in this project's words."""
+    """An uncompressed file whose errors are translated into this project's errors."""
 
     problem: str | None = None
 
@@ -306,7 +306,7 @@ class _Plain:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[_Plain]:
-    """Opens without waiting (a pipe would block) and keeps only regular files."""
+    """Open a path without blocking on pipes, and reject anything but a regular file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError as error:
@@ -336,7 +336,7 @@ def _refuse_archive(path: Path, head: bytes) -> None:
 
 
 def _under(folder: Path) -> Iterator[Path]:
-    """The session files below a folder."""
+    """Yield the session files below a folder."""
     for where, folders, names in os.walk(folder):
         folders.sort()
         for name in names:

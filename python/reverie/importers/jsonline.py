@@ -1,4 +1,4 @@
-"""One line of JSON read strictly, mended where that loses no meaning, or refused with the reason."""
+"""Strict parsing of one JSON line, with repair of what is safe to repair."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _INT_MIN: Final = -(2**63)
 
 
 class Unreadable(Exception):
-    """A line that is no JSON object, or not of a shape we know; its text says why."""
+    """Raised for a line that is not a JSON object of a known shape; its text is the reason."""
 
 
 def load(line: bytes) -> tuple[dict[str, Any], str | None]:
-    """The object of one line, and what was mended in it; raises Unreadable.
+    """Return the object of one line, and what was repaired in it; raises Unreadable.
 
     Of a key given twice the last value counts, as in every JavaScript engine. Half of a surrogate pair cannot be
     written in UTF-8: it becomes U+FFFD, which is reported.
@@ -57,7 +57,7 @@ def load(line: bytes) -> tuple[dict[str, Any], str | None]:
 
 
 def text_of(line: bytes) -> tuple[str, str | None]:
-    """The text under which an unreadable line is kept, and its encoding where that is not UTF-8.
+    """Return an unreadable line as text, and its encoding if that is not UTF-8.
 
     Bytes that are not UTF-8 are read as Latin-1: exact, and ASCII in them stays readable, so redaction sees it.
     """
@@ -83,7 +83,7 @@ def _why(line: bytes, error: orjson.JSONDecodeError) -> str:
 
 
 def _mend(line: bytes) -> Json:
-    """Python's own parser lets half surrogates through; the rest of what it lets through is refused here."""
+    """Parse with Python's lenient parser, and refuse what only it accepts (except lone surrogates)."""
     try:
         return _mended(json.loads(line, parse_constant=_refuse))
     except (ValueError, RecursionError) as error:
@@ -95,7 +95,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def _mended(value: Json) -> Json:
-    """The value with U+FFFD for half surrogates, and numbers as the strict parser gives them."""
+    """Return the value with U+FFFD for lone surrogates and numbers as the strict parser gives them."""
     match value:
         case str():
             return _LONE.sub("\ufffd", value)
@@ -112,7 +112,7 @@ def _mended(value: Json) -> Json:
 
 
 def _check_depth(value: Json) -> None:
-    """Cheap for what is flat: only a nesting that the writer refuses is refused here."""
+    """Refuse nesting deeper than the JSON writer supports; cheap for flat values."""
     for _ in range(254 - DEPTH_MAX):
         value = [value]
     try:
@@ -123,7 +123,7 @@ def _check_depth(value: Json) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`line` counts from 1; 0 speaks of the file as a whole. `why` is a sentence for a person."""
+    """A problem with one line of a transcript; `line` counts from 1, 0 means the whole file."""
 
     line: int
     why: str

@@ -1,4 +1,4 @@
-"""Speech in file order to messages: a reply's lines together, and its results together behind it."""
+"""Entries joined into messages: one per API reply, each tool call followed by its result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REPEATED: Final = "[a call that cannot be made again]"
 
 
 def group_messages(speech: Iterable[tuple[Entry, bool]]) -> list[Message]:
-    """The messages of the main line from its entries, each told whether it was rewound.
+    """Return the main line's messages from its entries, each marked if it was rewound.
 
     A user line belongs behind a reply when it answers one of the reply's calls, or stands before such an answer: the
     API wants the results first, so words typed meanwhile follow them in the same message.
@@ -45,14 +45,14 @@ def group_messages(speech: Iterable[tuple[Entry, bool]]) -> list[Message]:
 
 
 def blocks_of(content: Json) -> list[dict[str, Any]]:
-    """A content as blocks; an empty text is none."""
+    """Return a content as a list of blocks; an empty text gives none."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     return list(content)
 
 
 def tool_ids(content: Json, kind: str, key: str) -> list[str]:
-    """The ids of a content's calls, or of the calls that its results answer."""
+    """Return the ids of a content's tool calls, or of the calls its results answer."""
     if not isinstance(content, list):
         return []
     return [block[key] for block in content if block["type"] == kind and isinstance(block.get(key), str)]
@@ -60,7 +60,7 @@ def tool_ids(content: Json, kind: str, key: str) -> list[str]:
 
 @dataclass(slots=True)
 class _Draft:
-    """One message in the making: the entries that it is joined from, in file order."""
+    """A message under construction: the entries it is joined from, in file order."""
 
     role: Role
     rewound: bool
@@ -92,7 +92,7 @@ class _Draft:
 
 @dataclass(slots=True)
 class _Table:
-    """The messages so far. Behind every reply with calls stands a draft for its results, empty until they come."""
+    """The messages built so far; every reply with tool calls is followed by a draft for their results."""
 
     answers: dict[str, int]
     drafts: list[_Draft] = field(default_factory=list)
@@ -101,7 +101,7 @@ class _Table:
     current: tuple[_Draft, _Draft] | None = None
 
     def said(self, entry: Entry, *, rewound: bool) -> None:
-        """An assistant's line: part of its reply when that is still going on, else a new message."""
+        """Add an assistant line: to its open reply, else as a new message."""
         pair = self.replies.get(entry.reply or "")
         if pair is None or pair[0].rewound is not rewound:
             pair = (_Draft("assistant", rewound), _Draft("user", rewound))
@@ -117,7 +117,7 @@ class _Table:
         self.current = pair
 
     def heard(self, entry: Entry, place: int, *, rewound: bool) -> None:
-        """A user's line: with the results of the call it answers, with those still to come, or by itself."""
+        """Add a user line: to the results of its call, to pending results, or as a new message."""
         for call in tool_ids(entry.content, "tool_result", "tool_use_id"):
             results = self.owners.get(call)
             if results is not None and results.rewound is rewound:
@@ -133,7 +133,7 @@ class _Table:
 
 
 def _answers(lines: list[tuple[Entry, bool]]) -> dict[str, int]:
-    """Where each call is answered first."""
+    """Return the position at which each tool call is first answered."""
     places: dict[str, int] = {}
     for place, (entry, _) in enumerate(lines):
         for call in tool_ids(entry.content, "tool_result", "tool_use_id"):
@@ -142,7 +142,7 @@ def _answers(lines: list[tuple[Entry, bool]]) -> dict[str, int]:
 
 
 def repair_tool_pairs(messages: Sequence[Message]) -> list[Message]:
-    """Every call is answered in the next message, and every result answers a call in the one before.
+    """Return messages in which every call is answered next and every result has its call before it.
 
     A call without a result gets the error NO_RESULT; a result without its call, or a second one, becomes a text. So
     does a call without an id, or with one that was used before: the API takes each id once.
@@ -198,7 +198,7 @@ def _no_results(calls: list[str]) -> list[dict[str, Any]]:
 
 
 def _asking(message: Message, used: set[str]) -> Message:
-    """An assistant's message in which every call has an id of its own; `used` grows by them."""
+    """Return an assistant message whose calls all have distinct ids; `used` collects them."""
     content: list[dict[str, Any]] = []
     changed = False
     for block in blocks_of(message.content):
@@ -214,7 +214,7 @@ def _asking(message: Message, used: set[str]) -> Message:
 
 
 def _answered(message: Message, waiting: list[str]) -> tuple[set[str], Message]:
-    """Which calls a user message answers, and the message with its other results turned into texts."""
+    """Return the calls a user message answers, and the message with other results turned into text."""
     if isinstance(message.content, str):
         return set(), message
     answered: set[str] = set()
@@ -238,13 +238,13 @@ def _answered(message: Message, waiting: list[str]) -> tuple[set[str], Message]:
 
 
 def _as_text(content: Json) -> list[dict[str, Any]]:
-    """What a result without its call said, as the blocks of a user."""
+    """Return a result without its call as user text blocks."""
     return blocks_of(content) if isinstance(content, str | list) else []
 
 
 @dataclass(frozen=True, slots=True)
 class PastSummary:
-    """A compaction that the source's client made: `text` replaced what stood before entry `seq`.
+    """A compaction by the source's client: `text` replaced the entries before `seq`.
 
     `number` counts from 1 in the order of the file; `seq` is the boundary's entry, or the summary's own where no
     boundary precedes it; `tokens_before` is what the client said that the conversation weighed.
@@ -258,7 +258,7 @@ class PastSummary:
 
 
 def main_line(entries: Iterable[Entry], *, verbatim: bool = False) -> list[Message]:
-    """The main line of a thread; give every entry of it, of all kinds, in order.
+    """Return the main conversation of a thread; takes all its entries, of all kinds, in order.
 
     An entry repeated with the same id and the same content counts once. Nothing else is left out.
     """
@@ -271,7 +271,7 @@ def main_line(entries: Iterable[Entry], *, verbatim: bool = False) -> list[Messa
 
 
 def past_summaries(entries: Iterable[Entry]) -> list[PastSummary]:
-    """The compactions of a thread, oldest first."""
+    """Return the thread's compactions, oldest first."""
     found: list[PastSummary] = []
     boundary: Entry | None = None
     for entry in _once(entries):
@@ -304,7 +304,7 @@ def _text(content: Json) -> str:
 
 
 def _once(entries: Iterable[Entry]) -> list[Entry]:
-    """Without repetitions. An id that comes again with other words is another message, and kept."""
+    """Drop repeated entries; an id that returns with different content is a different message."""
     first: dict[str, Entry] = {}
     kept: list[Entry] = []
     for entry in entries:

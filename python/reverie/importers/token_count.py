@@ -1,4 +1,4 @@
-"""How many tokens the content of a message is, counted for many messages in one go."""
+"""Token counts of message contents, batched over many messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IMAGE_TOKENS: Final = 1600
 
 
 def message_tokens(content: Json) -> int:
-    """o200k_base tokens of one message's content: the sum over its pieces, without any overhead per block.
+    """Return the o200k_base tokens of one message's content, without per-block overhead.
 
     Pieces are texts, thinking, tool names, the compact JSON of tool inputs, results, and the compact JSON of a block
     of a type not known. Signatures count nothing; images are IMAGE_TOKENS each.
@@ -32,7 +32,7 @@ def message_tokens(content: Json) -> int:
 
 
 def with_token_counts(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries with `tokens` filled in; all their texts are counted in one call."""
+    """Return the entries with `tokens` filled in; all texts are counted in one call."""
     pieces: list[str] = []
     ends: list[int] = []
     flats: list[int] = []
@@ -50,7 +50,7 @@ def with_token_counts(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _collect(content: Json, pieces: list[str]) -> int:
-    """Adds the texts of a content to `pieces`; gives the tokens of what is not text."""
+    """Append the texts of a content to `pieces`; return the tokens of non-text blocks."""
     if isinstance(content, str):
         pieces.append(content)
         return 0
@@ -77,5 +77,5 @@ def _collect_block(block: Json, pieces: list[str]) -> int:
 
 
 def compact(value: Json) -> str:
-    """JSON without spaces."""
+    """Return JSON without spaces."""
     return orjson.dumps(value).decode()

@@ -52,11 +52,11 @@ def test_too_little_to_clear_clears_nothing() -> None:
 def test_calls_stay_and_results_become_a_placeholder() -> None:
     """The structure is kept: each call is there with its input, and told in order what was cleared."""
     units, told = clear(split_units(busy(13).done())[0], LIMITS)
-    contents = [block["content"] for piece in units for block in piece.hears if block["type"] == "tool_result"]
+    contents = [block["content"] for piece in units for block in piece.user_blocks if block["type"] == "tool_result"]
 
     assert contents == [PLACEHOLDER] * 10 + ["word " * 1_000] * 3
     assert [item["id"] for item in told] == [f"toolu_{number:04}" for number in range(1, 11)]
-    assert [piece.says[-1]["input"] for piece in units[1:]] == [{"command": f"step {n}"} for n in range(13)]
+    assert [piece.assistant_blocks[-1]["input"] for piece in units[1:]] == [{"command": f"step {n}"} for n in range(13)]
 
 
 def test_thinking_of_the_last_turns_is_kept() -> None:
@@ -67,7 +67,7 @@ def test_thinking_of_the_last_turns_is_kept() -> None:
 
     def thoughts(turns: int) -> list[Any]:
         units, _ = clear(split_units(talk.done())[0], replace(LIMITS, keep_thinking_turns=turns))
-        return [block["thinking"] for piece in units for block in piece.says if block["type"] == "thinking"]
+        return [block["thinking"] for piece in units for block in piece.assistant_blocks if block["type"] == "thinking"]
 
     assert thoughts(2) == ["thought 2", "thought 3"]
     assert thoughts(9) == ["thought 0", "thought 1", "thought 2", "thought 3"]

@@ -26,13 +26,13 @@ def lines(result: FittedConversation) -> list[str]:
     return [
         block["text"]
         for piece in result.units
-        for block in piece.hears
+        for block in piece.user_blocks
         if block["type"] == "text" and block["text"].startswith("[…")
     ]
 
 
 def results(result: FittedConversation) -> list[str]:
-    return [block["content"] for piece in result.units for block in piece.hears if block["type"] == "tool_result"]
+    return [block["content"] for piece in result.units for block in piece.user_blocks if block["type"] == "tool_result"]
 
 
 def test_what_fits_stays_as_it_is() -> None:
@@ -62,7 +62,9 @@ def test_thinking_of_finished_turns_goes_before_words() -> None:
     """The open turn keeps its thinking byte for byte; older thinking is the first thing to go."""
     talk = Talk().user("a").call("Bash", {}, "x", thinking="old " * 500).reply("b").user("c")
     result = fitted(talk.call("Bash", {}, "y", thinking="new"), 200)
-    thoughts = [block["thinking"] for piece in result.units for block in piece.says if block["type"] == "thinking"]
+    thoughts = [
+        block["thinking"] for piece in result.units for block in piece.assistant_blocks if block["type"] == "thinking"
+    ]
 
     assert thoughts == ["new"]
     assert lines(result) == []
@@ -77,7 +79,7 @@ def test_the_oldest_go_first_with_a_line() -> None:
 
     assert lines(result)[0].startswith("[… 5")
     assert "parts of the conversation left out" in lines(result)[0]
-    assert result.units[-1].says[0]["text"].startswith("answer 29")
+    assert result.units[-1].assistant_blocks[0]["text"].startswith("answer 29")
     assert result.dropped[-1]["why"] == "older than what fits"
     assert result.dropped[-1]["count"] == 60 - (len(result.units) - 1)
 
@@ -117,8 +119,8 @@ def test_the_last_words_and_the_open_call_always_stay() -> None:
     result = fit_conversation(units, floor_cost(units))
 
     assert result.cost <= floor_cost(units) < 200
-    assert result.units[0].hears[0]["text"] == "do all of it"
-    assert result.units[-1].says[0]["input"] == {"command": "step 49"}
+    assert result.units[0].user_blocks[0]["text"] == "do all of it"
+    assert result.units[-1].assistant_blocks[0]["input"] == {"command": "step 49"}
 
 
 def test_the_floor_is_no_more_than_everything() -> None:

@@ -25,7 +25,7 @@ def text(words: str) -> dict[str, Any]:
 def check(talk: list[tuple[str, Any]], expected: list[tuple[str, list[Any], list[Any]]], lost: int = 0) -> None:
     """Splitting `talk` gives pieces of the kinds and blocks expected, and tells of `lost` things."""
     units, told = split_units([Message(role, content, n, n) for n, (role, content) in enumerate(talk, 1)])  # type: ignore[arg-type]
-    assert [(piece.kind, list(piece.says), list(piece.hears)) for piece in units] == expected
+    assert [(piece.kind, list(piece.assistant_blocks), list(piece.user_blocks)) for piece in units] == expected
     assert len(told) == lost
 
 
@@ -157,20 +157,20 @@ def test_thinking_is_whole_or_gone() -> None:
 def test_results_are_never_empty(content: Any, kept: Any) -> None:
     """An empty result says so; one that holds what it cannot hold has a line for that."""
     units, _ = split_units(Talk().call("Bash", {}, content).done())
-    assert units[0].hears[0]["content"] == kept
+    assert units[0].user_blocks[0]["content"] == kept
 
 
 def test_an_error_stays_an_error() -> None:
     """`is_error` is kept where it is true, and other fields of the source are not."""
     failed = {**RESULT, "is_error": True, "toolUseResult": {}}
     units, _ = split_units([Message("assistant", [USE], 1, 1), Message("user", [failed], 2, 2)])
-    assert units[0].hears == ({**RESULT, "is_error": True},)
+    assert units[0].user_blocks == ({**RESULT, "is_error": True},)
 
 
 def test_rewound_messages_do_not_count() -> None:
     """What the person took back is not part of the conversation."""
     units, _ = split_units([Message("user", "a", 1, 1, rewound=True), Message("user", "b", 2, 2)])
-    assert [piece.hears for piece in units] == [(text("b"),)]
+    assert [piece.user_blocks for piece in units] == [(text("b"),)]
 
 
 def test_every_text_is_counted_once_and_exactly() -> None:

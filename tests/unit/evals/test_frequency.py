@@ -90,7 +90,7 @@ def test_sessions_become_one_thread() -> None:
     assert [message.last_seq for message in whole] == list(range(1, 17))
     units, lost = split_units(whole)
     assert lost == []
-    assert len({block["id"] for piece in units for block in piece.says if block["type"] == "tool_use"}) == 4
+    assert len({block["id"] for piece in units for block in piece.assistant_blocks if block["type"] == "tool_use"}) == 4
 
 
 @pytest.mark.parametrize("calls", [5, 60])

@@ -1,4 +1,4 @@
-"""The built-in distiller: deterministic, without a network, reading the structure that agents leave behind."""
+"""The built-in distiller: deterministic, no network, no model; it reads the structure that agents leave."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Extractive:
-    """A `Distiller` that needs no model: the same messages give the same values, in any process."""
+    """A `Distiller` without a model: the same messages give the same result in every process."""
 
     def working_state(self, messages: Sequence[Message], previous: WorkingState | None = None) -> WorkingState:
-        """Tier 1, at most 500 tokens when rendered."""
+        """Return the working state (tier 1), at most 500 tokens when rendered."""
         return working_state(gather_facts(trace.read_trace(messages)), previous)
 
     def distill(
@@ -41,10 +41,10 @@ class Extractive:
         passage_tokens: int = 34_000,
         summary_tokens: int = 5_000,
     ) -> Distillation:
-        """Summary, passages, state and digest of `messages`; those from `tail_from_seq` on stay in context."""
+        """Return summary, excerpts, state and digest; messages from `tail_from_seq` on stay in context as they are."""
         found = trace.read_trace(messages)
-        story = gather_facts(found)
-        packed = summary.pack(number, summary_sections(story, previous.summary if previous else None), summary_tokens)
+        facts = gather_facts(found)
+        packed = summary.pack(number, summary_sections(facts, previous.summary if previous else None), summary_tokens)
         kept = [line for section in packed.sections.values() for line in section]
         return Distillation(
             summary=packed,
@@ -55,8 +55,8 @@ class Extractive:
                 tail_from_seq=tail_from_seq,
                 budget=passage_tokens,
             ),
-            state=working_state(story, previous.state if previous else None),
-            digest=digest(story, previous.digest if previous else ""),
+            state=working_state(facts, previous.state if previous else None),
+            digest=digest(facts, previous.digest if previous else ""),
             through_seq=tail_from_seq - 1,
         )
 
@@ -67,9 +67,9 @@ class Extractive:
         working_memory: Mapping[str, str] = _NONE,
         at: str | None = None,
     ) -> tuple[Candidate, ...]:
-        """Proposed memories of `messages`, of whole `files` and of `working_memory`; episodes last."""
+        """Return proposed memories from `messages`, whole `files` and `working_memory`; episodes come last."""
         return candidates(gather_facts(trace.read_trace(messages)), files, working_memory, at)
 
     def digest(self, messages: Sequence[Message], previous: str = "") -> str:
-        """The running thread digest, at most 500 tokens."""
+        """Return the updated thread digest, at most 500 tokens."""
         return digest(gather_facts(trace.read_trace(messages)), previous)

@@ -1,4 +1,4 @@
-"""How a candidate is put together: one line, a date where time matters, lowercase tags, and where it came from."""
+"""Construction of candidate memories: content on one line, dates, tags and provenance."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COMMIT = re.compile(r"^[0-9a-f]{7,40}$")
 def build_candidate(
     kind: MemoryType, content: str, at: str | None, seqs: Sequence[int], *tags: str, about_user: bool = False
 ) -> Candidate:
-    """A candidate whose content is one line, read from the entries `seqs`; `tags` come before those of its names."""
+    """Return a candidate with one line of content, the source entries `seqs` and `tags` before its own."""
     return Candidate(
         type=kind,
         content=one_line(content),
@@ -41,7 +41,7 @@ def build_candidate(
 
 
 def with_absolute_dates(text: str, at: str | None) -> str:
-    """`text` with words such as yesterday replaced by the day they meant, and the day it was said at its end."""
+    """Replace relative days ("yesterday") in `text` by dates, and append the date it was said on."""
     day = _day(at)
     if day is None:
         return text
@@ -50,7 +50,7 @@ def with_absolute_dates(text: str, at: str | None) -> str:
 
 
 def without_duplicates(found: Iterable[Candidate], limit: int = _MAX_OF_TYPE) -> list[Candidate]:
-    """The first of those that say the same, at most `limit`."""
+    """Return the first candidate of each group with the same meaning, at most `limit`."""
     kept: list[tuple[Candidate, set[str]]] = []
     for candidate in found:
         words = set(_WORD.findall(candidate.content.lower()))
@@ -62,19 +62,19 @@ def without_duplicates(found: Iterable[Candidate], limit: int = _MAX_OF_TYPE) ->
 
 
 def _same(words: set[str], other: set[str]) -> bool:
-    """Whether two texts say the same; short ones must match both ways, as a frame of words makes them alike."""
+    """True if two texts mean the same; short texts must contain each other's words both ways."""
     smaller, larger = sorted((len(words), len(other)))
     return len(words & other) >= _SAME * (smaller if smaller >= _LONG else larger)
 
 
 def tags_of(text: str, *more: str) -> tuple[str, ...]:
-    """Lowercase tags: `more` first, then the names in `text`, at most five."""
+    """Return at most five lowercase tags: `more` first, then the specific names in `text`."""
     stems = [file_tag(name) for name in specific_names(text) if not _COMMIT.match(name)]
     return tuple(tag for tag in dict.fromkeys([*more, *stems]) if 2 < len(tag) <= 30)[:_MAX_TAGS]
 
 
 def file_tag(path: str) -> str:
-    """The last part of a path without its suffix, as a tag: lowercase letters, digits and hyphens."""
+    """Return the file name of a path without its suffix as a tag: lowercase letters, digits and hyphens."""
     last = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
     return re.sub(r"[^a-z0-9]+", "-", last.lower()).strip("-")
 

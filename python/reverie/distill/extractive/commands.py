@@ -1,4 +1,4 @@
-"""Shell commands by what they are for, how they ended, and which failures were mended later."""
+"""Shell commands of a thread: their purpose, exit status, commits and pull requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Commit", "Purpose", "Run", "command_runs", "commits", "message_texts
 
 
 class Purpose(Enum):
-    """What a command is run for."""
+    """The purpose of a shell command."""
 
     TEST = "tests"
     BUILD = "build"
@@ -29,7 +29,7 @@ class Purpose(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One command that was run. `error` is its most telling line where it failed."""
+    """One run of a shell command; `error` is the most informative line of its output if it failed."""
 
     command: str
     purpose: Purpose
@@ -42,7 +42,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One commit that was made: its short hash and the first line of its message."""
+    """A git commit made in the thread: its short hash and the first line of its message."""
 
     sha: str
     subject: str
@@ -91,7 +91,7 @@ _TELLING = re.compile(
 
 
 def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
-    """Every shell command with its purpose and outcome, oldest first."""
+    """Return every shell command with its purpose and outcome, oldest first."""
     found = []
     for call in calls:
         if call.tool != "Bash" or not call.answered:
@@ -114,7 +114,7 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
 
 
 def commits(calls: Sequence[ToolCall], before: Sequence[Commit] = ()) -> list[Commit]:
-    """Every commit whose making was confirmed by git, oldest first; an amended one replaces the one before it.
+    """Return the commits that git confirmed, oldest first; an amended commit replaces its predecessor.
 
     `before` are those that were made earlier.
     """
@@ -131,7 +131,7 @@ def commits(calls: Sequence[ToolCall], before: Sequence[Commit] = ()) -> list[Co
 
 
 def message_texts(command: str) -> list[str]:
-    """The texts that a command hands over: here-documents, and quoted texts of more than one line or many words.
+    """Return texts passed to a command: here-documents, and quoted strings of several lines or many words.
 
     Who signed a commit is no part of what it says.
     """
@@ -146,7 +146,7 @@ def message_texts(command: str) -> list[str]:
 
 
 def pull_requests(calls: Sequence[ToolCall]) -> list[tuple[str, int]]:
-    """Addresses of the pull requests that were opened, each with where."""
+    """Return the URL of every pull request that was opened, with the entry it came from."""
     found: dict[str, int] = {}
     for call in calls:
         if call.tool == "Bash" and "pr create" in call.word("command"):
@@ -156,7 +156,7 @@ def pull_requests(calls: Sequence[ToolCall]) -> list[tuple[str, int]]:
 
 
 def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
-    """By the client's word and the exit code; a test or build piped through `head` also by what it printed."""
+    """True if the client or the exit code reports failure; a piped test or build is judged by its output."""
     if call.failed:
         return "[Request interrupted" not in call.result and "doesn't want to proceed" not in call.result
     code = _EXIT.search(call.result[:200])
@@ -166,7 +166,7 @@ def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
 
 
 def _telling_line(result: str) -> str:
-    """The first line that says what went wrong, else the first line at all."""
+    """Return the first line of an output that names an error, else its first line."""
     lines = [line.strip() for line in result.split("\n") if line.strip() and not line.startswith("Exit code")]
     telling = [line for line in lines if _TELLING.search(line)]
     best = [line for line in telling if _BAD.search(line) and len(line.split()) > 2]

@@ -1,4 +1,4 @@
-"""The turns of phrase by which people and agents mark decisions, corrections, preferences, findings and ends."""
+"""Cue phrases that mark decisions, corrections, preferences, findings and outcomes in speech."""
 
 from __future__ import annotations
 
@@ -176,98 +176,98 @@ _BRIEF_WORDS = 2
 
 
 def is_correction(sentence: str) -> bool:
-    """Whether a person here takes back or mends what the agent did."""
+    """True if a person takes back or corrects what the agent did."""
     return _CORRECTION.search(sentence) is not None
 
 
 def is_preference(sentence: str) -> bool:
-    """Whether a person here says how they want things done."""
+    """True if a person states how they want things done."""
     return _PREFERENCE.search(sentence) is not None and not is_question(sentence)
 
 
 def is_lasting(sentence: str) -> bool:
-    """Whether a preference reaches beyond the task at hand."""
+    """True if a preference applies beyond the current task."""
     return _LASTING.search(sentence) is not None
 
 
 def is_decision(sentence: str) -> bool:
-    """Whether a choice between ways of doing things is made here."""
+    """True if a sentence chooses between ways of doing something."""
     return _DECISION.search(sentence) is not None and not is_question(sentence)
 
 
 def is_finding(sentence: str) -> bool:
-    """Whether a cause, a constraint or how something works is stated here."""
+    """True if a sentence states a cause, a constraint or how something works."""
     return _FINDING.search(sentence) is not None and not is_question(sentence)
 
 
 def is_failure(sentence: str) -> bool:
-    """Whether something is said to have gone wrong."""
+    """True if a sentence reports that something went wrong."""
     return _FAILURE.search(sentence) is not None and not is_question(sentence)
 
 
 def is_outcome(sentence: str) -> bool:
-    """Whether something is said to be finished."""
+    """True if a sentence reports that something is finished."""
     return _OUTCOME.search(sentence) is not None and not is_question(sentence)
 
 
 def is_next_step(sentence: str) -> bool:
-    """Whether something is said to be left to do."""
+    """True if a sentence names something left to do."""
     return _NEXT.search(sentence) is not None
 
 
 def is_statement(sentence: str) -> bool:
-    """Whether something is stated at all, rather than announced or asked."""
+    """True if a sentence states something, rather than announces or asks."""
     return _ANNOUNCEMENT.match(sentence) is None and len(sentence.split()) > _MIN_WORDS and not is_question(sentence)
 
 
 def is_informative(sentence: str) -> bool:
-    """Whether something is said to be done, found out, decided or broken."""
+    """True if a sentence reports an outcome, a finding, a decision or a failure."""
     return any(test(sentence) for test in (is_outcome, is_failure, is_finding, is_decision))
 
 
 def is_intent(sentence: str) -> bool:
-    """Whether an agent only says what it is about to look at."""
+    """True if an agent only announces what it will look at."""
     return _INTENT.match(sentence) is not None
 
 
 def is_offer(sentence: str) -> bool:
-    """Whether something is put to a person that they can say yes to."""
+    """True if a sentence is a proposal that a person can accept."""
     return is_question(sentence) or _OFFER.search(sentence) is not None
 
 
 def is_settled(sentence: str) -> bool:
-    """Whether a choice is made here for good, in so many words."""
+    """True if a choice is explicitly final."""
     return _SETTLED.search(sentence) is not None and not is_question(sentence)
 
 
 def is_imminent(sentence: str) -> bool:
-    """Whether something is said to come next, rather than to be left for some time."""
+    """True if a next step is meant for right now, rather than for later."""
     return _IMMINENT.search(sentence) is not None or is_question(sentence)
 
 
 def stated_intent(sentence: str) -> str:
-    """What an agent says it is going to do at once; empty where it says no such thing."""
+    """Return what an agent announces to do next, or the empty string."""
     found = _ABOUT_TO.match(sentence) or _NOW_DOING.match(sentence)
     return found["what"].rstrip(" :.…") if found else ""
 
 
 def is_only_pointer(doing: str) -> bool:
-    """Whether an intent names nothing by itself, as "fix this" does."""
+    """True if an intent names nothing by itself, as in "fix this"."""
     return _POINTING.fullmatch(doing) is not None
 
 
 def is_question(sentence: str) -> bool:
-    """Whether an answer is asked for."""
+    """True if a text asks for an answer."""
     return sentence.rstrip("\"')`* ").endswith("?")
 
 
 def is_approval(text: str) -> bool:
-    """Whether a person says yes, in a few words, to what the agent proposed."""
+    """True if a person accepts, in a few words, what the agent proposed."""
     return _APPROVAL.match(text) is not None and len(text.split()) <= 2 * _MIN_WORDS
 
 
 def is_acknowledgement(text: str) -> bool:
-    """Whether a message of a person starts no task of its own: a yes, a thanks, a single word."""
+    """True if a person's message starts no task: a yes, thanks, or a single word."""
     words = len(text.split())
     if words == 1 or _APPROVAL.match(text) is None:
         return words == 1
@@ -275,12 +275,12 @@ def is_acknowledgement(text: str) -> bool:
 
 
 def is_brief(text: str) -> bool:
-    """Whether words, of whatever language, are too few to say anything but yes or no, and name nothing."""
+    """True if a text, in any language, is too short to be more than a yes or no."""
     return len(text.split()) <= _BRIEF_WORDS and not is_question(text) and _NAME.search(text) is None
 
 
 def is_uninformative(text: str) -> bool:
-    """Whether words of a person mean nothing by themselves: housekeeping, or a few that only point back."""
+    """True if a person's message means nothing by itself: housekeeping, or a few words that refer back."""
     words = len(text.split())
     if words <= _MIN_WORDS and (_POINTS_BACK.search(text) or not _TELLING.search(text)):
         return True
@@ -289,7 +289,7 @@ def is_uninformative(text: str) -> bool:
 
 
 def opens_task(text: str) -> bool:
-    """Whether a message of a person asks for new work, rather than goes on about what is being done.
+    """True if a person's message asks for new work, rather than continues the current task.
 
     A yes, a correction, an addition, a plain question, a choice between ways of doing it (let's use the other),
     housekeeping (commit, push, run the linter) and a few words that only point back (fix it up) or name nothing do not.

@@ -1,4 +1,4 @@
-"""The running thread digest: who this is, how they work, and what we usually do together."""
+"""The thread digest: who the person is, how they work, and what they usually do."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ _TOPIC = "- Worked on: "
 _WISH = "- Wishes: "
 
 
-def digest(story: ThreadFacts, previous: str = "") -> str:
-    """At most 500 tokens, one fact a line; topics and wishes of `previous` stay until newer ones push them out."""
-    if not story.requests:
+def digest(facts: ThreadFacts, previous: str = "") -> str:
+    """Return the digest, at most 500 tokens, one fact a line; `previous` lines stay until newer ones replace them."""
+    if not facts.requests:
         return previous
-    wishes = [f"{_WISH}{clip(mark.text, 160)}" for mark in story.preferences if cue_phrases.is_lasting(mark.text)]
+    wishes = [f"{_WISH}{clip(mark.text, 160)}" for mark in facts.preferences if cue_phrases.is_lasting(mark.text)]
     topics = [
         f"{_TOPIC}{(said.at or '')[:10]} {clip(first_sentence(said.text), 100)}".replace("  ", " ")
-        for said in story.requests
+        for said in facts.requests
         if len(said.text.split()) >= 5 and not cue_phrases.is_question(said.text)
     ]
     before = previous.split("\n")
     wishes = _newest([line for line in before if line.startswith(_WISH)] + wishes, _MAX_WISHES)
     topics = _newest([line for line in before if line.startswith(_TOPIC)] + topics, _MAX_TOPICS)
-    lines = [*(f"- {line}" for line in tone_lines(story)[:2]), *_usual(story), *wishes]
+    lines = [*(f"- {line}" for line in tone_lines(facts)[:2]), *_usual(facts), *wishes]
     while topics and tokens.count("\n".join([*lines, *topics])) > MAX_TOKENS:
         topics.pop(0)
     return tokens.truncate("\n".join([*lines, *topics]), MAX_TOKENS)
 
 
-def _usual(story: ThreadFacts) -> list[str]:
-    """The kinds of file edited and the checks run, where there are any."""
+def _usual(facts: ThreadFacts) -> list[str]:
+    """Return lines for the kinds of files edited and the checks run most often."""
     lines = []
-    kinds = Counter(path.rsplit(".", 1)[-1] for path in story.edited if "." in path.rsplit("/", 1)[-1])
+    kinds = Counter(path.rsplit(".", 1)[-1] for path in facts.edited if "." in path.rsplit("/", 1)[-1])
     if kinds:
         common = sorted(kinds, key=lambda kind: (-kinds[kind], kind))[:3]
         lines.append(
             f"- Usual work: edits {', '.join(f'.{kind}' for kind in common)} files"
-            + (f" under {story.trace.root}" if story.trace.root else "")
+            + (f" under {facts.trace.root}" if facts.trace.root else "")
         )
-    checks = [run.purpose.value for run in story.runs if run.purpose in {Purpose.TEST, Purpose.LINT, Purpose.BUILD}]
+    checks = [run.purpose.value for run in facts.runs if run.purpose in {Purpose.TEST, Purpose.LINT, Purpose.BUILD}]
     habits = [
         name for name, count in sorted(Counter(checks).items(), key=lambda pair: (-pair[1], pair[0])) if count > 1
     ]
-    if story.commits:
+    if facts.commits:
         habits.append("commits")
     if habits:
         lines.append(f"- Usual checks: {', '.join(habits)}")

@@ -1,4 +1,4 @@
-"""Episodes: one for each significant finished task, in the fields of seed 004."""
+"""Episodes: one candidate memory per finished task, with the fields of seed 004."""
 
 from __future__ import annotations
 
@@ -39,25 +39,25 @@ _PREFIX = re.compile(r"^(?:feat|fix|docs?|chore|refactor|test|perf|build|ci|styl
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What was asked, and the stretch of the thread that served it: from `first` up to, not including, `end`."""
+    """A request and the range of entries that worked on it: from `first` up to, not including, `end`."""
 
     request: Utterance
     first: int
     end: int
 
 
-def episodes(story: ThreadFacts, at: str | None) -> list[Candidate]:
-    """Finished tasks, oldest first: files were edited, and a commit or passing checks closed them."""
+def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
+    """Return an episode for each finished task (files edited, then a commit or passing checks), oldest first."""
     found = []
-    for task in _tasks(story.requests):
-        episode = _episode(task, story, at)
+    for task in _tasks(facts.requests):
+        episode = _episode(task, facts, at)
         if episode is not None:
             found.append(episode)
     return found
 
 
 def short_summary(title: str) -> str:
-    """`title` in at most ten words, small words left out first."""
+    """Return `title` in at most ten words; articles and prepositions are dropped first."""
     words = _PREFIX.sub("", one_line(title)).rstrip(".").split()
     if len(words) > _MAX_WORDS:
         words = [word for word in words if word.lower() not in _FILLER]
@@ -65,29 +65,29 @@ def short_summary(title: str) -> str:
 
 
 def _tasks(requests: Sequence[Utterance]) -> list[_Task]:
-    """A task opens with a request that is neither housekeeping nor a yes, and takes in what follows it."""
+    """Split a thread into tasks: each starts at a request for new work and ends before the next one."""
     openers = [said for said in requests if cue_phrases.opens_task(said.text)]
     ends = [*(said.seq for said in openers[1:]), 2**62][: len(openers)]
     return [_Task(said, said.seq, end) for said, end in zip(openers, ends, strict=True)]
 
 
-def _episode(task: _Task, story: ThreadFacts, at: str | None) -> Candidate | None:
+def _episode(task: _Task, facts: ThreadFacts, at: str | None) -> Candidate | None:
     edited = tuple(
         dict.fromkeys(
-            story.trace.relative(call.path)
-            for call in story.trace.calls
+            facts.trace.relative(call.path)
+            for call in facts.trace.calls
             if call.tool in {"Edit", "Write", "MultiEdit", "NotebookEdit"}
             and call.path
             and not call.failed
             and _within(task, call.seq)
         )
     )
-    commits = [commit for commit in story.commits if _within(task, commit.seq) and not _MERGE.match(commit.subject)]
+    commits = [commit for commit in facts.commits if _within(task, commit.seq) and not _MERGE.match(commit.subject)]
     checked = any(
         _within(task, run.seq) and not run.failed and run.purpose in {Purpose.TEST, Purpose.BUILD, Purpose.LINT}
-        for run in story.runs
+        for run in facts.runs
     )
-    outcomes = [mark for mark in story.outcomes if _within(task, mark.seq)]
+    outcomes = [mark for mark in facts.outcomes if _within(task, mark.seq)]
     reported = any(specific_names(mark.text) for mark in outcomes)
     if not edited or not (commits or (checked and reported)):
         return None
@@ -99,7 +99,7 @@ def _episode(task: _Task, story: ThreadFacts, at: str | None) -> Candidate | Non
         ("Date", (when or "")[:10]),
         ("Problem" if _PROBLEM.search(problem) else "Task", problem),
         ("Solution", _solution(commits, outcomes, edited)),
-        ("Lesson", _lesson(task, story)),
+        ("Lesson", _lesson(task, facts)),
     ]
     kept = tuple((key, value) for key, value in fields if value)
     return Candidate(
@@ -118,7 +118,7 @@ def _within(task: _Task, seq: int) -> bool:
 
 
 def _title(task: _Task, commits: Sequence[Commit]) -> str:
-    """The first commit says best what the task was; the request's own words otherwise."""
+    """Return the episode's title: the subject of its first commit, else the request's own words."""
     if commits:
         return clip(_PREFIX.sub("", commits[0].subject), 80)
     found = sentences(task.request.text)
@@ -129,19 +129,19 @@ def _title(task: _Task, commits: Sequence[Commit]) -> str:
 
 
 def _solution(commits: Sequence[Commit], outcomes: Sequence[KeySentence], edited: Sequence[str]) -> str:
-    """What was committed and what the agent reported; the files where neither says enough."""
+    """Return commit subjects and outcomes that the agent reported, else the edited files."""
     said = [f"{commit.subject} ({commit.sha})" for commit in commits[:4]]
     specific = [mark.text for mark in outcomes if specific_names(mark.text) and not mark.text.endswith(":")]
     text = "; ".join(dict.fromkeys([*said, *(text.rstrip(".") for text in specific[-3:])]))
     return clip(f"{text}. Files: {', '.join(edited[:6])}" if text else f"Edited {', '.join(edited[:6])}", 2 * _LONG)
 
 
-def _lesson(task: _Task, story: ThreadFacts) -> str:
-    """Why a failure happened, else what was found out, else what the person corrected."""
-    for fix in story.fixes:
+def _lesson(task: _Task, facts: ThreadFacts) -> str:
+    """Return why a check failed, else what the agent found out, else the person's correction."""
+    for fix in facts.fixes:
         if _within(task, fix.passed.seq) and fix.why:
             return clip(fix.why, _LONG)
-    for marks in (story.findings, story.corrections):
+    for marks in (facts.findings, facts.corrections):
         telling = [
             mark.text for mark in _of(task, marks) if specific_names(mark.text) and not mark.text.endswith((":", "?"))
         ]

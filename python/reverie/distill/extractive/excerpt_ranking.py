@@ -1,4 +1,4 @@
-"""Ranks the lines of the distilled part by what the work is likely to need next, for the excerpts tier."""
+"""Ranking of the distilled part's lines by what the work will need next, for the excerpts tier."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def rank_excerpts(
     tail_from_seq: int,
     budget: int,
 ) -> tuple[Passage, ...]:
-    """Passages of `found` within `budget` tokens, the one to keep first at rank 0.
+    """Return the best excerpts within `budget` tokens; rank 0 is the one to keep first.
 
     What the person asked last comes first, in their own words (`asked`, oldest first). The rest is greedy by worth
     for each token: a line is worth the names on it and, where it is talk, the words in it, each less once it stands
@@ -95,7 +95,7 @@ def rank_excerpts(
 
 
 def _in_own_words(asked: Sequence[Utterance]) -> list[Line]:
-    """The last things that the person said, newest first, each as one piece."""
+    """Return the person's last messages, newest first, each as one line."""
     return [Line(_shortened(said.text), "The user", Source.USER, said.seq, 0) for said in reversed(asked[-_REQUESTS:])]
 
 
@@ -108,18 +108,18 @@ def _shortened(text: str) -> str:
 
 @dataclass(slots=True)
 class Coverage:
-    """What stands in the lines chosen so far: names by mention and by explanation, and words of talk."""
+    """Counts of names and words in the lines chosen so far."""
 
     mentioned: dict[str, int] = field(default_factory=dict)
     explained: dict[str, int] = field(default_factory=dict)
     words: dict[str, int] = field(default_factory=dict)
 
     def add(self, text: str, mentioned: Sequence[str]) -> None:
-        """Takes in a line with the names on it."""
+        """Count the names on a line."""
         self.count(mentioned, _explained(text, mentioned), ())
 
     def count(self, mentioned: Sequence[str], explained: Sequence[str], words: Sequence[str]) -> None:
-        """Takes in a line by what was found on it before."""
+        """Count names and words of a line whose parts are computed already."""
         for into, found in ((self.mentioned, mentioned), (self.explained, explained), (self.words, words)):
             for each in found:
                 into[each] = into.get(each, 0) + 1
@@ -127,7 +127,7 @@ class Coverage:
 
 @dataclass(slots=True)
 class _Candidate:
-    """A line with what it would add; `by_name` and `by_word` are the shares that its kind and its age leave."""
+    """A line with its cost and contents; `by_name` and `by_word` are weights from its kind and its age."""
 
     line: Line
     cost: int
@@ -142,7 +142,7 @@ class _Candidate:
 def pick_lines(
     pool: Sequence[tuple[Line, Sequence[str]]], worth: Mapping[str, float], seen: Coverage, budget: int
 ) -> list[tuple[Line, int]]:
-    """Lines with their tokens, the best for its tokens first. What was `seen` is worth less.
+    """Choose lines from `pool` within `budget` tokens, best value per token first, each with its tokens.
 
     `pool` are the lines to choose from, each with the names on it.
 
@@ -152,7 +152,7 @@ def pick_lines(
 
 
 class _Picker:
-    """Greedy and lazy: a line is weighed again when it comes up, or when its origin was opened.
+    """Lazy greedy selection: a line's value is recomputed when it reaches the top of the heap.
 
     Nothing else can make it worth more.
     """
@@ -200,7 +200,7 @@ class _Picker:
                 heapq.heappush(self._heap, (-self._value(index), index))
 
     def _value(self, index: int) -> float:
-        """Worth for each token."""
+        """Return the value of a candidate per token."""
         candidate = self._candidates[index]
         gain = self._gain(candidate)
         origin = candidate.line.origin
@@ -241,7 +241,7 @@ def _candidate(line: Line, mentioned: Sequence[str], cost: int, recent: float) -
 
 
 def _weight(line: Line, words: int) -> float:
-    """How much more than its words alone a line of talk says, or how much less."""
+    """Return the weight of a line of talk by its cue phrases, position and length."""
     weight = line_weight(words)
     if line.opens:
         weight *= _OPENS
@@ -251,7 +251,7 @@ def _weight(line: Line, words: int) -> float:
 
 
 def _explained(text: str, mentioned: Sequence[str]) -> tuple[str, ...]:
-    """The names that a line says something about: few on it, and enough other words beside them."""
+    """Return the names a line explains: few names, with at least three other words beside each."""
     if not 0 < len(mentioned) <= _MAX_NAMES:
         return ()
     line = text.lower()

@@ -1,4 +1,4 @@
-"""What a file that an agent wrote teaches: the first sentence under each heading, and what its definitions say."""
+"""Candidate memories from files that an agent wrote: headings with their first sentence, and definitions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _STEPS = re.compile(r"^\s*1[.)]\s+\S", re.MULTILINE)
 
 
 def file_memories(files: Mapping[str, str], at: str | None) -> Iterator[Candidate]:
-    """Memories out of `files` (path → whole content), by path; what a file says, never that it was written."""
+    """Yield memories from `files` (path to whole content), ordered by path."""
     for path in sorted(files):
         found = (
             _from_prose(path, files[path], at) if path.lower().endswith(_PROSE) else _from_code(path, files[path], at)
@@ -58,7 +58,7 @@ def _from_prose(path: str, text: str, at: str | None) -> Iterator[Candidate]:
 
 
 def _sections(text: str, title: str) -> list[tuple[str, str]]:
-    """Every heading with the headings above it, and the text under it up to the next heading; without any, `title`."""
+    """Yield each heading with its parent headings and the text below it; `title` if there is no heading."""
     trail: list[str] = []
     found: list[tuple[str, list[str]]] = []
     fenced = False

@@ -1,4 +1,4 @@
-"""What the working state needs of a thread, kept as the thread goes on: a turn costs what is new in it."""
+"""Incremental accumulator of a thread's working state: each turn costs only what is new."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _COMMAND = 400  # characters
 
 @dataclass(slots=True)
 class FileUse:
-    """Paths as the agent wrote them, those used last at the end.
+    """Paths that the agent used, ordered by last use, most recent last.
 
     `folders` tells how often a file in each was called for, `used` the entry of each file's last use.
     """
@@ -55,7 +55,7 @@ class FileUse:
     used: dict[str, int] = field(default_factory=dict)
 
     def follow(self, calls: Iterable[ToolCall]) -> None:
-        """Takes in the calls that came next."""
+        """Add the tool calls that came next."""
         calls = list(calls)
         for folder, times in folder_counts(calls).items():
             self.folders[folder] = self.folders.get(folder, 0) + times
@@ -69,7 +69,7 @@ class FileUse:
                 _renew(self.touched, call.path)
 
     def newest(self, number: int) -> tuple[Trace, tuple[str, ...], tuple[str, ...]]:
-        """The `number` of files edited last and touched last, each oldest first, named within the project's folder.
+        """Return the `number` files edited last and used last, oldest first, relative to the project's root.
 
         Before those edited last stand others of the touched ones that were ever edited. The trace has a call for the
         last use of each.
@@ -101,15 +101,15 @@ def _last(paths: dict[str, None], trace: Trace, number: int) -> tuple[str, ...]:
 
 
 def _names(path: str, trace: Trace) -> set[str]:
-    """The ways in which the agent may have written a path."""
+    """Return the spellings of a path that the agent may have used (relative and absolute)."""
     return {path, f"{trace.root}/{path}"}
 
 
 @dataclass(slots=True)
 class ThreadFold:
-    """A thread as far as it was followed, without what no state will show; it can be written down and read back.
+    """Serializable summary of the messages so far, reduced to what a working state can show.
 
-    `Gist().follow(messages).state(before)` is the working state of `messages` on top of `before`. Followed piece by
+    `ThreadFold().follow(messages).state(before)` is the working state of `messages` on top of `before`. Fed piece by
     piece a thread comes to the same, provided that every piece ends where all its calls are answered.
     """
 
@@ -131,7 +131,7 @@ class ThreadFold:
     files: FileUse = field(default_factory=FileUse)
 
     def follow(self, messages: Sequence[Message]) -> ThreadFold:
-        """Takes in the messages that came next; the gist itself."""
+        """Add the messages that came next; returns self."""
         found = trace.read_trace(messages)
         told = gather_facts(found, self.proposed)
         self._hear(found)
@@ -149,8 +149,8 @@ class ThreadFold:
         return self
 
     def state(self, previous: WorkingState | None = None) -> WorkingState:
-        """The working state at the end of what was followed, on top of `previous`."""
-        return working_state(self._story(), previous)
+        """Return the working state after the messages added so far, on top of `previous`."""
+        return working_state(self._as_facts(), previous)
 
     def _hear(self, found: Trace) -> None:
         self.last_at = found.last_at or self.last_at
@@ -164,7 +164,7 @@ class ThreadFold:
         self.proposed = proposal_in(by_agent[-1].text) if by_agent else self.proposed
 
     def _run(self, told: ThreadFacts) -> None:
-        """What failed stays so until a run of the same purpose passes."""
+        """Update failing checks: a failure stays until a run of the same purpose passes."""
         passed = {run.purpose for run in told.runs if not run.failed}
         open_runs = {run.purpose: run for run in self.failing if run.purpose not in passed}
         for run in told.failing:
@@ -173,8 +173,8 @@ class ThreadFold:
         self.failing = list(open_runs.values())
         self.runs |= {run.purpose.value: _bare(run) for run in told.runs}
 
-    def _story(self) -> ThreadFacts:
-        """A story of what is kept: a state is read from it as from the whole one."""
+    def _as_facts(self) -> ThreadFacts:
+        """Return the accumulated facts in the form that `working_state` reads from a whole thread."""
         files, edited, touched = self.files.newest(_FEW)
         return ThreadFacts(
             trace=replace(files, steps=self._steps(), last_at=self.last_at),
@@ -200,13 +200,13 @@ class ThreadFold:
         )
 
     def _steps(self) -> tuple[Utterance | Interrupted, ...]:
-        """The last words, and a mark of where the last step is."""
+        """Return the last utterance, followed by a placeholder step if later entries exist."""
         words = (self.words,) if self.words is not None else ()
         return words if self.ends_in_words or not self.end else (*words, Interrupted(self.end, None))
 
 
 def _requests(found: Sequence[Utterance]) -> list[Utterance]:
-    """The first request and the last that opened a task, the newest ones that differ, and the last word."""
+    """Select the requests a state can need: the first, the last task, the newest distinct ones, and the very last."""
     asked = substantial_requests(found)
     opener = next((said for said in reversed(asked) if cue_phrases.opens_task(said.text)), None)
     newest: dict[str, Utterance] = {}
@@ -225,7 +225,7 @@ def _shortened(said: Utterance) -> Utterance:
 
 
 def _decisions(found: list[KeySentence]) -> list[KeySentence]:
-    """The newest, and the newest that the agent made by itself for good."""
+    """Select the newest decisions, and the newest final decisions of the agent among the older ones."""
     old, new = found[:-_FEW], found[-_FEW:]
     own = [mark for mark in old if not mark.by_user and cue_phrases.is_settled(mark.text)]
     return [*own[-_FEW:], *new]

@@ -1,4 +1,4 @@
-"""The lines of a thread that could be kept word for word, each with where it came from."""
+"""The text lines of a thread that may become excerpts, each with its origin."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SILENT = {"TaskUpdate", "TaskList", "TaskGet", "TodoRead"}
 
 
 class Source(Enum):
-    """How a line came into the thread."""
+    """The kind of message part a line came from."""
 
     USER = "user"
     AGENT = "agent"
@@ -42,7 +42,7 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line. `origin` is the file, command or speaker it belongs to; `order` its place in the whole thread.
+    """One line of text: `origin` is its file, command or speaker, `order` its position in the thread.
 
     `opens` is true of the first line of what was said, written or read.
     """
@@ -56,7 +56,7 @@ class Line:
 
 
 def candidate_lines(trace: Trace) -> Iterator[Line]:
-    """Every line worth considering, in the order of the thread. Linear in its size."""
+    """Return every line that may become an excerpt, in thread order. Linear in the thread's size."""
     order = 0
     for step in trace.steps:
         for origin, source, seq, text in _texts(step, trace):
@@ -99,21 +99,21 @@ def _call(call: ToolCall, trace: Trace) -> Iterator[tuple[str, Source, int, str]
 
 
 def _source_of_input(call: ToolCall) -> Source:
-    """A plan is the agent's own words, though they stand in a call."""
+    """Return the source of a tool input: a plan counts as the agent's speech, an edit as an edit."""
     if call.tool in _PLANS:
         return Source.AGENT
     return Source.EDIT if call.tool in _EDITS else Source.INPUT
 
 
 def _found(result: str, origin: str) -> Iterator[tuple[str, str]]:
-    """What a search found, each line under the file that it stands in; other lines under the search itself."""
+    """Return a search result's lines, each with the file it was found in as its origin."""
     for line in result.split("\n"):
         hit = _HIT.match(line)
         yield (hit["file"], hit["text"]) if hit else (origin, line)
 
 
 def line_origin(call: ToolCall, trace: Trace) -> str:
-    """The file a call is about, else what it was run for, else the tool and what it was asked."""
+    """Return the label of a tool call: its file, else its description, else the tool and its input."""
     if call.path:
         return trace.relative(call.path)
     if call.tool in {"Grep", "Glob"}:
@@ -129,7 +129,7 @@ def _search(call: ToolCall, trace: Trace) -> str:
 
 
 def _inputs(call: ToolCall, trace: Trace) -> Iterator[str]:
-    """What the agent itself wrote into a call, as lines a reader understands."""
+    """Return what the agent wrote into a tool call as readable lines."""
     match call.tool:
         case "Bash":
             yield "$ " + _shortened(call.word("command"), trace)

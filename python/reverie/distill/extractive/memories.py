@@ -1,4 +1,4 @@
-"""Candidate memories: what of a thread, its files and its working memory is worth knowing in another thread."""
+"""Candidate memories of a thread, its files and its working memory."""
 
 from __future__ import annotations
 
@@ -97,24 +97,24 @@ _BROKEN = {Purpose.TEST: "the tests fail", Purpose.BUILD: "the build fails", Pur
 
 
 def candidates(
-    story: ThreadFacts, files: Mapping[str, str], working_memory: Mapping[str, str], at: str | None
+    facts: ThreadFacts, files: Mapping[str, str], working_memory: Mapping[str, str], at: str | None
 ) -> tuple[Candidate, ...]:
-    """Memories in the order mistakes, preferences, procedures, skills, facts, observations, episodes.
+    """Return mistakes, preferences, procedures, skills, facts, observations and episodes, in this order.
 
     Every one stands by itself, carries a date where time matters, and says what was learnt. Small talk gives none.
     """
-    facts = [*_about_user(story, at), *_noted(working_memory, at), *_facts(story, at)]
+    known = [*_about_user(facts, at), *_noted(working_memory, at), *_facts(facts, at)]
     learnt = list(file_memories(files, at))
     return (
-        *without_duplicates([*_mistakes(story, at), *_of(learnt, MemoryType.MISTAKE)]),
-        *islice(_wishes(story, at), _MOST_WISHES),
-        *without_duplicates(_choices(story, at)),
-        *without_duplicates([*procedures(story, at), *_of(learnt, MemoryType.PROCEDURE)]),
-        *without_duplicates(skills(story, at)),
-        *without_duplicates(facts),
+        *without_duplicates([*_mistakes(facts, at), *_of(learnt, MemoryType.MISTAKE)]),
+        *islice(_wishes(facts, at), _MOST_WISHES),
+        *without_duplicates(_choices(facts, at)),
+        *without_duplicates([*procedures(facts, at), *_of(learnt, MemoryType.PROCEDURE)]),
+        *without_duplicates(skills(facts, at)),
+        *without_duplicates(known),
         *without_duplicates(_of(learnt, MemoryType.FACT), limit=60),
-        *without_duplicates(_observations(story, at)),
-        *episodes(story, at),
+        *without_duplicates(_observations(facts, at)),
+        *episodes(facts, at),
     )
 
 
@@ -122,16 +122,16 @@ def _of(found: Iterable[Candidate], kind: MemoryType) -> list[Candidate]:
     return [candidate for candidate in found if candidate.type is kind]
 
 
-def _mistakes(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
-    """Corrections first, then failures with what mended them, each as advice."""
-    for mark in reversed(story.corrections):
-        text = _correction(mark, story)
+def _mistakes(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
+    """Yield the person's corrections, then failures with their fix, each phrased as advice."""
+    for mark in reversed(facts.corrections):
+        text = _correction(mark, facts)
         if text:
             advice = f"{text[0].upper()}{text[1:].rstrip('.!')}: the user had to correct this"
             yield build_candidate(
                 MemoryType.MISTAKE, with_absolute_dates(advice, mark.at or at), mark.at or at, [mark.seq]
             )
-    for fix in reversed(story.fixes):
+    for fix in reversed(facts.fixes):
         advice = _mended(fix)
         if advice:
             when = fix.passed.at or at
@@ -141,20 +141,20 @@ def _mistakes(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
             )
 
 
-def _correction(mark: KeySentence, story: ThreadFacts) -> str:
-    """The advice in a correction; empty where there is none, or where a rule is stated without a reason to mend."""
+def _correction(mark: KeySentence, facts: ThreadFacts) -> str:
+    """Return the advice in a correction, or the empty string if it has none or gives no reason."""
     text = _NEGATION.sub("", mark.text)
     if not _ADVICE.match(text) or cue_phrases.is_question(text) or len(text.split()) < 4:
         return ""
-    if preferences.preference_sentence(mark.text) and text == mark.text and mark.seq not in _interruptions(story):
+    if preferences.preference_sentence(mark.text) and text == mark.text and mark.seq not in _interruptions(facts):
         return ""
     return text
 
 
-def _interruptions(story: ThreadFacts) -> set[int]:
-    """Where the person spoke after stopping the agent."""
+def _interruptions(facts: ThreadFacts) -> set[int]:
+    """Return what the person said after stopping the agent."""
     found: set[int] = set()
-    for before, step in pairwise(story.trace.steps):
+    for before, step in pairwise(facts.trace.steps):
         if isinstance(step, Utterance) and step.role == "user":
             refused = isinstance(before, ToolCall) and before.failed and _REFUSED.search(before.result) is not None
             if refused or isinstance(before, Interrupted):
@@ -163,7 +163,7 @@ def _interruptions(story: ThreadFacts) -> set[int]:
 
 
 def _mended(fix: FixedFailure) -> str:
-    """What to look at when this failure comes again; empty where nobody said why it happened, or what it looks like."""
+    """Return advice for a fixed failure, or the empty string if its cause or symptom is unknown."""
     error, why = fix.failed.error, _LED_IN.sub("", fix.why)
     where = ", ".join([path for path in fix.files if not path.startswith("/")][:2])
     if fix.failed.purpose not in _BROKEN or not where or not error or _VAGUE.search(error) or not _explains(why):
@@ -172,7 +172,7 @@ def _mended(fix: FixedFailure) -> str:
 
 
 def _explains(why: str) -> bool:
-    """Whether a cause is told so that it helps who was not there: no guess, no pointing back, no plan of the moment."""
+    """True if a sentence states a cause that helps a later reader: no guess, no back reference, no plan."""
     return (
         word_count(why) >= 4
         and not _HEDGED.search(why)
@@ -182,17 +182,17 @@ def _explains(why: str) -> bool:
     )
 
 
-def _wishes(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
-    """What the person wants for good, without a date, so that it is the same when they say it again."""
-    corrected = {(mark.seq, mark.text) for mark in story.corrections if _correction(mark, story)}
-    for wish in preferences.standing_preferences(story.requests):
+def _wishes(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
+    """Yield the person's standing preferences, without a date so that repetitions are equal."""
+    corrected = {(mark.seq, mark.text) for mark in facts.corrections if _correction(mark, facts)}
+    for wish in preferences.standing_preferences(facts.requests):
         if (wish.seq, wish.said) not in corrected:
             yield build_candidate(MemoryType.PREFERENCE, f"{wish.text}.", wish.at or at, [wish.seq], about_user=True)
 
 
-def _choices(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
-    """Between ways of doing things, as the agent put them."""
-    for answer in reversed(story.answers):
+def _choices(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
+    """Yield the agent's stated choices between alternatives."""
+    for answer in reversed(facts.answers):
         if _is_choice(answer):
             picked = _MARKED.sub("", answer.answer).strip()
             choice = f"Asked “{clip(answer.question, 160)}”, the user chose “{picked}”"
@@ -206,7 +206,7 @@ def _choices(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
 
 
 def _is_choice(answer: AnsweredQuestion) -> bool:
-    """Whether one of several ways was chosen, rather than a step allowed, put off, or asked back about."""
+    """True if one of several alternatives was chosen, rather than a step permitted, postponed or questioned."""
     return (
         " or " in f" {answer.question.lower()} "
         and len(answer.answer.split()) <= _CHOICE_WORDS
@@ -217,8 +217,8 @@ def _is_choice(answer: AnsweredQuestion) -> bool:
     )
 
 
-def _about_user(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
-    for said in story.requests:
+def _about_user(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
+    for said in facts.requests:
         for sentence in sentences(said.text)[:3]:
             if _ABOUT_ME.match(sentence) and len(sentence) <= 200:
                 fact = f"The user said: “{sentence}”"
@@ -231,16 +231,16 @@ def _about_user(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
                 )
 
 
-def _facts(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
-    for mark in _best(story.findings):
+def _facts(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
+    for mark in _best(facts.findings):
         if _CONSTRAINT.search(mark.text) and not _CAUSE.search(mark.text):
             yield build_candidate(
                 MemoryType.FACT, with_absolute_dates(mark.text, mark.at or at), mark.at or at, [mark.seq]
             )
 
 
-def _observations(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
-    for mark in _best(story.findings):
+def _observations(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
+    for mark in _best(facts.findings):
         if _CAUSE.search(mark.text):
             yield build_candidate(
                 MemoryType.OBSERVATION, with_absolute_dates(mark.text, mark.at or at), mark.at or at, [mark.seq]
@@ -258,7 +258,7 @@ def _noted(working_memory: Mapping[str, str], at: str | None) -> Iterator[Candid
 
 
 def _best(marks: Iterable[KeySentence]) -> list[KeySentence]:
-    """Sentences that stand alone, name what they are about and do not guess, newest first."""
+    """Return sentences that are self-contained, specific and certain, newest first."""
     return [
         mark
         for mark in reversed(list(marks))
@@ -267,7 +267,7 @@ def _best(marks: Iterable[KeySentence]) -> list[KeySentence]:
 
 
 def _stands_alone(text: str) -> bool:
-    """Whether a sentence can be understood without the ones around it, and after the work it was said in."""
+    """True if a sentence can be understood without its context and after the task is over."""
     return (
         40 <= len(text) <= 320
         and not _DANGLING.match(text)
@@ -282,5 +282,5 @@ def _stands_alone(text: str) -> bool:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether every quote, mark and bracket that opens is closed."""
+    """True if quotes, emphasis marks and brackets in a sentence are balanced."""
     return text.count('"') % 2 == text.count("`") % 2 == text.count("*") % 2 == 0 and text.count("(") == text.count(")")

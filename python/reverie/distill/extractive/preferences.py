@@ -1,4 +1,4 @@
-"""Standing wishes: what a person says they want always, never or rather, told so that it can be kept."""
+"""Standing preferences: what a person wants always, never or rather, phrased in the third person."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ _WORD = re.compile(r"[\w./@+-]*\w")
 
 @dataclass(frozen=True, slots=True)
 class StandingPreference:
-    """One standing wish as a sentence about the person, and where it was said."""
+    """One standing preference as a sentence about the person, with its source entry."""
 
     text: str
     seq: int
@@ -101,7 +101,7 @@ class StandingPreference:
 
 
 def standing_preferences(requests: Iterable[Utterance]) -> Iterator[StandingPreference]:
-    """The standing wishes in what the person said, newest first; of those that say the same, the newest."""
+    """Return the standing preferences in the person's messages, newest first, without repetitions."""
     kept: list[tuple[set[str], bool]] = []
     for said in reversed(list(requests)):
         found = sentences(said.text)
@@ -115,7 +115,7 @@ def standing_preferences(requests: Iterable[Utterance]) -> Iterator[StandingPref
 
 
 def preference_sentence(sentence: str) -> str:
-    """What `sentence` wishes for good, in the third person; empty where it does not, or asks, or is about one case."""
+    """Rephrase `sentence` as a standing preference in the third person, or return the empty string."""
     if len(sentence) > _LONGEST or cue_phrases.is_question(sentence):
         return ""
     line = _OPENING.sub("", one_line(sentence)).replace("\u2019", "'")
@@ -143,7 +143,7 @@ def _told(clause: str) -> str:
 
 
 def _ordered(text: str, *, lasting: bool) -> str:
-    """A rule for the agent: by its first word, or an order that is said to hold from now on."""
+    """Rephrase an imperative as a rule for the agent, or return the empty string."""
     ended = _ENDING.sub("", text)
     lasting = lasting or ended != text
     orders = [(_NEVER, "never to"), (_NOT_AGAIN, "never to"), (_ALWAYS, "to always"), (_REMEMBER, "to always")]
@@ -164,6 +164,6 @@ def _core(text: str) -> set[str]:
 
 
 def _same(words: set[str], other: set[str]) -> bool:
-    """Whether two wishes are one: most words shared, or one says all of the other."""
+    """True if two preferences share most words or one contains the other."""
     common = len(words & other)
     return common >= _SAME * len(words | other) or (common > 1 and common == min(len(words), len(other)))

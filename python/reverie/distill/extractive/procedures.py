@@ -1,4 +1,4 @@
-"""Procedures and skills: commands that kept working here, as advice for the next time."""
+"""Procedures and skills: commands that worked repeatedly, as advice for later threads."""
 
 from __future__ import annotations
 
@@ -46,31 +46,31 @@ _MANY_WORDS = 3  # fewer are a bare program, which teaches nothing
 _HABIT = 2  # times; once may be chance
 
 
-def procedures(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
-    """How this project is tested, built and linted, and what is run before a commit."""
+def procedures(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
+    """Yield how the project is tested, built and linted, and which checks precede a commit."""
     for purpose in _CHECKS:
-        command, used = _usual([run for run in story.runs if run.purpose is purpose and not run.failed])
+        command, used = _usual([run for run in facts.runs if run.purpose is purpose and not run.failed])
         if len(used) >= _HABIT:
             when = used[-1].at or at
             # No count and no date: the next thread's would differ, and make another memory of the same habit.
             content = f"To {_DOING[purpose]} this project: `{command}`."
             yield build_candidate(MemoryType.PROCEDURE, content, when, [run.seq for run in used[-3:]], purpose.value)
-    before = _before_commits(story)
+    before = _before_commits(facts)
     if before:
         steps = ", then ".join(f"`{command}`" for command in before)
         yield build_candidate(
             MemoryType.PROCEDURE,
             f"Before each commit the work of this project is checked in this order: {steps}, then `git commit`.",
-            story.trace.last_at or at,
-            [commit.seq for commit in story.commits[-3:]],
+            facts.trace.last_at or at,
+            [commit.seq for commit in facts.commits[-3:]],
             "commit",
         )
 
 
-def skills(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
-    """Ways of doing something that worked more than once and are not plain shell: by program and verb."""
+def skills(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
+    """Yield commands that worked more than once and are not plain shell, grouped by program and verb."""
     by: dict[str, list[Run]] = {}
-    for run in story.runs:
+    for run in facts.runs:
         first = _first(run.command)
         if run.failed or run.purpose is not Purpose.OTHER or not run.description or _ONE_CASE.search(run.description):
             continue
@@ -88,7 +88,7 @@ def skills(story: ThreadFacts, at: str | None) -> Iterator[Candidate]:
 
 
 def split_command(command: str) -> list[str]:
-    """The commands that a line is made of, each without redirections and filters behind it; quoted text stays whole."""
+    """Split a shell line into its commands, without redirections and output filters; quoted text stays intact."""
     line = _CONTINUED.sub(" ", command.strip())
     masked = _QUOTED.sub(lambda found: "q" * len(found.group()), line)
     found, start = [], 0
@@ -107,12 +107,12 @@ def _unfiltered(command: str, masked: str) -> str:
 
 
 def _first(command: str) -> str:
-    """The first of several commands."""
+    """Return the first command of a shell line, or the empty string."""
     return next(iter(split_command(command)), "")
 
 
 def _teaches(command: str) -> bool:
-    """Whether a command is whole, more than plain shell, and of use again: it names nothing that was there once."""
+    """True if a command is complete, more than plain shell, and names nothing specific to one occasion."""
     return (
         len(command) <= _MAX_COMMAND
         and not _PLAIN.match(command)
@@ -123,7 +123,7 @@ def _teaches(command: str) -> bool:
 
 
 def _is_closed(command: str) -> bool:
-    """Whether every quote and bracket that opens is closed."""
+    """True if all quotes and brackets in a command are balanced."""
     bare = _QUOTED.sub("", command)
     if "'" in bare or '"' in bare or bare.count("`") % 2:
         return False
@@ -131,7 +131,7 @@ def _is_closed(command: str) -> bool:
 
 
 def _usual(found: Sequence[Run]) -> tuple[str, list[Run]]:
-    """The command used most, the latest of equals, as it was typed but for folders and filters."""
+    """Return the most frequent command of some runs (the latest of equals) with its runs."""
     by: dict[str, list[Run]] = {}
     for run in found:
         for command in split_command(run.command):
@@ -140,11 +140,11 @@ def _usual(found: Sequence[Run]) -> tuple[str, list[Run]]:
     return max(by.items(), key=lambda pair: (len(pair[1]), pair[1][-1].seq, pair[0]), default=("", []))
 
 
-def _before_commits(story: ThreadFacts) -> list[str]:
-    """The checks that preceded at least half of the commits, and more than one, in their usual order."""
+def _before_commits(facts: ThreadFacts) -> list[str]:
+    """Return the checks, in order, that preceded at least half of the commits (and at least two)."""
     orders: Counter[tuple[str, ...]] = Counter()
     recent: list[str] = []
-    for run in story.runs:
+    for run in facts.runs:
         if run.failed:
             continue
         if run.purpose is Purpose.COMMIT:

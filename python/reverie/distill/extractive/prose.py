@@ -1,4 +1,4 @@
-"""Prose as sentences: code fences left out, list items and lines taken as they stand, markdown marks removed."""
+"""Text helpers: sentences, clipping to a length, specific names (paths, identifiers) and word counts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MIN_LENGTH = 5
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of `text`, oldest first, each on one line; code blocks and tables are no sentences."""
+    """Return the sentences of `text`, one a line each; code blocks and tables are skipped."""
     found: list[str] = []
     fenced = False
     for line in text.split("\n"):
@@ -53,7 +53,7 @@ def sentences(text: str) -> list[str]:
 
 
 def unwrapped(text: str) -> str:
-    """`text` with lines that were broken for width alone joined again, as in the message of a commit."""
+    """Join lines of `text` that were wrapped for width, as in a commit message."""
     joined: list[str] = []
     for paragraph in text.split("\n\n"):
         lines = [line.rstrip() for line in paragraph.split("\n")]
@@ -68,17 +68,17 @@ def unwrapped(text: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of `text`, or the empty string."""
+    """Return the first sentence of `text`, or the empty string."""
     return next(iter(sentences(text)), "")
 
 
 def one_line(text: str) -> str:
-    """`text` with every run of white space as one space."""
+    """Collapse every run of white space in `text` to one space."""
     return _SPACE.sub(" ", text).strip()
 
 
 def clip(text: str, length: int) -> str:
-    """`text` on one line, cut at a word within `length` characters, with an ellipsis where something is missing."""
+    """Return `text` on one line of at most `length` characters, cut at a word and marked with an ellipsis."""
     line = one_line(text)
     if len(line) <= length:
         return line
@@ -90,7 +90,7 @@ def clip(text: str, length: int) -> str:
 
 
 def specific_names(text: str) -> tuple[str, ...]:
-    """The distinct names in `text`, in order of appearance; a path stands for its last two parts."""
+    """Return the distinct paths, files, identifiers, commits, flags and ticket numbers in `text`, in order."""
     found: dict[str, None] = {}
     for match in _NAME.finditer(text):
         name = match.group().strip(".-/")
@@ -102,5 +102,5 @@ def specific_names(text: str) -> tuple[str, ...]:
 
 
 def word_count(text: str) -> int:
-    """How many words of at least four letters `text` has."""
+    """Return how many words of at least four letters `text` has."""
     return len(_WORD.findall(text))

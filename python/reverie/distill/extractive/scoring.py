@@ -1,4 +1,4 @@
-"""How likely the work is to use each name again, judged by who used it, how, and how long ago."""
+"""Weights of names: how likely the work is to use each name again, by who used it, how, and when."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNIT = 1_000  # characters, within which everything is now
 
 @dataclass(slots=True)
 class _Use:
-    """How a name was used: how often, how often in tool inputs, and how far back last, by source and as an origin."""
+    """Counters of one name: uses, uses in tool inputs, and the last position by source and as an origin."""
 
     count: int = 0
     asked: int = 0
@@ -30,7 +30,7 @@ class _Use:
 
 
 def name_weights(found: Sequence[Line], named: Sequence[Sequence[str]]) -> dict[str, float]:
-    """The chance, roughly, that the work uses each name again. `named` are the names on each line of `found`.
+    """Return an estimated probability of reuse for each name; `named` are the names on each line of `found`.
 
     The weights say what real sessions went on to use: what was edited, typed or spoken of lately, and the files that
     were open, far ahead of what only passed by in results.

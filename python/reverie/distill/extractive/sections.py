@@ -1,4 +1,4 @@
-"""Tier 2: the lines of the seven sections of a structured summary, most telling first."""
+"""The seven sections of a structured summary (tier 2), most informative lines first."""
 
 from __future__ import annotations
 
@@ -34,111 +34,111 @@ _FEW = 2  # words, which may stand anywhere by chance
 _FAILING = re.compile(rf"^{FAILING}(?P<purpose>tests|build|lint): ")
 
 
-def summary_sections(story: ThreadFacts, previous: Summary | None) -> dict[Section, tuple[str, ...]]:
-    """The lines of every section, the most telling first; the caller packs what fits.
+def summary_sections(facts: ThreadFacts, previous: Summary | None) -> dict[Section, tuple[str, ...]]:
+    """Return the candidate lines of every section, most informative first; the caller packs what fits.
 
     Of `previous`, decisions, corrections and completed work are carried on behind the new lines, open threads in
     front unless something since closed them.
     """
     found = {
-        Section.TASK_CONTEXT: _task_context(story),
-        Section.COMPLETED_WORK: _completed_work(story),
-        Section.DECISIONS: _decisions(story),
-        Section.CURRENT_STATE: _current_state(story),
-        Section.OPEN_THREADS: _open_threads(story),
-        Section.CORRECTIONS: _corrections(story),
-        Section.TONE: tone_lines(story),
+        Section.TASK_CONTEXT: _task_context(facts),
+        Section.COMPLETED_WORK: _completed_work(facts),
+        Section.DECISIONS: _decisions(facts),
+        Section.CURRENT_STATE: _current_state(facts),
+        Section.OPEN_THREADS: _open_threads(facts),
+        Section.CORRECTIONS: _corrections(facts),
+        Section.TONE: tone_lines(facts),
     }
     if previous is not None:
-        found = merge_previous(found, previous, story)
+        found = merge_previous(found, previous, facts)
     return {section: tuple(dict.fromkeys(lines)) for section, lines in found.items()}
 
 
-def _task_context(story: ThreadFacts) -> list[str]:
-    asked = substantial_requests(story.requests)
+def _task_context(facts: ThreadFacts) -> list[str]:
+    asked = substantial_requests(facts.requests)
     if not asked:
         return []
-    lines = [f"{NOW}{current_request(story.requests)}"]
+    lines = [f"{NOW}{current_request(facts.requests)}"]
     if len(asked) > 1:
         lines.append(f"{BEGAN}{clip(asked[0].text, 240)}")
-    if story.trace.root:
-        lines.append(f"Files are under {story.trace.root}")
+    if facts.trace.root:
+        lines.append(f"Files are under {facts.trace.root}")
     lines += [f"{ASKED}{clip(said.text, 200)}" for said in reversed(asked[1:-1])]
     return lines
 
 
-def _completed_work(story: ThreadFacts) -> list[str]:
-    lines = [f"Opened {address}" for address, _ in reversed(story.pulls)]
-    lines += [f"Committed {commit.sha}: {clip(commit.subject, 160)}" for commit in reversed(story.commits)]
-    done = [item.subject for item in story.plan if item.status == "completed"]
-    outcomes = _told(story.outcomes)
+def _completed_work(facts: ThreadFacts) -> list[str]:
+    lines = [f"Opened {address}" for address, _ in reversed(facts.pulls)]
+    lines += [f"Committed {commit.sha}: {clip(commit.subject, 160)}" for commit in reversed(facts.commits)]
+    done = [item.subject for item in facts.plan if item.status == "completed"]
+    outcomes = _told(facts.outcomes)
     lines = _alternate(lines, outcomes, [f"Done: {clip(subject, 200)}" for subject in reversed(done)])
-    if story.edited:
-        lines.insert(min(2, len(lines)), f"Files edited: {', '.join(reversed(story.edited[-12:]))}")
+    if facts.edited:
+        lines.insert(min(2, len(lines)), f"Files edited: {', '.join(reversed(facts.edited[-12:]))}")
     return lines
 
 
-def _decisions(story: ThreadFacts) -> list[str]:
-    """Decisions with their why: what was found out and explained beside a decision stands beside it here too."""
+def _decisions(facts: ThreadFacts) -> list[str]:
+    """Return decisions with their reasons: findings of the same message stand beside the decision."""
     lines = [
-        f"Asked “{clip(answer.question, 160)}”, the user chose: {answer.answer}" for answer in reversed(story.answers)
+        f"Asked “{clip(answer.question, 160)}”, the user chose: {answer.answer}" for answer in reversed(facts.answers)
     ]
-    of_user = [f"{USER}{clip(mark.text, _LINE)}" for mark in reversed(story.decisions) if mark.by_user]
-    made = [mark for mark in story.decisions if not mark.by_user]
-    strong = {mark.seq for mark in (*made, *story.findings)}
-    told = [*made, *story.findings, *(mark for mark in story.remarks if mark.seq in strong)]
+    of_user = [f"{USER}{clip(mark.text, _LINE)}" for mark in reversed(facts.decisions) if mark.by_user]
+    made = [mark for mark in facts.decisions if not mark.by_user]
+    strong = {mark.seq for mark in (*made, *facts.findings)}
+    told = [*made, *facts.findings, *(mark for mark in facts.remarks if mark.seq in strong)]
     of_agent = _told(told)
-    remarks = _told(m for m in story.remarks if m.seq not in strong)
+    remarks = _told(m for m in facts.remarks if m.seq not in strong)
     return [*_alternate([*lines, *of_user], of_agent), *remarks]
 
 
-def _current_state(story: ThreadFacts) -> list[str]:
-    lines = [f"{DOING}{item.label(200)}" for item in story.plan if item.status == "in_progress"]
-    end = story.trace.steps[-1].seq if story.trace.steps else 0
+def _current_state(facts: ThreadFacts) -> list[str]:
+    lines = [f"{DOING}{item.label(200)}" for item in facts.plan if item.status == "in_progress"]
+    end = facts.trace.steps[-1].seq if facts.trace.steps else 0
     lines += [
         f"{FAILING}{_CHECKS.get(run.purpose, 'command')}: {clip(run.description or run.command, 80)} — {run.error}"
-        for run in reversed(story.failing)
+        for run in reversed(facts.failing)
         if run.seq >= end - (_RECENT if run.purpose in _CHECKS else _JUST_NOW)
     ]
-    spoken = story.trace.said("assistant")
+    spoken = facts.trace.said("assistant")
     if spoken:
         last = sentences(spoken[-1].text)
         lines += [f"The agent last said: {clip(' '.join(last[:3]), _LINE)}"] if last else []
-    checks = {run.purpose.value: run for run in story.runs if run.purpose.value in {"tests", "build", "lint"}}
+    checks = {run.purpose.value: run for run in facts.runs if run.purpose.value in {"tests", "build", "lint"}}
     lines += [
         f"Last {name}: {'failed' if run.failed else 'passed'} ({clip(run.description or run.command, 80)})"
         for name, run in checks.items()
     ]
-    if story.edited:
-        lines.append(f"Edited last: {', '.join(reversed(story.edited[-4:]))}")
+    if facts.edited:
+        lines.append(f"Edited last: {', '.join(reversed(facts.edited[-4:]))}")
     return lines
 
 
-def _open_threads(story: ThreadFacts) -> list[str]:
-    lines = [f"{TO_DO}{item.label(200)}" for item in story.plan if item.status == "pending"]
-    question = last_question(story)
+def _open_threads(facts: ThreadFacts) -> list[str]:
+    lines = [f"{TO_DO}{item.label(200)}" for item in facts.plan if item.status == "pending"]
+    question = last_question(facts)
     if question:
         lines.insert(0, f"{UNANSWERED}{clip(question, 240)}")
-    spoken = max((said.seq for said in story.requests), default=0)
-    lines += _told(mark for mark in story.nexts if mark.seq > spoken or not cue_phrases.is_imminent(mark.text))
+    spoken = max((said.seq for said in facts.requests), default=0)
+    lines += _told(mark for mark in facts.nexts if mark.seq > spoken or not cue_phrases.is_imminent(mark.text))
     return lines
 
 
-def _corrections(story: ThreadFacts) -> list[str]:
-    by_user = [f"{USER}{clip(mark.text, _LINE)}" for mark in reversed(story.corrections)]
+def _corrections(facts: ThreadFacts) -> list[str]:
+    by_user = [f"{USER}{clip(mark.text, _LINE)}" for mark in reversed(facts.corrections)]
     fixed = [
         f"{fix.failed.purpose.value.capitalize()} failed ({fix.failed.error}); "
         f"{'mended: ' + clip(fix.why, 200) if fix.why else 'mended in ' + ', '.join(fix.files[:3])}"
-        for fix in reversed(story.fixes)
+        for fix in reversed(facts.fixes)
         if fix.failed.error
     ]
-    failures = _told(story.failures)
+    failures = _told(facts.failures)
     return _alternate(by_user, failures, fixed)
 
 
-def tone_lines(story: ThreadFacts) -> list[str]:
-    """How the person talks, for the agent to match: at most four short lines."""
-    said = [request.text for request in story.requests]
+def tone_lines(facts: ThreadFacts) -> list[str]:
+    """Return at most four short lines on how the person writes, for the agent to match."""
+    said = [request.text for request in facts.requests]
     if not said:
         return []
     lengths = sorted(len(text.split()) for text in said)
@@ -152,13 +152,13 @@ def tone_lines(story: ThreadFacts) -> list[str]:
         lines.append("Many are questions: explains and discusses before building.")
     if sum(_IMPATIENT.search(text) is not None for text in said[-5:]) >= 2:
         lines.append("Lately impatient: the same thing had to be said more than once.")
-    if story.corrections and 4 * len(story.corrections) >= len(said):
+    if facts.corrections and 4 * len(facts.corrections) >= len(said):
         lines.append("Corrects often; checks what is claimed.")
     return lines
 
 
 def _told(marks: Iterable[KeySentence]) -> list[str]:
-    """Newest message first, those that name things before those that do not; each in its own order.
+    """Return key sentences as lines, newest message first, specific ones before unspecific ones.
 
     Sentences that stood side by side stay on one line, as they explain each other.
     """
@@ -185,7 +185,7 @@ def _joined(said: Sequence[KeySentence]) -> list[str]:
 
 
 def _alternate(*lists: Sequence[str]) -> list[str]:
-    """Some of each list in turn, three at a time, so that neighbours stay together."""
+    """Interleave lists, three lines of each at a time, so that neighbouring lines stay together."""
     found: list[str] = []
     for start in range(0, max((len(one) for one in lists), default=0), _TOGETHER):
         for one in lists:
@@ -194,15 +194,15 @@ def _alternate(*lists: Sequence[str]) -> list[str]:
 
 
 def merge_previous(
-    found: Mapping[Section, Sequence[str]], previous: Summary, story: ThreadFacts
+    found: Mapping[Section, Sequence[str]], previous: Summary, facts: ThreadFacts
 ) -> dict[Section, list[str]]:
-    """The sections of `found` with what of `previous` is still true: nothing is told a second time in other words.
+    """Merge the new sections with the lines of `previous` that still hold, without repetitions.
 
-    What was open stays in front until `story` closes it. Decisions, corrections and completed work follow the new
+    What was open stays in front until `facts` closes it. Decisions, corrections and completed work follow the new
     lines. Of the state only what nothing contradicts is left: a check that failed and did not pass since.
     """
     before = {section: list(previous.sections.get(section, ())) for section in Section}
-    still_open = _still_open(before, story)
+    still_open = _still_open(before, facts)
     finished = [line for line in _open(before) if line not in still_open and line.startswith(TO_DO)]
     return {
         Section.TASK_CONTEXT: _task(found[Section.TASK_CONTEXT], before[Section.TASK_CONTEXT]),
@@ -212,7 +212,7 @@ def merge_previous(
             *before[Section.COMPLETED_WORK],
         ],
         Section.DECISIONS: [*found[Section.DECISIONS], *before[Section.DECISIONS]],
-        Section.CURRENT_STATE: [*found[Section.CURRENT_STATE], *_still_failing(before[Section.CURRENT_STATE], story)],
+        Section.CURRENT_STATE: [*found[Section.CURRENT_STATE], *_still_failing(before[Section.CURRENT_STATE], facts)],
         Section.OPEN_THREADS: [*still_open, *found[Section.OPEN_THREADS]],
         Section.CORRECTIONS: [*found[Section.CORRECTIONS], *before[Section.CORRECTIONS]],
         Section.TONE: list(found[Section.TONE] or before[Section.TONE]),
@@ -220,7 +220,7 @@ def merge_previous(
 
 
 def _task(found: Sequence[str], before: Sequence[str]) -> list[str]:
-    """The new request first, then how the thread began; what was asked in between follows, newest first."""
+    """Return the task section: the new request, how the thread began, then earlier requests, newest first."""
     if not found or not before:
         return list(found or before)
     began = next((line for line in before if line.startswith(BEGAN)), "")
@@ -234,26 +234,26 @@ def _task(found: Sequence[str], before: Sequence[str]) -> list[str]:
 
 
 def _open(before: Mapping[Section, Sequence[str]]) -> list[str]:
-    """What was in progress counts as left to do, until the agent says otherwise."""
+    """Return open threads; an item that was in progress counts as still to do."""
     doing = [line for line in before[Section.CURRENT_STATE] if line.startswith(DOING)]
     return [*(f"{TO_DO}{line.removeprefix(DOING)}" for line in doing), *before[Section.OPEN_THREADS]]
 
 
-def _still_open(before: Mapping[Section, Sequence[str]], story: ThreadFacts) -> list[str]:
-    ended = " ".join(mark.text for mark in story.outcomes).lower()
-    listed = [item.label(_LONGEST) for item in story.plan]
+def _still_open(before: Mapping[Section, Sequence[str]], facts: ThreadFacts) -> list[str]:
+    ended = " ".join(mark.text for mark in facts.outcomes).lower()
+    listed = [item.label(_LONGEST) for item in facts.plan]
     kept = []
     for line in _open(before):
         subject = line.removeprefix(TO_DO).rstrip("…")
-        answered = line.startswith(UNANSWERED) and story.requests
+        answered = line.startswith(UNANSWERED) and facts.requests
         told = len(subject.split()) > _FEW and subject.lower() in ended
         settled = told or any(label.startswith(subject) for label in listed)
-        if not (answered or settled or any(subject.endswith(mark) for mark in story.closed)):
+        if not (answered or settled or any(subject.endswith(mark) for mark in facts.closed)):
             kept.append(line)
     return kept
 
 
-def _still_failing(before: Sequence[str], story: ThreadFacts) -> list[str]:
-    """Checks that failed, where no later one of their kind was run."""
-    run = {each.purpose.value for each in story.runs}
+def _still_failing(before: Sequence[str], facts: ThreadFacts) -> list[str]:
+    """Return earlier failing checks that no later run of the same kind replaced."""
+    run = {each.purpose.value for each in facts.runs}
     return [line for line in before if (found := _FAILING.match(line)) is not None and found["purpose"] not in run]

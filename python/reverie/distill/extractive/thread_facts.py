@@ -1,4 +1,4 @@
-"""What a thread tells, gathered once: requests, decisions, corrections, findings, failures mended, files and ends."""
+"""The facts of a thread, gathered in one pass: requests, decisions, corrections, findings, fixes and files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _OF_REPORTS = {"outcomes": "findings", "failures": "findings", "nexts": "remarks
 
 @dataclass(frozen=True, slots=True)
 class KeySentence:
-    """One telling sentence and where it stands."""
+    """One informative sentence and its position in the thread."""
 
     text: str
     seq: int
@@ -68,7 +68,7 @@ class KeySentence:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
-    """A question that the agent put to the person, and what was chosen."""
+    """A question that the agent asked through a tool, and the person's choice."""
 
     question: str
     answer: str
@@ -78,7 +78,7 @@ class AnsweredQuestion:
 
 @dataclass(frozen=True, slots=True)
 class FixedFailure:
-    """A command that failed and later passed, and the files edited in between."""
+    """A command that failed and later passed, with the files edited in between."""
 
     failed: Run
     passed: Run
@@ -88,7 +88,7 @@ class FixedFailure:
 
 @dataclass(frozen=True, slots=True)
 class ThreadFacts:
-    """Everything is oldest first."""
+    """All facts of a thread; every list is ordered oldest first."""
 
     trace: Trace
     requests: tuple[Utterance, ...]
@@ -113,7 +113,7 @@ class ThreadFacts:
 
 
 def gather_facts(trace: Trace, proposed: str = "") -> ThreadFacts:
-    """The story of `trace`. Linear in its size. `proposed` is what a yes at its very beginning agrees to."""
+    """Return the facts of `trace` in linear time; `proposed` is what an initial "yes" agrees to."""
     trace = replace(trace, steps=tuple(_answering(trace.steps, proposed)))
     runs = commands.command_runs(trace.calls)
     marks = _marks(trace, proposed)
@@ -136,12 +136,12 @@ def gather_facts(trace: Trace, proposed: str = "") -> ThreadFacts:
 
 
 def substantial_requests(requests: Iterable[Utterance]) -> list[Utterance]:
-    """Those that ask for something: no bare yes, and no answer of a word or two to what the agent asked."""
+    """Return requests that ask for something, without bare approvals and one-word answers."""
     return [said for said in requests if not said.answers and not cue_phrases.is_acknowledgement(said.text)]
 
 
 def _answering(steps: Iterable[Step], proposed: str) -> Iterator[Step]:
-    """The steps, where the person's briefest words know what they answer: in any language, by where they stand."""
+    """Return the steps with the person's briefest messages linked to the question or proposal they answer."""
     for step in steps:
         if isinstance(step, Utterance) and step.role == "assistant":
             proposed = proposal_in(step.text)
@@ -156,7 +156,7 @@ def _is_answer(text: str) -> bool:
 
 
 def _paths(trace: Trace, tools: frozenset[str]) -> tuple[str, ...]:
-    """Files by their last use, newest last."""
+    """Return the paths used by some tools, ordered by last use, newest last."""
     found: dict[str, None] = {}
     for call in trace.calls:
         if call.tool in tools and call.path and not call.failed:
@@ -188,7 +188,7 @@ def _marks(trace: Trace, proposed: str) -> dict[str, list[KeySentence]]:
 
 
 def _writings(call: ToolCall) -> Iterator[str]:
-    """Prose that stands in calls: plans, the messages of commits and pull requests, reports of subagents."""
+    """Return prose from tool calls: plans, commit and pull request messages, reports of subagents."""
     match call.tool:
         case "ExitPlanMode":
             yield call.word("plan")
@@ -203,7 +203,7 @@ def _writings(call: ToolCall) -> Iterator[str]:
 
 
 def proposal_in(text: str) -> str:
-    """What a yes to `text` agrees to: its last sentence, and the one before where the last only asks for the yes.
+    """Return the proposal a "yes" to `text` accepts: its last sentence, and the one before if needed.
 
     Empty where nothing is asked or offered.
     """
@@ -237,7 +237,7 @@ def _mark_user(said: Utterance, kinds: dict[str, list[KeySentence]], proposed: s
 
 
 def _mark_agent(said: Utterance, kinds: dict[str, list[KeySentence]], told: Mapping[str, str] = _AS_IT_IS) -> None:
-    """Every telling sentence under what it tells, or under what `told` has for that."""
+    """Sort every informative sentence of the agent into decisions, findings, failures, outcomes and next steps."""
     place = 1 + max((found[-1].place for found in kinds.values() if found), default=0)
     for sentence in sentences(said.text):
         place += 1
@@ -274,7 +274,7 @@ def _questions(call: ToolCall) -> list[str]:
 
 
 def _mended(runs: Sequence[Run], trace: Trace, findings: Sequence[KeySentence]) -> tuple[list[FixedFailure], list[Run]]:
-    """Failures that a later run of the same purpose passed, and those that nothing passed since."""
+    """Split failures into those a later run of the same purpose passed, and those still failing."""
     fixes: list[FixedFailure] = []
     open_runs: dict[tuple[Purpose, str], Run] = {}
     for run in runs:
@@ -292,7 +292,7 @@ def _mended(runs: Sequence[Run], trace: Trace, findings: Sequence[KeySentence]) 
 
 
 def _subject(run: Run) -> str:
-    """What tells two runs of one purpose apart: for tests, builds and linters nothing, else the program."""
+    """Return the key by which runs are compared: the purpose for checks, else the program."""
     if run.purpose is not commands.Purpose.OTHER:
         return ""
     words = run.command.split()

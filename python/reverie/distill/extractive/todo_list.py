@@ -1,4 +1,4 @@
-"""The agent's own list of what to do, followed through the tools that keep it."""
+"""The agent's to-do list, followed through the tool calls that maintain it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TASK_ID = re.compile(r"[Tt]ask #?(\d+)")
 
 @dataclass(slots=True)
 class TodoItem:
-    """One entry of the list. `status` is pending, in_progress, completed or deleted."""
+    """One entry of the to-do list; `status` is pending, in_progress, completed or deleted."""
 
     subject: str
     status: str
@@ -30,13 +30,13 @@ class TodoItem:
     task: str = ""  # the number that later updates call it by
 
     def label(self, length: int) -> str:
-        """The subject in `length` characters, and the number by which a later stretch of the thread may close it."""
+        """Return the subject clipped to `length`, plus the task number by which later calls refer to it."""
         return clip(self.subject, length) + (_mark(self.task) if self.task else "")
 
 
 @dataclass(slots=True)
 class TodoList:
-    """The list as it grows: what earlier lists finished, the list as it was last written, and tasks by their number.
+    """The to-do list so far: finished items of earlier lists, the current list, and numbered tasks.
 
     `ended` are the numbers of tasks that were finished or given up here and made before.
     """
@@ -47,7 +47,7 @@ class TodoList:
     ended: set[str] = field(default_factory=set)
 
     def follow(self, calls: Iterable[ToolCall]) -> TodoList:
-        """Takes in the calls that came next; the plan itself, for the next word about it."""
+        """Apply the tool calls that came next; returns self."""
         for call in calls:
             match call.tool:
                 case "TodoWrite":
@@ -63,14 +63,14 @@ class TodoList:
         return self
 
     def items(self) -> list[TodoItem]:
-        """The list as it stands at the end, in its own order, finished entries of earlier lists first."""
+        """Return the current items in order, finished items of earlier lists first."""
         listed = {item.subject for item in self.current}
         earlier = [item for item in self.finished.values() if item.subject not in listed]
         everything = [*earlier, *self.current, *self.tasks.values()]
         return [item for item in everything if item.subject and item.status != "deleted"]
 
     def closed(self) -> frozenset[str]:
-        """How the labels end of entries that an earlier stretch of the thread made and this one finished or gave up."""
+        """Return the label suffixes of older tasks that these calls completed or deleted."""
         return frozenset(map(_mark, self.ended))
 
     def _write(self, call: ToolCall) -> None:
@@ -89,12 +89,12 @@ class TodoList:
 
 
 def todo_items(calls: Iterable[ToolCall]) -> list[TodoItem]:
-    """The list that these calls keep, as it stands at their end."""
+    """Return the to-do list that these calls leave behind."""
     return TodoList().follow(calls).items()
 
 
 def closed_labels(calls: Iterable[ToolCall]) -> frozenset[str]:
-    """How the labels end of entries that an earlier stretch of the thread made and these calls finished or gave up."""
+    """Return the label suffixes of older tasks that these calls completed or deleted."""
     return TodoList().follow(calls).closed()
 
 
@@ -112,7 +112,7 @@ def _written(call: ToolCall) -> list[TodoItem]:
 
 
 def _dated(fresh: list[TodoItem], before: list[TodoItem]) -> list[TodoItem]:
-    """An entry that did not change keeps the place in the thread where it last did."""
+    """Keep the entry number of items that did not change since the last list."""
     known = {(item.subject, item.status): item.seq for item in before}
     for item in fresh:
         item.seq = known.get((item.subject, item.status), item.seq)

@@ -1,4 +1,4 @@
-"""The messages of a thread as the steps that they are made of: what was said, what was run, and how that went."""
+"""The messages of a thread as steps: utterances, tool calls with results, and interruptions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ READS: Final = frozenset({"Read", "NotebookRead"})
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """Words of the person or of the agent. `text` is what was said, without what a client wrapped around it.
+    """Text of the person or the agent, without the markup that a client adds.
 
     `answers` is what the agent had asked or proposed, where the person answers it with a word or two.
     """
@@ -64,7 +64,7 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """The person stopped the agent here."""
+    """A point where the person stopped the agent."""
 
     seq: int
     at: str | None
@@ -72,7 +72,7 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One tool call with its result; `result` is empty and `answered` false where the thread ends before it."""
+    """One tool call with its result; `answered` is false and `result` empty if the thread ends before it."""
 
     tool: str
     input: dict[str, Any]
@@ -84,13 +84,13 @@ class ToolCall:
     result_seq: int = 0
 
     def word(self, key: str) -> str:
-        """The input named `key` where it is text, else the empty string."""
+        """Return the input field `key` if it is text, else the empty string."""
         value = self.input.get(key)
         return value if isinstance(value, str) else ""
 
     @property
     def path(self) -> str:
-        """The file that the call is about, as the agent wrote it; empty where it is about none."""
+        """Return the path of the file the call is about, or the empty string."""
         return self.word("file_path") or self.word("notebook_path")
 
 
@@ -99,7 +99,7 @@ Step: TypeAlias = Utterance | ToolCall | Interrupted
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The steps of a thread, oldest first, and the folder that its files have in common."""
+    """The steps of a thread, oldest first, with the common root folder of its files."""
 
     steps: tuple[Step, ...]
     root: str = ""
@@ -107,18 +107,18 @@ class Trace:
     calls: tuple[ToolCall, ...] = field(default=(), repr=False)
 
     def relative(self, path: str) -> str:
-        """`path` as a person of the project would write it."""
+        """Return `path` relative to the project's root if it is below it."""
         if self.root and path.startswith(self.root + "/"):
             return path[len(self.root) + 1 :]
         return path
 
     def said(self, role: str) -> list[Utterance]:
-        """Everything that `role` said, oldest first."""
+        """Return everything that `role` said, oldest first."""
         return [step for step in self.steps if isinstance(step, Utterance) and step.role == role]
 
 
 def read_trace(messages: Sequence[Message]) -> Trace:
-    """The trace of `messages`; what the person took back is left out. Linear in the size of the messages."""
+    """Return the trace of `messages` without rewound ones. Linear in their size."""
     live = [message for message in messages if not message.rewound]
     results = _results(live)
     steps: list[Step] = []
@@ -130,7 +130,7 @@ def read_trace(messages: Sequence[Message]) -> Trace:
 
 
 def user_speech(text: str) -> str:
-    """What a person said in a user message: wrappings of the client removed, a slash command written as typed."""
+    """Return what a person typed in a user message: client markup removed, slash commands restored."""
     if "<" in text:
         text = _HIDDEN.sub("", text)
         text = _COMMAND.sub(_as_typed, text)
@@ -139,7 +139,7 @@ def user_speech(text: str) -> str:
 
 
 def text_of(content: Any) -> str:
-    """The text of a message's or tool result's content, blocks joined by newlines, other kinds of block left out."""
+    """Return the text of message or tool result content, text blocks joined by newlines."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
@@ -219,13 +219,13 @@ def _call(message: Message, block: dict[str, Any], answer: tuple[dict[str, Any],
 
 
 def folder_counts(calls: Iterable[ToolCall]) -> Counter[str]:
-    """The folders of the files that calls are about, each as often as it was; notes of the client are left out."""
+    """Return the folders of the files that calls refer to, with the number of references."""
     paths = (call.path for call in calls)
     return Counter(path.rpartition("/")[0] for path in paths if path.startswith("/") and not _ELSEWHERE.search(path))
 
 
 def project_root(folders: Mapping[str, int]) -> str:
-    """The folder of the project: the deepest one that holds nearly all files touched."""
+    """Return the deepest folder that holds nearly all files used."""
     root = ""
     total = sum(folders.values())
     while total:

@@ -1,4 +1,4 @@
-"""Tier 1: the working state, read from the plan, the requests, the files, the commands and how they ended."""
+"""The working state (tier 1), computed from to-do list, requests, files, commands and outcomes."""
 
 from __future__ import annotations
 
@@ -37,40 +37,40 @@ _BLOCKER_LASTS = 80
 _STILL_DOING = 60
 
 
-def working_state(story: ThreadFacts, previous: WorkingState | None = None) -> WorkingState:
-    """The state at the end of `story`, within 500 tokens. What `previous` held and nothing replaced is kept.
+def working_state(facts: ThreadFacts, previous: WorkingState | None = None) -> WorkingState:
+    """Return the state at the end of a thread within 500 tokens; unreplaced items of `previous` are kept.
 
     Every item comes with the entry that says so; one that nothing mentioned for long ages out.
     """
     before = previous or WorkingState()
-    if not story.trace.steps:
+    if not facts.trace.steps:
         return before
-    end = story.trace.steps[-1].seq
+    end = facts.trace.steps[-1].seq
     lists = {
-        "task_chain": _newest([*state_items(before, "task_chain"), *_chain(story.requests)], _MAX_CHAIN),
+        "task_chain": _newest([*state_items(before, "task_chain"), *_chain(facts.requests)], _MAX_CHAIN),
         "completed_steps": _newest(
-            _lasting([*state_items(before, "completed_steps"), *_completed(story)], end - _STEP_LASTS), _MAX_STEPS
+            _lasting([*state_items(before, "completed_steps"), *_completed(facts)], end - _STEP_LASTS), _MAX_STEPS
         ),
-        "next_steps": _next_steps(story, before)[:_MAX_STEPS],
+        "next_steps": _next_steps(facts, before)[:_MAX_STEPS],
         "open_files": _newest(
-            _lasting([*state_items(before, "open_files"), *_open_files(story)], end - _FILE_LASTS), _MAX_FILES
+            _lasting([*state_items(before, "open_files"), *_open_files(facts)], end - _FILE_LASTS), _MAX_FILES
         ),
         "recent_decisions": _newest(
-            _lasting([*state_items(before, "recent_decisions"), *_decisions(story)], end - _STEP_LASTS), _MAX_STEPS
+            _lasting([*state_items(before, "recent_decisions"), *_decisions(facts)], end - _STEP_LASTS), _MAX_STEPS
         ),
-        "blockers": _newest(_lasting([*_still_blocking(story, before), *_blockers(story)], end - _BLOCKER_LASTS), 3),
+        "blockers": _newest(_lasting([*_still_blocking(facts, before), *_blockers(facts)], end - _BLOCKER_LASTS), 3),
     }
-    task, since = _current_task(story, before)
+    task, since = _current_task(facts, before)
     state = WorkingState(
         current_task=task,
-        updated_at=story.trace.last_at or before.updated_at,
+        updated_at=facts.trace.last_at or before.updated_at,
         sources=StateSources(current_task=since),
     )
     return trim_to_tokens(with_items(state, **lists))
 
 
 def current_request(requests: Sequence[Utterance]) -> str:
-    """What the person last asked for; a later remark, correction or question is shown behind it."""
+    """Return what the person last asked for, followed by a later remark, correction or question."""
     asked = substantial_requests(requests)
     if not asked:
         return ""
@@ -81,10 +81,10 @@ def current_request(requests: Sequence[Utterance]) -> str:
     return f"{_essence(opener.text, _TASK - len(last))}{_THEN}{last}"
 
 
-def last_question(story: ThreadFacts) -> str:
-    """The question with which the agent ended its last words, where the person has not answered yet."""
-    last = story.trace.steps[-1] if story.trace.steps else None
-    spoken = story.trace.said("assistant")
+def last_question(facts: ThreadFacts) -> str:
+    """Return the question that ends the agent's last message if the person has not answered it."""
+    last = facts.trace.steps[-1] if facts.trace.steps else None
+    spoken = facts.trace.said("assistant")
     if not spoken or last is not spoken[-1]:
         return ""
     found = sentences(spoken[-1].text)
@@ -92,7 +92,7 @@ def last_question(story: ThreadFacts) -> str:
 
 
 def _essence(text: str, length: int) -> str:
-    """The beginning of a request: as many whole sentences as fit in `length`, the first one always."""
+    """Return the beginning of a request: as many whole sentences as fit in `length`, at least one."""
     found = sentences(text) or [text]
     kept = found[0]
     for sentence in found[1:]:
@@ -102,10 +102,10 @@ def _essence(text: str, length: int) -> str:
     return clip(kept, max(length, 40))
 
 
-def _current_task(story: ThreadFacts, before: WorkingState) -> tuple[str, int]:
-    """What is being done, and the entry that says so last."""
-    request, since = _asked(story.requests, before)
-    doing = [item for item in story.plan if item.status == "in_progress"]
+def _current_task(facts: ThreadFacts, before: WorkingState) -> tuple[str, int]:
+    """Return the current task and the number of its source entry."""
+    request, since = _asked(facts.requests, before)
+    doing = [item for item in facts.plan if item.status == "in_progress"]
     if not doing:
         return (request, since) if request else (before.current_task, before.sources.current_task)
     held = request or _known(before)
@@ -114,7 +114,7 @@ def _current_task(story: ThreadFacts, before: WorkingState) -> tuple[str, int]:
 
 
 def _asked(requests: Sequence[Utterance], before: WorkingState) -> tuple[str, int]:
-    """The request in force; where nobody opened a task since `before`, its task goes on."""
+    """Return the current request; the task of `before` continues if no new task was opened."""
     asked = substantial_requests(requests)
     if not asked:
         return "", 0
@@ -127,7 +127,7 @@ def _asked(requests: Sequence[Utterance], before: WorkingState) -> tuple[str, in
 
 
 def _known(before: WorkingState) -> str:
-    """The task of `before` as it was asked for, without what came after and what was being done."""
+    """Strip progress suffixes from the previous task."""
     return before.current_task.partition(_THEN)[0].partition(" (now: ")[0]
 
 
@@ -135,39 +135,39 @@ def _chain(requests: Iterable[Utterance]) -> list[StateItem]:
     return [(clip(first_sentence(said.text), _ITEM), said.seq) for said in substantial_requests(requests)]
 
 
-def _completed(story: ThreadFacts) -> list[StateItem]:
-    """Finished entries of the plan, commits and passing checks, in the order in which they happened."""
-    done = [(clip(item.subject, _ITEM), item.seq) for item in story.plan if item.status == "completed"]
-    done += [(clip(f"committed {commit.sha} {commit.subject}", _ITEM), commit.seq) for commit in story.commits]
-    done += [(f"opened {address}", seq) for address, seq in story.pulls]
-    checks = {run.purpose.value: run for run in story.runs if run.purpose.value in {"tests", "build", "lint"}}
+def _completed(facts: ThreadFacts) -> list[StateItem]:
+    """Return finished to-do items, commits and passing checks in order of time."""
+    done = [(clip(item.subject, _ITEM), item.seq) for item in facts.plan if item.status == "completed"]
+    done += [(clip(f"committed {commit.sha} {commit.subject}", _ITEM), commit.seq) for commit in facts.commits]
+    done += [(f"opened {address}", seq) for address, seq in facts.pulls]
+    checks = {run.purpose.value: run for run in facts.runs if run.purpose.value in {"tests", "build", "lint"}}
     done += [
         (f"{name} passed ({clip(run.description or run.command, 60)})", run.seq)
         for name, run in checks.items()
         if not run.failed
     ]
     if len(done) < 3:
-        done += [(clip(mark.text, _ITEM), mark.seq) for mark in story.outcomes[-3:]]
+        done += [(clip(mark.text, _ITEM), mark.seq) for mark in facts.outcomes[-3:]]
     return _in_order(done)
 
 
-def _next_steps(story: ThreadFacts, before: WorkingState) -> list[StateItem]:
-    """What is being done, what is planned, what the agent waits for; else what was said to come next."""
-    end = story.trace.steps[-1].seq
-    waiting = [(item.label(_ITEM), item.seq) for item in story.plan if item.status == "in_progress"]
-    waiting += [(item.label(_ITEM), item.seq) for item in story.plan if item.status == "pending"]
-    question = last_question(story)
+def _next_steps(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
+    """Return steps in progress, planned steps and pending questions, else the announced next steps."""
+    end = facts.trace.steps[-1].seq
+    waiting = [(item.label(_ITEM), item.seq) for item in facts.plan if item.status == "in_progress"]
+    waiting += [(item.label(_ITEM), item.seq) for item in facts.plan if item.status == "pending"]
+    question = last_question(facts)
     if question:
         waiting.append((f"{_ASKS}{clip(question, _ITEM)}", end))
-    doing = _about_to(story)
-    if doing and not any(item.status == "in_progress" for item in story.plan):
+    doing = _about_to(facts)
+    if doing and not any(item.status == "in_progress" for item in facts.plan):
         waiting.insert(0, (doing, end))
     if not waiting:
-        recent = [mark for mark in story.nexts if mark.seq >= end - 60]
+        recent = [mark for mark in facts.nexts if mark.seq >= end - 60]
         waiting = [(clip(mark.text, _ITEM), mark.seq) for mark in recent[-2:]]
-    done = {item.label(_ITEM) for item in story.plan if item.status == "completed"}
-    closed = tuple(story.closed)
-    answered = bool(story.requests)
+    done = {item.label(_ITEM) for item in facts.plan if item.status == "completed"}
+    closed = tuple(facts.closed)
+    answered = bool(facts.requests)
     waiting += [
         (step, seq)
         for step, seq in _lasting(state_items(before, "next_steps"), end - _NEXT_LASTS)
@@ -179,10 +179,10 @@ def _next_steps(story: ThreadFacts, before: WorkingState) -> list[StateItem]:
     return list(kept.items())
 
 
-def _about_to(story: ThreadFacts) -> str:
-    """What the agent last said it was going to do, where nobody spoke since: it may take many calls."""
-    last = next((step for step in reversed(story.trace.steps) if isinstance(step, Utterance)), None)
-    if last is None or last.role != "assistant" or last.seq < story.trace.steps[-1].seq - _STILL_DOING:
+def _about_to(facts: ThreadFacts) -> str:
+    """Return what the agent last announced to do, if it may still be doing it."""
+    last = next((step for step in reversed(facts.trace.steps) if isinstance(step, Utterance)), None)
+    if last is None or last.role != "assistant" or last.seq < facts.trace.steps[-1].seq - _STILL_DOING:
         return ""
     said = sentences(last.text)
     doing = cue_phrases.stated_intent(said[-1]) if said else ""
@@ -193,33 +193,33 @@ def _about_to(story: ThreadFacts) -> str:
     return clip(doing, _ITEM)
 
 
-def _open_files(story: ThreadFacts) -> list[StateItem]:
-    """Files read lately, then files edited lately: what was edited is the last to age out."""
-    used = {story.trace.relative(call.path): call.seq for call in story.trace.calls if call.path and not call.failed}
-    read = [path for path in story.touched[-_MAX_FILES:] if path not in story.edited]
-    return [(path, used.get(path, 0)) for path in (*read[-2:], *story.edited[-_MAX_FILES:])]
+def _open_files(facts: ThreadFacts) -> list[StateItem]:
+    """Return files read lately, then files edited lately (edited files age out last)."""
+    used = {facts.trace.relative(call.path): call.seq for call in facts.trace.calls if call.path and not call.failed}
+    read = [path for path in facts.touched[-_MAX_FILES:] if path not in facts.edited]
+    return [(path, used.get(path, 0)) for path in (*read[-2:], *facts.edited[-_MAX_FILES:])]
 
 
-def _decisions(story: ThreadFacts) -> list[StateItem]:
-    made = [(clip(mark.text, _ITEM + 40), mark.seq) for mark in story.decisions[-12:] if mark.by_user]
-    made += [(clip(f"{answer.question} → {answer.answer}", _ITEM + 40), answer.seq) for answer in story.answers[-6:]]
+def _decisions(facts: ThreadFacts) -> list[StateItem]:
+    made = [(clip(mark.text, _ITEM + 40), mark.seq) for mark in facts.decisions[-12:] if mark.by_user]
+    made += [(clip(f"{answer.question} → {answer.answer}", _ITEM + 40), answer.seq) for answer in facts.answers[-6:]]
     if len(made) < 3:
-        own = [mark for mark in story.decisions if not mark.by_user and cue_phrases.is_settled(mark.text)]
+        own = [mark for mark in facts.decisions if not mark.by_user and cue_phrases.is_settled(mark.text)]
         made += [(clip(mark.text, _ITEM + 40), mark.seq) for mark in own[-3:]]
     return _in_order(made)
 
 
-def _blockers(story: ThreadFacts) -> list[StateItem]:
+def _blockers(facts: ThreadFacts) -> list[StateItem]:
     return [
         (clip(f"{run.purpose.value}{_FAILS}{run.error or run.command}", _ITEM + 40), run.seq)
-        for run in story.failing
+        for run in facts.failing
         if run.purpose.value != "other"
     ]
 
 
-def _still_blocking(story: ThreadFacts, before: WorkingState) -> list[StateItem]:
-    """What was in the way before, but for checks that were run again since."""
-    again = {run.purpose.value for run in story.runs}
+def _still_blocking(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
+    """Return earlier blockers, without checks that were run again since."""
+    again = {run.purpose.value for run in facts.runs}
     return [(text, seq) for text, seq in state_items(before, "blockers") if text.partition(_FAILS)[0] not in again]
 
 
@@ -228,12 +228,12 @@ def _in_order(found: Iterable[StateItem]) -> list[StateItem]:
 
 
 def _lasting(found: Iterable[StateItem], since: int) -> list[StateItem]:
-    """Those that come from entry `since` or later, or from nobody knows where."""
+    """Return the items whose source entry is `since` or later, or unknown."""
     return [(text, seq) for text, seq in found if seq >= since or not seq]
 
 
 def _newest(found: Iterable[StateItem], limit: int) -> list[StateItem]:
-    """The last `limit` distinct items; one that comes again counts as new."""
+    """Return the last `limit` distinct items; a repeated item counts as new."""
     kept: dict[str, int] = {}
     for text, seq in found:
         kept.pop(text, None)
