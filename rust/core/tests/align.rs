@@ -13,7 +13,7 @@ fn run(old: &[&str], new: &[&str]) -> Alignment {
 }
 
 fn carried(old: &[&str], new: &[&str]) -> Vec<Option<usize>> {
-    run(old, new).carried
+    run(old, new).old_of_new
 }
 
 #[test]
@@ -22,9 +22,9 @@ fn an_unchanged_block_keeps_its_id_wherever_it_goes() {
         carried(&["- a\n", "- b\n", "- c\n"], &["- c\n", "- x\n", "- a\n", "- b\n"]),
         [Some(2), None, Some(0), Some(1)]
     );
-    assert_eq!(run(&["- a\n", "- b\n"], &["- b\n"]).gone, [0]);
-    assert_eq!(run(&[], &["- b\n"]).carried, [None]);
-    assert_eq!(run(&["- a\n"], &[]).gone, [0]);
+    assert_eq!(run(&["- a\n", "- b\n"], &["- b\n"]).deleted, [0]);
+    assert_eq!(run(&[], &["- b\n"]).old_of_new, [None]);
+    assert_eq!(run(&["- a\n"], &[]).deleted, [0]);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_block_that_is_split_lives_on_in_the_part_that_has_more_of_it() {
 #[test]
 fn what_has_nothing_in_common_is_new() {
     let found = run(&["- likes tea\n", "- x\n"], &["- 1234 5678\n", "- x\n"]);
-    assert_eq!((found.carried, found.gone), (vec![None, Some(1)], vec![0]));
+    assert_eq!((found.old_of_new, found.deleted), (vec![None, Some(1)], vec![0]));
 }
 
 #[test]
@@ -104,8 +104,8 @@ fn no_input_is_slow() {
 /// No id twice, every id once either carried on or gone, and the same again.
 fn check(old: &[&str], new: &[&str]) {
     let found = run(old, new);
-    assert_eq!(found.carried.len(), new.len());
-    let mut all: Vec<usize> = found.carried.iter().flatten().chain(&found.gone).copied().collect();
+    assert_eq!(found.old_of_new.len(), new.len());
+    let mut all: Vec<usize> = found.old_of_new.iter().flatten().chain(&found.deleted).copied().collect();
     all.sort_unstable();
     assert_eq!(all, (0..old.len()).collect::<Vec<_>>());
     assert_eq!(run(old, new), found);

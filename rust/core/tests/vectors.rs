@@ -84,7 +84,7 @@ fn documents_are_parsed_as_the_vectors_say() {
     for vector in vectors("blocks.jsonl") {
         let document = text(&vector, "document");
         let found = blocks::parse(document.as_bytes(), Sections::ByFields).expect("UTF-8");
-        let kinds: Vec<Value<'_>> = found.iter().map(|block| Value::Text(block.kind.word().into())).collect();
+        let kinds: Vec<Value<'_>> = found.iter().map(|block| Value::Text(block.kind.name().into())).collect();
         assert_eq!(Some(&Value::List(kinds)), field(&vector, "kinds"), "{document:?}");
     }
 }

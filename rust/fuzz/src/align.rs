@@ -16,15 +16,15 @@ pub fn every_id_is_used_once(data: &[u8]) {
     let olds: Vec<_> = old.iter().map(|text| OldBlock { id: "", text }).collect();
     let found = align(&olds, &new);
     assert_eq!(found, align(&olds, &new));
-    assert_eq!(found.carried.len(), new.len());
-    let mut all: Vec<usize> = found.carried.iter().flatten().chain(&found.gone).copied().collect();
+    assert_eq!(found.old_of_new.len(), new.len());
+    let mut all: Vec<usize> = found.old_of_new.iter().flatten().chain(&found.deleted).copied().collect();
     all.sort_unstable();
     assert!(all.into_iter().eq(0..old.len()));
     for text in &new {
         let count = |list: &[&[u8]]| list.iter().filter(|other| *other == text).count();
         let kept =
             |(at, index): (usize, &Option<usize>)| new[at] == *text && index.is_some_and(|index| old[index] == *text);
-        let pairs = found.carried.iter().enumerate().filter(|pair| kept(*pair)).count();
+        let pairs = found.old_of_new.iter().enumerate().filter(|pair| kept(*pair)).count();
         assert_eq!(pairs, count(&old).min(count(&new)));
     }
 }
@@ -33,5 +33,5 @@ pub fn every_id_is_used_once(data: &[u8]) {
 pub fn the_same_stays(data: &[u8]) {
     let (old, _) = lists(data);
     let olds: Vec<_> = old.iter().map(|text| OldBlock { id: "", text }).collect();
-    assert!(align(&olds, &old).carried.into_iter().eq((0..old.len()).map(Some)));
+    assert!(align(&olds, &old).old_of_new.into_iter().eq((0..old.len()).map(Some)));
 }

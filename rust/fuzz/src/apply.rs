@@ -1,6 +1,6 @@
 //! Laws of changes.
 
-use reverie_core::apply::{Applied, Change, Held, Place, apply_changes, apply_edits};
+use reverie_core::apply::{Applied, BlockId, Change, Place, apply_changes, apply_edits};
 use reverie_core::blocks::{Block, Kind, Sections, parse};
 
 use crate::blocks::document;
@@ -13,8 +13,8 @@ pub fn changes_stay_in_their_blocks(data: &[u8]) {
     let sections = [Sections::ByFields, Sections::Always, Sections::Never][data.len() % 3];
     let blocks = parse(text.as_bytes(), sections).unwrap_or_default();
     let ids: Vec<String> = (0..blocks.len()).map(|index| index.to_string()).collect();
-    let held: Vec<_> =
-        blocks.iter().zip(&ids).map(|(block, id)| Held { id, start: block.start, end: block.end }).collect();
+    let block_ids: Vec<_> =
+        blocks.iter().zip(&ids).map(|(block, id)| BlockId { id, start: block.start, end: block.end }).collect();
     let texts: Vec<String> = plan.chunks(4).map(document).collect();
     let mut touched = vec![false; blocks.len()];
     let mut changes = Vec::new();
@@ -33,7 +33,7 @@ pub fn changes_stay_in_their_blocks(data: &[u8]) {
             }
         }
     }
-    if let Ok(applied) = apply_changes(text.as_bytes(), sections, &held, &changes) {
+    if let Ok(applied) = apply_changes(text.as_bytes(), sections, &block_ids, &changes) {
         can_be_undone(&text, &applied);
         let kept: Vec<_> =
             blocks.iter().zip(&touched).filter(|(_, touched)| !**touched).map(|(block, _)| block).collect();

@@ -32,5 +32,5 @@ pub(crate) fn align<'py>(
     let size = olds.iter().map(|block| block.text.len()).chain(news.iter().map(|text| text.len())).sum();
     let found = unlocked(py, size, || align_checked(&olds, &news)).map_err(Refused::from)?;
     let id = |index: usize| old[index].0.clone();
-    Ok((found.carried.into_iter().map(|index| index.map(id)).collect(), found.gone.into_iter().map(id).collect()))
+    Ok((found.old_of_new.into_iter().map(|index| index.map(id)).collect(), found.deleted.into_iter().map(id).collect()))
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use pyo3::prelude::*;
-use reverie_core::apply::{self, Change, Edit, Held};
+use reverie_core::apply::{self, BlockId, Change, Edit};
 
 use crate::blocks::sections_of;
 use crate::error::Refused;
@@ -28,13 +28,13 @@ pub(crate) fn apply_changes(
     changes: Vec<(String, String, String)>,
     sections: Option<bool>,
 ) -> PyResult<AppliedTuple> {
-    let held: Vec<_> = blocks.iter().map(|(id, start, end)| Held { id, start: *start, end: *end }).collect();
+    let block_ids: Vec<_> = blocks.iter().map(|(id, start, end)| BlockId { id, start: *start, end: *end }).collect();
     let changes = changes
         .iter()
         .map(|(word, target, text)| Change::named(word, target, text))
         .collect::<Result<Vec<_>, _>>()
         .map_err(Refused::from)?;
-    let work = || apply::apply_changes(document, sections_of(sections), &held, &changes);
+    let work = || apply::apply_changes(document, sections_of(sections), &block_ids, &changes);
     let applied = unlocked(py, document.len(), work).map_err(Refused::from)?;
     Ok((tuples(applied.edits), Cow::Owned(applied.document.into_bytes()), tuples(applied.inverse)))
 }

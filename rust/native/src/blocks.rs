@@ -28,7 +28,7 @@ pub(crate) fn parse_blocks<'py>(
     let blocks = unlocked(py, data.len(), || blocks::parse(data, sections_of(sections))).map_err(Refused::from)?;
     let tuple = |block: Block| {
         let (tags, fields) = (PyTuple::new(py, block.tags)?, PyTuple::new(py, block.fields)?);
-        Ok((block.kind.word(), block.start, block.end, block.level, block.text, tags, fields))
+        Ok((block.kind.name(), block.start, block.end, block.level, block.text, tags, fields))
     };
     blocks.into_iter().map(tuple).collect()
 }

@@ -1,74 +1,75 @@
-//! Changes of blocks as the smallest edits of their document: whatever is not changed stays byte for byte.
+//! Changes of blocks (add, update, delete) as minimal text edits: what is not changed stays byte for byte.
 
-mod adding;
 mod document;
-mod draft;
-mod drafts;
 mod edit;
-mod render;
+mod formatting;
+mod plan;
+mod replacements;
 
 use std::collections::{HashMap, HashSet};
 
 use crate::blocks::Sections;
 use crate::error::{ChangeReason, Error};
-use document::{Document, Spot};
-use drafts::Drafts;
+use document::{BlockRange, Document};
+use plan::Plan;
 
 pub use edit::{Edit, apply_edits};
 
-/// A block of the document under its id, as bytes `start..end`; it may hold several blocks of [`crate::blocks::parse`].
+/// The id of a block at bytes `start..end`; it may span several blocks of [`crate::blocks::parse`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held<'t> {
-    /// Its identity, which is not in the text.
+pub struct BlockId<'t> {
+    /// The id, which is not in the text.
     pub id: &'t str,
-    /// Its first byte.
+    /// The first byte.
     pub start: usize,
-    /// The byte after its last.
+    /// The byte after the last.
     pub end: usize,
 }
 
-/// Where a new block goes.
+/// The position of an added block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place<'t> {
-    /// Behind the block of this id, or where it was if it is deleted.
+    /// After the block of this id, or where it was if it is deleted.
     After(&'t str),
-    /// Behind everything under the first heading that says this, up to the next heading.
+    /// At the end of the first section whose heading has this text, before the next heading.
     Under(&'t str),
-    /// Behind everything, before the empty lines at the end.
+    /// At the end of the document, before its trailing blank lines.
     End,
 }
 
-/// One change; its text is the markdown of one block. Line endings become those of the document, empty lines around the
-/// text are left out, and an item takes the mark and the indentation of the block that it replaces or follows.
+/// A change of a document; its text is the markdown of one block.
+///
+/// Line endings become those of the document, blank lines around the text are dropped, and a list item takes the marker
+/// and indentation of the block that it replaces or follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change<'t> {
-    /// A new block; those of one place stand in the order of the changes.
+    /// Add a block; several at one position keep the order of the changes.
     Add {
-        /// Where it goes.
+        /// Its position.
         place: Place<'t>,
-        /// What it says.
+        /// Its markdown.
         text: &'t str,
     },
-    /// Another text for a block.
+    /// Replace the text of a block.
     Update {
-        /// Which block.
+        /// The block's id.
         id: &'t str,
-        /// What it says now.
+        /// Its new markdown.
         text: &'t str,
     },
-    /// A block goes.
+    /// Delete a block.
     Delete {
-        /// Which block.
+        /// The block's id.
         id: &'t str,
     },
 }
 
 impl<'t> Change<'t> {
-    /// A change from its word (`add_after`, `add_under`, `add_end`, `update`, `delete`), the id or heading that it
-    /// names and its text.
+    /// Build a change from the name of its kind (`add_after`, `add_under`, `add_end`, `update`, `delete`), the id or
+    /// heading that it refers to, and its text.
     ///
     /// # Errors
-    /// There is no such word.
+    /// There is no such kind.
     pub fn named(word: &str, target: &'t str, text: &'t str) -> Result<Self, Error> {
         let add = |place| Self::Add { place, text };
         match word {
@@ -81,7 +82,7 @@ impl<'t> Change<'t> {
         }
     }
 
-    /// The id that must be there.
+    /// Return the id that must exist for this change.
     fn id(&self) -> Option<&'t str> {
         match self {
             Self::Add { place: Place::After(id), .. } | Self::Update { id, .. } | Self::Delete { id } => Some(id),
@@ -90,64 +91,64 @@ impl<'t> Change<'t> {
     }
 }
 
-/// What changes do to a document.
+/// The result of changes to a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
-    /// The edits of the document, in order and apart.
+    /// The edits of the document, ascending and without overlap.
     pub edits: Vec<Edit>,
-    /// The document after them.
+    /// The document after the edits.
     pub document: String,
-    /// The edits that [`apply_edits`] turns that document back with, byte for byte.
+    /// The edits that restore the old document byte for byte, for [`apply_edits`].
     pub inverse: Vec<Edit>,
 }
 
-/// Applies changes to a document whose `held` blocks have ids. Every byte outside the changed blocks stays as it is;
-/// where a deleted block parted two paragraphs, an empty line stays. Time is linear in the sizes of the document and
-/// the changes.
+/// Apply changes to a document whose blocks have the ids in `block_ids`.
 ///
-/// # Errors
-/// The document is not UTF-8, `held` does not fit it, or the changes cannot all be meant: see [`ChangeReason`]. All ids
-/// that are wrong for the same reason are named, and nothing is changed.
+/// Every byte outside the changed blocks stays as it is; where a deleted block separated two paragraphs, a blank line
+/// stays. Time is linear in the sizes of the document and the changes.
+///
+/// # Errors The document is not UTF-8, `block_ids` does not fit it, or the changes are invalid: see [`ChangeReason`].
+/// All ids that are wrong for the same reason are named, and nothing is changed.
 pub fn apply_changes(
     document: &[u8],
     sections: Sections,
-    held: &[Held<'_>],
+    block_ids: &[BlockId<'_>],
     changes: &[Change<'_>],
 ) -> Result<Applied, Error> {
     let document = Document::read(document, sections)?;
-    let spots = document.spots(held)?;
-    check(&document, &spots, changes)?;
-    let drafts = Drafts::of(&document, &spots, changes)?;
-    let edits = drafts.edits(&document);
-    let after = drafts.composed(&document);
-    drafts.check(&document, &after)?;
+    let ranges = document.ranges(block_ids)?;
+    validate(&document, &ranges, changes)?;
+    let plan = Plan::of(&document, &ranges, changes)?;
+    let edits = plan.edits(&document);
+    let after = plan.compose(&document);
+    plan.verify(&document, &after)?;
     Ok(Applied { inverse: edit::inverse(&edits), edits, document: after })
 }
 
-/// Whether every id and heading is there, and no block is changed twice.
-fn check(document: &Document<'_>, spots: &HashMap<&str, Spot>, changes: &[Change<'_>]) -> Result<(), Error> {
-    let mut seen = HashSet::new();
+/// Validate that every id and heading exists and that no block is changed twice.
+fn validate(document: &Document<'_>, ranges: &HashMap<&str, BlockRange>, changes: &[Change<'_>]) -> Result<(), Error> {
+    let mut ids_so_far = HashSet::new();
     let mut unknown = Vec::new();
-    let mut twice = Vec::new();
+    let mut changed_twice = Vec::new();
     let mut headings = Vec::new();
     for change in changes {
-        if let Some(id) = change.id().filter(|id| !spots.contains_key(id)) {
+        if let Some(id) = change.id().filter(|id| !ranges.contains_key(id)) {
             unknown.push(id);
         }
         match change {
-            Change::Update { id, .. } | Change::Delete { id } if !seen.insert(*id) => twice.push(*id),
+            Change::Update { id, .. } | Change::Delete { id } if !ids_so_far.insert(*id) => changed_twice.push(*id),
             Change::Add { place: Place::Under(text), .. } if document.heading(text).is_none() => headings.push(*text),
             _ => {}
         }
     }
-    refuse_any(ChangeReason::UnknownId, &unknown)?;
-    refuse_any(ChangeReason::ChangedTwice, &twice)?;
-    refuse_any(ChangeReason::UnknownHeading, &headings)
+    reject_if_any(ChangeReason::UnknownId, &unknown)?;
+    reject_if_any(ChangeReason::ChangedTwice, &changed_twice)?;
+    reject_if_any(ChangeReason::UnknownHeading, &headings)
 }
 
-/// A refusal that names each of these once, if there are any.
-fn refuse_any(reason: ChangeReason, names: &[&str]) -> Result<(), Error> {
-    let mut seen = HashSet::new();
-    let names: Vec<String> = names.iter().filter(|name| seen.insert(**name)).map(ToString::to_string).collect();
+/// Return an error that names each of these once, if there are any.
+fn reject_if_any(reason: ChangeReason, names: &[&str]) -> Result<(), Error> {
+    let mut unique = HashSet::new();
+    let names: Vec<String> = names.iter().filter(|name| unique.insert(**name)).map(ToString::to_string).collect();
     if names.is_empty() { Ok(()) } else { Err(Error::change(reason, names)) }
 }

@@ -1,25 +1,25 @@
-//! What a block says: its text without marks, its tags, its fields.
+//! The content of blocks: text without markers, tags, `Key: value` fields.
 
 use std::borrow::Cow;
 
 use crate::blocks::lines::Line;
 
-/// Longest tag in bytes; a longer word after `#` is text.
+/// Longest tag and field key in bytes; a longer word after `#` is plain text.
 const TAG_MAX: usize = 64;
 
-/// Lines joined by `\n`.
-pub(crate) fn joined<'t>(lines: impl Iterator<Item = &'t str>) -> String {
+/// Join lines with `\n`.
+pub(crate) fn join_lines<'t>(lines: impl Iterator<Item = &'t str>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Text and tags of a list item.
+/// Return the text and the trailing tags of a list item.
 pub(crate) fn item(lines: &[Line<'_>]) -> (String, Vec<String>) {
     let text = item_text(lines);
     let (body, tags) = split_tags(&text);
     (body.to_owned(), tags)
 }
 
-/// Key and value of a `- Key: value` item.
+/// Return key and value of a `- Key: value` item, or None for any other item (`- https://host`, `- a/b: c`).
 pub(crate) fn field(lines: &[Line<'_>]) -> Option<(String, String)> {
     let text = item_text(lines);
     let (key, value) = text.split_once(':')?;
@@ -28,7 +28,9 @@ pub(crate) fn field(lines: &[Line<'_>]) -> Option<(String, String)> {
     (is_key && apart).then(|| (key.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// The text before the trailing `#tags`, and the tags in lower case. `#123` is a number, not a tag.
+/// Split off the trailing `#tags`, in lower case: `Use uv. #python #Tools` -> (`Use uv.`, [`python`, `tools`]).
+///
+/// `#123` is an issue number, not a tag: a tag has at least one letter.
 pub(crate) fn split_tags(text: &str) -> (&str, Vec<String>) {
     let mut body = text.trim_end();
     let mut tags = Vec::new();
@@ -41,31 +43,32 @@ pub(crate) fn split_tags(text: &str) -> (&str, Vec<String>) {
     (body, tags)
 }
 
-/// The last word and what stands before it; none for a single word, which is the text itself.
+/// The text before the last word, and that word; None for a single word, which is the text itself.
 fn last_word(text: &str) -> Option<(&str, &str)> {
     let at = text.rfind([' ', '\t', '\n'])?;
     Some((&text[..at], &text[at + 1..]))
 }
 
+/// Whether a word after `#` is a tag.
 fn is_tag(tag: &str) -> bool {
     tag.len() <= TAG_MAX
         && tag.chars().any(char::is_alphabetic)
         && tag.chars().all(|character| character.is_alphanumeric() || "_-/.".contains(character))
 }
 
-/// The item's text: without its mark, and without the indentation that its mark asks of the other lines.
+/// The text of an item, without its marker and without the indentation that the marker requires of the other lines.
 fn item_text<'t>(lines: &[Line<'t>]) -> Cow<'t, str> {
     let Some((column, first)) = lines.first().and_then(Line::bullet) else { return Cow::Borrowed("") };
     if lines.len() == 1 {
         return Cow::Borrowed(first.trim_end());
     }
     let rest = lines.iter().skip(1).map(|line| dedent(line.text, column));
-    let mut text = joined(std::iter::once(first).chain(rest));
+    let mut text = join_lines(std::iter::once(first).chain(rest));
     text.truncate(text.trim_end().len());
     Cow::Owned(text)
 }
 
-/// A line without up to `columns` columns of its indentation.
+/// The line without up to `columns` columns of its indentation.
 fn dedent(text: &str, columns: usize) -> &str {
     let mut column = 0;
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! Memory documents as blocks: spans that join to the document byte for byte, whatever the document is.
+//! A parser of markdown documents into blocks whose spans join to the document byte for byte, whatever the document is.
 
 mod content;
 mod lines;
@@ -8,7 +8,7 @@ use std::cell::Cell;
 use crate::error::Error;
 use lines::{HtmlEnd, Line, lines};
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// YAML between `---` lines at the very start.
@@ -21,16 +21,16 @@ pub enum Kind {
     Heading,
     /// A top-level list item with its continuation lines.
     Bullet,
-    /// A `##` heading with its `- Key: value` fields and whatever else stands under it.
+    /// A `##` heading with its `- Key: value` fields and everything else under it.
     Section,
-    /// Everything that is not read: paragraphs, code, tables, blank lines.
+    /// Everything that is not interpreted: paragraphs, code, tables, blank lines.
     Opaque,
 }
 
 impl Kind {
-    /// The word that Python sees.
+    /// Return the name of the kind in the Python API.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::FrontMatter => "front_matter",
             Self::Title => "title",
@@ -43,18 +43,18 @@ impl Kind {
     }
 }
 
-/// One block: `start..end` in bytes, and what is written there.
+/// A block: its span in bytes and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// The first byte.
     pub start: usize,
     /// The byte after the last, line ending included.
     pub end: usize,
-    /// 1 to 6 for headings and sections, else 0.
+    /// The heading level, 1 to 6, of headings and sections; else 0.
     pub level: usize,
-    /// What it says, without marks, tags and indentation, lines joined by `\n`; empty for opaque blocks.
+    /// Its text without markers, tags and indentation, lines joined by `\n`; empty for opaque blocks.
     pub text: String,
     /// The `#tags` at its end, in lower case.
     pub tags: Vec<String>,
@@ -62,37 +62,37 @@ pub struct Block {
     pub fields: Vec<(String, String)>,
 }
 
-/// When a `##` heading is a section.
+/// Which `##` headings begin a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sections {
-    /// Always: the document is a list of episodes.
+    /// All of them: the document is a list of episodes.
     Always,
-    /// Never: headings only group bullets.
+    /// None: headings only group bullets.
     Never,
-    /// If fields stand under it and one of them is `Summary` or `Date`.
+    /// Those with a `Summary` or `Date` field among their fields.
     ByFields,
 }
 
-/// The blocks of a document, in order; their spans join to the whole of it.
+/// Parse a document into its blocks, in order; their spans join to the whole document.
 ///
 /// # Errors
 /// The document is not UTF-8.
 pub fn parse(document: &[u8], sections: Sections) -> Result<Vec<Block>, Error> {
     let text = std::str::from_utf8(document).map_err(|error| Error::NotUtf8 { offset: error.valid_up_to() })?;
-    let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let lines = lines(text, mark);
+    let bom_length = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let lines = lines(text, bom_length);
     let mut parser = Parser {
         lines: &lines,
         at: 0,
         sections,
-        titled: false,
-        summarised: false,
-        open_comment: Cell::new(usize::MAX),
-        open_tag: Cell::new(usize::MAX),
+        has_title: false,
+        has_summary: false,
+        unclosed_comment: Cell::new(usize::MAX),
+        unclosed_tag: Cell::new(usize::MAX),
         blocks: Vec::new(),
     };
-    if mark > 0 {
-        parser.push(Kind::Opaque, 0, mark, String::new());
+    if bom_length > 0 {
+        parser.push(Kind::Opaque, 0, bom_length, String::new());
     }
     parser.front_matter();
     while parser.at < lines.len() {
@@ -101,24 +101,26 @@ pub fn parse(document: &[u8], sections: Sections) -> Result<Vec<Block>, Error> {
     Ok(parser.blocks)
 }
 
-/// The lines of a text without their endings.
-pub(crate) fn texts_of_lines(text: &str) -> Vec<&str> {
+/// Return the lines of a text without their endings.
+pub(crate) fn line_texts(text: &str) -> Vec<&str> {
     lines(text, 0).into_iter().map(|line| line.text).collect()
 }
 
+/// The parser's position and what it has seen so far.
 struct Parser<'t> {
     lines: &'t [Line<'t>],
     at: usize,
     sections: Sections,
-    titled: bool,
-    summarised: bool,
-    /// From this line on nothing closes a comment, or a tag.
-    open_comment: Cell<usize>,
-    open_tag: Cell<usize>,
+    has_title: bool,
+    has_summary: bool,
+    /// From this line on no line closes a comment, or a tag; it keeps the search for the end linear.
+    unclosed_comment: Cell<usize>,
+    unclosed_tag: Cell<usize>,
     blocks: Vec<Block>,
 }
 
 impl Parser<'_> {
+    /// Parse the block at the current line.
     fn next(&mut self) {
         let line = self.lines[self.at];
         if let Some((level, text)) = line.heading() {
@@ -128,30 +130,32 @@ impl Parser<'_> {
             let (text, tags) = content::item(&self.lines[self.at..end]);
             self.take(Kind::Bullet, end, text);
             self.last().tags = tags;
-        } else if let Some(text) = line.summary().filter(|_| !self.summarised) {
-            self.summarised = true;
+        } else if let Some(text) = line.summary().filter(|_| !self.has_summary) {
+            self.has_summary = true;
             self.take(Kind::Summary, self.at + 1, text.to_owned());
         } else {
             self.take(Kind::Opaque, self.opaque_end(self.at), String::new());
         }
     }
 
+    /// Parse front matter, if the document begins with it.
     fn front_matter(&mut self) {
-        if !self.lines.first().is_some_and(|line| line.is_front_matter_mark(false)) {
+        if !self.lines.first().is_some_and(|line| line.is_front_matter_fence(false)) {
             return;
         }
-        if let Some(close) = self.lines.iter().skip(1).position(|line| line.is_front_matter_mark(true)) {
-            let text = content::joined(self.lines[1..=close].iter().map(|line| line.text));
+        if let Some(close) = self.lines.iter().skip(1).position(|line| line.is_front_matter_fence(true)) {
+            let text = content::join_lines(self.lines[1..=close].iter().map(|line| line.text));
             self.take(Kind::FrontMatter, close + 2, text);
         }
     }
 
+    /// Parse a heading as section, title or plain heading.
     fn heading(&mut self, level: usize, text: &str) {
         if level == 2 && self.sections != Sections::Never {
             let end = self.section_end();
             let fields = self.fields(self.at + 1, end);
-            let told = fields.iter().any(|(key, _)| key == "Summary" || key == "Date");
-            if told || self.sections == Sections::Always {
+            let has_episode_field = fields.iter().any(|(key, _)| key == "Summary" || key == "Date");
+            if has_episode_field || self.sections == Sections::Always {
                 let (text, tags) = content::split_tags(text);
                 self.take(Kind::Section, end, text.to_owned());
                 let section = self.last();
@@ -159,19 +163,19 @@ impl Parser<'_> {
                 return;
             }
         }
-        let is_title = level == 1 && !self.titled;
-        self.titled |= is_title;
+        let is_title = level == 1 && !self.has_title;
+        self.has_title |= is_title;
         self.take(if is_title { Kind::Title } else { Kind::Heading }, self.at + 1, text.to_owned());
         self.last().level = level;
     }
 
-    /// The line after the section that begins here, without the blank lines that part it from the next.
+    /// Return the line after the section that begins here, without the blank lines that separate it from the next.
     fn section_end(&self) -> usize {
         let mut at = self.at + 1;
         let mut end = at;
         while at < self.lines.len() && self.lines[at].heading().is_none_or(|(level, _)| level > 2) {
             let blank = self.lines[at].is_blank();
-            at = self.thing_end(at, self.lines.len());
+            at = self.element_end(at, self.lines.len());
             if !blank {
                 end = at;
             }
@@ -179,21 +183,22 @@ impl Parser<'_> {
         end
     }
 
+    /// Return the `- Key: value` fields in a range of lines.
     fn fields(&self, from: usize, end: usize) -> Vec<(String, String)> {
         let mut fields = Vec::new();
         let mut at = from;
         while at < end {
-            let thing_end = self.thing_end(at, end);
+            let element_end = self.element_end(at, end);
             if self.lines[at].bullet().is_some() {
-                fields.extend(content::field(&self.lines[at..thing_end]));
+                fields.extend(content::field(&self.lines[at..element_end]));
             }
-            at = thing_end;
+            at = element_end;
         }
         fields
     }
 
-    /// The line after whatever stands at `from`: one item, paragraph or other block, or one blank line.
-    fn thing_end(&self, from: usize, limit: usize) -> usize {
+    /// Return the line after the element at `from`: one item, paragraph or other element, or one blank line.
+    fn element_end(&self, from: usize, limit: usize) -> usize {
         match &self.lines[from] {
             line if line.is_blank() => from + 1,
             line if line.bullet().is_some() || line.numbered().is_some() => self.item_end(from, limit),
@@ -201,8 +206,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The line after the list item at `from`: its indented lines, blank lines between them, and the lines that
-    /// go on its last paragraph without indentation.
+    /// Return the line after the list item at `from`: its indented lines, blank lines between them, and lazy
+    /// continuation lines of its last paragraph.
     fn item_end(&self, from: usize, limit: usize) -> usize {
         let line = &self.lines[from];
         let content_column = line.bullet().map(|(column, _)| column).or_else(|| line.numbered()).unwrap_or_default();
@@ -212,7 +217,7 @@ impl Parser<'_> {
             let line = &self.lines[at];
             let blank = line.is_blank();
             let indented = !blank && line.indent() >= content_column;
-            let lazy = at == end && line.continues_lazily();
+            let lazy = at == end && line.is_lazy_continuation();
             if !(blank || indented || lazy) {
                 break;
             }
@@ -224,10 +229,10 @@ impl Parser<'_> {
         end
     }
 
-    /// The line after the opaque block at `from`: one paragraph, numbered list, fence or HTML block, and the blank
-    /// lines behind it.
+    /// Return the line after the opaque block at `from`: one paragraph, numbered list, fence or HTML block, and the
+    /// blank lines behind it.
     fn opaque_end(&self, from: usize) -> usize {
-        let mut at = self.thing_end(from, self.lines.len());
+        let mut at = self.element_end(from, self.lines.len());
         if self.lines[from].numbered().is_some() {
             while self.lines.get(at).is_some_and(|line| line.numbered().is_some()) {
                 at = self.item_end(at, self.lines.len());
@@ -239,7 +244,7 @@ impl Parser<'_> {
         at
     }
 
-    /// The line after the fence, thematic break, HTML block or paragraph at `from`.
+    /// Return the line after the fence, thematic break, HTML block or paragraph at `from`.
     fn paragraph_end(&self, from: usize) -> usize {
         let line = &self.lines[from];
         let rest = || self.lines.iter().enumerate().skip(from + 1);
@@ -252,20 +257,20 @@ impl Parser<'_> {
         if let Some(end) = line.html() {
             return self.html_end(from, end);
         }
-        let ends = |line: &Line<'_>| !line.continues_lazily() || line.summary().is_some();
+        let ends = |line: &Line<'_>| !line.is_lazy_continuation() || line.summary().is_some();
         rest().find(|(_, line)| ends(line)).map_or(self.lines.len(), |(at, _)| at)
     }
 
-    /// The line after the HTML block at `from`. What nothing closes ends with a blank line.
+    /// Return the line after the HTML block at `from`; an unclosed one ends at a blank line.
     fn html_end(&self, from: usize, end: HtmlEnd) -> usize {
         let to_blank =
             || self.lines[from..].iter().position(Line::is_blank).map_or(self.lines.len(), |length| from + length);
         let unclosed = match end {
             HtmlEnd::BlankLine => return to_blank(),
-            HtmlEnd::CommentClosed => &self.open_comment,
-            HtmlEnd::TagClosed => &self.open_tag,
+            HtmlEnd::CommentClosed => &self.unclosed_comment,
+            HtmlEnd::TagClosed => &self.unclosed_tag,
         };
-        // Where nothing closed one, nobody looks again.
+        // A search from an earlier line found no end, so that none is here either.
         if from >= unclosed.get() {
             return to_blank();
         }
@@ -276,16 +281,19 @@ impl Parser<'_> {
         close.map_or_else(to_blank, |length| from + length + 1)
     }
 
+    /// Push the block from the current line to `end_line` (exclusive), and move there.
     fn take(&mut self, kind: Kind, end_line: usize, text: String) {
         let (start, end) = (self.lines[self.at].start, self.lines[end_line - 1].end);
         self.at = end_line;
         self.push(kind, start, end, text);
     }
 
+    /// Push a block with empty level, tags and fields.
     fn push(&mut self, kind: Kind, start: usize, end: usize, text: String) {
         self.blocks.push(Block { kind, start, end, level: 0, text, tags: Vec::new(), fields: Vec::new() });
     }
 
+    /// The block pushed last.
     fn last(&mut self) -> &mut Block {
         let last = self.blocks.len() - 1;
         &mut self.blocks[last]

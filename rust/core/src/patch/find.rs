@@ -1,68 +1,71 @@
-//! Finds where each of many texts occurs, and stops counting at the second time.
+//! Searches many old texts at once, counting only up to two occurrences.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::patch::Patch;
 
-/// Up to this many texts are looked for one after another: a scan for one text is much faster than one for many.
-const ONE_BY_ONE: usize = 8;
+/// Number of texts up to which each is searched separately: a vectorized scan for one text is much faster than an
+/// automaton.
+const SEPARATE_SCANS_MAX: usize = 8;
 
 /// How often a text occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum Occurrences {
     Never,
-    /// Once, at this byte.
+    /// Once, at this byte offset.
     Once(usize),
-    Often,
-    /// The search ended before: other texts occur too often.
+    Many,
+    /// The search ended early, because other texts occur too often.
     Unknown,
 }
 
-/// How often each patch's old text occurs; none is empty.
-pub(super) fn find(text: &str, patches: &[Patch<'_>]) -> Vec<Found> {
-    if patches.len() > ONE_BY_ONE {
+/// Return how often each patch's old text occurs; none may be empty.
+pub(super) fn count_occurrences(text: &str, patches: &[Patch<'_>]) -> Vec<Occurrences> {
+    if patches.len() > SEPARATE_SCANS_MAX {
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(patches.iter().map(|patch| patch.old));
         if let Ok(automaton) = automaton {
-            return find_all(&automaton, text, patches);
+            return count_in_one_scan(&automaton, text, patches);
         }
     }
-    let alone = |patch: &Patch<'_>| match occurrences(text, patch.old, 2).as_slice() {
-        [] => Found::Never,
-        [at] => Found::Once(*at),
-        _ => Found::Often,
+    let count = |patch: &Patch<'_>| match occurrences(text, patch.old, 2).as_slice() {
+        [] => Occurrences::Never,
+        [at] => Occurrences::Once(*at),
+        _ => Occurrences::Many,
     };
-    patches.iter().map(alone).collect()
+    patches.iter().map(count).collect()
 }
 
-/// One scan for all. Where texts are parts of one another there can be more matches than bytes; as long as none occurs
-/// twice there are no more than texts, so a scan that meets many more has found its refusal and may end.
-fn find_all(automaton: &AhoCorasick, text: &str, patches: &[Patch<'_>]) -> Vec<Found> {
-    let mut found = vec![Found::Never; patches.len()];
+/// Count all texts in one scan with an Aho-Corasick automaton.
+///
+/// Where texts contain one another there can be more matches than bytes. As long as none occurs twice there are no more
+/// matches than texts, so that a scan with many more has found its error and may end early: time stays linear.
+fn count_in_one_scan(automaton: &AhoCorasick, text: &str, patches: &[Patch<'_>]) -> Vec<Occurrences> {
+    let mut counts = vec![Occurrences::Never; patches.len()];
     let mut budget = text.len() + 2 * patches.len();
     for hit in automaton.find_overlapping_iter(text) {
-        let place = &mut found[hit.pattern().as_usize()];
-        *place = if *place == Found::Never { Found::Once(hit.start()) } else { Found::Often };
+        let count = &mut counts[hit.pattern().as_usize()];
+        *count = if *count == Occurrences::Never { Occurrences::Once(hit.start()) } else { Occurrences::Many };
         budget -= 1;
         if budget == 0 {
-            let seen = |found: Found| if found == Found::Often { found } else { Found::Unknown };
-            return found.into_iter().map(seen).collect();
+            let certain = |count: Occurrences| if count == Occurrences::Many { count } else { Occurrences::Unknown };
+            return counts.into_iter().map(certain).collect();
         }
     }
-    found
+    counts
 }
 
-/// Where a text begins, at most `limit` times; also where one occurrence overlaps the one before.
-pub(super) fn occurrences(text: &str, wanted: &str, limit: usize) -> Vec<usize> {
-    let finder = memchr::memmem::Finder::new(wanted);
-    let mut places = Vec::new();
+/// Return the positions of at most `limit` occurrences, overlapping ones included.
+pub(super) fn occurrences(text: &str, needle: &str, limit: usize) -> Vec<usize> {
+    let finder = memchr::memmem::Finder::new(needle);
+    let mut positions = Vec::new();
     let mut from = 0;
-    while places.len() < limit {
+    while positions.len() < limit {
         let Some(at) = finder.find(&text.as_bytes()[from..]) else { break };
-        places.push(from + at);
+        positions.push(from + at);
         from += at + 1;
     }
-    places
+    positions
 }

@@ -1,63 +1,64 @@
-//! Exact-text patches: each replaces a text that occurs once, all are found in the original, and all or none apply.
+//! Exact-text patches: each replaces a text that occurs exactly once in the original; all are applied or none.
 
 mod find;
 
 use crate::error::{Error, PatchProblem, PatchReason};
 use crate::lines::LineNumbers;
-use find::{Found, find};
+use find::{Occurrences, count_occurrences};
 
-/// Most problems that one refusal names, and most lines that one problem names.
-pub const NAMED_MAX: usize = 20;
+/// Problems reported in one error, and lines reported in one problem; enough to act on, small enough to read.
+pub const REPORTED_MAX: usize = 20;
 
-/// One replacement.
+/// A replacement of one text by another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patch<'t> {
-    /// What must occur exactly once, byte for byte.
+    /// The old text; it must occur exactly once, byte for byte.
     pub old: &'t str,
-    /// What stands there afterwards.
+    /// The new text.
     pub new: &'t str,
 }
 
-/// The text with every patch applied. Patches do not see one another: each is looked for in the text as it was given.
-/// Time is linear in the sizes of the text and the patches.
+/// Return the text with every patch applied.
 ///
-/// # Errors
-/// A patch has an empty `old`, or one that does not occur, that occurs more than once (occurrences that overlap count),
-/// or that overlaps another one's: every such patch is named with the numbers of the lines where its text begins, the
-/// first [`NAMED_MAX`] of each.
+/// All patches are searched in the original text, so that none sees the result of another. Time is linear in the sizes
+/// of the text and the patches.
+///
+/// # Errors A patch has an empty `old`, or one that does not occur, that occurs more than once (overlapping occurrences
+/// count), or that overlaps another one's: every such patch is named with the numbers of the lines where its text
+/// begins, the first [`REPORTED_MAX`] of each.
 pub fn patch(text: &str, patches: &[Patch<'_>]) -> Result<String, Error> {
     let empty: Vec<_> = (0..patches.len()).filter(|index| patches[*index].old.is_empty()).collect();
     if !empty.is_empty() {
         let problems = empty.into_iter().map(|index| (index, PatchReason::Empty, Vec::new())).collect();
-        return Err(refused(text, patches, problems));
+        return Err(error(text, patches, problems));
     }
-    let found = find(text, patches);
-    let mut places: Vec<(usize, usize)> = Vec::with_capacity(patches.len());
+    let occurrences = count_occurrences(text, patches);
+    let mut matches: Vec<(usize, usize)> = Vec::with_capacity(patches.len());
     let mut problems = Vec::new();
-    for (index, found) in found.iter().enumerate() {
-        match found {
-            Found::Once(at) => places.push((*at, index)),
-            Found::Never => problems.push((index, PatchReason::Absent, Vec::new())),
-            Found::Often => problems.push((index, PatchReason::Ambiguous, Vec::new())),
-            Found::Unknown => {}
+    for (index, occurrences) in occurrences.iter().enumerate() {
+        match occurrences {
+            Occurrences::Once(at) => matches.push((*at, index)),
+            Occurrences::Never => problems.push((index, PatchReason::Absent, Vec::new())),
+            Occurrences::Many => problems.push((index, PatchReason::Ambiguous, Vec::new())),
+            Occurrences::Unknown => {}
         }
     }
-    places.sort_unstable();
-    problems.extend(overlaps(patches, &places).into_iter().map(|(at, index)| (index, PatchReason::Overlap, vec![at])));
-    if problems.is_empty() { Ok(replaced(text, patches, &places)) } else { Err(refused(text, patches, problems)) }
+    matches.sort_unstable();
+    problems.extend(overlaps(patches, &matches).into_iter().map(|(at, index)| (index, PatchReason::Overlap, vec![at])));
+    if problems.is_empty() { Ok(apply_all(text, patches, &matches)) } else { Err(error(text, patches, problems)) }
 }
 
-/// The patches whose texts overlap, with their places.
-fn overlaps(patches: &[Patch<'_>], places: &[(usize, usize)]) -> Vec<(usize, usize)> {
+/// Return the (position, index) of all patches whose old texts overlap; `matches` is ascending.
+fn overlaps(patches: &[Patch<'_>], matches: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let mut overlapping = Vec::new();
-    let mut furthest: Option<((usize, usize), usize)> = None;
-    for (at, index) in places.iter().copied() {
+    let mut longest_reach: Option<((usize, usize), usize)> = None;
+    for (at, index) in matches.iter().copied() {
         let end = at + patches[index].old.len();
-        if let Some((other, stop)) = furthest.filter(|(_, stop)| at < *stop) {
+        if let Some((other, reach_end)) = longest_reach.filter(|(_, reach_end)| at < *reach_end) {
             overlapping.extend([other, (at, index)]);
-            furthest = Some(if end > stop { ((at, index), end) } else { (other, stop) });
+            longest_reach = Some(if end > reach_end { ((at, index), end) } else { (other, reach_end) });
         } else {
-            furthest = Some(((at, index), end));
+            longest_reach = Some(((at, index), end));
         }
     }
     overlapping.sort_unstable();
@@ -65,11 +66,12 @@ fn overlaps(patches: &[Patch<'_>], places: &[(usize, usize)]) -> Vec<(usize, usi
     overlapping
 }
 
-fn replaced(text: &str, patches: &[Patch<'_>], places: &[(usize, usize)]) -> String {
+/// Replace the matches, which are ascending and do not overlap.
+fn apply_all(text: &str, patches: &[Patch<'_>], matches: &[(usize, usize)]) -> String {
     let added: usize = patches.iter().map(|patch| patch.new.len()).sum();
     let mut result = String::with_capacity(text.len() + added);
     let mut at = 0;
-    for (start, index) in places {
+    for (start, index) in matches {
         result.push_str(&text[at..*start]);
         result.push_str(patches[*index].new);
         at = start + patches[*index].old.len();
@@ -78,19 +80,19 @@ fn replaced(text: &str, patches: &[Patch<'_>], places: &[(usize, usize)]) -> Str
     result
 }
 
-/// The refusal that names all problems in the order of the patches.
-fn refused(text: &str, patches: &[Patch<'_>], mut problems: Vec<(usize, PatchReason, Vec<usize>)>) -> Error {
+/// Build the error that names all problems in the order of the patches.
+fn error(text: &str, patches: &[Patch<'_>], mut problems: Vec<(usize, PatchReason, Vec<usize>)>) -> Error {
     problems.sort_by_key(|(index, ..)| *index);
-    problems.truncate(NAMED_MAX);
-    let numbers = LineNumbers::of(text);
-    let problem = |(index, reason, places): (usize, PatchReason, Vec<usize>)| {
-        let mut places = places;
+    problems.truncate(REPORTED_MAX);
+    let line_numbers = LineNumbers::new(text);
+    let problem = |(index, reason, matches): (usize, PatchReason, Vec<usize>)| {
+        let mut matches = matches;
         if reason == PatchReason::Ambiguous {
-            places = find::occurrences(text, patches[index].old, NAMED_MAX + 1);
+            matches = find::occurrences(text, patches[index].old, REPORTED_MAX + 1);
         }
-        let more = places.len() > NAMED_MAX;
-        places.truncate(NAMED_MAX);
-        let lines = places.into_iter().map(|at| numbers.at(at)).collect();
+        let more = matches.len() > REPORTED_MAX;
+        matches.truncate(REPORTED_MAX);
+        let lines = matches.into_iter().map(|at| line_numbers.number(at)).collect();
         PatchProblem { patch: index, reason, lines, more }
     };
     Error::Patch { problems: problems.into_iter().map(problem).collect() }

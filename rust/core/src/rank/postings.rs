@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::bm25::{Bm25, Impact};
 
-/// Classes of term frequencies for the score bound: 1 to 6 exactly, the last class is "7 or more". BM25 saturates: with
-/// k1 = 1.2 a score rises by less than 18 % beyond 7 mentions, so that finer classes would let a search skip little
-/// more.
+/// Classes of term frequencies for the score bound: 1 to 6 exactly, the last class is "7 or more". BM25 saturates: at
+/// k1 = 1.2 a score in a document of average length rises by at most 17 % beyond 7 mentions, so that finer classes
+/// would let a search skip little more.
 const FREQUENCIES: usize = 7;
 /// Bits of a slot stored in an entry; the upper 16 are stored once per block of 65,536 slots.
 const LOW_BITS: u32 = 16;
