@@ -27,12 +27,14 @@ __all__ = [
     "bind",
     "open_record",
     "open_sealed",
-    "open_whole",
     "pointer",
     "seal",
     "seal_own",
+    "sealed_body",
     "tombstone",
     "unbind",
+    "verified_body",
+    "whole_body",
 ]
 
 HASH_BYTES = 16
@@ -134,12 +136,17 @@ def arrived(data: bytes, redacted: int = 0) -> Sealed:
 
 
 def open_sealed(data: bytes) -> dict[str, Any]:
-    """The JSON object inside sealed bytes. Raises Damaged where the bytes are not those that were sealed."""
+    """Return the JSON object inside sealed bytes. Raises Damaged where the bytes are not those that were sealed."""
+    value: dict[str, Any] = orjson.loads(sealed_body(data))
+    return value
+
+
+def sealed_body(data: bytes) -> bytes:
+    """Return the JSON text inside sealed bytes. Raises Damaged where the bytes are not those that were sealed."""
     _verify(data)
     if data[_BODY - 1] != PLAIN:
         raise Damaged("the body is not in its record", hint="run `reverie check`")
-    value: dict[str, Any] = orjson.loads(data[_BODY:])
-    return value
+    return data[_BODY:]
 
 
 def _verify(data: bytes) -> None:
@@ -198,10 +205,18 @@ def unbind(key: bytes, record: bytes) -> Record:
     )
 
 
-def open_record(key: bytes, record: Record) -> dict[str, Any]:
-    """The JSON object in a record whose body stands in it. Raises Damaged naming the record."""
+def verified_body(key: bytes, record: Record) -> bytes:
+    """Return the JSON text in a record that has its body itself. Raises Damaged naming the record."""
     _verify_named(key, record.data)
-    return open_sealed(record.data)
+    if record.form != PLAIN:
+        raise Damaged("the body is not in its record", hint="run `reverie check`")
+    return record.data[_BODY:]
+
+
+def open_record(key: bytes, record: Record) -> dict[str, Any]:
+    """Return the JSON object in a record that has its body itself. Raises Damaged naming the record."""
+    value: dict[str, Any] = orjson.loads(verified_body(key, record))
+    return value
 
 
 def _verify_named(key: bytes, data: bytes) -> None:
@@ -211,10 +226,11 @@ def _verify_named(key: bytes, data: bytes) -> None:
         raise Damaged(f"{name(key)} is damaged: {error.message}", hint=error.hint, record=name(key)) from error
 
 
-def open_whole(key: bytes, record: bytes) -> dict[str, Any] | None:
-    """The JSON object in the bytes under `key`, verified in one go; None where that cannot be done so simply.
+def whole_body(key: bytes, record: bytes) -> bytes | None:
+    """Return the JSON text in the bytes under `key`, verified in one go; None where that cannot be done so simply.
 
-    The way of every read: `unbind` and `open_record` then say why it could not be done.
+    The fast path of every read. On None, `unbind` and `verified_body` find out why: a checksum that does not fit, a
+    body in a blob, or a form that this version does not read.
     """
     if (
         sha256(key + record[HASH_BYTES:_HEAD]).digest()[:HASH_BYTES] != record[:HASH_BYTES]
@@ -222,5 +238,4 @@ def open_whole(key: bytes, record: bytes) -> dict[str, Any] | None:
         or record[_HEAD : _HEAD + 2] != _PLAIN_HEAD
     ):
         return None
-    value: dict[str, Any] = orjson.loads(record[_HEAD + 2 :])
-    return value
+    return record[_HEAD + 2 :]

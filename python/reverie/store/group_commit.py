@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import lmdb
+import msgspec
 import orjson
 
 from reverie.errors import Conflict, TooLarge, ValidationError
@@ -38,6 +39,7 @@ class Write(Generic[T]):
     `body` may be called again from the beginning where the store needs room, so it changes nothing but the Writer.
     `idempotency` is (key, hash of the request); the body's value must then be JSON, and comes back as JSON.
     `parent` is the operation that the write was decided from, if it is not the last one.
+    `answers` is the type of the body's value where that is a Struct: a replayed value is converted to it.
     """
 
     space: str
@@ -46,6 +48,7 @@ class Write(Generic[T]):
     body: Callable[[Writer], T]
     idempotency: tuple[str, str] | None = None
     parent: int | None = None
+    answers: type[T] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ class Batch:
         raw = record_key(draft.space, Kind.IDEMPOTENCY, (key,))
         seen = draft.find(raw)
         if seen is not None:
-            return _replay(draft.open(raw, seen), request)
+            return _replay(draft.open(raw, seen), request, write.answers)
         value = write.body(writer)
         operation = writer.finish(who=write.who, why=write.why, parent=write.parent)
         answer = {"request": request, "value": _plain(value), "operation": operation}
@@ -152,21 +155,28 @@ class Batch:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it, so that the first answer and its replay are equal."""
+    """Return the value as JSON has it, structs as objects, so that the first answer and its replay are equal."""
     try:
-        return orjson.loads(orjson.dumps(value))
+        return orjson.loads(orjson.dumps(value, default=_struct_as_dict))
     except orjson.JSONEncodeError as error:
         raise ValidationError(
             f"the answer cannot be kept for its idempotency key: {error}", hint="answer with plain JSON"
         ) from error
 
 
-def _replay(answer: dict[str, Any], request: str) -> Done[Any]:
+def _struct_as_dict(value: object) -> Any:
+    if isinstance(value, msgspec.Struct):
+        return msgspec.to_builtins(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _replay(answer: dict[str, Any], request: str, answers: type[Any] | None) -> Done[Any]:
     if answer["request"] != request:
         raise Conflict(
             "this idempotency key was used for another request", hint="use a new key for each different request"
         )
-    return Done(answer["value"], answer["operation"], replayed=True)
+    value = answer["value"] if answers is None else msgspec.convert(answer["value"], answers)
+    return Done(value, answer["operation"], replayed=True)
 
 
 def _said(error: Exception) -> Exception:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 import lmdb
+import orjson
 
 from reverie.errors import Damaged
-from reverie.store.codec import HASH_BYTES, open_record, open_whole, unbind
+from reverie.store.codec import HASH_BYTES, open_record, unbind, whole_body
 from reverie.store.collection_checksum import Tally
 from reverie.store.keys import kind_prefix, name, prefix_end, show, space_prefix, split
 from reverie.store.lmdb_errors import reading, translate
@@ -193,4 +194,5 @@ def stored_tally(txn: lmdb.Transaction[bytes], key: bytes) -> Tally | None:
         raise translate(error, f"reading {name(key)}") from error
     if record is None:
         return None
-    return Tally.from_json(open_whole(key, record) or open_record(key, unbind(key, record)))
+    body = whole_body(key, record)
+    return Tally.from_json(open_record(key, unbind(key, record)) if body is None else orjson.loads(body))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import lmdb
+import orjson
 
 from reverie.errors import Damaged
-from reverie.store.codec import EXTERNAL, Record, Sealed, arrived, open_record, open_whole, unbind
+from reverie.store.codec import EXTERNAL, Record, Sealed, arrived, unbind, verified_body, whole_body
 from reverie.store.collection_checksum import Tally, tally_key
 from reverie.store.integrity import records, stored_tally
 from reverie.store.keys import name, record_key
 from reverie.store.lmdb_errors import translate
+from reverie.store.records import StoredRecord, decoded
 from reverie.store.schema import Kind
 
 __all__ = ["Lookup"]
+
+R = TypeVar("R", bound=StoredRecord)
 
 
 class Lookup:
@@ -37,15 +41,26 @@ class Lookup:
             raise translate(error, f"reading {name(raw)}") from error
 
     def value(self, raw: bytes, data: bytes) -> dict[str, Any]:
-        """The JSON object in the bytes under a whole key. Raises Damaged naming the record."""
-        value = open_whole(raw, data)
-        return self.open(raw, unbind(raw, data)) if value is None else value
+        """Return the JSON object in the bytes under a whole key. Raises Damaged naming the record."""
+        body = whole_body(raw, data)
+        value: dict[str, Any] = orjson.loads(self.body(raw, unbind(raw, data)) if body is None else body)
+        return value
+
+    def load(self, record_type: type[R], raw: bytes, data: bytes) -> R:
+        """Return the typed record in the bytes under a whole key. Raises Damaged naming the record."""
+        body = whole_body(raw, data)
+        return decoded(record_type, raw, self.body(raw, unbind(raw, data)) if body is None else body)
 
     def open(self, raw: bytes, record: Record) -> dict[str, Any]:
-        """The JSON object of a record. Raises Damaged naming it."""
+        """Return the JSON object of a record. Raises Damaged naming it."""
+        value: dict[str, Any] = orjson.loads(self.body(raw, record))
+        return value
+
+    def body(self, raw: bytes, record: Record) -> bytes:
+        """Return the verified JSON text of a record, fetched from its blob where it has one. Raises Damaged."""
         if record.form == EXTERNAL:
             raw, record = self._blob(raw, record)
-        return open_record(raw, record)
+        return verified_body(raw, record)
 
     def sealed(self, raw: bytes, record: Record) -> bytes:
         """The sealed bytes of a record, fetched from its blob where it has one; not verified. Raises Damaged."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import lmdb
 
@@ -13,6 +13,7 @@ from reverie.store.codec import GONE, Record, unbind
 from reverie.store.collection_checksum import Tally
 from reverie.store.keys import decode, encode, kind_prefix, name, number, prefix_end, record_key
 from reverie.store.lmdb_errors import translate
+from reverie.store.records import StoredRecord, decoded
 from reverie.store.schema import RULES, Key, Kind
 from reverie.store.timestamps import from_ms
 
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from reverie.store.integrity import Trust
     from reverie.store.lookup import Lookup
 
-__all__ = ["Reader", "Version"]
+__all__ = ["Reader", "RecordVersion", "Version"]
+
+
+R = TypeVar("R", bound=StoredRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,15 @@ class Version:
     operation: int
     at: str
     value: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordVersion(Generic[R]):
+    """One version of a typed record: the operation that wrote it, when, and the record; None where it was deleted."""
+
+    operation: int
+    at: str
+    value: R | None
 
 
 class Reader:
@@ -57,6 +70,15 @@ class Reader:
             return None
         return self.lookup.value(raw, data)
 
+    def load(self, record_type: type[R], key: Key) -> R | None:
+        """Return the typed record under `key`, or None where nothing is there."""
+        raw = record_key(self.lookup.space, record_type.KIND, key)
+        data = self.lookup.data(raw)
+        if data is None:
+            self._absent(record_type.KIND, key)
+            return None
+        return self.lookup.load(record_type, raw, data)
+
     def version(self, kind: Kind, key: Key) -> int | None:
         """The operation that wrote what is under `key`, or None where nothing is there."""
         record = self.lookup.find(record_key(self.lookup.space, kind, key))
@@ -76,6 +98,23 @@ class Reader:
             value = self.lookup.value(raw, data)
             yield self._key(kind, raw, value), value
 
+    def records(
+        self,
+        record_type: type[R],
+        prefix: Key = (),
+        *,
+        after: Key | None = None,
+        limit: int | None = None,
+        reverse: bool = False,
+    ) -> Iterator[tuple[Key, R]]:
+        """Yield keys and typed records under `prefix`, in the order of their keys or against it; as `scan`."""
+        kind = record_type.KIND
+        name_part = RULES[kind].field
+        for raw, data in islice(self._walk(kind, prefix, after, reverse=reverse), limit):
+            record = self.lookup.load(record_type, raw, data)
+            key = decode(raw[len(self.lookup.space) + 1 :])
+            yield key if name_part is None else (getattr(record, name_part), *key[1:]), record
+
     def scan_sealed(
         self, kind: Kind, prefix: Key = (), *, after: Key | None = None, limit: int | None = None, reverse: bool = False
     ) -> Iterator[tuple[Key, bytes]]:
@@ -86,6 +125,10 @@ class Reader:
     def last(self, kind: Kind, prefix: Key = ()) -> tuple[Key, dict[str, Any]] | None:
         """The greatest key under `prefix` with its value, or None."""
         return next(self.scan(kind, prefix, reverse=True), None)
+
+    def last_record(self, record_type: type[R], prefix: Key = ()) -> tuple[Key, R] | None:
+        """Return the greatest key under `prefix` with its typed record, or None."""
+        return next(self.records(record_type, prefix, reverse=True), None)
 
     def count(self, kind: Kind, prefix: Key = ()) -> int:
         """How many records are under `prefix`; at once for a whole collection."""
@@ -122,14 +165,28 @@ class Reader:
 
     def past(self, kind: Kind, key: Key) -> Iterator[Version]:
         """As `history`, newest first; each one is read when it is come to, so a few cost as much as they are."""
+        for where, record in self._past(kind, key):
+            yield self._version(where, record)
+
+    def _past(self, kind: Kind, key: Key) -> Iterator[tuple[bytes, Record]]:
+        """Yield the current record and its superseded versions, newest first, each with its whole key."""
         raw = record_key(self.lookup.space, kind, key)
         current = self.lookup.find(raw)
         if current is None:
             self._absent(kind, key)
         else:
-            yield self._version(raw, current)
-        for where, record in self._versions(kind, raw, reverse=True):
-            yield self._version(where, record)
+            yield raw, current
+        yield from self._versions(kind, raw, reverse=True)
+
+    def record_history(self, record_type: type[R], key: Key) -> list[RecordVersion[R]]:
+        """Return every version kept of a record, typed: oldest first, the current one last, deletions among them."""
+        return list(self.record_versions(record_type, key))[::-1]
+
+    def record_versions(self, record_type: type[R], key: Key) -> Iterator[RecordVersion[R]]:
+        """Yield the versions of `record_history`, newest first; each is read when the caller comes to it."""
+        for raw, record in self._past(record_type.KIND, key):
+            value = None if record.form == GONE else decoded(record_type, raw, self.lookup.body(raw, record))
+            yield RecordVersion(record.operation, from_ms(record.at_ms), value)
 
     def _version(self, where: bytes, record: Record) -> Version:
         value = None if record.form == GONE else self.lookup.open(where, record)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from reverie.errors import ValidationError
 from reverie.store.codec import Record, Redactor, Sealed, seal, tombstone
 from reverie.store.keys import decode, encode, kind_prefix, number, record_key
 from reverie.store.reader import Reader, versions_prefix
+from reverie.store.records import StoredRecord, same_record, unknown_fields
 from reverie.store.schema import EVENTS_MAX, RULES, Key, Kind, Rule
 from reverie.store.timestamps import from_ms
 
@@ -68,6 +71,28 @@ class Writer(Reader):
         if field is not None and field not in value:
             value = {**value, field: key[0]}
         return self.put_sealed(kind, key, seal(value, self._redactor))
+
+    def save(self, record: StoredRecord, key: Key) -> bool:
+        """Write a typed record, redacted, under `key`. False where an equal record is there already: nothing changes.
+
+        Where the type keeps unknown fields, those of the stored record are copied into the new one.
+        """
+        value = record.as_json()
+        stored = None
+        if record.KEEPS_UNKNOWN_FIELDS:
+            stored = self.get(record.KIND, key)
+            if stored is not None:
+                value |= unknown_fields(type(record), stored)
+        sealed = seal(value, self._redactor)
+        # The same fields in another order, or with a default left out, are no change: an older version wrote them so,
+        # and an operation that lists records whose words are as they were would be wrong.
+        if stored is not None and same_record(type(record), orjson.dumps(stored), sealed.body):
+            return False
+        return self.put_sealed(record.KIND, key, sealed)
+
+    def append_record(self, record: StoredRecord, prefix: Key) -> int:
+        """Add a typed record, redacted, to the end of a sequence; return its number, dense from 1."""
+        return self.append_many(record.KIND, prefix, (seal(record.as_json(), self._redactor),))[0]
 
     def put_sealed(self, kind: Kind, key: Key, sealed: Sealed) -> bool:
         """As `put`, for a value that was sealed elsewhere."""

@@ -1,0 +1,198 @@
+"""Typed records of memories and documents, and of what follows from them: archives, dreams, conflicts, cursors."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+import msgspec
+from msgspec import field
+
+from reverie.models import MemoryType
+from reverie.store.records import StoredRecord
+from reverie.store.schema import Key, Kind
+
+__all__ = [
+    "AccessRecord",
+    "ArchiveEntryRecord",
+    "ArchiveRecord",
+    "ArchivesCursor",
+    "BaselineRecord",
+    "ConflictRecord",
+    "DocumentRecord",
+    "DreamRecord",
+    "ListedCursor",
+    "MemoriesCursor",
+    "MemoryRecord",
+    "RegionRecord",
+    "RetiredRecord",
+]
+
+T = TypeVar("T")
+
+
+class MemoryRecord(StoredRecord, frozen=True, kw_only=True, rename=None):
+    """A memory; `reverie.models.Memory` has the same fields and explains them. Key: (memory,)."""
+
+    KIND: ClassVar[Kind] = Kind.MEMORY
+    KEEPS_UNKNOWN_FIELDS: ClassVar[bool] = True
+
+    id: str
+    type: MemoryType
+    content: str
+    tags: tuple[str, ...] = ()
+    document: str
+    created_at: str
+    updated_at: str
+    access_count: int = 0
+    last_accessed_at: str | None = None
+    trust: Literal["person", "agent", "engine"] = "engine"
+    provenance: dict[str, Any] = field(default_factory=dict)
+    title: str | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+    order: int = 0
+
+
+class DocumentRecord(StoredRecord, frozen=True, kw_only=True):
+    """A document: its redacted text, the SHA-256 of it, and the ids of its memory blocks in order.
+
+    `size` is in bytes, `version` counts the puts since the document was made, from 1. Key: (path,).
+    """
+
+    KIND: ClassVar[Kind] = Kind.DOCUMENT
+
+    path: str
+    content: str
+    sha256: str
+    size: int
+    version: int
+    summary: str = ""
+    ids: list[str] = field(default_factory=list)
+    updated_at: str
+
+
+class ArchiveRecord(StoredRecord, frozen=True, kw_only=True):
+    """The canonical JSON of a distillation or dream, as text in `body`; `size` is in bytes. Key: (sha256,)."""
+
+    KIND: ClassVar[Kind] = Kind.ARCHIVE
+
+    sha256: str
+    kind: str
+    ref: str
+    at: str
+    size: int
+    entries: int
+    body: str
+
+
+class DreamRecord(StoredRecord, frozen=True, kw_only=True):
+    """A dream that was written: its archive, its tokens, and how many changes of each kind it made.
+
+    `through` is the last operation that it has read, the same number as `operation`. Key: (dream,).
+    """
+
+    KIND: ClassVar[Kind] = Kind.DREAM
+
+    id: str
+    at: str
+    archive: str | None
+    tokens_used: int
+    token_budget: int
+    trigger: str
+    counts: dict[str, int] = field(default_factory=dict)
+    operation: str
+    proposals: list[dict[str, Any]] = field(default_factory=list)
+    through: int
+
+
+class BaselineRecord(StoredRecord, Generic[T], frozen=True, kw_only=True):
+    """The last agreed state of a path between folder and store.
+
+    Generic, so that the JSON is decoded straight into the type that sync works with, which the store does not know:
+    `reader.load(BaselineRecord[Baseline], (path,))`. `save` takes any record of it. Key: (path,).
+    """
+
+    KIND: ClassVar[Kind] = Kind.PUBLISHED
+
+    path: str
+    baseline: T = field(name="known")
+    at: str
+
+
+class MemoriesCursor(StoredRecord, frozen=True, kw_only=True):
+    """The operation that last changed a memory: a plan made before it is stale. Key: `KEY`."""
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("memories",)
+
+    operation: int = 0
+
+
+class ArchiveEntryRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """An archive as the index lists it."""
+
+    sha256: str
+    at: str
+    entries: int
+
+
+class ArchivesCursor(StoredRecord, frozen=True, kw_only=True):
+    """Every archive of the space, oldest first. Key: `KEY`."""
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("archives",)
+
+    archives: list[ArchiveEntryRecord] = field(default_factory=list)
+
+
+class ListedCursor(StoredRecord, frozen=True, kw_only=True):
+    """The paths that MEMORY.md lists in lines that Reverie wrote. Key: `KEY`."""
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("listed",)
+
+    paths: list[str] = field(default_factory=list)
+
+
+class AccessRecord(StoredRecord, frozen=True, kw_only=True):
+    """How often a memory was recalled, and when last; kept apart because recall is no operation. Key: (memory,)."""
+
+    KIND: ClassVar[Kind] = Kind.ACCESS
+
+    count: int = 0
+    at: str | None = None
+
+
+class RegionRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """A place of a conflict: the file's words, the store's, and the character at which the file has its own."""
+
+    file: str
+    store: str
+    at: int | None = None
+
+
+class ConflictRecord(StoredRecord, frozen=True, kw_only=True):
+    """An open conflict between a person's file at `path` and the store's text, kept at `copy`.
+
+    `operation` opened it. `opened_path` is where the document was then, None while it is still there. Key: (conflict,).
+    """
+
+    KIND: ClassVar[Kind] = Kind.CONFLICT
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("from",)
+    KEEPS_UNKNOWN_FIELDS: ClassVar[bool] = True
+
+    id: str
+    path: str
+    copy: str
+    text: str
+    regions: list[RegionRecord] = field(default_factory=list)
+    opened_at: str
+    operation: int
+    opened_path: str | None = field(default=None, name="from")
+
+
+class RetiredRecord(StoredRecord, frozen=True, kw_only=True):
+    """The ids of deleted memories with that text and when they went, newest last. Key: (SHA-256 of a text,)."""
+
+    KIND: ClassVar[Kind] = Kind.RETIRED
+
+    ids: list[tuple[str, str]] = field(default_factory=list)

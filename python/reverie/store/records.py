@@ -1,0 +1,210 @@
+"""Typed records: the base struct, how to read and write one, and the kinds that the store itself writes.
+
+How to use them (`Reader` and `Writer` have the methods):
+
+- `reader.load(ThreadRecord, (thread_id,))` returns the record, or None.
+- `reader.records(MemoryRecord)` yields `(key, record)` in the order of the keys; `reader.last_record(DreamRecord)`
+  returns the last of them. Both take a key prefix, as `scan` and `last` do.
+- `reader.record_versions(DocumentRecord, (path,))` yields `RecordVersion[DocumentRecord]`, newest first;
+  `reader.record_history` returns them as a list, oldest first. `value` is None where the record was deleted.
+- `writer.save(record, key)` writes a record, `writer.append_record(record, prefix)` adds one to a sequence.
+- `seal_record(record, redactor)` and `open_sealed_as(EntryRecord, data)` do the same for sealed bytes, in any process.
+- Records are frozen: change one with `msgspec.structs.replace(record, field=value)`. `record.as_json()` is its stored
+  JSON as a dict, not redacted.
+- `Write(..., answers=ThreadRecord)` gives the answer of a write with an idempotency key its type again when the write
+  is replayed.
+
+Records that an earlier version wrote must load: a field that may be absent has a default, and fields that are not
+declared here are skipped. Where a record is read, changed and written back (`KEEPS_UNKNOWN_FIELDS`), `save` copies
+the undeclared fields of the stored JSON into the new one. A null is never an error where the field is `X | None`.
+
+Names are camelCase in the JSON, except for memories and imports, whose JSON has always been snake_case. The
+docstring of each class names its key. The kinds that callers write are in `thread_records` and `memory_records`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import msgspec
+
+from reverie.errors import Damaged, ValidationError
+from reverie.models import Json
+from reverie.store.codec import seal, sealed_body
+from reverie.store.keys import name
+from reverie.store.schema import Kind
+
+if TYPE_CHECKING:
+    from reverie.store.codec import Redactor, Sealed
+
+__all__ = [
+    "ChangeRecord",
+    "EventRecord",
+    "IdempotencyRecord",
+    "OperationRecord",
+    "StoredRecord",
+    "decoded",
+    "open_sealed_as",
+    "same_record",
+    "seal_record",
+    "unknown_fields",
+]
+
+R = TypeVar("R", bound="StoredRecord")
+
+_ENCODER = msgspec.json.Encoder()
+_PLAIN_DECODER: msgspec.json.Decoder[Any] = (
+    msgspec.json.Decoder()
+)  # orjson makes a 65-bit integer a float
+
+
+class StoredRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """Base of all records. `KIND` is the kind that the record is stored under."""
+
+    KIND: ClassVar[Kind]
+    OPTIONAL: ClassVar[tuple[str, ...]] = ()
+    """JSON names of fields that are left out of the JSON while they are None or False."""
+    KEEPS_UNKNOWN_FIELDS: ClassVar[bool] = False
+    """Whether `save` copies fields that this version does not declare from the stored record into the new one."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the stored JSON of the record as a dict, not yet redacted.
+
+        It goes through JSON text and not through `msgspec.to_builtins`, which leaves tuples as they are: the redactor
+        looks into lists and dicts alone, so a secret in a tuple would reach the disk. Raises ValidationError for what
+        JSON cannot hold.
+        """
+        try:
+            value: dict[str, Any] = _PLAIN_DECODER.decode(_ENCODER.encode(self))
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise ValidationError(f"a value cannot be stored as JSON: {error}", hint="send plain JSON") from error
+        for optional in self.OPTIONAL:
+            if value[optional] is None or value[optional] is False:
+                del value[optional]
+        return value
+
+
+def decoded(record_type: type[R], raw: bytes, body: bytes) -> R:
+    """Return the record in verified JSON text, read from under the whole key `raw`.
+
+    Raises Damaged naming the record where the JSON lacks a field or has one of another type.
+    """
+    try:
+        record: R = _decoder(record_type).decode(body)
+    except msgspec.DecodeError as error:
+        raise Damaged(
+            f"{name(raw)} is not a {record_type.KIND}: {error}", hint="run `reverie check`", record=name(raw)
+        ) from error
+    return record
+
+
+@cache
+def _decoder(record_type: type[R]) -> msgspec.json.Decoder[Any]:
+    """Return the decoder of a type; building one takes some 50 µs, decoding a record less than one."""
+    return msgspec.json.Decoder(record_type)
+
+
+def open_sealed_as(record_type: type[R], data: bytes) -> R:
+    """Return the record inside sealed bytes, verified. Raises Damaged where the bytes are not those sealed."""
+    try:
+        record: R = _decoder(record_type).decode(sealed_body(data))
+    except msgspec.DecodeError as error:
+        raise Damaged(f"the sealed value is not a {record_type.KIND}: {error}", hint="run `reverie check`") from error
+    return record
+
+
+def seal_record(record: StoredRecord, redactor: Redactor) -> Sealed:
+    """Return the record redacted and sealed, ready for `append_many` or `put_sealed`; pure, for any process."""
+    return seal(record.as_json(), redactor)
+
+
+def same_record(record_type: type[StoredRecord], one: bytes, other: bytes) -> bool:
+    """Return True if two JSON texts are equal records: order of keys, and defaults left out, do not count."""
+    try:
+        decoder = _decoder(record_type)
+        return bool(decoder.decode(one) == decoder.decode(other))
+    except msgspec.DecodeError:
+        return False
+
+
+def unknown_fields(record_type: type[StoredRecord], stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a stored JSON object that `record_type` does not declare."""
+    declared = _json_names(record_type)
+    return {key: value for key, value in stored.items() if key not in declared}
+
+
+@cache
+def _json_names(record_type: type[StoredRecord]) -> frozenset[str]:
+    return frozenset(field.encode_name for field in msgspec.structs.fields(record_type))
+
+
+class IdempotencyRecord(StoredRecord, frozen=True, kw_only=True):
+    """The hash of the request, and the answer that its repetition gets. Written by the store.
+
+    Key: (idempotency key,).
+    """
+
+    KIND: ClassVar[Kind] = Kind.IDEMPOTENCY
+
+    request: str
+    value: Json
+    operation: int | None
+
+
+class ChangeRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+    """What an operation did to one key, or to a run of sequence numbers.
+
+    One key: the versions `before` and `after`, None where nothing is there; `first` and `last` are None. A run: the
+    numbers `first` to `last` of the sequence `key`. `purged`: removed for good, with every version.
+    """
+
+    kind: Kind
+    key: list[str | int]
+    before: int | None = None
+    after: int | None = None
+    first: int | None = None
+    last: int | None = None
+    purged: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the stored JSON: `before` and `after`, or `first` and `last`; `purged` only where it is true."""
+        value: dict[str, Any] = {"kind": self.kind.value, "key": list(self.key)}
+        if self.first is None:
+            value |= {"before": self.before, "after": self.after}
+        else:
+            value |= {"first": self.first, "last": self.last}
+        return {**value, "purged": True} if self.purged else value
+
+
+class OperationRecord(StoredRecord, frozen=True, kw_only=True):
+    """One committed write: who, why, when, what it was decided from, what changed. Written by the store.
+
+    `events` are the first and last number of the events that it announced. Key: (seq,).
+    """
+
+    KIND: ClassVar[Kind] = Kind.OPERATION
+
+    seq: int
+    who: str
+    why: str
+    at: str
+    parent: int
+    changes: list[ChangeRecord]
+    events: list[int] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the stored JSON, each change in its short form."""
+        return {**super().as_json(), "changes": [change.as_json() for change in self.changes]}
+
+
+class EventRecord(StoredRecord, frozen=True, kw_only=True):
+    """The content-free announcement of something that happened. Written by the store. Key: (seq,)."""
+
+    KIND: ClassVar[Kind] = Kind.EVENT
+
+    seq: int
+    type: str
+    at: str
+    operation: int | None
+    data: dict[str, Any]

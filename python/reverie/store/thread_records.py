@@ -1,0 +1,271 @@
+"""Typed records of spaces, credentials, schedules, imports, threads and all that belongs to a thread."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import msgspec
+from msgspec import field
+
+from reverie.models import EntryKind, Json, Role, WorkingState
+from reverie.store.records import StoredRecord
+from reverie.store.schema import Key, Kind
+
+__all__ = [
+    "ClearedRecord",
+    "DigestRecord",
+    "DistillationRecord",
+    "EntryRecord",
+    "FactorRecord",
+    "IdentityRecord",
+    "ImportRecord",
+    "LedgerRecord",
+    "NoteRecord",
+    "PassageRecord",
+    "ScheduleRecord",
+    "SpaceRecord",
+    "ThreadRecord",
+    "TokenRecord",
+    "UsageRecord",
+    "WorkingStateRecord",
+]
+
+
+class SpaceRecord(StoredRecord, frozen=True, kw_only=True):
+    """A space exists because its record does; it has no fields. Key: (space,), in the system space."""
+
+    KIND: ClassVar[Kind] = Kind.SPACE
+
+
+class TokenRecord(StoredRecord, frozen=True, kw_only=True):
+    """Whose credential it is. Key: (SHA-256 of the token,), in the system space."""
+
+    KIND: ClassVar[Kind] = Kind.TOKEN
+
+    space: str
+    agent: str | None = None
+
+
+class IdentityRecord(StoredRecord, frozen=True, kw_only=True):
+    """The random id of this store; a restored backup keeps it. Key: `KEY`, in the system space."""
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("identity",)
+
+    id: str
+
+
+class ScheduleRecord(StoredRecord, frozen=True, kw_only=True):
+    """When a job runs. `ran` are the local times of past runs that may not be repeated. Key: (schedule,)."""
+
+    KIND: ClassVar[Kind] = Kind.SCHEDULE
+
+    id: str
+    cron: str
+    timezone: str
+    job: str
+    options: dict[str, Any] = field(default_factory=dict)
+    created_at: str
+    last_run: str | None = None
+    ran: list[str] = field(default_factory=list)
+
+
+class UsageRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """The API's last account of a thread's window: `tokens` by its count, when our count of the same was `live`."""
+
+    tokens: int
+    live: int | None = None
+
+
+class ClearedRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """What the API has cleared from a thread's context so far: how many edits it applied, and their tokens."""
+
+    edits: int
+    tokens: int
+
+
+class FactorRecord(StoredRecord, frozen=True, kw_only=True):
+    """The API's count of a model's tokens divided by ours, for threads to come.
+
+    `weight` is how many of our tokens the factor was learned from. A thread's record has its own copy.
+    Key: ("tokens:" + model,).
+    """
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+
+    value: float
+    weight: int = field(name="from")
+
+    @staticmethod
+    def key(model: str) -> Key:
+        """Return the key of a model's factor."""
+        return (f"tokens:{model}",)
+
+
+class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
+    """A thread: whose it is, what it began with, and the running totals of its entries.
+
+    `last_seq` is its last entry, `through_seq` the last entry that a distillation covers, `extracted_seq` the last
+    entry that memories were drawn from. `tokens` counts all messages, `live_tokens` those still in the context.
+    `carried` are the ids of the notes that it was opened with; None for an imported thread. Key: (thread,).
+    """
+
+    KIND: ClassVar[Kind] = Kind.THREAD
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("carried", "factor", "cleared")
+    KEEPS_UNKNOWN_FIELDS: ClassVar[bool] = True
+
+    id: str
+    agent: str | None = None
+    title: str | None = None
+    model: str | None = None
+    context_window: int | None = None
+    source: str | None = None
+    index: str | None = None
+    project: str | None = None
+    created_at: str
+    updated_at: str
+    last_seq: int = 0
+    message_count: int = 0
+    tokens: int = 0
+    live_tokens: int = 0
+    distillations: int = 0
+    through_seq: int = 0
+    extracted_seq: int = 0
+    usage: UsageRecord | None = None
+    carried: list[str] | None = None
+    factor: FactorRecord | None = None
+    cleared: ClearedRecord | None = None
+
+
+class EntryRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
+    """One stored transcript line; `reverie.models.Entry` explains the fields.
+
+    The sequence number stands in the key alone, and empty fields are left out of the JSON. Key: (thread, seq).
+    """
+
+    KIND: ClassVar[Kind] = Kind.ENTRY
+
+    kind: EntryKind
+    id: str | None = None
+    parent: str | None = None
+    role: Role | None = None
+    content: Json = None
+    reply: str | None = None
+    at: str | None = None
+    usage: dict[str, Any] | None = None
+    raw: str | None = None
+    tokens: int = 0
+    extra: dict[str, Any] = field(default_factory=dict)
+    line: int = 0
+
+
+class WorkingStateRecord(StoredRecord, frozen=True, kw_only=True):
+    """The kept working state: as of entry `seq`, including all entries up to `through_seq`. Key: (thread,)."""
+
+    KIND: ClassVar[Kind] = Kind.STATE
+
+    state: WorkingState
+    seq: int = 0
+    through_seq: int = field(default=0, name="from")
+
+
+class NoteRecord(StoredRecord, frozen=True, kw_only=True):
+    """A note. `thread` is the thread that it was copied from, None where it was written here. Key: (thread, note)."""
+
+    KIND: ClassVar[Kind] = Kind.NOTE
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("thread",)
+
+    id: str
+    content: str
+    category: Literal["task", "decision", "preference", "correction", "context"]
+    at: str
+    thread: str | None = None
+
+
+class DigestRecord(StoredRecord, frozen=True, kw_only=True):
+    """The digest of a thread, and when it was written. Key: (thread,)."""
+
+    KIND: ClassVar[Kind] = Kind.DIGEST
+
+    text: str
+    at: str | None = None
+
+
+class PassageRecord(msgspec.Struct, frozen=True, array_like=True):
+    """An excerpt of a distillation as a JSON array; `reverie.models.Passage` explains the fields."""
+
+    text: str
+    seq: int
+    tokens: int
+    origin: str
+    place: int
+
+
+class DistillationRecord(StoredRecord, frozen=True, kw_only=True):
+    """A summary of a thread's older entries, up to `through_seq`.
+
+    One made here has every field. One found in an imported transcript (`imported`) has a text and the last entry that
+    it covers, and nothing else. `last_seq` is the thread's last entry when it was made, `tokens_after` what its
+    context weighed then. Key: (thread, number).
+    """
+
+    KIND: ClassVar[Kind] = Kind.DISTILLATION
+    OPTIONAL: ClassVar[tuple[str, ...]] = (
+        "imported",
+        "sections",
+        "passages",
+        "state",
+        "digest",
+        "archive",
+        "lastSeq",
+        "tokensAfter",
+    )
+
+    number: int
+    imported: bool = False
+    sections: dict[str, list[str]] | None = None
+    passages: list[PassageRecord] | None = None
+    state: WorkingState | None = None
+    digest: str | None = None
+    through_seq: int
+    text: str
+    archive: str | None = None
+    last_seq: int | None = None
+    tokens_after: int | None = None
+    at: str | None = None
+
+
+class ImportRecord(StoredRecord, frozen=True, kw_only=True, rename=None):
+    """How far a transcript file has been imported.
+
+    `sha256` is of the bytes from `check_from` to `offset`, the last chunk: a file with other bytes there is not the
+    file that was read. `reply` is the API reply that the last message belongs to. `mixed`: more than one file was read
+    for this session, so every line may be stored already. Key: (source,).
+    """
+
+    KIND: ClassVar[Kind] = Kind.IMPORT
+
+    id: str
+    source: str
+    client: str
+    session: str
+    thread: str
+    offset: int = 0
+    lines: int = 0
+    check_from: int = 0
+    sha256: str = ""
+    inside: str = "nothing"
+    reply: str | None = None
+    mixed: bool = False
+
+
+class LedgerRecord(StoredRecord, frozen=True, kw_only=True):
+    """The tokens that one distillation (`kind` thread) or dream used, and the total so far. Key: (seq,)."""
+
+    KIND: ClassVar[Kind] = Kind.LEDGER
+
+    kind: str
+    ref: str
+    tokens: int
+    total: int
+    at: str

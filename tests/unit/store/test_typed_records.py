@@ -1,0 +1,308 @@
+"""Typed records: every kind survives a round trip, and the JSON that earlier versions wrote still loads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from reverie.errors import Damaged, ValidationError
+from reverie.models import Entry, EntryKind, MemoryType, WorkingState
+from reverie.store import (
+    AccessRecord,
+    BaselineRecord,
+    ChangeRecord,
+    ConflictRecord,
+    DistillationRecord,
+    EntryRecord,
+    EventRecord,
+    IdempotencyRecord,
+    ImportRecord,
+    Key,
+    Kind,
+    MemoryRecord,
+    OperationRecord,
+    RegionRecord,
+    RetiredRecord,
+    Store,
+    StoredRecord,
+    ThreadRecord,
+    UsageRecord,
+    WorkingStateRecord,
+    open_sealed_as,
+    seal_record,
+)
+from support.record_samples import APPENDED, CONFLICT, MEMORY, PUT, THREAD, Agreed
+from support.stores import AT, MASKING, SECRET, SPACE, put, write
+
+if TYPE_CHECKING:
+    from reverie.store import Writer
+
+STORE_OWN = {Kind.OPERATION: OperationRecord, Kind.EVENT: EventRecord, Kind.IDEMPOTENCY: IdempotencyRecord}
+WITHOUT_STRUCT = {Kind.RUN, Kind.JOB, Kind.BLOB, Kind.VERSION, Kind.TALLY, Kind.ROOT, Kind.HEADER}
+
+
+def test_every_kind_that_holds_data_has_a_struct() -> None:
+    """No caller needs a dict, whatever it reads."""
+    typed = {record.KIND for _, record in (*PUT, *APPENDED)} | set(STORE_OWN)
+    assert typed == set(Kind) - WITHOUT_STRUCT
+
+
+@pytest.mark.parametrize(("key", "record"), PUT, ids=lambda value: type(value).__name__)
+def test_a_saved_record_loads_as_it_was(store: Store, key: Key, record: StoredRecord) -> None:
+    """Save and load are inverse, for a single read, a scan and the history."""
+    of: Any = BaselineRecord[Agreed] if isinstance(record, BaselineRecord) else type(record)
+    write(store, lambda w: w.save(record, key))
+    with store.reader(SPACE) as reader:
+        assert reader.load(of, key) == record
+        assert list(reader.records(of)) == [(key, record)]
+        assert reader.last_record(of) == (key, record)
+
+
+@pytest.mark.parametrize(("prefix", "record"), APPENDED, ids=lambda value: type(value).__name__)
+def test_an_appended_record_loads_as_it_was(store: Store, prefix: Key, record: StoredRecord) -> None:
+    """A sequence takes typed records, sealed by the writer or elsewhere."""
+    write(store, lambda w: w.append_record(record, prefix))
+    write(store, lambda w: w.append_many(record.KIND, prefix, [seal_record(record, MASKING)]))
+    with store.reader(SPACE) as reader:
+        assert list(reader.records(type(record), prefix)) == [((*prefix, 1), record), ((*prefix, 2), record)]
+        sealed = [data for _, data in reader.scan_sealed(record.KIND, prefix)]
+    assert [open_sealed_as(type(record), data) for data in sealed] == [record, record]
+
+
+def test_what_the_store_itself_writes_is_typed_too(store: Store) -> None:
+    """Operations, events and the answers of idempotency keys."""
+
+    def body(w: Writer) -> dict[str, int]:
+        w.save(MEMORY, ("mem_1",))
+        w.append_record(EntryRecord(kind=EntryKind.SPEECH), ("thr_1",))
+        w.event("memory.written", {"memoryId": "mem_1"})
+        return {"done": 1}
+
+    write(store, body, idempotency=("key", "request"))
+    with store.reader(SPACE) as reader:
+        changes = [
+            ChangeRecord(kind=Kind.MEMORY, key=["mem_1"], after=1),
+            ChangeRecord(kind=Kind.ENTRY, key=["thr_1"], first=1, last=1),
+        ]
+        operation = OperationRecord(seq=1, who="agent", why="test", at=AT, parent=0, changes=changes, events=[1, 1])
+        assert reader.load(OperationRecord, (1,)) == operation
+        assert operation.as_json() == reader.get(Kind.OPERATION, (1,))
+        event = EventRecord(seq=1, type="memory.written", at=AT, operation=1, data={"memoryId": "mem_1"})
+        assert reader.load(EventRecord, (1,)) == event
+        answer = IdempotencyRecord(request="request", value={"done": 1}, operation=1)
+        assert reader.load(IdempotencyRecord, ("key",)) == answer
+
+
+def test_a_purge_is_listed_as_purged(store: Store) -> None:
+    """The JSON of a change has `purged` only where it is true."""
+    write(store, lambda w: w.save(MEMORY, ("mem_1",)))
+    write(store, lambda w: w.purge(Kind.MEMORY, ("mem_1",), 10))
+    with store.reader(SPACE) as reader:
+        operation = reader.load(OperationRecord, (2,))
+        assert operation is not None
+        assert operation.changes == [ChangeRecord(kind=Kind.MEMORY, key=["mem_1"], purged=True)]
+        assert operation.as_json() == reader.get(Kind.OPERATION, (2,))
+
+
+OLD: list[tuple[Kind, Key, dict[str, Any], StoredRecord]] = [
+    (
+        Kind.THREAD,
+        ("thr_1",),
+        # written by `blank`, and by an append that knew no factor of the model
+        {
+            "id": "thr_1",
+            "agent": None,
+            "title": None,
+            "model": "m",
+            "contextWindow": None,
+            "source": None,
+            "index": None,
+            "project": None,
+            "createdAt": AT,
+            "updatedAt": AT,
+            "lastSeq": 2,
+            "messageCount": 2,
+            "tokens": 20,
+            "liveTokens": 20,
+            "distillations": 0,
+            "throughSeq": 0,
+            "extractedSeq": 0,
+            "usage": {"tokens": 30},
+            "factor": None,
+        },
+        ThreadRecord(
+            id="thr_1",
+            model="m",
+            created_at=AT,
+            updated_at=AT,
+            last_seq=2,
+            message_count=2,
+            tokens=20,
+            live_tokens=20,
+            usage=UsageRecord(30),
+        ),
+    ),
+    (
+        Kind.MEMORY,
+        ("mem_1",),
+        {  # the order in which a person's new block is written
+            "id": "mem_1",
+            "document": "facts/user.md",
+            "created_at": AT,
+            "updated_at": AT,
+            "access_count": 0,
+            "last_accessed_at": None,
+            "trust": "person",
+            "provenance": {},
+            "order": 2,
+            "type": "fact",
+            "content": "likes tea",
+            "tags": ["tea"],
+            "title": None,
+            "fields": [],
+        },
+        MemoryRecord(
+            id="mem_1",
+            type=MemoryType.FACT,
+            content="likes tea",
+            tags=("tea",),
+            document="facts/user.md",
+            created_at=AT,
+            updated_at=AT,
+            trust="person",
+            order=2,
+        ),
+    ),
+    (Kind.STATE, ("thr_1",), {"state": {"current_task": "x"}}, WorkingStateRecord(state=WorkingState("x"))),
+    (Kind.ACCESS, ("mem_1",), {"count": 3}, AccessRecord(count=3)),
+    (
+        Kind.CONFLICT,
+        ("cnf_1",),
+        {
+            "id": "cnf_1",
+            "path": "a.md",
+            "copy": "b.md",
+            "text": "t",
+            "regions": [{"file": "f", "store": "s"}],
+            "openedAt": AT,
+            "operation": 1,
+        },
+        ConflictRecord(
+            id="cnf_1", path="a.md", copy="b.md", text="t", regions=[RegionRecord("f", "s")], opened_at=AT, operation=1
+        ),
+    ),
+    (
+        Kind.IMPORT,
+        ("imp_1",),
+        {"id": "imp_1", "source": "imp_1", "client": "c", "session": "s", "thread": "t", "offset": 3, "lines": 1},
+        ImportRecord(id="imp_1", source="imp_1", client="c", session="s", thread="t", offset=3, lines=1),
+    ),
+    (Kind.RETIRED, ("00",), {"ids": [["mem_1", AT]]}, RetiredRecord(ids=[("mem_1", AT)])),
+]
+
+
+@pytest.mark.parametrize(("kind", "key", "stored", "record"), OLD, ids=lambda value: str(value)[:20])
+def test_the_json_of_an_earlier_version_loads(
+    store: Store, kind: Kind, key: Key, stored: dict[str, Any], record: StoredRecord
+) -> None:
+    """Absent fields, nulls, fields of a later version and any order of fields."""
+    put(store, kind, key, {"later": {"deep": [None]}, **stored})
+    with store.reader(SPACE) as reader:
+        assert reader.load(type(record), key) == record
+
+
+@pytest.mark.parametrize(("kind", "key", "stored", "record"), OLD, ids=lambda value: str(value)[:20])
+def test_saving_what_an_earlier_version_wrote_changes_nothing(
+    store: Store, kind: Kind, key: Key, stored: dict[str, Any], record: StoredRecord
+) -> None:
+    """Otherwise an operation would list memories and threads whose content is as it was."""
+    put(store, kind, key, stored)
+    if type(record).KEEPS_UNKNOWN_FIELDS:
+        assert write(store, lambda w: w.save(record, key)).operation is None
+
+
+@pytest.mark.parametrize("record", [THREAD, MEMORY, CONFLICT], ids=lambda value: type(value).__name__)
+def test_unknown_fields_survive_a_change(store: Store, record: Any) -> None:
+    """A store that a later version has used loses nothing when this one changes a record."""
+    key = (record.id,)
+    put(store, record.KIND, key, {**record.as_json(), "later": [1]})
+    name = "title" if record.KIND is not Kind.CONFLICT else "copy"
+    write(store, lambda w: w.save(msgspec.structs.replace(record, **{name: "new"}), key))
+    with store.reader(SPACE) as reader:
+        stored = reader.get(record.KIND, key)
+        assert stored is not None
+        assert stored == {**record.as_json(), name: "new", "later": [1]}
+
+
+def test_the_stored_json_of_an_entry_has_no_empty_field() -> None:
+    """An entry is written a million times."""
+    assert EntryRecord(kind=EntryKind.SPEECH, role="user", content=[]).as_json() == {
+        "kind": "speech",
+        "role": "user",
+        "content": [],
+    }
+    declared = {field.name for field in msgspec.structs.fields(EntryRecord)}
+    assert declared == set(Entry.__slots__) - {"seq"}
+
+
+def test_optional_fields_are_left_out_and_others_are_null() -> None:
+    """The keys of the stored JSON stay what they were."""
+    stored = ThreadRecord(id="thr_1", created_at=AT, updated_at=AT).as_json()
+    assert stored["usage"] is None
+    assert not {"carried", "factor", "cleared"} & stored.keys()
+    imported = DistillationRecord(number=1, imported=True, text="t", through_seq=1)
+    assert imported.as_json() == {"number": 1, "imported": True, "throughSeq": 1, "text": "t", "at": None}
+
+
+def test_a_secret_in_any_part_of_a_record_is_redacted(store: Store) -> None:
+    """Tuples and values of any type reach the redactor as lists and dicts."""
+    record = msgspec.structs.replace(
+        MEMORY, tags=(SECRET,), fields=(("Where", SECRET),), provenance={"deep": (SECRET, [SECRET])}
+    )
+    write(store, lambda w: w.save(record, ("mem_1",)))
+    with store.reader(SPACE) as reader:
+        assert SECRET not in str(reader.get(Kind.MEMORY, ("mem_1",)))
+        loaded = reader.load(MemoryRecord, ("mem_1",))
+    assert loaded is not None
+    assert loaded.tags == ("[REDACTED:test]",)
+
+
+@pytest.mark.parametrize("content", [object(), {1, object()}, 1 << 70, "\ud800"])
+def test_what_json_cannot_hold_is_refused(store: Store, content: object) -> None:
+    """As a value, and not as a crash of the encoder."""
+    with pytest.raises(ValidationError):
+        write(store, lambda w: w.append_record(EntryRecord(kind=EntryKind.OTHER, content=content), ("thr_1",)))
+
+
+def test_json_of_another_shape_is_damage(store: Store) -> None:
+    """A record without a field that every version has written names itself."""
+    put(store, Kind.MEMORY, ("mem_1",), {"content": 1})
+    with store.reader(SPACE) as reader, pytest.raises(Damaged, match="memory mem_1 of space default") as caught:
+        reader.load(MemoryRecord, ("mem_1",))
+    assert caught.value.details["record"] == "memory mem_1 of space default"
+
+
+def test_versions_are_typed(store: Store) -> None:
+    """Newest first or oldest first; a deletion has no record."""
+    changed = msgspec.structs.replace(MEMORY, content="it snowed")
+    write(store, lambda w: w.save(MEMORY, ("mem_1",)))
+    write(store, lambda w: w.save(changed, ("mem_1",)))
+    write(store, lambda w: w.delete(Kind.MEMORY, ("mem_1",)))
+    with store.reader(SPACE) as reader:
+        newest = [(version.operation, version.value) for version in reader.record_versions(MemoryRecord, ("mem_1",))]
+        assert newest == [(3, None), (2, changed), (1, MEMORY)]
+        assert [version.value for version in reader.record_history(MemoryRecord, ("mem_1",))] == [MEMORY, changed, None]
+
+
+def test_a_replayed_answer_has_the_type_of_the_first(store: Store) -> None:
+    """A struct is stored as JSON and converted back."""
+
+    def body(w: Writer) -> MemoryRecord:
+        w.save(MEMORY, ("mem_1",))
+        return MEMORY
+
+    first = write(store, body, idempotency=("key", "request"), answers=MemoryRecord)
+    again = write(store, body, idempotency=("key", "request"), answers=MemoryRecord)
+    assert (first.value, again.value, again.replayed) == (MEMORY, MEMORY, True)
