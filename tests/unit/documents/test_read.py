@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.documents import Form, Page, Update, Wording, changed, read
-from support.shared import shared
+from support.document_cases import awkward_documents
 from support.soak import count
 
 FACTS = """\
@@ -236,12 +236,10 @@ PATHS = ("facts/a.md", "episodes/2026-01.md", "a.md", "MEMORY.md", "a.json")
 
 
 def test_the_awkward_files_are_read() -> None:
-    """Every file of the collection, in every form, whatever its bytes are."""
-    found = sorted(shared("data/markdown/cases").glob("*.md"))
-    assert len(found) >= 28
-    for file in found:
+    """Every awkward document, in every form, whatever its bytes are."""
+    for data in awkward_documents().values():
         for errors in ("replace", "surrogateescape"):
-            text = file.read_bytes().decode("utf-8", errors)
+            text = data.decode("utf-8", errors)
             for path in PATHS:
                 check(path, text)
                 check(path, f"---\nname: x\ntype: user\n---\n{text}")

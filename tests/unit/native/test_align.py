@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -13,8 +12,10 @@ from reverie.align import align
 from reverie.blocks import parse
 from reverie.errors import ValidationError
 from support.edits import Piece, history
-from support.shared import shared
 from support.soak import count
+from support.version_cases import history_sets
+
+SETS = history_sets()
 
 
 def carried(old: list[str], new: list[str]) -> list[int | None]:
@@ -84,11 +85,12 @@ def test_ids_survive_generated_histories() -> None:
     assert total["kept"] / total["surviving"] >= 0.98
 
 
-def test_unchanged_blocks_of_real_files_never_move() -> None:
+@pytest.mark.parametrize("documents", SETS, ids=["generated", "recorded"][: len(SETS)])
+def test_unchanged_blocks_of_edited_files_never_move(documents: list[tuple[str, ...]]) -> None:
     """A block that every way to compare two versions calls unchanged has the id that it had."""
     unchanged = 0
-    for row in shared("data/merges/histories.jsonl").read_text().splitlines():
-        versions = [pieces(version) for version in json.loads(row)["versions"]]
+    for document in documents:
+        versions = [pieces(version) for version in document]
         for old, new in pairwise(versions):
             found = carried(old, new)
             times = Counter(old), Counter(new)
@@ -97,14 +99,15 @@ def test_unchanged_blocks_of_real_files_never_move() -> None:
                     assert found[at] == old.index(text)
                     unchanged += 1
 
-    assert unchanged > 20_000
+    assert unchanged > 8_000
 
 
-def test_copies_in_real_files_stay_in_place() -> None:
+@pytest.mark.parametrize("documents", SETS, ids=["generated", "recorded"][: len(SETS)])
+def test_copies_in_edited_files_stay_in_place(documents: list[tuple[str, ...]]) -> None:
     """Blocks that occur several times, like rules and empty lines, keep their ids where a line diff keeps them too."""
     kept = total = 0
-    for row in shared("data/merges/histories.jsonl").read_text().splitlines():
-        versions = [pieces(version) for version in json.loads(row)["versions"]]
+    for document in documents:
+        versions = [pieces(version) for version in document]
         for old, new in pairwise(versions):
             found = carried(old, new)
             for run in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 
 import pytest
@@ -11,9 +10,10 @@ from reverie import _native
 from reverie.apply import Add, Applied, Change, Delete, Edit, Update, apply_changes, apply_edits
 from reverie.blocks import BlockKind, parse
 from reverie.errors import ValidationError
-from support.shared import shared
 from support.soak import count
+from support.version_cases import history_sets
 
+SETS = history_sets()
 MEMORIES = {BlockKind.BULLET, BlockKind.SECTION}
 DOCUMENT = b"# T\n\n> Summary: s\n\n## A\n- one\n- two\n  more\n\n## B\n\ntext\n"
 
@@ -179,13 +179,13 @@ def test_edits_must_find_their_text() -> None:
     assert apply_edits("abé".encode(), [edits[0], edits[3]]) == b"xb"
 
 
-def test_real_files_change_only_where_they_are_told() -> None:
-    """Random changes of the items of real documents are never refused; other items keep their bytes and their order."""
+@pytest.mark.parametrize("documents", SETS, ids=["generated", "recorded"][: len(SETS)])
+def test_files_change_only_where_the_changes_are(documents: list[tuple[str, ...]]) -> None:
+    """Random changes of the items of edited documents are never refused; other items keep their bytes and their order."""
     pick = random.Random(3)
-    rows = [json.loads(row) for row in shared("data/merges/histories.jsonl").read_text().splitlines()]
     total = 0
     for _ in range(count(2000, 20_000)):
-        document = pick.choice(pick.choice(rows)["versions"]).encode()
+        document = pick.choice(pick.choice(documents)).encode()
         spans = held(document)
         chosen = pick.sample(spans, min(len(spans), pick.randint(0, 6)))
         changes: list[Change] = [

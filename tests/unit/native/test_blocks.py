@@ -9,7 +9,9 @@ import pytest
 
 from reverie.blocks import Block, BlockKind, parse
 from reverie.errors import ValidationError
-from support.shared import shared
+from support.document_cases import AWKWARD, NOT_UTF8, awkward_documents
+from support.shared import shared_files
+from support.version_cases import generated_histories, recorded_triples
 
 VECTORS = [
     json.loads(line)
@@ -112,27 +114,38 @@ def test_text_that_is_not_utf8_is_refused() -> None:
 
 def test_awkward_files() -> None:
     """Every awkward memory file is parsed or refused for its encoding."""
-    files = sorted(shared("data/markdown/cases").glob("*.md"))
-    refused = []
-    for path in files:
+    refused = set()
+    for name, data in awkward_documents().items():
         try:
-            check(path.read_bytes().decode())
+            check(data.decode())
         except UnicodeDecodeError:
             with pytest.raises(ValidationError):
-                parse(path.read_bytes())
-            refused.append(path.stem)
+                parse(data)
+            refused.add(name)
 
-    assert len(files) == 28
-    assert refused == ["invalid_utf8", "overlong", "utf16"]
+    assert refused - NOT_UTF8.keys() <= {"invalid_utf8.md", "overlong.md", "utf16.md"}
+    assert refused >= NOT_UTF8.keys()
 
 
-def test_every_version_of_real_files() -> None:
-    """Spans join for real documents and for the CommonMark specification, whole and cut anywhere."""
-    for row in shared("data/merges/triples.jsonl").read_text().splitlines():
-        for text in json.loads(row).values():
+def test_awkward_files_cut_anywhere() -> None:
+    """Spans join for every beginning of the awkward documents, and for all of them in one file."""
+    for data in AWKWARD.values():
+        text = data.decode()
+        for cut in range(0, len(text), max(1, len(text) // 50)):
+            check(text[:cut])
+    check("\n".join(data.decode() for data in AWKWARD.values()))
+
+
+def test_every_version_of_edited_files() -> None:
+    """Spans join for documents of prose, lists and code; for recorded ones and the CommonMark specification too."""
+    for versions in generated_histories():
+        for text in versions:
+            check(text)
+    for row in recorded_triples():
+        for text in row.values():
             if isinstance(text, str):
                 check(text)
-    for path in sorted(shared("data/markdown/cmark/test").glob("*.txt")):
+    for path in shared_files("data/markdown/cmark/test", "*.txt"):
         text = path.read_text()
         for cut in range(0, len(text), max(1, len(text) // 50)):
             check(text[:cut])

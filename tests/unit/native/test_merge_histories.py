@@ -1,20 +1,19 @@
-"""Real merges and real histories of documents, beside what git makes of the same three texts."""
+"""Merges and histories of documents, generated and recorded, beside what git makes of the same three texts."""
 
 from __future__ import annotations
 
 import functools
-import json
 import shutil
 import subprocess
 from difflib import SequenceMatcher
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reverie.merge import merge3
-from support.shared import shared
 from support.soak import count
+from support.version_cases import Triple, generated_triples, history_sets, recorded_triples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,14 +22,6 @@ if TYPE_CHECKING:
     from reverie.merge import Merged
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-
-
-class Triple(NamedTuple):
-    """Three texts."""
-
-    base: str
-    ours: str
-    theirs: str
 
 
 def git(folder: Path, triple: Triple) -> tuple[int, str]:
@@ -43,16 +34,11 @@ def git(folder: Path, triple: Triple) -> tuple[int, str]:
     return done.returncode, done.stdout.decode()
 
 
-def rows(name: str) -> Iterator[dict[str, Any]]:
-    """The rows of a file of the measurement data."""
-    with shared(f"data/merges/{name}").open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
-
-
 @functools.cache
 def steps() -> list[tuple[list[str], list[str]]]:
-    """Every version of every document with the next one, as lines."""
-    versions = [[text.splitlines(keepends=True) for text in row["versions"]] for row in rows("histories.jsonl")]
+    """Return every version of every generated document, and of every recorded one, with the next one, as lines."""
+    documents = [document for documents in history_sets() for document in documents]
+    versions = [[text.splitlines(keepends=True) for text in document] for document in documents]
     return [pair for history in versions for pair in pairwise(history)]
 
 
@@ -93,11 +79,27 @@ def lost(triple: Triple, merged: Merged, theirs: str) -> set[str]:
 
 
 @needs_git
-def test_real_merges_have_no_more_conflicts_than_git_finds(tmp_path: Path) -> None:
-    """On every real merge at most git's conflicts, fewer altogether, and git's text where git has none."""
+def test_merges_have_no_more_conflicts_than_git_finds(tmp_path: Path) -> None:
+    """On every generated merge at most git's conflicts, at most half of them together, git's text where git has none."""
+    found = [0, 0]
+    for triple in generated_triples():
+        conflicts, text = git(tmp_path, triple)
+        merged = merge3(*triple)
+
+        assert len(merged.conflicts) <= conflicts
+        if conflicts == 0:
+            assert merged.text == text
+        found = [found[0] + len(merged.conflicts), found[1] + conflicts]
+    assert found[0] <= found[1] // 2
+
+
+@needs_git
+@pytest.mark.measures("data/merges/triples.jsonl")
+def test_recorded_merges_have_no_more_conflicts_than_git_finds(tmp_path: Path) -> None:
+    """On every recorded merge at most git's conflicts, fewer altogether, and git's text where git has none."""
     found = [0, 0]
     as_people = clean = 0
-    for row in rows("triples.jsonl"):
+    for row in recorded_triples():
         triple = Triple(row["base"], row["ours"], row["theirs"])
         conflicts, text = git(tmp_path, triple)
         merged = merge3(*triple)
@@ -116,7 +118,7 @@ def test_real_merges_have_no_more_conflicts_than_git_finds(tmp_path: Path) -> No
 
 @needs_git
 @pytest.mark.parametrize("cases", [both_appended, adjacent_edit])
-def test_neighbouring_changes_of_real_histories_merge(cases: Any, tmp_path: Path) -> None:
+def test_neighbouring_changes_merge(cases: Any, tmp_path: Path) -> None:
     """At least 90 % of what git calls a conflict merges clean, and nothing that git keeps is lost."""
     disputed = clean = 0
     for triple in list(cases())[: count(60, 1_000_000)]:

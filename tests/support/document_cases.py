@@ -1,0 +1,85 @@
+"""Markdown documents that are hard to read: odd bytes, endings, nesting, markup, front matter and scripts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from support.shared import shared_files
+
+__all__ = ["AWKWARD", "NOT_UTF8", "awkward_documents"]
+
+AWKWARD: Final[dict[str, bytes]] = {
+    name: text.encode()
+    for name, text in {
+        "empty": "",
+        "only spaces": "  \n\t\n   ",
+        "only newlines": "\n\n\n\n",
+        "only a mark": "-",
+        "only headings": "# Plan\n## Now\n### Next\n#### Later\n",
+        "no newline at the end": "# Facts\n\n- uses nvim\n- drinks mate",
+        "carriage returns": "# Facts\r\r- one\r- two\r  more\r",
+        "mixed endings": "# Facts\r\n\n- one\n- two\r\n- three\r- four\n\r",
+        "form feed and vertical tab": "# Facts\n\x0c- one\n\x0b- two\x0c\n- three\x0b more\n\x1c- four\x85- five\n",
+        "NUL": "# Facts\n\n- a\x00b\n\x00\n- c\n",
+        "byte order marks": "\ufeff# Facts\n- one\n\ufeff- two\n",
+        "separators of lines": "- one\u2028- two\u2029- three\u0085- four\n",
+        "right to left": "# חוף\n\n- הגל גבוה היום\n- الميناء مغلق\n- mixed עברית and English\n",
+        "marks of direction": "- safe \u202etxt.exe\u202c name\n- \u2066isolated\u2069\n- \u200fmark\n",
+        "combining": "- e\u0301te\u0301\n- \u00e9t\u00e9\n- n" + "\u0303" * 40 + "\n",
+        "joined emoji": "- \U0001f469\u200d\U0001f680 flies\n- \U0001f1f3\U0001f1f4\n- \u2708\ufe0f\n",
+        "wide scripts": "# 潮汐\n\n- 水位を毎分読む #水位\n- 조수표는 매일 갱신\n- ไม่มีช่องว่าง\n",
+        "one long line": "- " + "level " * 20_000 + "\n",
+        "one long word": "- " + "x" * 100_000 + "\n",
+        "nested lists": "- a\n  - b\n    - c\n      1. d\n         - e\n    - f\n- g\n\n  h\n\n      i\n",
+        "numbered": "1. a\n2) b\n10. c\n007. d\n- 1. e\n",
+        "deep list": "".join("  " * depth + "- x\n" for depth in range(120)),
+        "deep quotes": ">" * 200 + " deep\n" + "> " * 50 + "- item\n",
+        "quoted items": "> - one\n> - two\nlazy\n> > - three\n",
+        "fences": "````md\n```py\n- no item\n```\n# no title\n````\n- item\n",
+        "open fence": "- item\n```\n- no item\n# no title\n",
+        "tilde fences": "~~~ tip\n- no\n```\n~~~\n- yes\n   ~~~\n- no\n   ~~~\n",
+        "fence in an item": "- run:\n\n  ```sh\n  - make\n  ```\n\n- then\n",
+        "indented code": "    - no item\n\n\t# no title\n\n- item\n\n      code\n",
+        "HTML": "<details>\n<summary>x</summary>\n\n- item\n\n</details>\n<!-- - no\n\n# no -->\n<pre>\n- a\n\n",
+        "open comment": "- one\n<!--\n- two\n\n- three\n",
+        "ids of ours": "- one <!-- id: mem_01 -->\n- two <!-- id: mem_01 -->\n- <!-- id: -->\n<!-- id: mem_02 -->\n",
+        "table": "| a | b |\n|---|:-:|\n| - x | # y |\n| \\| | ` | ` |\n",
+        "rules": "---\n\n***\n- - -\n___\n* * *\n- item\n",
+        "underlined headings": "Facts\n=====\n\nMore\n----\n- item\n-\n",
+        "tags": "- a #one #two-three\n- b#no\n- c # no\n- d #123 #4x #é #\n- #only\n- e \\#f `#g`\n",
+        "brackets": "- [ ] open\n- [x] done\n- [a](b) ![c](d) [e][f] [[g]] <h:i>\n- ](((\n[f]: /x\n",
+        "emphasis": "- **a *b** c*\n- __d_e__\n- ~~f~ g~~\n- ***\n- `` ` ``\n- `open\n",
+        "repeated headings": "# T\n## A\n- one\n## A\n- one\n# T\n## A\n## a\n",
+        "front matter": "---\nname: tides\ntype: project\ntags: [a, 'b: c']\n---\n\n# Tides\n- one\n",
+        "front matter twice": "---\nname: a\n---\n---\nname: b\n---\n- one\n",
+        "repeated keys": "---\nname: a\nname: b\n---\n- one\n",
+        "open front matter": "---\nname: a\n- one\n# T\n",
+        "odd values": "---\nname: no\ntype: 0o17\nday: 2026-02-30\nold: ~\nn: 1_0\nx: !!python/x y\n&a b: *a\n---\n",
+        "days": "- 2026-02-30 is no day\n- Updated: 2026-01-01\n- Date: 12/31/99\n## 2026-13\n- Date: x\n",
+        "episode": "# 2026-02 Episodes\n\n> Summary: two\n\n## Broken gauge\n- Summary: x\n\n## Bare\n",
+        "escapes": "\\- no item\n\\# no title\n- \\*a\\*\\\n  b\n- &lt;c&gt; &#35; &nosuch;\n",
+        "tabs": "-\tone\n\t- two\n \t - three\n#\tT\n>\tquote\n",
+        "spaces at ends": "- one  \n- two\\\n-   \n-  three   \n   \n",
+        "half a merge": "<<<<<<< ours\n- one\n=======\n- two\n>>>>>>> theirs\n",
+        "marks of redaction": "- key [REDACTED:token] and [REDACTED:\n- <REDACTED:x>\n",
+    }.items()
+}
+"""Each document by what is hard about it; all of them are UTF-8."""
+
+NOT_UTF8: Final[dict[str, bytes]] = {
+    "Latin-1": "- caf\xe9\n".encode("latin-1"),
+    "stray continuation": b"- a\x80b\n",
+    "cut character": "- caf\xe9".encode()[:-1],
+    "overlong slash": b"- \xc0\xaf\n",
+    "surrogate": b"- \xed\xa0\x80\n",
+    "beyond Unicode": b"- \xf5\x80\x80\x80\n",
+    "UTF-16": "- tide\n".encode("utf-16"),
+    "binary": bytes(range(256)),
+}
+"""Documents whose bytes are no UTF-8."""
+
+
+def awkward_documents() -> dict[str, bytes]:
+    """Return all of ours by name, and those of the measurement data where it is at hand."""
+    shared = {path.name: path.read_bytes() for path in shared_files("data/markdown/cases", "*.md")}
+    return {**AWKWARD, **NOT_UTF8, **shared}
