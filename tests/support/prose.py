@@ -22,10 +22,10 @@ _NOUNS: Final = (
 )  # fmt: skip
 _VERBS: Final = (
     "reads", "writes", "opens", "closes", "checks", "copies", "restores", "uploads", "removes", "verifies", "rotates",
-    "compresses", "encrypts", "replaces", "lists", "prunes", "retries", "cancels", "stores", "loads", "streams", "merges",
+    "compresses", "encrypts", "replaces", "lists", "prunes", "retries", "cancels", "stores", "loads", "streams",
 )  # fmt: skip
 _ADJECTIVES: Final = (
-    "new", "old", "local", "remote", "empty", "large", "small", "first", "last", "shared", "default", "optional", "slow",
+    "new", "old", "local", "remote", "empty", "large", "small", "first", "last", "shared", "default", "slow",
     "fast", "public", "private", "temporary", "permanent", "missing", "stale", "encrypted", "compressed", "current",
 )  # fmt: skip
 _SENTENCES: Final = (

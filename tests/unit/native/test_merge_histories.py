@@ -80,7 +80,7 @@ def lost(triple: Triple, merged: Merged, theirs: str) -> set[str]:
 
 @needs_git
 def test_merges_have_no_more_conflicts_than_git_finds(tmp_path: Path) -> None:
-    """On every generated merge at most git's conflicts, at most half of them together, git's text where git has none."""
+    """On every merge at most git's conflicts, at most half of them in all, and git's text where git has none."""
     found = [0, 0]
     for triple in generated_triples():
         conflicts, text = git(tmp_path, triple)
