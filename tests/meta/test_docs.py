@@ -7,6 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
 from reverie.paths import Layout
 from reverie.redact import KINDS, Redactor, marks
 from reverie.sync.file_status import Reason, refused
@@ -18,6 +20,12 @@ from reveried.redact_reference import SHAPES
 from reveried.redact_reference import page as kinds_page
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    *sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")),
+]
 BODIES = ("4f9c2b7a1e" * 20, "A1B2C3D4E5F6G7H8J9" * 10)
 
 
@@ -73,24 +81,44 @@ def test_every_reason_for_not_reading_a_file_is_documented() -> None:
     assert set(re.findall(r"`(sync\.\w+)`", text)) <= {key.name for key in KEYS}
 
 
-def test_readme_commands_exist() -> None:
-    """Every `reverie …` of the README is a command of the program, and every `make …` a target."""
-    readme = (ROOT / "README.md").read_text()
+@pytest.mark.parametrize("page", PAGES)
+def test_named_commands_exist(page: str) -> None:
+    """Every `reverie …` in a page is a command of the program, and every `make …` a target of the Makefile."""
+    text = (ROOT / page).read_text()
     known = commands_page()
     makefile = (ROOT / "Makefile").read_text()
-    blocks = "\n".join(re.findall(r"```console\n(.*?)```", readme, re.DOTALL))
+    quoted = "\n".join(re.findall(r"```console\n(.*?)```", text, re.DOTALL) + re.findall(r"`([^`\n]+)`", text))
 
-    for line in re.findall(r"^\$ reverie ([a-z]+)", blocks, re.MULTILINE):
-        assert f"reverie {line}" in known, line
-    for target in re.findall(r"make ([a-z]+)", blocks):
+    for command in re.findall(r"^(?:\$ )?reverie ([a-z]+)", quoted, re.MULTILINE):
+        assert f"reverie {command}" in known, command
+    for target in re.findall(r"^(?:\$ )?make ([a-z]+)", quoted, re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_named_files_exist(page: str) -> None:
+    """Every path of the repository that a page quotes names a file or folder, and every test one that is defined."""
+    text = (ROOT / page).read_text()
+
+    for path in re.findall(r"`((?:python|daemon|rust|tests|docs|packaging)/[\w./*-]+?)(?:::\w+)?`", text):
+        assert list(ROOT.glob(path.rstrip("/"))), path
+    for path, name in re.findall(r"`(tests/[\w./-]+\.py)::(\w+)`", text):
+        assert f"def {name}(" in (ROOT / path).read_text(), f"{path}::{name}"
+
+
+def test_the_glossary_defines_each_term_once() -> None:
+    """No term of the glossary has two definitions."""
+    terms = re.findall(r"^\| \*\*(.+?)\*\* \|", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE)
+
+    assert len(terms) > 50
+    assert len(terms) == len(set(terms))
 
 
 def test_links_lead_somewhere() -> None:
     """A relative link of a page names a file that is there."""
     broken = [
         f"{page.relative_to(ROOT)}: {target}"
-        for page in [ROOT / "README.md", ROOT / "packaging" / "README.md", *(ROOT / "docs").glob("*.md")]
+        for page in [*(ROOT / page for page in PAGES), ROOT / "packaging" / "README.md"]
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text())
         if not (page.parent / target).exists()
     ]
