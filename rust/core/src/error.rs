@@ -1,19 +1,19 @@
-//! Every refusal of the core, as one enum with its position.
+//! The error type of the core: every way in which an input is rejected, with its position.
 
 use std::fmt;
 
 use thiserror::Error as ThisError;
 
-/// Why JSON was refused. The words are part of the wire: `details.reason` of a `validation_error`.
+/// Why JSON was rejected. The codes are part of the HTTP API: `details.reason` of a `validation_error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonReason {
     /// Not JSON by RFC 8259.
     Malformed,
     /// The same key twice in one object.
     DuplicateKey,
-    /// NaN, an infinity, or a number that its reader could not hold.
+    /// NaN, an infinity, or a number outside the range of its reader.
     NumberOutOfRange,
-    /// Half of a UTF-16 pair.
+    /// An unpaired UTF-16 surrogate.
     LoneSurrogate,
     /// Nested deeper than [`crate::canonical::DEPTH_MAX`].
     TooDeep,
@@ -24,9 +24,9 @@ pub enum JsonReason {
 }
 
 impl JsonReason {
-    /// The word on the wire.
+    /// Return the code in the HTTP API.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn code(self) -> &'static str {
         match self {
             Self::Malformed => "malformed",
             Self::DuplicateKey => "duplicate_key",
@@ -39,7 +39,7 @@ impl JsonReason {
     }
 }
 
-/// Why changes to blocks, or the blocks themselves, were refused. The words are `details.reason` on the wire.
+/// Why changes to blocks, or the blocks themselves, were rejected. The codes are `details.reason` in the HTTP API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeReason {
     /// Two blocks have one id.
@@ -48,24 +48,24 @@ pub enum ChangeReason {
     UnknownId,
     /// Two changes name the same block.
     ChangedTwice,
-    /// No heading says that.
+    /// A change names a heading that does not exist.
     UnknownHeading,
-    /// A kind of change that there is not.
+    /// The kind of change does not exist.
     UnknownChange,
-    /// The bytes that a block is said to have are not those of a block of the document.
+    /// The bytes of an id do not begin and end with blocks of the document.
     NotABlock,
-    /// The new text of a block is not one block.
+    /// The new text is not exactly one block.
     NotOneBlock,
-    /// The new text of a block would make something else of what stands around it.
+    /// The new text would change how a block around it is parsed (an unclosed code fence, for example).
     BreaksOut,
-    /// An edit does not find the text that it replaces.
+    /// The document does not have the text that an edit replaces.
     StaleEdit,
 }
 
 impl ChangeReason {
-    /// The word on the wire.
+    /// Return the code in the HTTP API.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn code(self) -> &'static str {
         match self {
             Self::DuplicateId => "duplicate_id",
             Self::UnknownId => "unknown_id",
@@ -79,7 +79,8 @@ impl ChangeReason {
         }
     }
 
-    fn what(self) -> &'static str {
+    /// Return the message for people.
+    fn message(self) -> &'static str {
         match self {
             Self::DuplicateId => "two blocks with one id",
             Self::UnknownId => "no block with this id",
@@ -94,7 +95,7 @@ impl ChangeReason {
     }
 }
 
-/// Why a patch was refused. The words are `details.reason` on the wire.
+/// Why a patch was rejected. The codes are `details.reason` in the HTTP API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatchReason {
     /// The old text is empty.
@@ -103,14 +104,14 @@ pub enum PatchReason {
     Absent,
     /// The old text occurs more than once.
     Ambiguous,
-    /// The old text and that of another patch have bytes in common.
+    /// The old text overlaps that of another patch.
     Overlap,
 }
 
 impl PatchReason {
-    /// The word on the wire.
+    /// Return the code in the HTTP API.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn code(self) -> &'static str {
         match self {
             Self::Empty => "empty",
             Self::Absent => "absent",
@@ -120,28 +121,28 @@ impl PatchReason {
     }
 }
 
-/// What is wrong with one patch.
+/// A rejected patch and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchProblem {
-    /// Its index from 0.
+    /// The patch's index, from 0.
     pub patch: usize,
-    /// The closed list of reasons.
+    /// The reason.
     pub reason: PatchReason,
-    /// The lines, from 1, on which its old text begins.
+    /// The line numbers, from 1, on which its old text begins.
     pub lines: Vec<usize>,
-    /// Whether it begins on further lines too.
+    /// Whether it begins on more lines than those listed.
     pub more: bool,
 }
 
 impl fmt::Display for PatchProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.reason {
+        let message = match self.reason {
             PatchReason::Empty => "the old text is empty",
             PatchReason::Absent => "the old text is not there",
             PatchReason::Ambiguous => "the old text is there more than once",
             PatchReason::Overlap => "the old text overlaps that of another patch",
         };
-        write!(f, "patch {}: {what}", self.patch)?;
+        write!(f, "patch {}: {message}", self.patch)?;
         for (at, line) in self.lines.iter().enumerate() {
             let before = if at > 0 { ", " } else { ", at line " };
             write!(f, "{before}{line}")?;
@@ -150,16 +151,16 @@ impl fmt::Display for PatchProblem {
     }
 }
 
-/// Where something was refused: a byte offset in text, or a path into a value.
+/// Where an input was rejected: a byte offset in a text, or a path into a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// Bytes from the start of the text.
+    /// Byte offset from the start of the text.
     Offset(usize),
-    /// `$.key[3]` into a value that was never text.
+    /// A path such as `$.key[3]`, for a value that was never text.
     Path(String),
 }
 
-/// One step into a value.
+/// One step of a path into a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Into an object, by key.
@@ -169,7 +170,7 @@ pub enum Step {
 }
 
 impl Position {
-    /// The path of these steps, outermost first.
+    /// Build a path from steps, outermost first.
     pub fn path<'s>(steps: impl IntoIterator<Item = &'s Step>) -> Self {
         let step = |step: &Step| match step {
             Step::Key(key) => format!(".{key}"),
@@ -188,48 +189,49 @@ impl fmt::Display for Position {
     }
 }
 
-/// What the core refuses to do, and where.
+/// An input that the core rejects.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
 pub enum Error {
-    /// JSON that cannot be meant, or that could not be kept as it was meant.
+    /// JSON that is invalid, or that could not be stored without loss.
     #[error("{what} at {at}")]
     Json {
-        /// The closed list of reasons.
+        /// The reason.
         reason: JsonReason,
-        /// The reason as a sentence's beginning.
+        /// The reason in words, the beginning of the message.
         what: &'static str,
-        /// The position of the first byte or value that is wrong.
+        /// The position of the first invalid byte or value.
         at: Position,
     },
     /// Text that is not UTF-8.
     #[error("not UTF-8 at byte {offset}")]
     NotUtf8 {
-        /// The first byte that is not part of a character.
+        /// Offset of the first byte that is not part of a character.
         offset: usize,
     },
-    /// Changes to blocks that cannot be meant; nothing was changed.
-    #[error("{}: {}", .reason.what(), .names.join(", "))]
+    /// Invalid changes to blocks; nothing was changed.
+    #[error("{}: {}", .reason.message(), .names.join(", "))]
     Change {
-        /// The closed list of reasons.
+        /// The reason.
         reason: ChangeReason,
-        /// Every id or heading that is meant, in the order of the input; changes and edits by their index from 0.
+        /// The ids or headings concerned, in the order of the input; changes and edits by their index from 0.
         names: Vec<String>,
     },
-    /// Patches that cannot be applied; nothing was changed.
+    /// Invalid patches; nothing was changed.
     #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Patch {
-        /// What is wrong, in the order of the patches.
+        /// The problems, in the order of the patches.
         problems: Vec<PatchProblem>,
     },
     /// A token encoding that is not built in.
     #[error("unknown token encoding {name:?}")]
     UnknownEncoding {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
     },
 }
 
 impl Error {
+    /// Build an [`Error::Change`].
     pub(crate) fn change(reason: ChangeReason, names: Vec<String>) -> Self {
         Self::Change { reason, names }
     }

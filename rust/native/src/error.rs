@@ -25,7 +25,7 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     details.set_item("hint", hint(error))?;
     match error {
         Error::Json { reason, at, .. } => {
-            details.set_item("reason", reason.word())?;
+            details.set_item("reason", reason.code())?;
             match at {
                 Position::Offset(offset) => details.set_item("offset", offset)?,
                 Position::Path(path) => details.set_item("path", path)?,
@@ -36,11 +36,11 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             details.set_item("offset", offset)?;
         }
         Error::Change { reason, names } => {
-            details.set_item("reason", reason.word())?;
+            details.set_item("reason", reason.code())?;
             details.set_item("names", names)?;
         }
         Error::Patch { problems } => {
-            details.set_item("reason", problems.first().map(|problem| problem.reason.word()))?;
+            details.set_item("reason", problems.first().map(|problem| problem.reason.code()))?;
             let named = problems.iter().map(|problem| patch_problem(py, problem)).collect::<PyResult<Vec<_>>>()?;
             details.set_item("patches", named)?;
         }
@@ -53,7 +53,7 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
 fn patch_problem<'py>(py: Python<'py>, problem: &PatchProblem) -> PyResult<Bound<'py, PyDict>> {
     let details = PyDict::new(py);
     details.set_item("patch", problem.patch)?;
-    details.set_item("reason", problem.reason.word())?;
+    details.set_item("reason", problem.reason.code())?;
     details.set_item("lines", &problem.lines)?;
     details.set_item("more", problem.more)?;
     Ok(details)

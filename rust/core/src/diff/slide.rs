@@ -1,26 +1,29 @@
-//! Where a change is said to stand when several places are equally true.
+//! Normalization of ambiguous hunks: of several equally short diffs, always take the one that changes the latest lines.
 
 use crate::diff::Hunk;
 
-/// Moves every pure insertion and deletion down as far as it reads the same, so that both sides of a merge say it at
-/// the same place, and joins changes that touch then.
-pub(crate) fn down(hunks: &mut Vec<Hunk>, old: &[u32], new: &[u32]) {
-    let mut done: Vec<Hunk> = Vec::with_capacity(hunks.len());
-    // From the end: a change may only slide up to the one behind it.
+/// Slide every pure insertion and deletion down as far as the diff stays valid, and join hunks that touch then.
+///
+/// An added `}` after `}` may be the first or the second of the two; both sides of a merge must choose the same line,
+/// or the same insertion would appear twice.
+pub(crate) fn slide_down(hunks: &mut Vec<Hunk>, old: &[u32], new: &[u32]) {
+    let mut results: Vec<Hunk> = Vec::with_capacity(hunks.len());
+    // From the end: a hunk may slide only up to the one behind it.
     for &hunk in hunks.iter().rev() {
-        let hunk = slid(hunk, done.last(), old, new);
-        match done.last_mut() {
+        let hunk = slide(hunk, results.last(), old, new);
+        match results.last_mut() {
             Some(next) if next.old_start == hunk.old_end && next.new_start == hunk.new_end => {
                 (next.old_start, next.new_start) = (hunk.old_start, hunk.new_start);
             }
-            _ => done.push(hunk),
+            _ => results.push(hunk),
         }
     }
-    done.reverse();
-    *hunks = done;
+    results.reverse();
+    *hunks = results;
 }
 
-fn slid(mut hunk: Hunk, next: Option<&Hunk>, old: &[u32], new: &[u32]) -> Hunk {
+/// Slide one hunk down, not beyond `next`.
+fn slide(mut hunk: Hunk, next: Option<&Hunk>, old: &[u32], new: &[u32]) -> Hunk {
     let limit = next.map_or(old.len(), |next| next.old_start);
     let (lines, mut first, mut last) = if hunk.old_start == hunk.old_end {
         (new, hunk.new_start, hunk.new_end)

@@ -1,61 +1,62 @@
-//! Three texts become one: what each side changed since their common ancestor, and what cannot be decided as values.
+//! Three-way merge of texts: the changes of both sides since their merge base, with unresolved conflicts as values.
 //!
-//! Lines are compared first; where both sides changed neighbouring lines, the blocks there decide: edits beside each
-//! other and insertions at one place are both kept, insertions in the order of what they go on (the same item, the same
-//! list, the same section, a new section), ours before theirs. Two edits of one line are merged by its words where at
-//! least one untouched word lies between them. What is left is a [`Conflict`]; the text then has our side of it.
+//! Lines are compared first (diff3). Where both sides changed adjacent lines, the markdown blocks there decide:
+//! adjacent edits and insertions at one position are both kept; insertions are ordered by what they continue (the same
+//! list item, the same list, the same section, a new section), ours before theirs. Two edits of one line are merged
+//! word by word if at least one unchanged word separates them. What is left is a [`Conflict`]; the merged text has our
+//! side of it.
 
-mod clusters;
-mod fences;
-mod inserts;
-mod pieces;
-mod refine;
-mod words;
-mod write;
+mod chunk;
+mod diff3;
+mod hunk_refinement;
+mod insertions;
+mod output;
+mod word_merge;
 
 use std::ops::Range;
 
 use crate::diff::{Interner, Lines, diff};
 
-/// What three texts became.
+/// The result of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// The text, with our side of every conflict.
+    /// The merged text, with our side of every conflict.
     pub text: String,
-    /// What both sides changed in ways that do not go together, in order.
+    /// The changes of both sides that could not be merged, in order.
     pub conflicts: Vec<Conflict>,
 }
 
-/// A place that both sides changed. Lines are counted from 0, and a range ends before its second number.
+/// A conflict. Lines are counted from 0, and ranges are half-open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// What stood there.
+    /// The lines in the merge base.
     pub base: Part,
-    /// What we made of it; the merged text has this.
+    /// Our version, which the merged text has.
     pub ours: Part,
-    /// What they made of it.
+    /// Their version.
     pub theirs: Part,
-    /// The lines of the merged text that hold our side.
+    /// The lines of the merged text that have our version.
     pub lines: Range<usize>,
-    /// The same in bytes.
+    /// The same in bytes of the merged text.
     pub bytes: Range<usize>,
 }
 
-/// A part of one of the three texts.
+/// A range of lines in one of the three texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// As it stands there.
+    /// The text, including line endings.
     pub text: String,
-    /// Its lines.
+    /// The line numbers.
     pub lines: Range<usize>,
 }
 
 impl Merged {
+    /// A result without conflicts.
     fn clean(text: &str) -> Self {
         Self { text: text.to_owned(), conflicts: Vec::new() }
     }
 
-    /// Where each conflict stands in the merged text, in characters.
+    /// Return the range of each conflict in the merged text, in characters.
     #[must_use]
     pub fn in_characters(&self) -> Vec<Range<usize>> {
         let (mut bytes, mut characters) = (0, 0);
@@ -68,17 +69,18 @@ impl Merged {
     }
 }
 
-/// The three texts as lines.
+/// The three texts, split into lines.
 pub(crate) struct Texts<'t> {
     base: Lines<'t>,
     ours: Lines<'t>,
     theirs: Lines<'t>,
 }
 
-/// Merges what `ours` and `theirs` each changed since `base`.
+/// Merge what `ours` and `theirs` each changed since `base`.
 ///
-/// Line endings are no part of a line: each is kept as the side says that changed it, and so are the last newline and
-/// a byte order mark. Every line that a side added is in the merged text or in a conflict, or was merged by its words.
+/// Line endings are not compared as part of a line: each line keeps the ending of the side that changed it, and so do
+/// the final newline and a byte order mark. Every line that a side added is in the merged text or in a conflict, or was
+/// merged by its words.
 #[must_use]
 pub fn merge3(base: &str, ours: &str, theirs: &str) -> Merged {
     if ours == theirs || base == theirs {
@@ -87,18 +89,18 @@ pub fn merge3(base: &str, ours: &str, theirs: &str) -> Merged {
     if base == ours {
         return Merged::clean(theirs);
     }
-    let marks = [base, ours, theirs].map(|text| text.starts_with(MARK));
-    let [base, ours, theirs] = [base, ours, theirs].map(|text| text.strip_prefix(MARK).unwrap_or(text));
+    let has_mark = [base, ours, theirs].map(|text| text.starts_with(BYTE_ORDER_MARK));
+    let [base, ours, theirs] = [base, ours, theirs].map(|text| text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
     let mut interner = Interner::default();
-    let base = interner.first(base);
-    let ours = interner.like(&base, ours);
-    let theirs = interner.like(&base, theirs);
+    let base = interner.split(base);
+    let ours = interner.split_like(&base, ours);
+    let theirs = interner.split_like(&base, theirs);
     let kinds = interner.len();
     let (left, right) = (diff(&base.ids, &ours.ids, kinds), diff(&base.ids, &theirs.ids, kinds));
     let texts = Texts { base, ours, theirs };
-    let pieces = clusters::pieces(&texts, &left, &right);
-    write::write(&texts, &pieces, write::decided(marks[0], marks[1], marks[2]))
+    let chunks = diff3::chunks(&texts, &left, &right);
+    output::write(&texts, &chunks, output::merge_value(has_mark[0], has_mark[1], has_mark[2]))
 }
 
-/// A byte order mark.
-const MARK: char = '\u{feff}';
+/// The byte order mark.
+const BYTE_ORDER_MARK: char = '\u{feff}';

@@ -1,0 +1,197 @@
+//! The diff3 walk: aligns the hunks of both sides along the merge base and resolves each group of hunks that meet.
+
+use std::ops::Range;
+
+use crate::diff::{Hunk, Lines};
+use crate::merge::Texts;
+use crate::merge::chunk::{Chunk, Resolution, join_cluster_conflicts, join_near_conflicts};
+use crate::merge::{hunk_refinement, insertions, word_merge};
+
+/// Return the chunks of the merged text, in order.
+///
+/// Hunks of both sides that overlap or touch form a cluster; lines outside clusters are unchanged.
+pub(crate) fn chunks(texts: &Texts<'_>, left: &[Hunk], right: &[Hunk]) -> Vec<Chunk> {
+    let mut walk = Walk {
+        texts,
+        at: [0; 3],
+        chunks: Vec::with_capacity(2 * (left.len() + right.len()) + 1),
+        fence_tracker: FenceTracker::default(),
+    };
+    let (mut left, mut right) = (left, right);
+    while let Some(start) = [left, right].iter().filter_map(|side| side.first()).map(|hunk| hunk.old_start).min() {
+        let mut end = start;
+        let (mut ours, mut theirs) = (0, 0);
+        loop {
+            if let Some(hunk) = left.get(ours).filter(|hunk| hunk.old_start <= end) {
+                (end, ours) = (end.max(hunk.old_end), ours + 1);
+            } else if let Some(hunk) = right.get(theirs).filter(|hunk| hunk.old_start <= end) {
+                (end, theirs) = (end.max(hunk.old_end), theirs + 1);
+            } else {
+                break;
+            }
+        }
+        walk.push_unchanged(start);
+        walk.resolve_cluster(end, &left[..ours], &right[..theirs]);
+        (left, right) = (&left[ours..], &right[theirs..]);
+    }
+    walk.push_unchanged(texts.base.len());
+    join_near_conflicts(texts, &mut walk.chunks);
+    walk.chunks
+}
+
+/// A hunk, and whether it is ours.
+type SideHunk = (Hunk, bool);
+
+/// The state of the walk.
+struct Walk<'w> {
+    texts: &'w Texts<'w>,
+    /// The next line of base, ours and theirs.
+    at: [usize; 3],
+    chunks: Vec<Chunk>,
+    fence_tracker: FenceTracker,
+}
+
+impl Walk<'_> {
+    /// Push the unchanged lines before line `base` of the merge base.
+    fn push_unchanged(&mut self, base: usize) {
+        let length = base - self.at[0];
+        if length > 0 {
+            self.push_chunk(base, self.at[1] + length, self.at[2] + length, Resolution::Same);
+        }
+    }
+
+    /// Push a chunk that ends before these lines.
+    fn push_chunk(&mut self, base: usize, ours: usize, theirs: usize, resolution: Resolution) {
+        let [base_at, ours_at, theirs_at] = std::mem::replace(&mut self.at, [base, ours, theirs]);
+        self.chunks.push(Chunk { base: base_at..base, ours: ours_at..ours, theirs: theirs_at..theirs, resolution });
+    }
+
+    /// Resolve a cluster of hunks that touch, up to line `end` of the merge base.
+    fn resolve_cluster(&mut self, end: usize, left: &[Hunk], right: &[Hunk]) {
+        let ours = line_after(end, self.at[0], self.at[1], left);
+        let theirs = line_after(end, self.at[0], self.at[2], right);
+        if right.is_empty() {
+            return self.push_chunk(end, ours, theirs, Resolution::Ours);
+        }
+        if left.is_empty() {
+            return self.push_chunk(end, ours, theirs, Resolution::Theirs);
+        }
+        if self.are_equal(&(self.at[1]..ours), &(self.at[2]..theirs)) {
+            return self.push_chunk(end, ours, theirs, Resolution::Both);
+        }
+        let first = self.chunks.len();
+        self.split_groups(&self.refined_changes(left, right));
+        self.push_unchanged(end);
+        join_cluster_conflicts(&mut self.chunks, first);
+    }
+
+    /// Return the hunks of both sides in order, split into the smallest changes by matching similar lines.
+    fn refined_changes(&self, left: &[Hunk], right: &[Hunk]) -> Vec<SideHunk> {
+        let texts = self.texts;
+        let ours = left.iter().flat_map(|hunk| hunk_refinement::refine(&texts.base, &texts.ours, hunk));
+        let theirs = right.iter().flat_map(|hunk| hunk_refinement::refine(&texts.base, &texts.theirs, hunk));
+        let mut refined_changes: Vec<SideHunk> =
+            ours.map(|hunk| (hunk, true)).chain(theirs.map(|hunk| (hunk, false))).collect();
+        refined_changes.sort_by_key(|(hunk, ours)| (hunk.old_start, hunk.old_end, !ours));
+        refined_changes
+    }
+
+    /// Resolve the refined hunks in groups that change the same lines or insert at the same position.
+    fn split_groups(&mut self, refined_changes: &[SideHunk]) {
+        let mut left = refined_changes;
+        while let Some(&(first, _)) = left.first() {
+            let (start, mut end) = (first.old_start, first.old_end);
+            let mut count = 1;
+            while let Some(change) = left.get(count) {
+                let (hunk, _) = change;
+                let at_one_place = hunk.old_end == start && end == start;
+                if hunk.old_start >= end && !at_one_place && !self.continues_removed_block(&left[..count], change) {
+                    break;
+                }
+                (end, count) = (end.max(hunk.old_end), count + 1);
+            }
+            self.push_unchanged(start);
+            self.resolve_group(end, &left[..count]);
+            left = &left[count..];
+        }
+    }
+
+    /// Whether a hunk inserts into the last block of what the other side removed just before it: that is a conflict, as
+    /// the inserted lines would continue nothing.
+    fn continues_removed_block(&self, before: &[SideHunk], change: &SideHunk) -> bool {
+        let (hunk, ours) = *change;
+        let removed = before.iter().all(|(other, by_us)| *by_us != ours && other.new_start == other.new_end);
+        let follows = before.last().is_some_and(|(other, _)| other.old_end == hunk.old_start);
+        let side = if ours { &self.texts.ours } else { &self.texts.theirs };
+        let is_insertion = hunk.old_start == hunk.old_end;
+        is_insertion && removed && follows && insertions::continued_lines(side, &(hunk.new_start..hunk.new_end)) > 0
+    }
+
+    /// Resolve one group of hunks.
+    fn resolve_group(&mut self, end: usize, refined_changes: &[SideHunk]) {
+        let side = |ours: bool| refined_changes.iter().filter(move |(_, by_us)| *by_us == ours).map(|(hunk, _)| *hunk);
+        let (left, right): (Vec<_>, Vec<_>) = (side(true).collect(), side(false).collect());
+        let ours = self.at[1]..line_after(end, self.at[0], self.at[1], &left);
+        let theirs = self.at[2]..line_after(end, self.at[0], self.at[2], &right);
+        let resolution = if right.is_empty() {
+            Resolution::Ours
+        } else if left.is_empty() {
+            Resolution::Theirs
+        } else if self.are_equal(&ours, &theirs) {
+            Resolution::Both
+        } else if end == self.at[0] {
+            let is_fenced = self.fence_tracker.open_before(&self.texts.base, end);
+            Resolution::Fragments(insertions::merge(self.texts, &ours, &theirs, is_fenced))
+        } else if refined_changes.iter().all(|(hunk, _)| hunk.new_start == hunk.new_end) {
+            Resolution::Fragments(Vec::new())
+        } else {
+            self.merge_overlapping(end, &ours, &theirs)
+        };
+        self.push_chunk(end, ours.end, theirs.end, resolution);
+    }
+
+    /// Resolve lines that both sides changed: by words, or as a conflict.
+    fn merge_overlapping(&mut self, end: usize, ours: &Range<usize>, theirs: &Range<usize>) -> Resolution {
+        let base = self.at[0]..end;
+        if ours.is_empty() || theirs.is_empty() || self.fence_tracker.open_before(&self.texts.base, base.start) {
+            return Resolution::Conflict;
+        }
+        word_merge::merge_words(self.texts, &base, ours, theirs).map_or(Resolution::Conflict, Resolution::Fragments)
+    }
+
+    /// Whether our lines and their lines are equal.
+    fn are_equal(&self, ours: &Range<usize>, theirs: &Range<usize>) -> bool {
+        self.texts.ours.ids[ours.clone()] == self.texts.theirs.ids[theirs.clone()]
+    }
+}
+
+/// Return the line of a side that corresponds to line `end` of the base, if line `base` corresponds to line `side` and
+/// `hunks` lie between.
+fn line_after(end: usize, base: usize, side: usize, hunks: &[Hunk]) -> usize {
+    hunks.last().map_or(side + end - base, |last| last.new_end + end - last.old_end)
+}
+
+/// Tracks open code fences; queried in ascending order it reads the text once.
+#[derive(Default)]
+pub(crate) struct FenceTracker {
+    at: usize,
+    open: Option<(u8, usize)>,
+}
+
+impl FenceTracker {
+    /// Whether a line is inside fenced code, where no line is a markdown block.
+    pub(crate) fn open_before(&mut self, lines: &Lines<'_>, line: usize) -> bool {
+        for at in self.at..line {
+            let text = lines.slice(at, at + 1).trim_ascii();
+            let Some(&marker) = text.as_bytes().first().filter(|marker| b"`~".contains(marker)) else { continue };
+            let length = text.bytes().take_while(|&byte| byte == marker).count();
+            match self.open {
+                Some((open, opened)) if open == marker && length >= opened && length == text.len() => self.open = None,
+                None if length >= 3 => self.open = Some((marker, length)),
+                _ => {}
+            }
+        }
+        self.at = self.at.max(line);
+        self.open.is_some()
+    }
+}
