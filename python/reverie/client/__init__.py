@@ -1,4 +1,4 @@
-"""The way in: typed calls to the daemon over its Unix socket, blocking or for asyncio."""
+"""Typed client of the daemon over its Unix socket: `Client` blocks, `AsyncClient` is for asyncio."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["AsyncClient", "Client"]
 
 
 def __getattr__(name: str) -> Any:
-    """AsyncClient on first use: asyncio takes longer to load than everything else here together."""
+    """Import AsyncClient on first use: asyncio takes longer to load than everything else here together."""
     if name == "AsyncClient":
         from reverie.client.aio import AsyncClient  # noqa: PLC0415 - the reason is in the docstring
 

@@ -1,22 +1,23 @@
-"""Threads: messages in, context out, and what is kept between."""
+"""Calls about threads: messages, contexts, working states, notes, distillation, imports and tools."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import UNSET
 
 from reverie import wire
-from reverie.client.call import Call, get, nothing, send, target
+from reverie.client.protocol import Call, decoder, discard, get, request, target
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from reverie.models import NoteCategory
 
 __all__ = [
     "add_note",
     "append",
+    "call_tool",
     "context",
     "create_thread",
     "delete_note",
@@ -26,11 +27,14 @@ __all__ = [
     "learn",
     "messages",
     "notes",
+    "send_chunk",
     "set_working_state",
     "start_distill",
+    "start_import",
     "summaries",
     "thread",
     "threads",
+    "tools",
     "working_state",
 ]
 
@@ -44,24 +48,24 @@ def create_thread(
     context_window: int | None = None,
     key: str | None = None,
 ) -> Call[wire.Thread]:
-    """Begin a thread. `context_window` is in tokens; without `id` the daemon makes one."""
+    """Create a thread. `context_window` is in tokens; without `id` the daemon generates one."""
     body = wire.CreateThread(id, agent, title, model, context_window)
-    return send("POST", target("threads"), wire.Thread, body, key=key)
+    return request("POST", target("threads"), wire.Thread, body, key=key)
 
 
 def threads(*, limit: int = wire.LIMIT_DEFAULT, after: str | None = None) -> Call[wire.Page[wire.Thread]]:
-    """One page of the threads."""
+    """Return one page of the threads."""
     return get(wire.Page[wire.Thread], "threads", limit=limit, after=after)
 
 
 def thread(thread_id: str) -> Call[wire.Thread]:
-    """One thread with its sizes."""
+    """Return one thread with its sizes."""
     return get(wire.Thread, "threads", thread_id)
 
 
 def delete_thread(thread_id: str, *, confirm: str | None = None) -> Call[wire.ThreadDeleted]:
-    """Remove a thread and everything derived only from it. `confirm` is the thread's id again, or it is refused."""
-    return send("DELETE", target("threads", thread_id, confirm=confirm), wire.ThreadDeleted)
+    """Delete a thread and everything derived only from it. `confirm` must repeat the thread's id."""
+    return request("DELETE", target("threads", thread_id, confirm=confirm), wire.ThreadDeleted)
 
 
 def append(
@@ -73,12 +77,12 @@ def append(
     expected_seq: int | None = None,
     key: str | None = None,
 ) -> Call[wire.Appended]:
-    """Add messages in Anthropic form. With `expected_seq`, Conflict when somebody else was faster.
+    """Append messages in Anthropic form. With `expected_seq`, Conflict if the thread has grown since.
 
-    `usage` and `applied_edits` (of its `context_management`) are those of the reply that comes last.
+    `usage` and `applied_edits` (of its `context_management`) belong to the last message, a reply.
 
     Raises:
-        ValidationError: naming the message and field that is wrong, before anything is sent.
+        ValidationError: a message is malformed; it is named, and nothing is sent.
     """
     given: dict[str, Any] = {
         "messages": list(messages),
@@ -87,18 +91,18 @@ def append(
         "appliedEdits": None if applied_edits is None else list(applied_edits),
     }
     body = wire.parse(wire.AppendMessages, {name: value for name, value in given.items() if value is not None})
-    return send("POST", target("threads", thread_id, "messages"), wire.Appended, body, key=key)
+    return request("POST", target("threads", thread_id, "messages"), wire.Appended, body, key=key)
 
 
 def learn(thread_id: str) -> Call[wire.MemoryChanges]:
-    """Draw memories from what was said since the last time, without distilling, and wait until it is done."""
-    return send("POST", target("threads", thread_id, "learn", wait=True), wire.MemoryChanges, long=True)
+    """Extract memories from the messages since the last extraction, without distilling, and wait until it is done."""
+    return request("POST", target("threads", thread_id, "learn", wait=True), wire.MemoryChanges, long=True)
 
 
 def messages(
     thread_id: str, *, limit: int = wire.LIMIT_DEFAULT, after: str | None = None
 ) -> Call[wire.Page[wire.StoredMessage]]:
-    """One page of the verbatim messages; distillation never deletes any."""
+    """Return one page of the verbatim messages; distillation never deletes any."""
     return get(wire.Page[wire.StoredMessage], "threads", thread_id, "messages", limit=limit, after=after)
 
 
@@ -109,7 +113,7 @@ def context(
     placement: wire.Placement | None = None,
     max_tokens: int | None = None,
 ) -> Call[wire.ContextAnswer]:
-    """What an agent goes on with: the fragment of its next request, and the cost of each tier."""
+    """Return the context of an agent: the fragment of its next request, and the tokens of each tier."""
     return get(
         wire.ContextAnswer,
         "threads",
@@ -122,7 +126,7 @@ def context(
 
 
 def working_state(thread_id: str) -> Call[wire.WorkingState]:
-    """What is going on in the thread."""
+    """Return the working state of a thread."""
     return get(wire.WorkingState, "threads", thread_id, "working-state")
 
 
@@ -138,47 +142,80 @@ def set_working_state(
     blockers: Sequence[str] | None = None,
     whole: bool = False,
 ) -> Call[wire.WorkingState]:
-    """Say what is going on in the thread in your own words. What is left out stays, or is emptied where `whole`."""
+    """Set fields of the working state. Omitted fields stay, or with `whole` are emptied."""
     lists = (task_chain, completed_steps, next_steps, open_files, recent_decisions, blockers)
     body = wire.SetWorkingState(
         UNSET if current_task is None else current_task, *(UNSET if held is None else list(held) for held in lists)
     )
-    return send("PUT" if whole else "PATCH", target("threads", thread_id, "working-state"), wire.WorkingState, body)
+    return request("PUT" if whole else "PATCH", target("threads", thread_id, "working-state"), wire.WorkingState, body)
 
 
 def notes(thread_id: str, *, limit: int | None = None, after: str | None = None) -> Call[wire.Page[wire.Note]]:
-    """One page of what agents said to remember in this thread, oldest first."""
+    """Return one page of the notes of a thread, oldest first."""
     return get(wire.Page[wire.Note], "threads", thread_id, "notes", limit=limit, after=after)
 
 
 def add_note(thread_id: str, content: str, category: NoteCategory, *, key: str | None = None) -> Call[wire.Note]:
-    """Remember a line in this thread."""
+    """Add a note to a thread."""
     body = wire.CreateNote(content=content, category=category)
-    return send("POST", target("threads", thread_id, "notes"), wire.Note, body, key=key)
+    return request("POST", target("threads", thread_id, "notes"), wire.Note, body, key=key)
 
 
 def delete_note(thread_id: str, note_id: str) -> Call[None]:
-    """Forget a note."""
-    return nothing("DELETE", "threads", thread_id, "notes", note_id)
+    """Delete a note."""
+    return Call("DELETE", target("threads", thread_id, "notes", note_id), discard)
 
 
 def digest(thread_id: str) -> Call[wire.ThreadDigest]:
-    """Who this is and what we usually do."""
+    """Return the digest of a thread: its user, project and habits."""
     return get(wire.ThreadDigest, "threads", thread_id, "digest")
 
 
 def distill(thread_id: str, *, token_budget: int | None = None, key: str | None = None) -> Call[wire.DistillAnswer]:
-    """Replace the older messages by a structured summary, learn from them, and wait until it is done."""
+    """Replace the older messages in the context by a summary, extract memories, and wait until it is done."""
     path = target("threads", thread_id, "distill", wait=True)
-    return send("POST", path, wire.DistillAnswer, wire.DistillRequest(token_budget), key=key, long=True)
+    return request("POST", path, wire.DistillAnswer, wire.DistillRequest(token_budget), key=key, long=True)
 
 
 def start_distill(thread_id: str, *, token_budget: int | None = None, key: str | None = None) -> Call[wire.JobAccepted]:
-    """Begin a distillation; `job` tells how far it is."""
+    """Start a distillation; `job` returns its progress."""
     path = target("threads", thread_id, "distill")
-    return send("POST", path, wire.JobAccepted, wire.DistillRequest(token_budget), key=key)
+    return request("POST", path, wire.JobAccepted, wire.DistillRequest(token_budget), key=key)
 
 
 def summaries(thread_id: str) -> Call[wire.Page[wire.PastDistillation]]:
-    """Every structured summary so far."""
+    """Return every summary of a thread."""
     return get(wire.Page[wire.PastDistillation], "threads", thread_id, "summaries")
+
+
+def start_import(
+    client: Literal["claude-code"],
+    session: str,
+    *,
+    source: str | None = None,
+) -> Call[wire.ImportPlace]:
+    """Return the offset up to which this session's file was imported before."""
+    body = wire.StartImport(client=client, session=session, source=source)
+    return request("POST", target("imports"), wire.ImportPlace, body)
+
+
+def send_chunk(
+    import_id: str, data: bytes, *, offset: int, first_line: int, final: bool = False
+) -> Call[wire.ChunkAnswer]:
+    """Send the bytes from `offset` on, where line `first_line` begins; at most wire.CHUNK_MAX_BYTES."""
+    path = target("imports", import_id, "chunks", offset=offset, firstLine=first_line, final=int(final))
+    headers = {"Content-Type": "application/octet-stream"}
+    return Call("PUT", path, decoder(wire.ChunkAnswer), data, headers)
+
+
+def tools(form: wire.ToolFormat = "anthropic") -> Call[wire.Page[dict[str, Any]]]:
+    """Return the tools to offer to a model; `items` is what its API takes as `tools`."""
+    return get(wire.Page[dict[str, Any]], "tools", format=form)
+
+
+def call_tool(
+    name: str, given: Mapping[str, Any] | None = None, *, thread: str | None = None, key: str | None = None
+) -> Call[wire.ToolAnswer]:
+    """Run a tool with a model's input, in the thread of the model; `is_error` is for the model too."""
+    body = wire.CallTool(dict(given or {}), thread)
+    return request("POST", target("tools", name), wire.ToolAnswer, body, key=key)

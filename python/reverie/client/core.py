@@ -1,0 +1,323 @@
+"""Logic of both clients without I/O: connection reuse, retries, waiting for a starting daemon, resuming of events.
+
+`Core` is written with `async` functions over two small interfaces, `Network` and `Connection`. The asyncio face
+implements them with streams. The blocking face implements them with a socket whose "coroutines" never suspend, and
+runs them to their end at once, without importing asyncio, which takes longer to load than the rest of the client.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
+
+from reverie.client import calls
+from reverie.client.protocol import (
+    Call,
+    EventParser,
+    call_bytes,
+    check_head,
+    error_of,
+    read_body,
+    read_head,
+    read_piece,
+)
+from reverie.errors import Busy, DaemonNotRunning, Forbidden, ReverieError, Starting
+from reverie.paths import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Coroutine
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    from reverie import wire
+    from reverie.client.protocol import Head
+
+__all__ = ["ApiCalls", "AsyncFace", "BlockingFace", "Connection", "Core", "Network"]
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+POLL_S = 0.05  # between two attempts while the daemon is starting
+RESUME_PAUSE_S = 0.2  # before a broken event stream is opened again
+HEARTBEAT_MAX_S = 60.0  # four heartbeats: the daemon sends a comment every 15 s on an idle event stream
+
+NOT_LISTENING = (FileNotFoundError, ConnectionRefusedError)  # what connecting raises where no daemon listens
+
+
+class Connection(Protocol):
+    """One open connection. Any OSError from its methods means that it cannot be used any more."""
+
+    def is_open(self) -> bool:
+        """Return False if the other end has closed an idle connection."""
+
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[Any]:
+        """Limit the operations inside the context; they raise TimeoutError."""
+
+    async def write(self, data: bytes) -> None:
+        """Write a whole request. A broken pipe is ignored: the daemon may answer before it has read a body."""
+
+    async def read(self, want: int) -> bytes:
+        """Return `want` bytes, or what LINE and REST of `protocol` mean."""
+
+    async def close(self) -> None:
+        """Close the connection."""
+
+
+class Network(Protocol):
+    """Opens connections and waits."""
+
+    async def connect(self, socket_path: Path) -> Connection:
+        """Open a connection."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+
+class Core:
+    """Sends calls over idle connections that are kept for the next call, and follows the event stream."""
+
+    def __init__(
+        self,
+        network: Network,
+        socket_path: Path | None,
+        *,
+        idle_max: int,
+        token: str | None = None,
+        timeout_s: float = 60.0,
+        long_timeout_s: float = 900.0,
+        patience_s: float = 5.0,
+        start_patience_s: float = 0.0,
+    ) -> None:
+        self.socket_path = socket_path if socket_path is not None else Layout.current().socket
+        self._network = network
+        self._idle_max = idle_max
+        self._token = token
+        self._timeout_s = timeout_s
+        self._long_timeout_s = long_timeout_s
+        self._patience_s = patience_s
+        self._start_patience_s = start_patience_s
+        self._idle: list[Connection] = []
+
+    async def close(self) -> None:
+        """Close the idle connections; the next call opens another."""
+        while self._idle:
+            await self._idle.pop().close()
+
+    async def send(self, call: Call[T]) -> T:
+        """Send a call and return its answer; while the daemon is starting, retry for `patience_s`."""
+        deadline = time.monotonic() + self._patience_s
+        while True:
+            try:
+                return await self._exchange(call)
+            except Starting:
+                if time.monotonic() >= deadline:
+                    raise
+                await self._network.sleep(POLL_S)
+
+    async def events(self, after: int | None) -> AsyncGenerator[wire.Event, None]:
+        """Yield the events after a sequence (None: from now on), without end; resume a broken stream."""
+        parser = EventParser(after)
+        patience_s = self._start_patience_s
+        while True:
+            connection = await self._connect(patience_s)
+            try:
+                head = await self._open_stream(connection, calls.event_stream(parser.last))
+                while True:
+                    async with connection.timeout(HEARTBEAT_MAX_S):
+                        piece = await read_piece(connection.read, head)
+                    if piece is None:
+                        break
+                    for event in parser.feed(piece):
+                        yield event
+            except (OSError, Starting):
+                parser.reset()
+            finally:
+                await connection.close()
+            patience_s = max(self._patience_s, self._start_patience_s)
+            await self._network.sleep(RESUME_PAUSE_S)
+
+    async def _open_stream(self, connection: Connection, call: Call[None]) -> Head:
+        async with connection.timeout(HEARTBEAT_MAX_S):
+            await connection.write(call_bytes(call, self._token))
+            head = await read_head(connection.read)
+            check_head(head)
+            if head.status >= 400:
+                raise error_of(head, await read_body(connection.read, head))
+        return head
+
+    async def _exchange(self, call: Call[T]) -> T:
+        """Send a call once and decode its answer; the connection is kept if another request may follow on it."""
+        timeout_s = self._long_timeout_s if call.long else self._timeout_s
+        connection, reused = await self._idle_or_new()
+        try:
+            async with connection.timeout(timeout_s):
+                await connection.write(call_bytes(call, self._token))
+                head = await read_head(connection.read)
+                body = await read_body(connection.read, head)
+        except TimeoutError:
+            await connection.close()
+            raise Busy(
+                f"the daemon did not answer within {timeout_s:g} s", hint="run `reverie status`, then try again"
+            ) from None
+        except OSError:
+            await connection.close()
+            if reused and call.is_idempotent:
+                return await self._exchange(call)  # the daemon was just closing the idle connection: use a new one
+            raise DaemonNotRunning(
+                "the daemon closed the connection before it answered",
+                hint="run `reverie logs` to see why, then `reverie up`",
+            ) from None
+        except BaseException:
+            await connection.close()  # the rest of this answer must not be read as the beginning of the next one
+            raise
+        if head.keeps_alive and len(self._idle) < self._idle_max:
+            self._idle.append(connection)
+        else:
+            await connection.close()
+        check_head(head)
+        if head.status >= 400:
+            raise error_of(head, body)
+        return call.decode(body)
+
+    async def _idle_or_new(self) -> tuple[Connection, bool]:
+        """Return a connection, and whether it has been used before."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_open():
+                return connection, True
+            await connection.close()
+        return await self._connect(self._start_patience_s), False
+
+    async def _connect(self, patience_s: float) -> Connection:
+        """Open a connection; where no daemon listens, retry for `patience_s`."""
+        deadline = time.monotonic() + patience_s
+        while True:
+            try:
+                return await self._network.connect(self.socket_path)
+            except OSError as error:
+                if not isinstance(error, NOT_LISTENING) or time.monotonic() >= deadline:
+                    raise _connect_error(self.socket_path, error) from None
+                await self._network.sleep(POLL_S)
+
+
+def _connect_error(socket_path: Path, error: OSError) -> ReverieError:
+    """Return the error for a connection that could not be opened."""
+    if isinstance(error, NOT_LISTENING):
+        return DaemonNotRunning("the daemon is not running: nobody answers at its socket", hint="run `reverie up`")
+    if isinstance(error, PermissionError):
+        return Forbidden(
+            f"the socket {socket_path} may not be opened by this user",
+            hint="run the command as the user whose daemon it is",
+        )
+    return DaemonNotRunning(
+        f"the socket {socket_path} cannot be reached: {error.strerror}", hint="run `reverie doctor`"
+    )
+
+
+class BlockingFace:
+    """A client whose `send` returns the answer."""
+
+    def send(self, call: Call[T]) -> T:
+        """Send one built call and return its answer; what every method here does."""
+        raise NotImplementedError
+
+
+class AsyncFace:
+    """A client whose `send` is awaited."""
+
+    async def send(self, call: Call[T]) -> T:
+        """Send one built call and return its answer; what every method here does."""
+        raise NotImplementedError
+
+
+class _Method(Generic[P, T]):
+    """A method of both faces that builds a call and sends it, with the builder's signature and docstring."""
+
+    def __init__(self, build: Callable[P, Call[T]]) -> None:
+        self._build = build
+
+    @overload
+    def __get__(self, client: None, owner: type) -> Callable[P, Call[T]]: ...
+    @overload
+    def __get__(self, client: BlockingFace, owner: type) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, client: AsyncFace, owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, client: BlockingFace | AsyncFace | None, owner: type) -> Callable[..., Any]:
+        build = self._build
+        if client is None:
+            return build
+
+        @functools.wraps(build)
+        def method(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return client.send(build(*args, **kwargs))
+
+        return method
+
+
+class ApiCalls:
+    """Every operation of the API as a method of both faces."""
+
+    backup = _Method(calls.backup)
+    cancel_job = _Method(calls.cancel_job)
+    health = _Method(calls.health)
+    job = _Method(calls.job)
+    metrics = _Method(calls.metrics)
+    openapi = _Method(calls.openapi)
+    spaces = _Method(calls.spaces)
+    status = _Method(calls.status)
+    add_schedule = _Method(calls.add_schedule)
+    archive = _Method(calls.archive)
+    archives = _Method(calls.archives)
+    difference = _Method(calls.difference)
+    document_history = _Method(calls.document_history)
+    rollback = _Method(calls.rollback)
+    dream = _Method(calls.dream)
+    dream_record = _Method(calls.dream_record)
+    dreams = _Method(calls.dreams)
+    operation = _Method(calls.operation)
+    operations = _Method(calls.operations)
+    remove_schedule = _Method(calls.remove_schedule)
+    schedules = _Method(calls.schedules)
+    start_dream = _Method(calls.start_dream)
+    undo = _Method(calls.undo)
+    send_chunk = _Method(calls.send_chunk)
+    start_import = _Method(calls.start_import)
+    document = _Method(calls.document)
+    documents = _Method(calls.documents)
+    append_entry = _Method(calls.append_entry)
+    change_memory = _Method(calls.change_memory)
+    conflict = _Method(calls.conflict)
+    conflicts = _Method(calls.conflicts)
+    delete_document = _Method(calls.delete_document)
+    forget = _Method(calls.forget)
+    index = _Method(calls.index)
+    patch_document = _Method(calls.patch_document)
+    put_document = _Method(calls.put_document)
+    remember = _Method(calls.remember)
+    resolve = _Method(calls.resolve)
+    sync_now = _Method(calls.sync_now)
+    sync_status = _Method(calls.sync_status)
+    memories = _Method(calls.memories)
+    memory = _Method(calls.memory)
+    memory_history = _Method(calls.memory_history)
+    recall = _Method(calls.recall)
+    add_note = _Method(calls.add_note)
+    append = _Method(calls.append)
+    context = _Method(calls.context)
+    create_thread = _Method(calls.create_thread)
+    delete_note = _Method(calls.delete_note)
+    delete_thread = _Method(calls.delete_thread)
+    digest = _Method(calls.digest)
+    distill = _Method(calls.distill)
+    learn = _Method(calls.learn)
+    messages = _Method(calls.messages)
+    notes = _Method(calls.notes)
+    set_working_state = _Method(calls.set_working_state)
+    start_distill = _Method(calls.start_distill)
+    summaries = _Method(calls.summaries)
+    thread = _Method(calls.thread)
+    threads = _Method(calls.threads)
+    working_state = _Method(calls.working_state)
+    call_tool = _Method(calls.call_tool)
+    tools = _Method(calls.tools)
