@@ -17,7 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie import _native
 from support import secrets
-from support.shared import sessions
+from support.generated_sessions import generated_files
+from support.prose import generated_pages
+from support.shared import real_sessions, shared_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,6 +40,8 @@ def coverage(*, missed: bool) -> None:
         "services, half of them made up": secrets.made_up_services(20_000),
     }
     for name, rows in sets.items():
+        if not rows:
+            continue  # a set of ../shared that is not here
         parts = []
         for chosen in (rows, [row for row in rows if row.held_out]):
             hits, total = secrets.share(chosen, REDACTOR.spans)
@@ -45,6 +49,16 @@ def coverage(*, missed: bool) -> None:
         print(f"{'covered: ' + name:<{COLUMN}} {parts[0]}   held-out rules {parts[1]}")
         if missed:
             show(rows)
+
+
+def prose() -> list[str]:
+    """Return the documentation of the measurement data, or generated pages where it is absent."""
+    return [path.read_text() for path in shared_files("data/prose", "*.txt")] or list(generated_pages())
+
+
+def sessions() -> list[Path]:
+    """Return the recorded sessions, or generated ones where they are absent."""
+    return real_sessions() or list(generated_files())
 
 
 def show(rows: list[Labelled]) -> None:
@@ -57,7 +71,7 @@ def show(rows: list[Labelled]) -> None:
 
 def mistakes(*, missed: bool) -> None:
     """Hits where there is no secret."""
-    texts = secrets.prose()
+    texts = prose()
     hits = [text[start - 50 : end + 10] for text in texts for start, end, _ in REDACTOR.spans(text)]
     words = sum(len(text.split()) for text in texts)
     print(f"{'hits in 100,000 words of prose':<{COLUMN}} {len(hits) / words * 100_000:7.1f}")
@@ -74,17 +88,17 @@ def mistakes(*, missed: bool) -> None:
                 print("   -", repr(line))
     found = sum(len(REDACTOR.spans(text)) for text in secrets.lock_files())
     print(f"{'hits in the lock files of this project':<{COLUMN}} {found:7}")
-    said = secrets.conversations()
+    said = secrets.conversations(sessions())
     found, words = sum(len(REDACTOR.spans(text)) for text in said), sum(len(text.split()) for text in said)
     print(f"{'hits in 100,000 words of conversations':<{COLUMN}} {found / words * 100_000:7.1f}")
 
 
 def speed() -> None:
     """Best of some runs over text without secrets, and over the records of transcripts."""
-    texts = secrets.prose()
+    texts = prose()
     size = sum(len(text.encode()) for text in texts)
     print(f"{'text, prose, MB/s':<{COLUMN}} {size / best(REDACTOR.text, texts) / 1e6:7.0f}")
-    said = [text for text in secrets.conversations() if len(text) > 200]
+    said = [text for text in secrets.conversations(sessions()) if len(text) > 200]
     size = sum(len(text.encode()) for text in said)
     print(f"{'text, conversations, MB/s':<{COLUMN}} {size / best(REDACTOR.text, said) / 1e6:7.0f}")
     zeros = ["A" * 256_000]  # what zero bytes are in base64: it begins like a token everywhere

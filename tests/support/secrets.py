@@ -9,15 +9,21 @@ import json
 import random
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from support.shared import sessions, shared
+from support.prose import documentation
+from support.shared import SHARED, all_sessions, shared_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 _ROOT = Path(__file__).resolve().parents[2]
 _HEX = "0123456789abcdef"
+
+# Labelled sets of other projects, in ../shared.
+GITLEAKS = "data/secrets/gitleaks/cases.jsonl"
+DETECT_SECRETS = "data/secrets/detect-secrets/cases.jsonl"
+CREDSWEEPER = "data/secrets/credsweeper"
 
 
 class Labelled(NamedTuple):
@@ -49,13 +55,9 @@ def share(rows: Iterable[Labelled], spans: Callable[[str], Iterable[tuple[int, i
     return sum(results), len(results)
 
 
-def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    return map(json.loads, path.read_text().splitlines())
-
-
 def gitleaks() -> list[Labelled]:
     """The true cases that have a span."""
-    rows = _json_lines(shared("data/secrets/gitleaks/cases.jsonl"))
+    rows = shared_rows(GITLEAKS)
     return [
         Labelled(row["rule"], row["text"], row["start"], row["start"] + row["len"])
         for row in rows
@@ -65,7 +67,7 @@ def gitleaks() -> list[Labelled]:
 
 def keywords() -> list[Labelled]:
     """Lines of code and configuration in which a keyword announces the expected value."""
-    rows = _json_lines(shared("data/secrets/detect-secrets/cases.jsonl"))
+    rows = shared_rows(DETECT_SECRETS)
     found = []
     for row in rows:
         if secret := row.get("expected_secret"):
@@ -76,8 +78,9 @@ def keywords() -> list[Labelled]:
 
 def credsweeper(*, whole_files: bool) -> list[Labelled]:
     """The expected findings that have a place in a line, each in that line alone or in its whole file."""
-    root = shared("data/secrets/credsweeper")
-    findings = json.loads((root / "tests/data/output.json").read_text())
+    root = SHARED / CREDSWEEPER
+    output = root / "tests/data/output.json"
+    findings = json.loads(output.read_text()) if output.exists() else []
     rows = {}
     for finding in findings:
         for line in finding["line_data_list"]:
@@ -106,7 +109,7 @@ def _in_its_file(row: Labelled, path: Path, number: int) -> Labelled:
 
 def prose() -> list[str]:
     """Ordinary technical documentation."""
-    return [path.read_text() for path in sorted(shared("data/prose").glob("*.txt"))]
+    return documentation()
 
 
 def _names(pick: random.Random) -> Iterator[tuple[str, str]]:
@@ -164,10 +167,10 @@ def lock_files() -> list[str]:
     return [(_ROOT / name).read_text() for name in ("Cargo.lock", "packaging/python.lock")]
 
 
-def conversations() -> list[str]:
-    """What people and agents said in the real sessions: never to be printed."""
+def conversations(paths: Iterable[Path] | None = None) -> list[str]:
+    """Return what people and agents say in sessions, by default generated and recorded ones; the latter are never printed."""
     said = []
-    for path in sessions():
+    for path in all_sessions(10) if paths is None else paths:
         for line in gzip.decompress(path.read_bytes()).decode().splitlines():
             content = (json.loads(line).get("message") or {}).get("content")
             blocks = [{"text": content}] if isinstance(content, str) else content or []
@@ -212,4 +215,56 @@ def made_up_services(number: int) -> list[Labelled]:
         text = pick.choice(_FRAMES).format(service=service, upper=service.upper(), value=value)
         start = text.index(value)
         rows.append(Labelled(service, text, start, start + len(value)))
+    return rows
+
+
+_KEYWORDS = [
+    "password",
+    "passwd",
+    "secret",
+    "api_key",
+    "apikey",
+    "auth_token",
+    "client_secret",
+    "private_key",
+    "db_pass",
+]
+_ASSIGNMENTS = [
+    '{keyword} = "{value}"',
+    "{keyword} = '{value}'",
+    '{keyword}: "{value}"',
+    "{keyword}: {value}",
+    '  "{keyword}": "{value}",',
+    "export {upper}={value}",
+    '{upper}="{value}"',
+    'final String {keyword} = "{value}";',
+    "const {keyword} = '{value}';",
+    '{keyword} := "{value}"',
+    '${keyword} = "{value}";',
+    "<{keyword}>{value}</{keyword}>",
+    'if {keyword} == "{value}":',
+    'connect(user="tide", {keyword}="{value}")',
+    "--{keyword}={value}",
+    '#define {upper} "{value}"',
+    '<add key="{keyword}" value="{value}" />',
+]
+
+
+def assigned_keywords(number: int) -> list[Labelled]:
+    """Return lines of code and settings in which a keyword announces a value: words with digits, or random letters."""
+    pick = random.Random(13)
+    rows = []
+    for _ in range(number):
+        keyword = pick.choice(_KEYWORDS)
+        value = pick.choice(
+            [
+                "".join(pick.choices(_SYLLABLES, k=3)) + str(pick.randrange(10, 10_000)) + pick.choice("!?$%"),
+                "".join(pick.choices(_BASE62, k=pick.choice([10, 16, 24, 40]))) + str(pick.randrange(10)),
+                "".join(pick.choices(_HEX, k=pick.choice([16, 32, 64]))),
+                base64.b64encode(pick.randbytes(pick.choice([12, 18, 30]))).decode(),
+            ]
+        )
+        text = pick.choice(_ASSIGNMENTS).format(keyword=keyword, upper=keyword.upper(), value=value)
+        start = text.index(value)
+        rows.append(Labelled(keyword, text, start, start + len(value)))
     return rows

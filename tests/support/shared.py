@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from support.generated_sessions import generated_files
 
 __all__ = ["SHARED", "all_sessions", "has_shared", "real_sessions", "shared_files", "shared_rows"]
@@ -42,15 +40,3 @@ def real_sessions() -> list[Path]:
 def all_sessions(generated: int, *, step: int = 1, count: int | None = None) -> list[Path]:
     """Return the first `generated` generated sessions, then every `step`-th recorded one, at most `count` of them."""
     return [*generated_files()[:generated], *real_sessions()[::step][:count]]
-
-
-def shared(relative: str) -> Path:
-    """Return `../shared/<relative>`; skip the test where it is absent."""
-    if not has_shared(relative):
-        pytest.skip(f"needs the measurement data: ../shared/{relative} is not here")
-    return SHARED / relative
-
-
-def sessions() -> list[Path]:
-    """Return the recorded sessions; skip the test where they are absent."""
-    return sorted(shared(_SESSIONS).glob("*.jsonl.gz"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,16 +23,21 @@ KNOWN = "Tr0ub4dor-and-Battery-Staple-of-the-Horse-in-1936"
 ZERO_WIDTH = "\u200b"
 
 
+def measured(rows: Callable[[], list[Labelled]], least: float, path: str, name: str) -> Any:
+    """Return the parameters of a labelled set that `../shared/<path>` holds."""
+    return pytest.param(rows, least, id=name, marks=pytest.mark.measures(path))
+
+
 @pytest.mark.parametrize(
     ("rows", "least"),
     [
-        (secrets.gitleaks, 0.995),
-        (secrets.keywords, 0.95),
-        (lambda: secrets.credsweeper(whole_files=True), 0.90),
-        (lambda: secrets.credsweeper(whole_files=False), 0.80),
-        (lambda: secrets.made_up_services(count(2_000, 20_000)), 0.90),
+        pytest.param(lambda: secrets.made_up_services(count(2_000, 20_000)), 0.90, id="made-up services"),
+        pytest.param(lambda: secrets.assigned_keywords(count(2_000, 20_000)), 0.95, id="assigned keywords"),
+        measured(secrets.gitleaks, 0.995, secrets.GITLEAKS, "gitleaks"),
+        measured(secrets.keywords, 0.95, secrets.DETECT_SECRETS, "keywords"),
+        measured(lambda: secrets.credsweeper(whole_files=True), 0.90, secrets.CREDSWEEPER, "credsweeper files"),
+        measured(lambda: secrets.credsweeper(whole_files=False), 0.80, secrets.CREDSWEEPER, "credsweeper lines"),
     ],
-    ids=["gitleaks", "keywords", "credsweeper files", "credsweeper lines", "made-up services"],
 )
 def test_labelled_secrets_are_wholly_covered(rows: Callable[[], list[Labelled]], least: float) -> None:
     """Each set of labelled secrets, by the share of which every character lies in a span."""
@@ -119,7 +124,7 @@ def test_what_hides_where_it_cannot_be_replaced_is_told() -> None:
 
 
 def test_conversations_are_not_suspected() -> None:
-    """Hardly a text of the real sessions is."""
+    """Hardly a text of whole sessions is."""
     said = secrets.conversations()[:2_000]
 
     assert len(REDACTOR.suspects(said)) <= len(said) / 500

@@ -14,7 +14,8 @@ import pytest
 
 from reverie import _native, tokens
 from reverie.errors import ValidationError
-from support.shared import sessions, shared
+from support.prose import documentation
+from support.shared import all_sessions, shared_files
 from support.soak import count as campaign
 from support.vocabulary import SHA256, oracle
 
@@ -150,10 +151,11 @@ def test_pieces_without_an_end(encoding: tokens.Encoding) -> None:
     check([*texts, *(f"x {text}\ny" for text in texts)], encoding)
 
 
+@pytest.mark.measures("data")
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_everything_that_is_measured_with(encoding: tokens.Encoding) -> None:
     """Every file of the measurement data, as text: a sample of them, or under soak all, whole."""
-    files = sorted(path for path in shared("data").rglob("*") if path.is_file())
+    files = shared_files("data", "*")
     for path in files[:: campaign(9, 1)]:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         text = data.decode(errors="replace")[: campaign(40_000, len(data))]
@@ -173,19 +175,19 @@ def test_large_batches_are_counted_as_single_texts_are() -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_real_prose(encoding: tokens.Encoding) -> None:
+def test_prose(encoding: tokens.Encoding) -> None:
     """Technical documentation, line by line and in large pieces."""
-    whole = "".join(path.read_text() for path in sorted(shared("data/prose").glob("*.txt")))
-    whole = whole[: campaign(300_000, len(whole))]
-
-    check(whole.splitlines(keepends=True), encoding)
-    check([whole[at : at + 32_000] for at in range(0, len(whole), 32_000)], encoding)
+    pages = documentation()
+    for page in pages[: campaign(10, len(pages))] + pages[-1:]:
+        whole = page[: campaign(150_000, len(page))]
+        check(whole.splitlines(keepends=True), encoding)
+        check([whole[at : at + 32_000] for at in range(0, len(whole), 32_000)], encoding)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_real_sessions(encoding: tokens.Encoding) -> None:
+def test_whole_sessions(encoding: tokens.Encoding) -> None:
     """Lines of agents' transcripts."""
-    for path in sessions()[: campaign(2, 1000)]:
+    for path in all_sessions(campaign(2, 10), count=campaign(2, 1000)):
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             check([line[:20_000] for line in lines][: campaign(300, 10**9)], encoding)
 
