@@ -168,7 +168,7 @@ def lock_files() -> list[str]:
 
 
 def conversations(paths: Iterable[Path] | None = None) -> list[str]:
-    """Return what people and agents say in sessions, by default generated and recorded ones; the latter are never printed."""
+    """Return what people and agents say in sessions, by default all; recorded words are never printed."""
     said = []
     for path in all_sessions(10) if paths is None else paths:
         for line in gzip.decompress(path.read_bytes()).decode().splitlines():
