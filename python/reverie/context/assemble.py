@@ -93,10 +93,10 @@ def placement(parts: Parts) -> Placement:
 def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
     caps = ceilings(limits)
     built = {name: _built(parts, name, getattr(caps, name)) for name in SQUEEZE}
-    units, lost = _conversation(parts, limits, parts.tools + sum(tier.cost for tier in built.values()))
-    edges = _edges()
-    plan = _planned(parts, limits, built, bound - parts.tools - edges - floor_cost(units))
-    fitted, excerpt = _shared(parts, limits, units, plan)
+    units, lost = _cleared_conversation(parts, limits, parts.tools + sum(tier.cost for tier in built.values()))
+    edges = _edge_overhead()
+    plan = _fit_tiers(parts, limits, built, bound - parts.tools - edges - floor_cost(units))
+    fitted, excerpt = _split_room(parts, limits, units, plan)
     ordered = {**plan.tiers, "excerpts": excerpt}
     where = placement(parts)
     system = system_blocks(ordered, where)
@@ -130,12 +130,12 @@ _WIRE: Final = {"state": "workingState"}
 _ORDER: Final = ("bootstrap", "index", "digest", "workingState", "notes", "recall", "summary", "excerpts", "tail")
 
 
-def _edges() -> int:
+def _edge_overhead() -> int:
     """Return the tokens reserved for edge notices and for the trailing system message."""
     return 3 * MESSAGE + 2 * BLOCK + tokens.count(WAITING) + tokens.count(BEGINNING)
 
 
-def _conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit], list[dict[str, Any]]]:
+def _cleared_conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit], list[dict[str, Any]]]:
     """Return the units after the distilled part, with old tool results already cleared.
 
     After a distillation the thinking of finished turns is left out whole: its signatures vouch for a prefix that is
@@ -151,7 +151,7 @@ def _conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit]
     return units, lost
 
 
-def _planned(parts: Parts, limits: Limits, built: dict[str, Tier], room: int) -> _Plan:
+def _fit_tiers(parts: Parts, limits: Limits, built: dict[str, Tier], room: int) -> _Plan:
     """Fit every tier into its ceiling, then shrink tiers in a fixed order until the conversation's minimum fits."""
     if limits.max_tokens is None:
         soft = target(limits) - parts.tools - ceilings(limits).tail
@@ -198,7 +198,7 @@ def _built(parts: Parts, name: str, ceiling: int) -> Tier:
             return tiers.summary(parts.summary, ceiling, parts.state)
 
 
-def _shared(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tuple[FittedConversation, Tier]:
+def _split_room(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tuple[FittedConversation, Tier]:
     """Split the remaining tokens between the conversation and the excerpts.
 
     Under `max_tokens` the tail has its ceiling, and what the excerpts do not need. Without one the conversation keeps
@@ -211,17 +211,17 @@ def _shared(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tup
         wanted = max(caps.tail, plan.room + floor - excerpts.total_tokens(parts.passages))
         fitted = fit_conversation(units, max(floor, min(wanted, plan.room + floor)))
         return fitted, excerpts.pack_excerpts(parts.passages, plan.room + floor - fitted.cost)
-    preserved = _preserved(parts, limits, units)
+    preserved = _fit_tail(parts, limits, units)
     stable = sum(plan.tiers[name].cost for name in ("bootstrap", "index", "summary"))
     reserved = max(caps.digest, plan.tiers["digest"].cost) + caps.notes + caps.state + caps.recall
     tail = _tail_cost(parts, preserved, caps)
-    spare = target(limits) - parts.tools - stable - reserved - tail - _edges()
+    spare = target(limits) - parts.tools - stable - reserved - tail - _edge_overhead()
     packed = excerpts.pack_excerpts(parts.passages, min(spare, plan.room))
     fitted = fit_conversation(preserved.units, plan.room + floor - packed.cost)
     return FittedConversation(fitted.units, [*preserved.dropped, *fitted.dropped]), packed
 
 
-def _preserved(parts: Parts, limits: Limits, units: list[Unit]) -> FittedConversation:
+def _fit_tail(parts: Parts, limits: Limits, units: list[Unit]) -> FittedConversation:
     """Fit the preserved tail into its own limit; an oversized last message is shortened there."""
     if parts.distilled_at_seq is None:
         return FittedConversation(units)

@@ -90,7 +90,7 @@ def _assistant_block(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[
         ) and _NAME.fullmatch(name):
             return {"type": "tool_use", "id": made, "name": name, "input": block["input"]}
         case {"type": str(kind)} if kind in _SERVER_SIDE:
-            return _unmarked(block)
+            return _without_cache_control(block)
         case str():
             return text_block(block) if block.strip() else None
         case _:
@@ -127,7 +127,7 @@ def _media(block: dict[str, Any], lost: list[dict[str, Any]], seq: int) -> dict[
     source = block.get("source")
     if block["type"] in {"image", "document"} and not _has_source(source):
         return _left_out(block, lost, seq)
-    return _unmarked(block)
+    return _without_cache_control(block)
 
 
 def _has_source(source: Json) -> bool:
@@ -140,7 +140,7 @@ def _has_source(source: Json) -> bool:
             return False
 
 
-def _unmarked(block: dict[str, Any]) -> dict[str, Any]:
+def _without_cache_control(block: dict[str, Any]) -> dict[str, Any]:
     """Return a block without the sender's cache breakpoint: a request may have four, and assembly places them."""
     return {key: value for key, value in block.items() if key != "cache_control"}
 

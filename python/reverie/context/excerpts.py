@@ -76,7 +76,7 @@ def _packed(passages: Sequence[Passage], room: int) -> Tier:
     best_kept: list[Passage] = []
     for _ in range(_ROUNDS):
         kept = _chosen(ranked, headings, left)
-        tier = Tier("excerpts", (_shown(kept),) if kept else ())
+        tier = Tier("excerpts", (_grouped_by_origin(kept),) if kept else ())
         if best.cost < tier.cost <= room:
             best, best_kept = tier, kept
         if (len(kept) == len(passages) and tier.cost <= room) or 0 <= room - tier.cost < _SLACK:
@@ -125,7 +125,7 @@ def _frame() -> int:
     return BLOCK + tokens.count(HEADING) + 1
 
 
-def _shown(kept: list[Passage]) -> str:
+def _grouped_by_origin(kept: list[Passage]) -> str:
     """Return passages grouped under their origin, the most recently used origin last, in thread order inside."""
     groups: dict[str, list[Passage]] = {}
     for passage in sorted(kept, key=_BY_PLACE):

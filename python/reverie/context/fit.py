@@ -54,11 +54,11 @@ def fit_conversation(units: Sequence[Unit], budget: int) -> FittedConversation:
     must = _required(units)
     opened = min(must, default=0)
     shorter = [piece if position >= opened else without_thinking(piece) for position, piece in enumerate(units)]
-    kept, oversized = _chosen(shorter, must, budget)
+    kept, oversized = _kept_positions(shorter, must, budget)
     dropped: list[dict[str, Any]] = []
-    lines = _lines(shorter, kept, oversized, dropped)
+    lines = _gap_notices(shorter, kept, oversized, dropped)
     room = budget - sum(piece.cost for piece in lines.values())
-    caps = _caps([shorter[position] for position in kept], room)
+    caps = _result_limits([shorter[position] for position in kept], room)
     chosen = {position: _trimmed(shorter[position], cap, dropped) for position, cap in zip(kept, caps, strict=True)}
     return FittedConversation([piece for _, piece in sorted({**chosen, **lines}.items())], dropped)
 
@@ -79,7 +79,7 @@ def _required(units: Sequence[Unit]) -> set[int]:
     return must
 
 
-def _chosen(units: Sequence[Unit], must: set[int], budget: int) -> tuple[list[int], set[int]]:
+def _kept_positions(units: Sequence[Unit], must: set[int], budget: int) -> tuple[list[int], set[int]]:
     """Return positions to keep: required ones, then the newest that fit with the shortest results.
 
     Also those that are passed over because they alone take half of the room; the first other piece that does not fit
@@ -103,7 +103,7 @@ def _chosen(units: Sequence[Unit], must: set[int], budget: int) -> tuple[list[in
     return sorted(kept), oversized
 
 
-def _lines(
+def _gap_notices(
     units: Sequence[Unit], kept: list[int], oversized: set[int], dropped: list[dict[str, Any]]
 ) -> dict[int, Unit]:
     """Return a notice for every gap, keyed by the gap's last position."""
@@ -115,7 +115,11 @@ def _lines(
         why = "oversized" if named else "older than what fits"
         told = {"tier": "tail", "seq": pieces[-1].seq, "what": "messages", "count": len(gap), "tokens": gone}
         dropped.append({**told, "why": why})
-        text = _named(pieces[0], gone) if named else f"{len(gap)} parts of the conversation left out, {gone} tokens"
+        text = (
+            _describe_unit(pieces[0], gone)
+            if named
+            else f"{len(gap)} parts of the conversation left out, {gone} tokens"
+        )
         lines[gap[-1]] = make_unit("user", (), (notice_block(text),), pieces[-1].seq)
     return lines
 
@@ -126,7 +130,7 @@ def _gaps(total: int, kept: list[int]) -> list[range]:
     return [range(low + 1, high) for low, high in pairwise(edges) if high - low > 1]
 
 
-def _caps(units: Sequence[Unit], room: int) -> list[int]:
+def _result_limits(units: Sequence[Unit], room: int) -> list[int]:
     """Return the token limit of each kept unit's results: equal shares, more for the newest."""
     newest = [position for position, piece in enumerate(units) if piece.results][::-1]
     factor = dict(zip(newest, _NEWEST, strict=False))
@@ -156,7 +160,7 @@ def _trimmed(piece: Unit, cap: int, dropped: list[dict[str, Any]]) -> Unit:
     return shorter
 
 
-def _named(piece: Unit, gone: int) -> str:
+def _describe_unit(piece: Unit, gone: int) -> str:
     """Describe a dropped unit by its tools and the first argument of each."""
     calls = ", ".join(_called(block) for block in piece.assistant_blocks if block["type"] == "tool_use")
     what = f"{calls} and the result" if calls else "one message"

@@ -64,7 +64,7 @@ def bootstrap(files: Sequence[tuple[str, str]], ceiling: int) -> Tier:
 
 def index(text: str | None, ceiling: int) -> Tier:
     """Return the memory index for the first message of a new thread; its last lines are cut first."""
-    return _lines("index", text or "", ceiling, keep_first=1)
+    return _fit_lines("index", text or "", ceiling, keep_first=1)
 
 
 def digest(text: str, ceiling: int) -> Tier:
@@ -101,7 +101,7 @@ def recall(lines: Sequence[RecallLine], ceiling: int) -> Tier:
 
 def state(text: str, ceiling: int) -> Tier:
     """Return the working state; its last lines are cut first, heading and current task stay."""
-    return _lines("workingState", text, ceiling, keep_first=2)
+    return _fit_lines("workingState", text, ceiling, keep_first=2)
 
 
 def summary(text: str | None, ceiling: int, beside: str = "") -> Tier:
@@ -116,14 +116,14 @@ def summary(text: str | None, ceiling: int, beside: str = "") -> Tier:
     body = text.strip()
     if fits_in(body, room):
         return Tier("summary", (f"{_DISTILLED}\n\n{body}",))
-    lines = _thinned(body.split("\n"), room, beside)
+    lines = _drop_bullets(body.split("\n"), room, beside)
     shorter = shorten("\n".join(lines), room) if lines else ""
     lost = tokens.count(body) - tokens.count(shorter)
     told: list[dict[str, Any]] = [{"tier": "summary", "tokens": lost}]
     return Tier("summary", (f"{_DISTILLED}\n\n{shorter}",), told) if shorter else Tier("summary", (), told)
 
 
-def _thinned(lines: list[str], room: int, beside: str) -> list[str]:
+def _drop_bullets(lines: list[str], room: int, beside: str) -> list[str]:
     """Remove the last bullet of the longest section repeatedly until the lines fit."""
     cost = tokens.count_many([line + "\n" for line in lines])
     told = set(_WORD.findall(beside.lower()))
@@ -156,7 +156,7 @@ def _is_told(line: str, told: set[str]) -> bool:
     return len(words & told) > _TOLD * len(words)
 
 
-def _lines(name: str, text: str, ceiling: int, *, keep_first: int) -> Tier:
+def _fit_lines(name: str, text: str, ceiling: int, *, keep_first: int) -> Tier:
     """Return whole lines from the top within a limit; the first `keep_first` are shortened rather than dropped."""
     body = text.strip()
     if not body or ceiling <= BLOCK:

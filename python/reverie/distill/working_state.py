@@ -29,6 +29,7 @@ StateItem: TypeAlias = tuple[str, int]
 """A text, and the sequence number of the entry that it came from."""
 
 HEADING = "## Working State (auto-maintained)"
+# The limit of seed 001, tier 1.
 MAX_TOKENS = 500
 
 LISTS = ("task_chain", "completed_steps", "next_steps", "open_files", "recent_decisions", "blockers")

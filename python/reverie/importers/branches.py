@@ -34,11 +34,11 @@ _NEVER: Final = -1
 
 def rewound_positions(entries: Sequence[Entry]) -> frozenset[int]:
     """Return the positions in `entries` (all kinds, file order) that lie on an abandoned branch."""
-    tree = _grow(entries)
+    tree = _build_tree(entries)
     taken: set[int] = set()
     for children in tree.forks.values():
         if len(children) > 1:
-            for root in _left(tree, children):
+            for root in _abandoned(tree, children):
                 taken.update(tree.below(root))
     return frozenset(taken)
 
@@ -71,14 +71,14 @@ class _Tree:
         return found
 
 
-def _grow(entries: Sequence[Entry]) -> _Tree:
+def _build_tree(entries: Sequence[Entry]) -> _Tree:
     """Build the tree: link children in a forward pass, find each branch's last prompt in a backward pass."""
     places: dict[str, int] = {}
     forks: dict[str, list[int]] = defaultdict(list)
     children: dict[int, list[int]] = defaultdict(list)
     parents = [_NEVER] * len(entries)
     for place, entry in enumerate(entries):
-        point = _point(entry)
+        point = _fork_of(entry)
         if point is not None and entry.id not in places:
             forks[point].append(place)
         parent = places.get(_parent(entry) or "", _NEVER)
@@ -113,7 +113,7 @@ def _weigh_branches(
     return _Tree(forks, children, opening, last_prompt, opens_with_prompt)
 
 
-def _left(tree: _Tree, children: list[int]) -> list[int]:
+def _abandoned(tree: _Tree, children: list[int]) -> list[int]:
     """Return the abandoned branches of a fork: those a later prompt at the same point replaced."""
     opened = [child for child in children if tree.opens_with_prompt[child]]
     # A branch replaces another only with something said on it; a command alone (`/exit`) goes nowhere.
@@ -121,7 +121,7 @@ def _left(tree: _Tree, children: list[int]) -> list[int]:
     return [child for child in opened if max(tree.opening[child], tree.last_prompt[child]) < latest]
 
 
-def _point(entry: Entry) -> str | None:
+def _fork_of(entry: Entry) -> str | None:
     """Return the fork an entry belongs to: its parent, or its session for a first prompt."""
     if entry.parent is not None or entry.extra.get("parentUuid", "") is not None or not is_prompt(entry):
         return entry.parent

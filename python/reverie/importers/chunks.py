@@ -73,7 +73,7 @@ def plan_chunk(
             reading.take(line)
         start, inside = end, PartialLine.NOTHING
     if inside is not PartialLine.OVERLONG:
-        start, inside = _unfinished(reading, data, start, inside, final=final)
+        start, inside = _handle_partial_line(reading, data, start, inside, final=final)
     entries = with_token_counts(reading.entries) if tokens else reading.entries
     counts = Counter(entry.kind for entry in entries)
     return ChunkPlan(
@@ -115,7 +115,7 @@ def _skip_rest(data: bytes, inside: PartialLine) -> tuple[int, PartialLine]:
     return (len(data), inside) if end < 0 else (end + 1, PartialLine.NOTHING)
 
 
-def _unfinished(
+def _handle_partial_line(
     reading: _Reading, data: bytes, start: int, inside: PartialLine, *, final: bool
 ) -> tuple[int, PartialLine]:
     """Handle the last, incomplete line: return how many bytes are consumed and the state to carry."""

@@ -119,7 +119,7 @@ def _message(value: dict[str, Any], number: int, kind: str) -> tuple[Entry, Prob
     if role in _DATA_ROLES:
         return _entry(EntryKind.META, value, number)
     if role != kind:
-        raise Unreadable(f"a {kind} line whose message has the role {_shown(role)}")
+        raise Unreadable(f"a {kind} line whose message has the role {_abbreviated(role)}")
     content = _content(message)
     del message["role"], message["content"]
     reply = message.pop("id") if kind == "assistant" and isinstance(message.get("id"), str) else None
@@ -133,7 +133,7 @@ def _bare(value: dict[str, Any], number: int) -> tuple[Entry, Problem | None]:
     if role in _DATA_ROLES:
         return _entry(EntryKind.META, value, number)
     if role not in _TYPED:
-        raise Unreadable(f"the unknown role {_shown(role)}")
+        raise Unreadable(f"the unknown role {_abbreviated(role)}")
     content = _content(value)
     del value["role"], value["content"]
     # `message` would make it look like a line of Claude Code when it is put together again.
@@ -169,7 +169,7 @@ def _entry(
 ) -> tuple[Entry, Problem | None]:
     identity = value.pop("uuid") if isinstance(value.get("uuid"), str) else None
     parent = value.pop("parentUuid") if isinstance(value.get("parentUuid"), str) else None
-    at, problem = _at(value, number)
+    at, problem = _entry_time(value, number)
     entry = Entry(
         kind=kind,
         id=identity,
@@ -185,14 +185,14 @@ def _entry(
     return entry, problem
 
 
-def _at(value: dict[str, Any], number: int) -> tuple[str | None, Problem | None]:
+def _entry_time(value: dict[str, Any], number: int) -> tuple[str | None, Problem | None]:
     """Return the line's time in RFC 3339 UTC; the original stays in `extra` if it was written differently."""
     given = value.get("timestamp", value.get("ts"))
     if given is None:
         return None, None
     at = rfc3339_utc(given)
     if at is None:
-        return None, Problem(number, f"{_shown(given)} is not a time; the line is kept without one")
+        return None, Problem(number, f"{_abbreviated(given)} is not a time; the line is kept without one")
     if at == value.get("timestamp") and "ts" not in value:
         del value["timestamp"]
     return at, None
@@ -228,7 +228,7 @@ def _has_result(content: Json) -> bool:
     return isinstance(content, list) and any(block["type"] == "tool_result" for block in content)
 
 
-def _shown(value: Json) -> str:
+def _abbreviated(value: Json) -> str:
     """Return a foreign value shortened for an error message."""
     shown = orjson.dumps(value).decode()
     return shown if len(shown) <= 40 else shown[:39] + "…"

@@ -183,7 +183,7 @@ def find_transcripts(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise NotFound(f"{path} does not exist", hint="give a session file, or a folder that holds some")
-        found.update(_under(path) if path.is_dir() else (path,))
+        found.update(_session_files(path) if path.is_dir() else (path,))
         if len(found) > FILES_MAX:
             raise TooLarge(f"more than {FILES_MAX} session files", hint="import one folder at a time")
     return sorted(found)
@@ -196,7 +196,7 @@ def open_transcript(path: Path, *, offset: int = 0) -> Iterator[TranscriptStream
     Raises ValidationError for a folder, a pipe, a device, an archive; NotFound, Forbidden; StorageFailed for a disk
     that fails. Gzip is known by its first bytes, not by the name.
     """
-    with _opened(path) as plain:
+    with _open_regular(path) as plain:
         head = plain.read(_HEAD_BYTES)
         _refuse_archive(path, head)
         if not head.startswith(_GZIP):
@@ -253,7 +253,7 @@ def read_identity(path: Path) -> Identity:
         ValidationError: it holds something, and no line of its beginning starts a JSON object: it is no session.
     """
     with open_transcript(path) as opened:
-        head = _filled(opened, _SESSION_BYTES)
+        head = _read_exactly(opened, _SESSION_BYTES)
     if head.strip() and not any(line.lstrip().startswith(b"{") for line in head.splitlines()):
         raise ValidationError(
             f"{path} is not a session: no line of it begins a JSON object",
@@ -271,11 +271,11 @@ def read_identity(path: Path) -> Identity:
 def same_beginning(path: Path, known: Identity) -> bool:
     """True if the file still begins as when `known` was taken, so that reading can continue."""
     with open_transcript(path) as opened:
-        prefix = _filled(opened, known.prefix_bytes)
+        prefix = _read_exactly(opened, known.prefix_bytes)
     return len(prefix) == known.prefix_bytes and hashlib.sha256(prefix).hexdigest() == known.sha256
 
 
-def _filled(opened: TranscriptStream, size: int) -> bytes:
+def _read_exactly(opened: TranscriptStream, size: int) -> bytes:
     """Return `size` bytes if there are as many: a single read may return fewer."""
     data = b""
     while len(data) < size and (piece := opened.read(size - len(data))):
@@ -305,7 +305,7 @@ class _Plain:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[_Plain]:
+def _open_regular(path: Path) -> Iterator[_Plain]:
     """Open a path without blocking on pipes, and reject anything but a regular file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -335,7 +335,7 @@ def _refuse_archive(path: Path, head: bytes) -> None:
         raise ValidationError(f"{path} is an archive of files", hint="unpack it, then import the folder")
 
 
-def _under(folder: Path) -> Iterator[Path]:
+def _session_files(folder: Path) -> Iterator[Path]:
     """Yield the session files below a folder."""
     for where, folders, names in os.walk(folder):
         folders.sort()

@@ -47,7 +47,7 @@ def load(line: bytes) -> tuple[dict[str, Any], str | None]:
     except orjson.JSONDecodeError as error:
         if _SURROGATE.search(line) is None:
             raise Unreadable(_why(line, error)) from None
-        value = _mend(line)
+        value = _parse_leniently(line)
         mended = "half of a surrogate pair stands in a text; it was replaced by U+FFFD"
     if not isinstance(value, dict):
         raise Unreadable("JSON, but not an object")
@@ -82,10 +82,10 @@ def _why(line: bytes, error: orjson.JSONDecodeError) -> str:
     return f"not JSON: {error.msg} at character {error.pos}"
 
 
-def _mend(line: bytes) -> Json:
+def _parse_leniently(line: bytes) -> Json:
     """Parse with Python's lenient parser, and refuse what only it accepts (except lone surrogates)."""
     try:
-        return _mended(json.loads(line, parse_constant=_refuse))
+        return _with_repairs(json.loads(line, parse_constant=_refuse))
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"not JSON: {error}") from None
 
@@ -94,15 +94,15 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a JSON number")
 
 
-def _mended(value: Json) -> Json:
+def _with_repairs(value: Json) -> Json:
     """Return the value with U+FFFD for lone surrogates and numbers as the strict parser gives them."""
     match value:
         case str():
             return _LONE.sub("\ufffd", value)
         case list():
-            return [_mended(item) for item in value]
+            return [_with_repairs(item) for item in value]
         case dict():
-            return {_mended(key): _mended(item) for key, item in value.items()}
+            return {_with_repairs(key): _with_repairs(item) for key, item in value.items()}
         case bool() | None | float():
             return value
         case int():

@@ -35,12 +35,12 @@ def group_messages(speech: Iterable[tuple[Entry, bool]]) -> list[Message]:
     API wants the results first, so words typed meanwhile follow them in the same message.
     """
     lines = list(speech)
-    table = _Table(_answers(lines))
+    table = _Table(_first_answers(lines))
     for place, (entry, rewound) in enumerate(lines):
         if entry.role == "assistant":
-            table.said(entry, rewound=rewound)
+            table.add_assistant(entry, rewound=rewound)
         else:
-            table.heard(entry, place, rewound=rewound)
+            table.add_user(entry, place, rewound=rewound)
     return [draft.message() for draft in table.drafts if draft.parts]
 
 
@@ -100,7 +100,7 @@ class _Table:
     owners: dict[str, _Draft] = field(default_factory=dict)  # call id -> where its result goes
     current: tuple[_Draft, _Draft] | None = None
 
-    def said(self, entry: Entry, *, rewound: bool) -> None:
+    def add_assistant(self, entry: Entry, *, rewound: bool) -> None:
         """Add an assistant line: to its open reply, else as a new message."""
         pair = self.replies.get(entry.reply or "")
         if pair is None or pair[0].rewound is not rewound:
@@ -116,7 +116,7 @@ class _Table:
                 reply.last_answer = max(reply.last_answer, self.answers.get(call, -1))
         self.current = pair
 
-    def heard(self, entry: Entry, place: int, *, rewound: bool) -> None:
+    def add_user(self, entry: Entry, place: int, *, rewound: bool) -> None:
         """Add a user line: to the results of its call, to pending results, or as a new message."""
         for call in tool_ids(entry.content, "tool_result", "tool_use_id"):
             results = self.owners.get(call)
@@ -132,7 +132,7 @@ class _Table:
         self.current = None
 
 
-def _answers(lines: list[tuple[Entry, bool]]) -> dict[str, int]:
+def _first_answers(lines: list[tuple[Entry, bool]]) -> dict[str, int]:
     """Return the position at which each tool call is first answered."""
     places: dict[str, int] = {}
     for place, (entry, _) in enumerate(lines):
@@ -154,11 +154,11 @@ def repair_tool_pairs(messages: Sequence[Message]) -> list[Message]:
     for message in messages:
         if message.role == "assistant":
             _close(whole, waiting)
-            asking = _asking(message, used)
+            asking = _with_unique_ids(message, used)
             waiting = tool_ids(asking.content, "tool_use", "id")
             whole.append(asking)
             continue
-        answered, mended = _answered(message, waiting)
+        answered, mended = _match_results(message, waiting)
         missing = [call for call in waiting if call not in answered]
         waiting = []
         if missing and not answered:
@@ -197,7 +197,7 @@ def _no_results(calls: list[str]) -> list[dict[str, Any]]:
     return [{"type": "tool_result", "tool_use_id": call, "is_error": True, "content": NO_RESULT} for call in calls]
 
 
-def _asking(message: Message, used: set[str]) -> Message:
+def _with_unique_ids(message: Message, used: set[str]) -> Message:
     """Return an assistant message whose calls all have distinct ids; `used` collects them."""
     content: list[dict[str, Any]] = []
     changed = False
@@ -213,7 +213,7 @@ def _asking(message: Message, used: set[str]) -> Message:
     return replace(message, content=content, tokens=message_tokens(content)) if changed else message
 
 
-def _answered(message: Message, waiting: list[str]) -> tuple[set[str], Message]:
+def _match_results(message: Message, waiting: list[str]) -> tuple[set[str], Message]:
     """Return the calls a user message answers, and the message with other results turned into text."""
     if isinstance(message.content, str):
         return set(), message
@@ -262,7 +262,7 @@ def main_line(entries: Iterable[Entry], *, verbatim: bool = False) -> list[Messa
 
     An entry repeated with the same id and the same content counts once. Nothing else is left out.
     """
-    held = _once(entries)
+    held = _without_repeats(entries)
     taken = rewound_positions(held)
     messages = group_messages(
         (entry, place in taken) for place, entry in enumerate(held) if entry.kind is EntryKind.SPEECH
@@ -274,7 +274,7 @@ def past_summaries(entries: Iterable[Entry]) -> list[PastSummary]:
     """Return the thread's compactions, oldest first."""
     found: list[PastSummary] = []
     boundary: Entry | None = None
-    for entry in _once(entries):
+    for entry in _without_repeats(entries):
         if entry.kind is EntryKind.BOUNDARY:
             boundary = entry
         elif entry.kind is EntryKind.SUMMARY:
@@ -303,7 +303,7 @@ def _text(content: Json) -> str:
     return "\n".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
 
 
-def _once(entries: Iterable[Entry]) -> list[Entry]:
+def _without_repeats(entries: Iterable[Entry]) -> list[Entry]:
     """Drop repeated entries; an id that returns with different content is a different message."""
     first: dict[str, Entry] = {}
     kept: list[Entry] = []

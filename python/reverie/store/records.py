@@ -54,9 +54,7 @@ __all__ = [
 R = TypeVar("R", bound="StoredRecord")
 
 _ENCODER = msgspec.json.Encoder()
-_PLAIN_DECODER: msgspec.json.Decoder[Any] = (
-    msgspec.json.Decoder()
-)  # orjson makes a 65-bit integer a float
+_PLAIN_DECODER: msgspec.json.Decoder[Any] = msgspec.json.Decoder()  # orjson makes a 65-bit integer a float
 
 
 class StoredRecord(msgspec.Struct, frozen=True, rename="camel"):

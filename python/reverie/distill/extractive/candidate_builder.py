@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["build_candidate", "file_tag", "tags_of", "with_absolute_dates", "without_duplicates"]
 
+# Memories of one type from one thread; more of a kind are a task's details.
 _MAX_OF_TYPE = 15
 _MAX_TAGS = 5
 _LONG = 16  # words

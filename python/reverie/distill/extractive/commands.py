@@ -51,6 +51,7 @@ class Commit:
     body: str = ""
 
 
+# The first pattern that matches decides: `git commit -m "fix lint"` is a commit, not a lint.
 _PURPOSES = (
     (Purpose.COMMIT, re.compile(r"\bgit (?:-C \S+ )?commit\b")),
     (
@@ -72,18 +73,23 @@ _PURPOSES = (
         re.compile(r"\b(?:go build|cargo (?:build|check)|make|cmake|npm run build|tsc|docker build|mise run build)\b"),
     ),
 )
+# git's own confirmation: "[main 3f2c1ab] Fix the parser".
 _COMMITTED = re.compile(r"^\[(?P<branch>[^\]\n]*?) (?P<sha>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE)
 _PULL = re.compile(r"https?://[^\s)>\"']+/(?:pull|merge_requests)/\d+")
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(?P<tag>\w+)['\"]?\n(?P<text>.*?)\n\s*(?P=tag)\b", re.DOTALL)
 _QUOTED = re.compile(r"(?:-m|--(?:message|body|title))[ =]\"(?P<text>(?:[^\"\\]|\\.)*)\"", re.DOTALL)
+# Trailers of a commit message, which say nothing about the change: "Signed-off-by: ...".
 _SIGNED = re.compile(r"^[ \t]*(?:[A-Z][\w-]*-[Bb]y: .*|\W*Generated with .*)$\n?", re.MULTILINE)
 _MANY = 4  # words; fewer are a label
+# How the client reports a non-zero exit status.
 _EXIT = re.compile(r"^Exit code (\d+)", re.MULTILINE)
+# A line by which test runners, compilers and linters report failure, for output that was piped through `head`.
 _BAD = re.compile(
     r"^(?:--- FAIL|FAIL\b|FAILED\b|ERROR\b|Error:|error(?:\[\w+\])?:|E  |panic:|fatal:|Traceback|\w+Error:)"
     r"|: (?:undefined|error|cannot|fatal|syntax error)\b|\b[1-9]\d* (?:failed|errors?|issues?:)",
     re.MULTILINE,
 )
+# Words that make an output line an explanation: "undefined: parseLine".
 _TELLING = re.compile(
     r"(?:error|fatal|panic|undefined|cannot|not found|no such|denied|expected|mismatch|conflict|invalid|unexpected)",
     re.IGNORECASE,

@@ -33,6 +33,7 @@ def _phrases(*alternatives: str) -> re.Pattern[str]:
     return re.compile("|".join(alternatives), re.IGNORECASE)
 
 
+# "No, that's not what I asked", "you forgot the tests"
 _CORRECTION = _phrases(
     r"^no\b(?! problem| worries| need)",
     r"^(?:nope|wait|hmm|stop|hold on|actually)\b",
@@ -45,6 +46,7 @@ _CORRECTION = _phrases(
     r"\bi (?:didn'?t|never) (?:ask|say|said|mean|want)",
     r"\b(?:still|doesn'?t|does not|isn'?t|not) (?:work|working|fail|failing|broken|happening)\b",
 )
+# "I prefer small commits", "please keep the names short"
 _PREFERENCE = _phrases(
     r"\b(?:i|we) (?:always|never|usually|prefer|like to|want to always|don'?t like|hate)\b",
     r"^(?:please )?(?:always|never)\b",
@@ -55,11 +57,13 @@ _PREFERENCE = _phrases(
     r"\bi'?d (?:prefer|rather)\b",
     r"\bremember (?:to|that)\b",
 )
+# "Always run the linter": reaches beyond the task, unlike "use the other file".
 _LASTING = _phrases(
     r"\b(?:always|never|prefer|usually|from now on|in (?:the )?future|going forward|every time|remember (?:to|that))\b",
     r"\bi'?d rather\b|\bdon'?t like\b|\bhate\b",
     r"\b(?:we|i) (?:use|run|write|deploy|name|keep)\b",
 )
+# "Let's go with SQLite", "we agreed to keep both"
 _DECISION = _phrases(
     r"\blet'?s (?:go with|do|use|keep|make|not|stick|implement|add|remove|rename|move|skip|drop|start|create"
     r"|fix|split)\b",
@@ -70,6 +74,7 @@ _DECISION = _phrases(
     r"\bthe (?:right|best|better|simplest|cleanest|safest) (?:approach|fix|option|solution|way|place)\b",
     r"\b(?:option|approach) [0-9a-d]\b",
 )
+# "The root cause is a stale lock", "it turns out that the flag is ignored"
 _FINDING = _phrases(
     r"\bthe (?:real |actual |main |key |core |underlying )?(?:issue|problem|bug|cause|culprit|reason|root cause"
     r"|key (?:insight|point))\b.{0,40}?\b(?:is|was|:)",
@@ -78,12 +83,14 @@ _FINDING = _phrases(
     r"\b(?:was|were|is|are) (?:caused by|due to)\b",
     r"\b(?:requires?|must|only (?:works?|runs?|when)|does(?:n'?t| not) (?:support|handle|work|exist))\b",
 )
+# "The build failed", "that didn't work", "my bad"
 _FAILURE = _phrases(
     r"\b(?:didn'?t|did not|doesn'?t|does not|won'?t) (?:work|help|compile|pass|fix|match|exist)\b",
     r"\b(?:fail(?:s|ed|ing|ure)?|broken?|broke|regress(?:ed|ion)|crash(?:ed|es)?|panics?|conflicts?)\b",
     r"\b(?:mistake|my bad|i was wrong|you'?re right|good catch|oops|incorrect(?:ly)?|misread|misunderstood)\b",
     r"\b(?:missed|overlooked|forgot)\b",
 )
+# "All tests pass", "I've pushed the branch"
 _OUTCOME = _phrases(
     r"^(?:done|all (?:tests?|checks?|set|done|green)|fixed|implemented|completed?|committed|pushed|merged|created|added"
     r"|removed|refactored|updated|renamed|moved|replaced|verified)\b",
@@ -92,6 +99,7 @@ _OUTCOME = _phrases(
     r"|updated|resolved|created|refactored|done)\b",
     r"\bsuccessfully\b",
 )
+# "Next, add the migration", "still need to update the docs"
 _NEXT = _phrases(
     r"^(?:next(?: up| steps?)?(?:[,:]| (?:is|are|i|we|add|fix|write|update)\b)|remaining(?: \w+)?:|still to do|todo\b)",
     r"^(?:then|after that),? (?:i|we)(?:'ll| will| can| should| need)\b",
@@ -100,6 +108,7 @@ _NEXT = _phrases(
     r"\b(?:do|fix|add|handle|address|for|until|this|it|that) later\b|\b(?:is|are|was|be) deferred\b",
     r"\b(?:follow[- ]?up|separate (?:pr|issue|change)|out of scope|for now|not (?:done |been done )?yet)\b",
 )
+# "Yes", "sounds good", "go ahead"
 _APPROVAL = re.compile(
     r"^(?:y|yes|yep|yeah|yup|ok|okay|k|sure|right|great|good|nice|perfect|cool|thanks?|thank you|awesome|lgtm|done"
     r"|exactly|correct|agreed|sounds good|looks good|go ahead|do it|continue|proceed|go on|please(?: do)?(?=\W*$)"
@@ -115,63 +124,82 @@ _NOTHING_ELSE = re.compile(
 )
 """Words that add nothing to a yes."""
 
+# A specific name in a short answer makes it more than a yes: "use --force", "the Parser".
 _NAME = re.compile(r"[\d`/_.@#=]\w|--\w|\w[A-Z]|(?<=\s)[A-Z]")
+# "Let me check the logs": says nothing about what was found.
 _ANNOUNCEMENT = re.compile(
     r"^(?:(?:ok|okay|great|good|perfect|excellent|now|next|first|let me|let's|i'?ll|i will|i need to|i'?m going to"
     r"|i can see|looking|checking|running|here'?s|sure)\b)",
     re.IGNORECASE,
 )
+# "Commit and push": belongs to the task before it.
 _HOUSEKEEPING = re.compile(
     r"^(?:please |now |ok(?:ay)?,? |and |then |let'?s |can you )*"
     r"(?:commit|push|amend|merge|rebase|stash|pull|run|lint|format|fmt|open|create a pr|make a pr|check (?:the )?(?:ci"
     r"|pr|status)|address|update the pr|squash|continue|go on|retry|try again)\b",
     re.IGNORECASE,
 )
+# "And also the docs": continues the current task.
 _FOLLOW_UP = re.compile(r"^(?:no|nope|wait|hmm+|actually|don'?t|do not|stop|why did|and|also|but)\b", re.IGNORECASE)
+# "Ok, let's keep the old one.": chooses within the task and asks for nothing else.
 _CHOICE = re.compile(
     r"^(?:ok(?:ay)?,? |so,? |and )*let'?s (?:go with|use|keep|stick|not|skip|drop|stay)\b"
     r"(?:(?!\b(?:and|then)\b)[^.!?\n])*[.!]?$",
     re.IGNORECASE,
 )
+# A question that asks for work: "Can you fix the parser?"
 _ASKED_FOR = re.compile(r"^(?:ok(?:ay)?,? |so,? |now,? |and )*(?:can|could|would|will|please|let'?s)\b", re.IGNORECASE)
+# A request that only refers back: "fix it up".
 _POINTING = re.compile(r"\w+(?: \w+)? (?:this|that|it|these|those|them)(?: \w+)?", re.IGNORECASE)
 
+# "Now let me look at the tests"
 _INTENT = re.compile(
     r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|now|next|first|then|so|but)\b[!,.:]? *)*let me\b", re.IGNORECASE
 )
+# "I'd suggest a cache", "let me know"
 _OFFER = re.compile(
     r"\b(?:i(?:'d| would)|i (?:suggest|propose|recommend|could|can)|we (?:could|should|can)|let me know|my suggestion"
     r"|the plan)\b",
     re.IGNORECASE,
 )
+# A message that leans on the one before: "do the same again".
 _POINTS_BACK = re.compile(
     r"^(?:\.{2,}|…)|\b(?:it|this|that|them|these|those|both|all|more|again|same|everything)\b", re.IGNORECASE
 )
+# "and the rest": has no meaning without the list before it.
 _LEANS = re.compile(r"\bthe (?:rest|others)\b|\b(?:it|them|these|those) (?:all|again|both)\b", re.IGNORECASE)
+# Words of five letters or more carry the meaning of a short message.
 _TELLING = re.compile(r"[^\W\d_]{5,}")
+# "Yes, I think so": agrees, and asks for nothing.
 _AGREEMENT = re.compile(
     r"^(?:yes|yep|yeah|yup|ok(?:ay)?|sure|right|agreed|exactly|true)\b[\s,.!]*"
     r"(?:it|that|this|there|those|they|i (?:think|agree|guess|see)|you|we)\b",
     re.IGNORECASE,
 )
+# "We decided to keep both": final, unlike "we could keep both".
 _SETTLED = _phrases(
     r"\b(?:we|i)(?:'ll|'ve| will| have)? (?:agreed|decided|settled|chose|chosen|opted|go with|keep|stick|skip)\b",
     r"\b(?:let'?s|decision|going with)\b",
     r"\b(?:best|better|right|simplest|cleanest|safest) (?:approach|fix|option|solution|way)\b",
 )
+# "Next, the tests": to be done now, unlike "the docs can be done later".
 _IMMINENT = re.compile(r"^(?:next|then|after that)\b|\bnext (?:step|in|up)\b", re.IGNORECASE)
+# "Now let me update the parser" announces "update the parser".
 _ABOUT_TO = re.compile(
     r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|now|next|first|then|so|but|wait)\b[!,.:]?[\s-]*)*"
     r"(?:let me|let's|i'?ll|i will|i(?: still)? need to|i'?m going to|i have to|i should|need to)\s+(?P<what>.{8,})$",
     re.IGNORECASE,
 )
+# "Now updating the parser" announces "updating the parser".
 _NOW_DOING = re.compile(
     r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent)\b[!,.:]?[\s-]*)*(?:now|next)\b[,:]?\s+"
     r"(?!(?:i|we|you|he|she|it|they|the|an?|this|that|these|those|there|all|both|every\w*|only|when|with|in|for|if|tests?)"
     r"\b)(?P<what>[a-z]{3,} .{8,})$",
     re.IGNORECASE,
 )
+# Words of a message that can open a task; "fix it" has too few.
 _MIN_WORDS = 4
+# Words of an answer in any language that can only be a yes or no.
 _BRIEF_WORDS = 2
 
 

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_TOKENS", "digest"]
 
+# The limit of api.md 2.1.
 MAX_TOKENS = 500
+# Tasks named in a digest, newest last.
 _MAX_TOPICS = 12
+# Standing preferences named in a digest, newest last.
 _MAX_WISHES = 6
 _TOPIC = "- Worked on: "
 _WISH = "- Wishes: "
@@ -36,13 +39,13 @@ def digest(facts: ThreadFacts, previous: str = "") -> str:
     before = previous.split("\n")
     wishes = _newest([line for line in before if line.startswith(_WISH)] + wishes, _MAX_WISHES)
     topics = _newest([line for line in before if line.startswith(_TOPIC)] + topics, _MAX_TOPICS)
-    lines = [*(f"- {line}" for line in tone_lines(facts)[:2]), *_usual(facts), *wishes]
+    lines = [*(f"- {line}" for line in tone_lines(facts)[:2]), *_usual_work(facts), *wishes]
     while topics and tokens.count("\n".join([*lines, *topics])) > MAX_TOKENS:
         topics.pop(0)
     return tokens.truncate("\n".join([*lines, *topics]), MAX_TOKENS)
 
 
-def _usual(facts: ThreadFacts) -> list[str]:
+def _usual_work(facts: ThreadFacts) -> list[str]:
     """Return lines for the kinds of files edited and the checks run most often."""
     lines = []
     kinds = Counter(path.rsplit(".", 1)[-1] for path in facts.edited if "." in path.rsplit("/", 1)[-1])

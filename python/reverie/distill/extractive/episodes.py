@@ -21,19 +21,26 @@ if TYPE_CHECKING:
 
 __all__ = ["episodes", "short_summary"]
 
+# Words of a summary line (seed 004).
 _MAX_WORDS = 10
+# Characters of a field.
 _LONG = 400
+# Subjects that name no work: "Merge branch main", "fixup! ...".
 _MERGE = re.compile(r"^(?:Merge (?:branch|remote|pull)|fixup!|squash!|wip\b|Revert )", re.IGNORECASE)
+# A request about something broken gets the field `Problem`, any other `Task`.
 _PROBLEM = re.compile(
     r"\b(?:bugs?|fix|fails?|failing|failed|broken?|errors?|crash\w*|why|wrong|slow\w*|leaks?|regress\w*|conflicts?"
     r"|issues?|problems?|doesn'?t|does not|not working)\b",
     re.IGNORECASE,
 )
+# "Ok, can you please fix the parser" gives the title "Fix the parser".
 _PREAMBLE = re.compile(
     r"^(?:(?:ok|okay|yes|please|let'?s|can you|could you|now|so|hmm+|and|also|then|getting back to(?: only)?)[,:\s]+)+",
     re.IGNORECASE,
 )
+# Dropped first when a title has more than ten words.
 _FILLER = {"a", "an", "the", "of", "to", "for", "in", "on", "and", "that", "this", "with", "is", "are", "be"}
+# The type of a conventional commit: "fix(parser): handle tabs" gives "handle tabs".
 _PREFIX = re.compile(r"^(?:feat|fix|docs?|chore|refactor|test|perf|build|ci|style)(?:\([^)]*\))?!?:\s*", re.IGNORECASE)
 
 

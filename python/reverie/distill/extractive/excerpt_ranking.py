@@ -41,10 +41,12 @@ _DECLARED = 1.25  # worth of names on a line that declares something, by that on
 _BARE = 0.6  # and of those on a line that explains none of them
 
 _WORDS = re.compile(r"[a-z]{4,}")
+# Lines that declare something: `func Parse()`, `class Parser`, `export const limit`.
 _DECLARATION = re.compile(
     r"^(?:[-+] *)?(?:(?:export|public|private|protected|static|async|pub|default|abstract) )*"
     r"(?:func|def|class|type|interface|struct|enum|const|fn|impl|trait|function|module)\b"
 )
+# Announcements without content: "Great, now let me check the tests".
 _ANNOUNCEMENT = re.compile(
     r"^(?:(?:perfect|great|good|excellent|ok(?:ay)?|now|next|first|then)\b[!,.]? *)*"
     r"(?:let me|let's|i'll|i need to|i will)\b",
@@ -67,7 +69,7 @@ def rank_excerpts(
     in another line or in `stays`, the texts that are in context anyhow. Lines from `tail_from_seq` on only count as
     context that stays.
     """
-    words = [line for line in _in_own_words(asked) if line.seq < tail_from_seq]
+    words = [line for line in _last_requests(asked) if line.seq < tail_from_seq]
     seen = Coverage()
     for text in (*stays, *(line.text for line in words)):
         for piece in text.split("\n"):
@@ -94,7 +96,7 @@ def rank_excerpts(
     )
 
 
-def _in_own_words(asked: Sequence[Utterance]) -> list[Line]:
+def _last_requests(asked: Sequence[Utterance]) -> list[Line]:
     """Return the person's last messages, newest first, each as one line."""
     return [Line(_shortened(said.text), "The user", Source.USER, said.seq, 0) for said in reversed(asked[-_REQUESTS:])]
 
@@ -116,7 +118,7 @@ class Coverage:
 
     def add(self, text: str, mentioned: Sequence[str]) -> None:
         """Count the names on a line."""
-        self.count(mentioned, _explained(text, mentioned), ())
+        self.count(mentioned, _explained_names(text, mentioned), ())
 
     def count(self, mentioned: Sequence[str], explained: Sequence[str], words: Sequence[str]) -> None:
         """Count names and words of a line whose parts are computed already."""
@@ -168,7 +170,7 @@ class _Picker:
         self._heading = dict(zip(self._by_origin, headings, strict=True))
         self._entitled = {origin: specific_names(origin) for origin in self._by_origin}
         self._opened: set[str] = set()
-        self._heap = [(-self._value(index), index) for index, each in enumerate(self._candidates) if _says(each)]
+        self._heap = [(-self._value(index), index) for index, each in enumerate(self._candidates) if _has_content(each)]
         heapq.heapify(self._heap)
 
     def chosen(self, budget: int) -> list[tuple[Line, int]]:
@@ -196,7 +198,7 @@ class _Picker:
         self._opened.add(origin)
         self._seen.count(self._entitled[origin], (), ())
         for index in self._by_origin[origin]:
-            if not self._candidates[index].taken and _says(self._candidates[index]):
+            if not self._candidates[index].taken and _has_content(self._candidates[index]):
                 heapq.heappush(self._heap, (-self._value(index), index))
 
     def _value(self, index: int) -> float:
@@ -220,7 +222,7 @@ class _Picker:
         return sum(_MENTION * self._worth[name] * _MENTION_AGAIN ** mentioned.get(name, 0) for name in found)
 
 
-def _says(candidate: _Candidate) -> bool:
+def _has_content(candidate: _Candidate) -> bool:
     return bool(candidate.mentioned or candidate.words)
 
 
@@ -231,16 +233,16 @@ def _candidates(pool: Sequence[tuple[Line, Sequence[str]]]) -> list[_Candidate]:
 
 
 def _candidate(line: Line, mentioned: Sequence[str], cost: int, recent: float) -> _Candidate:
-    explained = _explained(line.text, mentioned)
+    explained = _explained_names(line.text, mentioned)
     if line.source in {Source.AGENT, Source.USER}:
         words = content_words(line.text)
-        by_word = _WORD * (_AGED + (1 - _AGED) * recent) * _weight(line, len(words))
+        by_word = _WORD * (_AGED + (1 - _AGED) * recent) * _talk_weight(line, len(words))
         return _Candidate(line, cost, mentioned, explained, words, 1.0, by_word)
     kind = _DECLARED if _DECLARATION.match(line.text) else 1.0 if explained else _BARE
     return _Candidate(line, cost, mentioned, explained, (), kind, 0.0)
 
 
-def _weight(line: Line, words: int) -> float:
+def _talk_weight(line: Line, words: int) -> float:
     """Return the weight of a line of talk by its cue phrases, position and length."""
     weight = line_weight(words)
     if line.opens:
@@ -250,7 +252,7 @@ def _weight(line: Line, words: int) -> float:
     return weight * _TELLING if cue_phrases.is_informative(line.text) else weight
 
 
-def _explained(text: str, mentioned: Sequence[str]) -> tuple[str, ...]:
+def _explained_names(text: str, mentioned: Sequence[str]) -> tuple[str, ...]:
     """Return the names a line explains: few names, with at least three other words beside each."""
     if not 0 < len(mentioned) <= _MAX_NAMES:
         return ()

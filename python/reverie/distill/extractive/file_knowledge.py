@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ["file_memories"]
 
+# Memories from one file, in its own order.
 _MAX_OF_FILE = 12
 _HEADING = re.compile(r"^(#{1,3})\s+(.+?)\s*#*$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _PROSE = (".md", ".markdown", ".txt", ".rst", ".adoc")
+# Documented definitions in Python, Go, Rust and JavaScript.
 _DOCUMENTED = (
     re.compile(r'^\s*(?:async )?(?:def|class) (?P<name>\w+)[^\n]*:\s*\n\s*[rRuU]?"""(?P<text>[^\n"]+)', re.MULTILINE),
     re.compile(r"^(?P<text>// (?P<name>\w+) [^\n]+)\n(?://[^\n]*\n)*(?:func|type|var|const)\b", re.MULTILINE),

@@ -38,6 +38,7 @@ __all__ = ["FileUse", "ThreadFold"]
 
 _FEW = 24  # of whatever a state shows the newest of: it shows fewer
 _LONG = 4_000  # characters of a request; of a longer one the beginning and the end are kept
+# Characters kept of a long request's end, where people often put the question.
 _END = 400
 _COMMAND = 400  # characters
 
@@ -134,8 +135,8 @@ class ThreadFold:
         """Add the messages that came next; returns self."""
         found = trace.read_trace(messages)
         told = gather_facts(found, self.proposed)
-        self._hear(found)
-        self._run(told)
+        self._update_speech(found)
+        self._update_failing(told)
         self.requests = _requests([*self.requests, *map(_shortened, told.requests)])
         self.plan.follow(found.calls)
         self.files.follow(found.calls)
@@ -152,7 +153,7 @@ class ThreadFold:
         """Return the working state after the messages added so far, on top of `previous`."""
         return working_state(self._as_facts(), previous)
 
-    def _hear(self, found: Trace) -> None:
+    def _update_speech(self, found: Trace) -> None:
         self.last_at = found.last_at or self.last_at
         if not found.steps:
             return
@@ -163,7 +164,7 @@ class ThreadFold:
         by_agent = [said for said in spoken if said.role == "assistant"]
         self.proposed = proposal_in(by_agent[-1].text) if by_agent else self.proposed
 
-    def _run(self, told: ThreadFacts) -> None:
+    def _update_failing(self, told: ThreadFacts) -> None:
         """Update failing checks: a failure stays until a run of the same purpose passes."""
         passed = {run.purpose for run in told.runs if not run.failed}
         open_runs = {run.purpose: run for run in self.failing if run.purpose not in passed}
@@ -177,7 +178,7 @@ class ThreadFold:
         """Return the accumulated facts in the form that `working_state` reads from a whole thread."""
         files, edited, touched = self.files.newest(_FEW)
         return ThreadFacts(
-            trace=replace(files, steps=self._steps(), last_at=self.last_at),
+            trace=replace(files, steps=self._last_steps(), last_at=self.last_at),
             requests=tuple(self.requests),
             plan=tuple(self.plan.items()),
             closed=self.plan.closed(),
@@ -199,7 +200,7 @@ class ThreadFold:
             touched=touched,
         )
 
-    def _steps(self) -> tuple[Utterance | Interrupted, ...]:
+    def _last_steps(self) -> tuple[Utterance | Interrupted, ...]:
         """Return the last utterance, followed by a placeholder step if later entries exist."""
         words = (self.words,) if self.words is not None else ()
         return words if self.ends_in_words or not self.end else (*words, Interrupted(self.end, None))

@@ -18,6 +18,7 @@ __all__ = ["Line", "Source", "candidate_lines"]
 MAX_LENGTH = 300
 """Characters of one line; a longer one is cut where a sentence ends."""
 
+# Characters of a command's or search's label.
 _ORIGIN_LENGTH = 70
 
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
@@ -60,7 +61,7 @@ def candidate_lines(trace: Trace) -> Iterator[Line]:
     order = 0
     for step in trace.steps:
         for origin, source, seq, text in _texts(step, trace):
-            for place, piece in enumerate(_pieces(text)):
+            for place, piece in enumerate(_split_long_lines(text)):
                 order += 1
                 if piece != origin:
                     yield Line(piece, origin, source, seq, order, opens=place == 0)
@@ -81,7 +82,7 @@ def _texts(step: Utterance | ToolCall | Interrupted, trace: Trace) -> Iterator[t
 
 def _call(call: ToolCall, trace: Trace) -> Iterator[tuple[str, Source, int, str]]:
     origin = line_origin(call, trace)
-    for text in _inputs(call, trace):
+    for text in _input_texts(call, trace):
         yield origin, _source_of_input(call), call.seq, text
     if call.tool in _PLANS or (call.tool in _EDITS and not call.failed):
         return
@@ -92,7 +93,7 @@ def _call(call: ToolCall, trace: Trace) -> Iterator[tuple[str, Source, int, str]
         result = result.replace(trace.root + "/", "")
     source = Source.ERROR if call.failed else Source.RESULT
     if call.tool == "Grep":
-        for where, text in _found(result, origin):
+        for where, text in _search_hits(result, origin):
             yield where, source, call.result_seq, text
     else:
         yield origin, source, call.result_seq, result
@@ -105,7 +106,7 @@ def _source_of_input(call: ToolCall) -> Source:
     return Source.EDIT if call.tool in _EDITS else Source.INPUT
 
 
-def _found(result: str, origin: str) -> Iterator[tuple[str, str]]:
+def _search_hits(result: str, origin: str) -> Iterator[tuple[str, str]]:
     """Return a search result's lines, each with the file it was found in as its origin."""
     for line in result.split("\n"):
         hit = _HIT.match(line)
@@ -128,7 +129,7 @@ def _search(call: ToolCall, trace: Trace) -> str:
     return f"{call.tool} {call.word('pattern')} in {where}" if where else f"{call.tool} {call.word('pattern')}"
 
 
-def _inputs(call: ToolCall, trace: Trace) -> Iterator[str]:
+def _input_texts(call: ToolCall, trace: Trace) -> Iterator[str]:
     """Return what the agent wrote into a tool call as readable lines."""
     match call.tool:
         case "Bash":
@@ -161,7 +162,7 @@ def _shortened(text: str, trace: Trace) -> str:
     return text.replace(trace.root + "/", "") if trace.root else text
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _split_long_lines(text: str) -> Iterator[str]:
     for raw in text.split("\n"):
         line = _LINE_NUMBER.sub("", raw).strip()
         if not line:

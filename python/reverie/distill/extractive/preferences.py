@@ -18,16 +18,19 @@ __all__ = ["StandingPreference", "preference_sentence", "standing_preferences"]
 
 _LONGEST = 240
 """Characters of a sentence; nobody states a rule in more."""
+# Characters of the stored sentence.
 _SHOWN = 180
 _PASTED = 40  # sentences; more are a document, not the person talking
 _SAME = 0.6  # share of the words from which two wishes are one
 
+# Openings without content: "And by the way, always sign commits" gives "always sign commits".
 _OPENING = re.compile(
     r"^(?:(?:and|but|so|also|oh|hey|ok(?:ay)?|yes|yep|no|nope|nah|hmm+|wait|actually|btw|by the way|one more thing"
     r"|for the record|fyi|(?:please )?(?:note|remember(?! to\b))(?: that)?|important|reminder|again)\b"
     r"[\s,.:;!\u2013\u2014-]*)+",
     re.IGNORECASE,
 )
+# Where a wish begins inside a sentence: "Looks good, but never push to main" is split before "never".
 _CLAUSE = re.compile(
     r"(?:[,;:\u2013\u2014(]|\s-|\b(?:and|but|so)\b)\s+(?:and |but |so |also |please )*"
     r"(?=(?:from now on|going forward|(?:please )?(?:always|never|do not ever|don'?t ever)\s"
@@ -49,36 +52,51 @@ _WITHIN = "|".join(
         r"please (?:just )?",
     )
 )
+# Frames around a wish: "from now on please use tabs" gives "use tabs", and says that it is lasting.
 _FRAME = re.compile(rf"^(?:{_WITHIN})", re.IGNORECASE)
+# "I prefer short answers" is told as "Prefers short answers".
 _PREFER = re.compile(
     r"^(?:(?:i|we)(?:'d| would)?(?: (?:really|generally|usually|always|strongly|much))? prefer"
     r"|my preference is(?: for)?|prefer(?=.* (?:over|to|rather than) ))\s+(?P<what>.+)$",
     re.IGNORECASE,
 )
+# "I hate long lines" is told as "Dislikes long lines".
 _DISLIKE = re.compile(
     r"^(?:i|we) (?:really )?(?:hate|dislike|don'?t like|do not like|can'?t stand)\s+(?P<what>.+)$", re.IGNORECASE
 )
+# "We never squash merges" is told as "Wants agents never to squash merges".
 _HABIT = re.compile(rf"^(?:i|we) (?P<how>always|never|usually) (?:want to )?(?P<what>{_VERB}\b.+)$", re.IGNORECASE)
+# "Never force-push"
 _NEVER = re.compile(r"^(?:never(?: ever)?|(?:don'?t|do not) ever)\s+(?P<what>.+)$", re.IGNORECASE)
+# "Don't delete the fixtures again"
 _NOT_AGAIN = re.compile(r"^(?:don'?t|do not)\s+(?P<what>.+?)\s+(?:ever )?again$", re.IGNORECASE)
+# "Always run the linter first"
 _ALWAYS = re.compile(r"^always\s+(?P<what>.+)$", re.IGNORECASE)
+# "Remember to update the changelog"
 _REMEMBER = re.compile(r"^(?:always )?remember to\s+(?:always )?(?P<what>.+)$", re.IGNORECASE)
+# "Don't use mocks": a wish only inside a lasting frame ("from now on don't use mocks").
 _NOT = re.compile(r"^(?:don'?t|do not)\s+(?P<what>.+)$", re.IGNORECASE)
+# "Stop adding comments": a wish only inside a lasting frame.
 _STOP = re.compile(r"^(?P<what>stop \w+ing\b.+)$", re.IGNORECASE)
+# "Use tabs": a wish only inside a lasting frame, else an order for the task at hand.
 _ORDER = re.compile(rf"^(?P<what>{_VERB}\b.+)$", re.IGNORECASE)
+# A lasting frame at the end: "run the tests every time".
 _ENDING = re.compile(rf",?\s+(?:{_FROM_NOW}|every time|each time|at all times|always)$", re.IGNORECASE)
 
+# Limited to one occasion, so no standing wish: "never mind this file for now".
 _PASSING = re.compile(
     r"\b(?:here|for now|right now|today|tonight|tomorrow|just once|this (?:time|once|one|pr|mr|commit|branch|session"
     r"|task|file|change|case|plan|issue|bug|step|function|line|test)|these (?:changes|tests|files|comments|commits))\b",
     re.IGNORECASE,
 )
+# Names nothing by itself: "always do that", "prefer the second option".
 _POINTING = re.compile(
     r"^(?:(?:to )?(?:do|use|keep|have|go with|take|make|see|be|say) )?(?:that|this|it|these|those|them|so|the (?:first"
     r"|second|third|last|latter|former|other|new|old) (?:one|option|approach|way)?|(?:option|approach) \w+|[a-d\d]\))"
     r"(?:\W|$)",
     re.IGNORECASE,
 )
+# Not an imperative after all: "never mind", "always been slow".
 _NO_ORDER = re.compile(
     r"^(?:mind|been|was|were|is|are|be|had|has|have|a|an|the|seen|heard|thought|knew|(?!bring|need|feed|embed|seed|shed)"
     r"\w+(?:ing|ed))\b",

@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 
 __all__ = ["merge_previous", "summary_sections", "tone_lines"]
 
+# Characters of one line; longer sentences are lists or logs.
 _LINE = 320
+# Lines taken from a list at a time when lists are interleaved, so that neighbours stay together.
 _TOGETHER = 3
 _RECENT = 40  # entries from the end within which a failing check still describes the present
 _JUST_NOW = 12  # and another command
 _CHECKS = {purpose: purpose.value for purpose in (Purpose.TEST, Purpose.BUILD, Purpose.LINT)}
+# "still broken!!", "why did you do that again"
 _IMPATIENT = re.compile(r"!{2,}|\b(?:again|still|wtf|why did you|come on|seriously|ugh)\b", re.IGNORECASE)
 
 _LONGEST = 1_000  # characters of a label, uncut
@@ -71,7 +74,7 @@ def _completed_work(facts: ThreadFacts) -> list[str]:
     lines = [f"Opened {address}" for address, _ in reversed(facts.pulls)]
     lines += [f"Committed {commit.sha}: {clip(commit.subject, 160)}" for commit in reversed(facts.commits)]
     done = [item.subject for item in facts.plan if item.status == "completed"]
-    outcomes = _told(facts.outcomes)
+    outcomes = _sentence_lines(facts.outcomes)
     lines = _alternate(lines, outcomes, [f"Done: {clip(subject, 200)}" for subject in reversed(done)])
     if facts.edited:
         lines.insert(min(2, len(lines)), f"Files edited: {', '.join(reversed(facts.edited[-12:]))}")
@@ -87,8 +90,8 @@ def _decisions(facts: ThreadFacts) -> list[str]:
     made = [mark for mark in facts.decisions if not mark.by_user]
     strong = {mark.seq for mark in (*made, *facts.findings)}
     told = [*made, *facts.findings, *(mark for mark in facts.remarks if mark.seq in strong)]
-    of_agent = _told(told)
-    remarks = _told(m for m in facts.remarks if m.seq not in strong)
+    of_agent = _sentence_lines(told)
+    remarks = _sentence_lines(m for m in facts.remarks if m.seq not in strong)
     return [*_alternate([*lines, *of_user], of_agent), *remarks]
 
 
@@ -120,7 +123,9 @@ def _open_threads(facts: ThreadFacts) -> list[str]:
     if question:
         lines.insert(0, f"{UNANSWERED}{clip(question, 240)}")
     spoken = max((said.seq for said in facts.requests), default=0)
-    lines += _told(mark for mark in facts.nexts if mark.seq > spoken or not cue_phrases.is_imminent(mark.text))
+    lines += _sentence_lines(
+        mark for mark in facts.nexts if mark.seq > spoken or not cue_phrases.is_imminent(mark.text)
+    )
     return lines
 
 
@@ -132,7 +137,7 @@ def _corrections(facts: ThreadFacts) -> list[str]:
         for fix in reversed(facts.fixes)
         if fix.failed.error
     ]
-    failures = _told(facts.failures)
+    failures = _sentence_lines(facts.failures)
     return _alternate(by_user, failures, fixed)
 
 
@@ -157,7 +162,7 @@ def tone_lines(facts: ThreadFacts) -> list[str]:
     return lines
 
 
-def _told(marks: Iterable[KeySentence]) -> list[str]:
+def _sentence_lines(marks: Iterable[KeySentence]) -> list[str]:
     """Return key sentences as lines, newest message first, specific ones before unspecific ones.
 
     Sentences that stood side by side stay on one line, as they explain each other.
@@ -203,9 +208,9 @@ def merge_previous(
     """
     before = {section: list(previous.sections.get(section, ())) for section in Section}
     still_open = _still_open(before, facts)
-    finished = [line for line in _open(before) if line not in still_open and line.startswith(TO_DO)]
+    finished = [line for line in _merge_open_threads(before) if line not in still_open and line.startswith(TO_DO)]
     return {
-        Section.TASK_CONTEXT: _task(found[Section.TASK_CONTEXT], before[Section.TASK_CONTEXT]),
+        Section.TASK_CONTEXT: _merge_task(found[Section.TASK_CONTEXT], before[Section.TASK_CONTEXT]),
         Section.COMPLETED_WORK: [
             *found[Section.COMPLETED_WORK],
             *(f"Done: {line.removeprefix(TO_DO)}" for line in finished),
@@ -219,7 +224,7 @@ def merge_previous(
     }
 
 
-def _task(found: Sequence[str], before: Sequence[str]) -> list[str]:
+def _merge_task(found: Sequence[str], before: Sequence[str]) -> list[str]:
     """Return the task section: the new request, how the thread began, then earlier requests, newest first."""
     if not found or not before:
         return list(found or before)
@@ -233,7 +238,7 @@ def _task(found: Sequence[str], before: Sequence[str]) -> list[str]:
     ]
 
 
-def _open(before: Mapping[Section, Sequence[str]]) -> list[str]:
+def _merge_open_threads(before: Mapping[Section, Sequence[str]]) -> list[str]:
     """Return open threads; an item that was in progress counts as still to do."""
     doing = [line for line in before[Section.CURRENT_STATE] if line.startswith(DOING)]
     return [*(f"{TO_DO}{line.removeprefix(DOING)}" for line in doing), *before[Section.OPEN_THREADS]]
@@ -243,7 +248,7 @@ def _still_open(before: Mapping[Section, Sequence[str]], facts: ThreadFacts) -> 
     ended = " ".join(mark.text for mark in facts.outcomes).lower()
     listed = [item.label(_LONGEST) for item in facts.plan]
     kept = []
-    for line in _open(before):
+    for line in _merge_open_threads(before):
         subject = line.removeprefix(TO_DO).rstrip("…")
         answered = line.startswith(UNANSWERED) and facts.requests
         told = len(subject.split()) > _FEW and subject.lower() in ended

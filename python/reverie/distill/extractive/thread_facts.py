@@ -114,10 +114,10 @@ class ThreadFacts:
 
 def gather_facts(trace: Trace, proposed: str = "") -> ThreadFacts:
     """Return the facts of `trace` in linear time; `proposed` is what an initial "yes" agrees to."""
-    trace = replace(trace, steps=tuple(_answering(trace.steps, proposed)))
+    trace = replace(trace, steps=tuple(_link_answers(trace.steps, proposed)))
     runs = commands.command_runs(trace.calls)
-    marks = _marks(trace, proposed)
-    fixes, failing = _mended(runs, trace, marks["findings"])
+    marks = _key_sentences(trace, proposed)
+    fixes, failing = _match_failures(runs, trace, marks["findings"])
     return ThreadFacts(
         trace=trace,
         requests=tuple(step for step in trace.said("user") if not step.text.startswith(_OF_CLIENT)),
@@ -140,7 +140,7 @@ def substantial_requests(requests: Iterable[Utterance]) -> list[Utterance]:
     return [said for said in requests if not said.answers and not cue_phrases.is_acknowledgement(said.text)]
 
 
-def _answering(steps: Iterable[Step], proposed: str) -> Iterator[Step]:
+def _link_answers(steps: Iterable[Step], proposed: str) -> Iterator[Step]:
     """Return the steps with the person's briefest messages linked to the question or proposal they answer."""
     for step in steps:
         if isinstance(step, Utterance) and step.role == "assistant":
@@ -166,7 +166,7 @@ def _paths(trace: Trace, tools: frozenset[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _marks(trace: Trace, proposed: str) -> dict[str, list[KeySentence]]:
+def _key_sentences(trace: Trace, proposed: str) -> dict[str, list[KeySentence]]:
     kinds: dict[str, list[KeySentence]] = {
         name: []
         for name in ("decisions", "corrections", "preferences", "findings", "failures", "outcomes", "nexts", "remarks")
@@ -174,20 +174,20 @@ def _marks(trace: Trace, proposed: str) -> dict[str, list[KeySentence]]:
     for step in trace.steps:
         match step:
             case Utterance(role="user"):
-                _mark_user(step, kinds, proposed)
+                _classify_user(step, kinds, proposed)
             case Utterance():
-                _mark_agent(step, kinds)
+                _classify_agent(step, kinds)
                 proposed = proposal_in(step.text)
             case ToolCall():
                 told = _OF_REPORTS if step.tool in _REPORTS else _AS_IT_IS
-                for text in _writings(step):
-                    _mark_agent(Utterance("assistant", text, step.seq, step.at), kinds, told)
+                for text in _prose_in_call(step):
+                    _classify_agent(Utterance("assistant", text, step.seq, step.at), kinds, told)
             case Interrupted():
                 continue
     return kinds
 
 
-def _writings(call: ToolCall) -> Iterator[str]:
+def _prose_in_call(call: ToolCall) -> Iterator[str]:
     """Return prose from tool calls: plans, commit and pull request messages, reports of subagents."""
     match call.tool:
         case "ExitPlanMode":
@@ -215,7 +215,7 @@ def proposal_in(text: str) -> str:
     return one_line(" ".join(last))
 
 
-def _mark_user(said: Utterance, kinds: dict[str, list[KeySentence]], proposed: str) -> None:
+def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], proposed: str) -> None:
     found = sentences(said.text)
     if len(found) > _PASTED or len(_HEADING.findall(said.text)) > 1:
         return
@@ -236,7 +236,7 @@ def _mark_user(said: Utterance, kinds: dict[str, list[KeySentence]], proposed: s
             kinds["decisions"].append(mark)
 
 
-def _mark_agent(said: Utterance, kinds: dict[str, list[KeySentence]], told: Mapping[str, str] = _AS_IT_IS) -> None:
+def _classify_agent(said: Utterance, kinds: dict[str, list[KeySentence]], told: Mapping[str, str] = _AS_IT_IS) -> None:
     """Sort every informative sentence of the agent into decisions, findings, failures, outcomes and next steps."""
     place = 1 + max((found[-1].place for found in kinds.values() if found), default=0)
     for sentence in sentences(said.text):
@@ -273,12 +273,14 @@ def _questions(call: ToolCall) -> list[str]:
     ]
 
 
-def _mended(runs: Sequence[Run], trace: Trace, findings: Sequence[KeySentence]) -> tuple[list[FixedFailure], list[Run]]:
+def _match_failures(
+    runs: Sequence[Run], trace: Trace, findings: Sequence[KeySentence]
+) -> tuple[list[FixedFailure], list[Run]]:
     """Split failures into those a later run of the same purpose passed, and those still failing."""
     fixes: list[FixedFailure] = []
     open_runs: dict[tuple[Purpose, str], Run] = {}
     for run in runs:
-        key = (run.purpose, _subject(run))
+        key = (run.purpose, _run_key(run))
         before = open_runs.get(key)
         if run.failed:
             if before is None:
@@ -291,7 +293,7 @@ def _mended(runs: Sequence[Run], trace: Trace, findings: Sequence[KeySentence]) 
     return fixes, list(open_runs.values())
 
 
-def _subject(run: Run) -> str:
+def _run_key(run: Run) -> str:
     """Return the key by which runs are compared: the purpose for checks, else the program."""
     if run.purpose is not commands.Purpose.OTHER:
         return ""

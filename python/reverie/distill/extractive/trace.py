@@ -27,24 +27,32 @@ __all__ = [
     "user_speech",
 ]
 
+# Blocks that a client adds to the person's text.
 _HIDDEN = re.compile(
     r"<(system-reminder|local-command-\w+|command-message|command-contents|ide_\w+|bash-std\w+)>.*?</\1>",
     re.DOTALL,
 )
+# A slash command as the client stores it; it is restored as typed: "/review 12".
 _COMMAND = re.compile(
     r"<command-name>\s*(?P<name>[^<]*?)\s*</command-name>(?:\s*<command-args>\s*(?P<args>.*?)\s*</command-args>)?",
     re.DOTALL,
 )
+# Beginnings of texts in the person's role that no person typed.
 _NOT_SPEECH = (
     "Caveat:",
     "Base directory for this skill",
     "This session is being continued from a previous conversation",
 )
 _INTERRUPTED = "[Request interrupted"
+# Files outside of any project: the client's own notes and temporary files.
 _ELSEWHERE = re.compile(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
+# Share of the files used that the project's root must contain; a few files elsewhere (a config in the home folder)
+# must not make the root "/".
 _NEARLY_ALL = 0.97
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+# Tools that change files.
 EDITS: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+# Tools that read one whole file.
 READS: Final = frozenset({"Read", "NotebookRead"})
 
 

@@ -19,14 +19,20 @@ if TYPE_CHECKING:
 
 __all__ = ["current_request", "last_question", "working_state"]
 
+# Items of a list; with the lengths below a full state stays near its 500 tokens (seed 001, tier 1).
 _MAX_STEPS = 6
 _MAX_FILES = 6
 _MAX_CHAIN = 8
+# Characters of one item.
 _ITEM = 110
+# Characters of the current task.
 _TASK = 320
 _LATEST = 210  # of it, for what was said last
+# Separates the task from the person's latest remark: "Add a cache → use Redis".
 _THEN = " → "
+# Prefix of a next step that waits for the person's answer.
 _ASKS = "waiting for an answer: "
+# Between a check and its error: "tests failing: undefined: parse".
 _FAILS = " failing: "
 
 # After so many entries of the thread an item is stale: nobody spoke of it since.
@@ -34,6 +40,7 @@ _STEP_LASTS = 1_000
 _FILE_LASTS = 600
 _NEXT_LASTS = 300
 _BLOCKER_LASTS = 80
+# Entries after which an announced step counts as done or given up.
 _STILL_DOING = 60
 
 
@@ -47,18 +54,18 @@ def working_state(facts: ThreadFacts, previous: WorkingState | None = None) -> W
         return before
     end = facts.trace.steps[-1].seq
     lists = {
-        "task_chain": _newest([*state_items(before, "task_chain"), *_chain(facts.requests)], _MAX_CHAIN),
+        "task_chain": _newest([*state_items(before, "task_chain"), *_task_chain(facts.requests)], _MAX_CHAIN),
         "completed_steps": _newest(
-            _lasting([*state_items(before, "completed_steps"), *_completed(facts)], end - _STEP_LASTS), _MAX_STEPS
+            _unexpired([*state_items(before, "completed_steps"), *_completed(facts)], end - _STEP_LASTS), _MAX_STEPS
         ),
         "next_steps": _next_steps(facts, before)[:_MAX_STEPS],
         "open_files": _newest(
-            _lasting([*state_items(before, "open_files"), *_open_files(facts)], end - _FILE_LASTS), _MAX_FILES
+            _unexpired([*state_items(before, "open_files"), *_open_files(facts)], end - _FILE_LASTS), _MAX_FILES
         ),
         "recent_decisions": _newest(
-            _lasting([*state_items(before, "recent_decisions"), *_decisions(facts)], end - _STEP_LASTS), _MAX_STEPS
+            _unexpired([*state_items(before, "recent_decisions"), *_decisions(facts)], end - _STEP_LASTS), _MAX_STEPS
         ),
-        "blockers": _newest(_lasting([*_still_blocking(facts, before), *_blockers(facts)], end - _BLOCKER_LASTS), 3),
+        "blockers": _newest(_unexpired([*_still_blocking(facts, before), *_blockers(facts)], end - _BLOCKER_LASTS), 3),
     }
     task, since = _current_task(facts, before)
     state = WorkingState(
@@ -76,9 +83,9 @@ def current_request(requests: Sequence[Utterance]) -> str:
         return ""
     opener = next((said for said in reversed(asked) if cue_phrases.opens_task(said.text)), asked[0])
     if opener is asked[-1]:
-        return _essence(opener.text, _TASK)
-    last = _essence(asked[-1].text, _LATEST)
-    return f"{_essence(opener.text, _TASK - len(last))}{_THEN}{last}"
+        return _leading_sentences(opener.text, _TASK)
+    last = _leading_sentences(asked[-1].text, _LATEST)
+    return f"{_leading_sentences(opener.text, _TASK - len(last))}{_THEN}{last}"
 
 
 def last_question(facts: ThreadFacts) -> str:
@@ -91,7 +98,7 @@ def last_question(facts: ThreadFacts) -> str:
     return found[-1] if found and cue_phrases.is_question(found[-1]) else ""
 
 
-def _essence(text: str, length: int) -> str:
+def _leading_sentences(text: str, length: int) -> str:
     """Return the beginning of a request: as many whole sentences as fit in `length`, at least one."""
     found = sentences(text) or [text]
     kept = found[0]
@@ -104,34 +111,34 @@ def _essence(text: str, length: int) -> str:
 
 def _current_task(facts: ThreadFacts, before: WorkingState) -> tuple[str, int]:
     """Return the current task and the number of its source entry."""
-    request, since = _asked(facts.requests, before)
+    request, since = _request_in_force(facts.requests, before)
     doing = [item for item in facts.plan if item.status == "in_progress"]
     if not doing:
         return (request, since) if request else (before.current_task, before.sources.current_task)
-    held = request or _known(before)
+    held = request or _task_without_suffixes(before)
     task = f"{held} (now: {clip(doing[-1].subject, _ITEM)})" if held else doing[-1].subject
     return task, max(since, doing[-1].seq)
 
 
-def _asked(requests: Sequence[Utterance], before: WorkingState) -> tuple[str, int]:
+def _request_in_force(requests: Sequence[Utterance], before: WorkingState) -> tuple[str, int]:
     """Return the current request; the task of `before` continues if no new task was opened."""
     asked = substantial_requests(requests)
     if not asked:
         return "", 0
     since = asked[-1].seq
-    known = _known(before)
+    known = _task_without_suffixes(before)
     if known and not any(cue_phrases.opens_task(said.text) for said in asked):
-        last = _essence(asked[-1].text, _LATEST)
+        last = _leading_sentences(asked[-1].text, _LATEST)
         return f"{clip(known, _TASK - len(last))}{_THEN}{last}", since
     return current_request(requests), since
 
 
-def _known(before: WorkingState) -> str:
+def _task_without_suffixes(before: WorkingState) -> str:
     """Strip progress suffixes from the previous task."""
     return before.current_task.partition(_THEN)[0].partition(" (now: ")[0]
 
 
-def _chain(requests: Iterable[Utterance]) -> list[StateItem]:
+def _task_chain(requests: Iterable[Utterance]) -> list[StateItem]:
     return [(clip(first_sentence(said.text), _ITEM), said.seq) for said in substantial_requests(requests)]
 
 
@@ -159,7 +166,7 @@ def _next_steps(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
     question = last_question(facts)
     if question:
         waiting.append((f"{_ASKS}{clip(question, _ITEM)}", end))
-    doing = _about_to(facts)
+    doing = _announced_step(facts)
     if doing and not any(item.status == "in_progress" for item in facts.plan):
         waiting.insert(0, (doing, end))
     if not waiting:
@@ -170,7 +177,7 @@ def _next_steps(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
     answered = bool(facts.requests)
     waiting += [
         (step, seq)
-        for step, seq in _lasting(state_items(before, "next_steps"), end - _NEXT_LASTS)
+        for step, seq in _unexpired(state_items(before, "next_steps"), end - _NEXT_LASTS)
         if step not in done and not step.endswith(closed) and not (answered and step.startswith(_ASKS))
     ]
     kept: dict[str, int] = {}
@@ -179,7 +186,7 @@ def _next_steps(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
     return list(kept.items())
 
 
-def _about_to(facts: ThreadFacts) -> str:
+def _announced_step(facts: ThreadFacts) -> str:
     """Return what the agent last announced to do, if it may still be doing it."""
     last = next((step for step in reversed(facts.trace.steps) if isinstance(step, Utterance)), None)
     if last is None or last.role != "assistant" or last.seq < facts.trace.steps[-1].seq - _STILL_DOING:
@@ -227,7 +234,7 @@ def _in_order(found: Iterable[StateItem]) -> list[StateItem]:
     return sorted(found, key=lambda item: item[1])
 
 
-def _lasting(found: Iterable[StateItem], since: int) -> list[StateItem]:
+def _unexpired(found: Iterable[StateItem], since: int) -> list[StateItem]:
     """Return the items whose source entry is `since` or later, or unknown."""
     return [(text, seq) for text, seq in found if seq >= since or not seq]
 
