@@ -126,10 +126,10 @@ def test_links_lead_somewhere() -> None:
     assert broken == []
 
 
-def test_the_map_of_the_house_is_true() -> None:
-    """Every folder that README's map names is there."""
+def test_the_structure_in_the_readme_exists() -> None:
+    """Every folder named in the README's section on structure exists."""
     readme = (ROOT / "README.md").read_text()
-    start = readme.index("## The house")
+    start = readme.index("## Structure")
     section = re.search(r"```\n(.*?)```", readme[start:], re.DOTALL)
     assert section is not None
     top = ""
