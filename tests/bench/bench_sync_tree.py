@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie import files
-from reverie.sync.scan import Read, read, scan
-from reverie.sync.swap import Placed, put
+from reverie.sync.exchange import Written, write_file
+from reverie.sync.scan import FileContent, read_file, scan
 from support.spaces import opened
 
 if TYPE_CHECKING:
@@ -84,19 +84,19 @@ def plainly_read(folder: Path, paths: Iterable[str]) -> int:
 
 def read_all(root: Root) -> None:
     for path in scan(root, known={}).stamps:
-        assert isinstance(read(root, path, limit=1 << 20), Read)
+        assert isinstance(read_file(root, path, limit=1 << 20), FileContent)
 
 
 def write(root: Root, paths: list[str]) -> None:
     """One document after another, durably: exchanged, and beside it as an ordinary atomic write does it."""
     exchanged, replaced, settled = [], [], []
     for path in paths[:WRITES]:
-        found = read(root, path, limit=1 << 20)
-        assert isinstance(found, Read)
+        found = read_file(root, path, limit=1 << 20)
+        assert isinstance(found, FileContent)
         began = time.perf_counter()
-        done = put(root, path, found.data + b"- One more\n", expected=found.sha256)
+        done = write_file(root, path, found.data + b"- One more\n", expected=found.sha256)
         exchanged.append(time.perf_counter() - began)
-        assert isinstance(done, Placed)
+        assert isinstance(done, Written)
         assert done.displaced
         began = time.perf_counter()
         done.displaced.settle()

@@ -11,7 +11,7 @@ import pytest
 
 from reverie.paths import Layout
 from reverie.redact import KINDS, Redactor, marks
-from reverie.sync.file_status import Reason, refused
+from reverie.sync.file_status import Reason, refusal
 from reveried.cli.reference import markdown as commands_page
 from reveried.config import parse
 from reveried.config_keys import KEYS
@@ -77,7 +77,7 @@ def test_every_reason_for_not_reading_a_file_is_documented() -> None:
     text = (ROOT / "docs" / "folder.md").read_text()
 
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE))
-    assert rows == {reason: refused("x", reason).hint for reason in get_args(Reason)}
+    assert rows == {reason: refusal("x", reason).hint for reason in get_args(Reason)}
     assert set(re.findall(r"`(sync\.\w+)`", text)) <= {key.name for key in KEYS}
 
 

@@ -68,10 +68,6 @@ class SyncMachine(RuleBasedStateMachine):
         self.model.moves()
 
     @rule()
-    def reverts(self) -> None:
-        self.model.reverts()
-
-    @rule()
     def looks(self) -> None:
         self.model.looks()
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from reverie.align import align
 from reverie.redact import Redactor
+from reverie.sync.plan import Plan, Remove, Write
 from reverie.sync.reconcile import reconcile
-from reverie.sync.redaction_view import Veil
-from reverie.sync.scan_context import sha256
-from reverie.sync.values import Case, Held, Known, Plan, Remove, Rules, Version, Write
+from reverie.sync.redaction_view import RedactionView
+from reverie.sync.state import Baseline, PathState, Rules, StoredDocument, Version, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,7 +30,7 @@ class Sides:
     files: dict[str, bytes] = field(default_factory=dict)
     versions: dict[str, list[Version]] = field(default_factory=dict)  # newest first, also of deleted documents
     gone: set[str] = field(default_factory=set)  # documents that were deleted
-    records: dict[str, Known] = field(default_factory=dict)
+    records: dict[str, Baseline] = field(default_factory=dict)
     operation: int = 0
     saved_at: dict[str, int] = field(default_factory=dict)
     now_ms: int = DAY
@@ -65,39 +65,38 @@ class Sides:
         held = self.held(path)
         return held.text if held else None
 
-    def held(self, path: str) -> Held | None:
+    def held(self, path: str) -> StoredDocument | None:
         """The store's document."""
         versions = self.versions.get(path)
         if not versions or path in self.gone:
             return None
-        return Held(path, versions[0].text, versions[0].operation)
+        return StoredDocument(path, versions[0].text, versions[0].operation)
 
-    def case(self, path: str, *, reverted: bool = False) -> Case:
+    def case(self, path: str) -> PathState:
         """What is known of a path."""
-        return Case(
+        return PathState(
             path,
-            held=self.held(path),
-            known=self.records.get(path),
-            seen=self.files.get(path),
+            document=self.held(path),
+            baseline=self.records.get(path),
+            data=self.files.get(path),
             versions=tuple(self.versions.get(path, ())),
             saved_at=self.saved_at.get(path),
-            reverted=reverted,
         )
 
     def paths(self) -> list[str]:
         """Every path that anything is known of."""
         return sorted({*self.files, *self.records, *(path for path in self.versions if path not in self.gone)})
 
-    def plan(self, paths: Iterable[str] | None = None, *, reverted: bool = False) -> Plan:
+    def plan(self, paths: Iterable[str] | None = None) -> Plan:
         """What one look leads to."""
         looked = self.paths() if paths is None else sorted(set(paths))
-        return self.plan_of(self.case(path, reverted=reverted) for path in looked)
+        return self.plan_of(self.case(path) for path in looked)
 
-    def plan_of(self, cases: Iterable[Case]) -> Plan:
+    def plan_of(self, cases: Iterable[PathState]) -> Plan:
         """What a look that found this leads to."""
         return reconcile(
             cases,
-            veil=lambda raw: Veil.of(raw, REDACTOR),
+            redact=lambda raw: RedactionView.of(raw, REDACTOR),
             now_ms=self.now_ms,
             stamp="20261121-093000",
             new_id=self.new_id,
@@ -110,9 +109,9 @@ class Sides:
         self.names += 1
         return f"{self.names:04}"
 
-    def sync(self, paths: Iterable[str] | None = None, *, reverted: bool = False) -> Plan:
+    def sync(self, paths: Iterable[str] | None = None) -> Plan:
         """One look, carried out whole."""
-        plan = self.plan(paths, reverted=reverted)
+        plan = self.plan(paths)
         for step in self.steps(plan):
             step()
         return plan
@@ -123,7 +122,7 @@ class Sides:
         for _ in range(8):
             if plan == Plan(stops=plan.stops):
                 return
-            self.now_ms = max(self.now_ms, plan.look_at or 0)
+            self.now_ms = max(self.now_ms, plan.rescan_at or 0)
             plan = self.sync()
         raise AssertionError(f"sync does not come to rest: {plan}")
 
@@ -134,7 +133,9 @@ class Sides:
     def displaced(self, path: str, text: str) -> None:
         """Somebody saved into the file that was put aside when the one that is there now was written, or removed."""
         data = self.files.get(path)
-        case = replace(self.case(path), seen=text.encode(), saved_at=None, disk="" if data is None else sha256(data))
+        case = replace(
+            self.case(path), data=text.encode(), saved_at=None, disk_sha256="" if data is None else sha256(data)
+        )
         for step in self.steps(self.plan_of([case])):
             step()
 
@@ -144,7 +145,7 @@ class Sides:
         A step that answers False was refused, and no other may follow.
         """
         puts: dict[str, int] = {}
-        done: dict[str, Known | None] = {}
+        done: dict[str, Baseline | None] = {}
         steps: list[Callable[[], bool]] = [partial(self._commit, plan, dict(self.records), puts)]
         for write in plan.writes:
             steps += [partial(self._write, write, done), partial(self._written, write, done, puts)]
@@ -159,7 +160,7 @@ class Sides:
         new = (carried or f"m{self.ids - at}" for at, carried in enumerate(alignment.carried))
         self.blocks[path] = list(zip(new, lines, strict=True))
 
-    def _commit(self, plan: Plan, known: dict[str, Known], puts: dict[str, int]) -> bool:
+    def _commit(self, plan: Plan, known: dict[str, Baseline], puts: dict[str, int]) -> bool:
         """All of a plan's changes of the store; none if anything is not what the plan was made from any more."""
         bases = [*((put.path, put.basis) for put in plan.puts), *((each.path, each.basis) for each in plan.deletes)]
         if any(self._operation(path) != basis for path, basis in bases):
@@ -173,46 +174,46 @@ class Sides:
         for put in plan.puts:
             assert REDACTOR.text(put.text) == put.text
             puts[put.path] = self.put(put.path, put.text)
-        for record in plan.records:
+        for record in plan.baselines:
             self._record(record, puts)
-        for path in plan.forgotten:
+        for path in plan.removed_baselines:
             self._forget(path)
         return True
 
     def _paths_of(self, plan: Plan) -> set[str]:
-        paths = {*plan.forgotten, *(put.path for put in plan.puts), *(each.path for each in plan.deletes)}
-        return paths | {each.path for each in plan.records} | {each.path for each in plan.writes}
+        paths = {*plan.removed_baselines, *(put.path for put in plan.puts), *(each.path for each in plan.deletes)}
+        return paths | {each.path for each in plan.baselines} | {each.path for each in plan.writes}
 
     def _operation(self, path: str) -> int | None:
         held = self.held(path)
         return held.operation if held else None
 
-    def _record(self, record: Known, puts: dict[str, int]) -> None:
-        self.records[record.path] = record.at(puts[record.path]) if record.path in puts else record
+    def _record(self, record: Baseline, puts: dict[str, int]) -> None:
+        self.records[record.path] = record.with_operation(puts[record.path]) if record.path in puts else record
         assert self.records[record.path].operation is not None
 
     def _forget(self, path: str) -> None:
         self.records.pop(path, None)
 
-    def _write(self, write: Write, done: dict[str, Known | None]) -> bool:
+    def _write(self, write: Write, done: dict[str, Baseline | None]) -> bool:
         if self._digest(write.path) == write.expected:
             self.files[write.path] = write.data
             self.saved_at[write.path] = self.now_ms
             done[write.path] = self.records.get(write.path)
         return True
 
-    def _written(self, write: Write, done: dict[str, Known | None], puts: dict[str, int]) -> bool:
+    def _written(self, write: Write, done: dict[str, Baseline | None], puts: dict[str, int]) -> bool:
         if write.path in done and self.records.get(write.path) is done[write.path]:
             self._record(write.then, puts)
         return True
 
-    def _remove(self, removal: Remove, done: dict[str, Known | None]) -> bool:
+    def _remove(self, removal: Remove, done: dict[str, Baseline | None]) -> bool:
         if self._digest(removal.path) == removal.expected:
             del self.files[removal.path]
             done[removal.path] = self.records.get(removal.path)
         return True
 
-    def _removed(self, removal: Remove, done: dict[str, Known | None]) -> bool:
+    def _removed(self, removal: Remove, done: dict[str, Baseline | None]) -> bool:
         if removal.path in done:
             self._forget(removal.path)
         return True
@@ -220,6 +221,11 @@ class Sides:
     def _digest(self, path: str) -> str | None:
         data = self.files.get(path)
         return None if data is None else sha256(data)
+
+
+def changes_nothing(plan: Plan) -> bool:
+    """Whether a plan changes no document and no file, only baselines."""
+    return not (plan.puts or plan.deletes or plan.writes or plan.removals)
 
 
 def agreed(text: str = BASE, path: str = PATH) -> Sides:

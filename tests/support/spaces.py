@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict
+from reverie.sync.exchange import Written, write_file
 from reverie.sync.root import Root
-from reverie.sync.scan import Read, Refusal, Scan, read, scan
-from reverie.sync.swap import Placed, put
+from reverie.sync.scan import FileContent, Limits, Refusal, Scan, read_file, scan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "looked",
     "mounted",
     "opened",
+    "scan_and_read",
     "stopped_by",
     "swapped",
     "system",
@@ -55,10 +56,10 @@ def write(root: Root, path: str, data: bytes = b"- A fact\n") -> Path:
     return file
 
 
-def written(root: Root, path: str, data: bytes, before: bytes | None = None) -> Placed:
+def written(root: Root, path: str, data: bytes, before: bytes | None = None) -> Written:
     """As we do it: `before` is what is replaced."""
-    done = put(root, path, data, expected=None if before is None else digest(before))
-    assert isinstance(done, Placed), done
+    done = write_file(root, path, data, expected=None if before is None else digest(before))
+    assert isinstance(done, Written), done
     return done
 
 
@@ -71,14 +72,28 @@ def why(found: object) -> str:
 
 def whole(root: Root, path: str) -> bytes:
     """What a reading gives."""
-    found = read(root, path, limit=1 << 20)
-    assert isinstance(found, Read), found
+    found = read_file(root, path, limit=1 << 20)
+    assert isinstance(found, FileContent), found
     return found.data
 
 
 def looked(root: Root, before: Scan | None = None) -> Scan:
     """A look at all, after an earlier one."""
     return scan(root, known=before.stamps if before else {})
+
+
+def scan_and_read(root: Root, known: Collection[str] = ()) -> tuple[Scan, dict[str, str]]:
+    """A scan whose files were all read: what cannot be read is refused; and the SHA-256 of what can, by path."""
+    found, digests = scan(root, known=known), {}
+    for path in list(found.stamps):
+        content = read_file(root, path, limit=Limits().file_bytes)
+        if isinstance(content, FileContent):
+            found.stamps[path], digests[path] = content.stamp, content.sha256
+            continue
+        del found.stamps[path]
+        if content is not None:
+            found.refused[path] = content
+    return found, digests
 
 
 def stopped_by(root: Root) -> str:

@@ -17,10 +17,9 @@ import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reverie.sync.ancestor import cost
-from reverie.sync.scan_context import is_ours, sha256
-from reverie.sync.values import Rules
-from support.sides import MINUTE, REDACTOR, Sides
+from reverie.sync.merge_base import edit_distance
+from reverie.sync.state import Rules, is_own_write, sha256
+from support.sides import MINUTE, REDACTOR, Sides, changes_nothing
 from support.sync_texts import SECRET_START, Texts, fewer, is_secret, words
 
 if TYPE_CHECKING:
@@ -197,7 +196,7 @@ class Model:
             return False
         if self.is_put_back(buffer) or not self.is_recent(buffer.path, buffer.loaded):
             return True
-        return cost(buffer.loaded, buffer.text) >= cost(disk, buffer.text)
+        return edit_distance(buffer.loaded, buffer.text) >= edit_distance(disk, buffer.text)
 
     def accounts(self, path: str, text: str, *, everything: bool, loaded: str = "") -> None:
         """A person puts this text at a path: what they had seen there and is not in it, they have replaced.
@@ -266,7 +265,7 @@ class Model:
             text = self.looks_at(old)
         stale = self.replaced & (words(text) - words(self.sides.text(old) or ""))
         there = " ".join((self.sides.files.get(new, b"").decode(), *self.shown(new)))
-        if is_ours(self.sides.records.get(new), sha256(text.encode())):
+        if is_own_write(self.sides.records.get(new), sha256(text.encode())):
             there = text  # it is back where it was, as if it had never been away
         self.accounts(new, text, everything=True, loaded=there)
         self.replaced |= self.shown(new) - words(text)
@@ -279,15 +278,6 @@ class Model:
             self.replaced = (self.replaced - words(text)) | (words(text) & words(there)) | stale
         if back:
             self.sides.sync()
-
-    def reverts(self) -> None:
-        """A tool puts old texts back, for a person who knows what is there; sync sees that a tool is at work."""
-        self.settles()
-        for path in self.pick.sample(sorted(self.sides.files), k=min(2, len(self.sides.files))):
-            old = self.pick.choice(self.sides.versions[path]).text
-            self.accounts(path, old, everything=True)
-            self.sides.save(path, old)
-        self.sides.sync(reverted=True)
 
     # Sync
 
@@ -319,7 +309,11 @@ class Model:
             return
         buffer = self.pick.choice(self.buffers)
         there = self.sides.files.get(buffer.path)
-        if there is None or not is_ours(self.sides.records.get(buffer.path), sha256(there)) or self.is_put_back(buffer):
+        if (
+            there is None
+            or not is_own_write(self.sides.records.get(buffer.path), sha256(there))
+            or self.is_put_back(buffer)
+        ):
             return
         self.accounts(buffer.path, buffer.text, everything=self.counts_as_seen(buffer), loaded=buffer.loaded)
         buffer.loaded = buffer.text
@@ -339,7 +333,7 @@ class Model:
         for _ in range(2):
             plan = self.sides.sync()
             assert plan.stops
-            assert plan.idle
+            assert changes_nothing(plan)
             self.sides.now_ms += MINUTE
         self.sides.files = files
         assert self.sides.records == before

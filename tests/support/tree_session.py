@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from reverie import kernel
-from reverie.sync.swap import Displaced, Overtaken, Placed, Taken, put, take
+from reverie.sync.exchange import DisplacedFile, Mismatch, Removed, Written, remove_file, write_file
 from support.spaces import digest, opened
 
 if TYPE_CHECKING:
@@ -48,39 +48,39 @@ class Stopped(Exception):
 
 def session(root: Root, did: Step, *, person: Callable[[Path], None]) -> None:
     """All steps; `person` saves SAVED over the file, in the moment before our bytes are exchanged with theirs."""
-    out: list[Displaced] = []
-    keep(out, put(root, NOTE, ONE, expected=None))
+    out: list[DisplacedFile] = []
+    keep(out, write_file(root, NOTE, ONE, expected=None))
     did(1)
-    keep(out, put(root, OTHER, ONE, expected=None))
+    keep(out, write_file(root, OTHER, ONE, expected=None))
     did(2)
-    keep(out, put(root, NOTE, TWO, expected=digest(ONE)))
+    keep(out, write_file(root, NOTE, TWO, expected=digest(ONE)))
     did(3)
     with just_before_exchange(lambda: person(root.real / NOTE)):
-        overtaken = put(root, NOTE, THREE, expected=digest(TWO))
-    if not isinstance(overtaken, Overtaken) or overtaken.saves != (SAVED,) or overtaken.found != digest(SAVED):
+        overtaken = write_file(root, NOTE, THREE, expected=digest(TWO))
+    if not isinstance(overtaken, Mismatch) or overtaken.saves != (SAVED,) or overtaken.actual != digest(SAVED):
         raise Stopped
-    assert overtaken.shown
+    assert overtaken.exposed
     assert overtaken.displaced is not None
     out.append(overtaken.displaced)
     did(4)
-    keep(out, put(root, NOTE, SAVED + FOUR, expected=digest(SAVED)))
+    keep(out, write_file(root, NOTE, SAVED + FOUR, expected=digest(SAVED)))
     did(5)
     settle(out)
     did(6)
-    keep(out, take(root, OTHER, expected=digest(ONE)))
+    keep(out, remove_file(root, OTHER, expected=digest(ONE)))
     did(7)
     settle(out)
     did(8)
 
 
-def keep(out: list[Displaced], done: Placed | Taken | Overtaken) -> None:
-    if isinstance(done, Overtaken):
+def keep(out: list[DisplacedFile], done: Written | Removed | Mismatch) -> None:
+    if isinstance(done, Mismatch):
         raise Stopped
     if done.displaced is not None:
         out.append(done.displaced)
 
 
-def settle(out: list[Displaced]) -> None:
+def settle(out: list[DisplacedFile]) -> None:
     for displaced in out:
         if displaced.settle() is not None or not displaced.settled:
             raise Stopped

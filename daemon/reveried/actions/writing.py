@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie.errors import Conflict
 from reverie.paths import spelled_otherwise
 from reverie.store import Kind
-from reverie.sync.redaction_view import is_veiled
+from reverie.sync.redaction_view import has_marker
 from reverie.usecases import documents, memories
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def _refuse_blocked(services: Services, space: str, path: str) -> None:
 
 async def _refuse_secret(services: Services, space: str, path: str, words: str) -> None:
     """A secret is in the file alone: nobody could bring it back, so only a person takes it out."""
-    if words and not is_veiled(words):
+    if words and not has_marker(words):
         return
     if any(not words or marker in words for marker in await services.folders.secrets(space, path)):
         raise Conflict(

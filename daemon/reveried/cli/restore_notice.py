@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.sync.root import MARK
+from reverie.sync.root import MARKER_FILE
 from reverie.usecases import sync
 from reveried.clock import text_of
 from reveried.tables import spaces_of
@@ -30,7 +30,7 @@ def without_folder(store: Path, layout: Layout, data_dir: Path, *, first: bool) 
     """
     with Store.open(store, redactor=Redactor()) as opened:
         known = [space for space in spaces_of(opened) if _is_written(opened, space)]
-        missing = {space: data_dir / space for space in known if not (data_dir / space / MARK).exists()}
+        missing = {space: data_dir / space for space in known if not (data_dir / space / MARKER_FILE).exists()}
         if first and data_dir == layout.root and not os.path.lexists(data_dir):
             at = text_of(datetime.now(UTC))
             opened.commit([sync.begun_anew(space, at=at) for space in missing], at=at)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from reverie.sync.file_status import Stamp
-    from reverie.sync.values import Known
+    from reverie.sync.state import Baseline
 
 __all__ = ["Agreement"]
 
@@ -20,14 +20,14 @@ class Agreement:
     `files_of` are the files that were last dealt with, as `Stamp.file` tells them, also while they are gone.
     """
 
-    def __init__(self, known: Mapping[str, Known]) -> None:
-        self.known: dict[str, Known] = dict(known)
+    def __init__(self, known: Mapping[str, Baseline]) -> None:
+        self.known: dict[str, Baseline] = dict(known)
         self.stamps: dict[str, Stamp] = {}
         self.files_of: dict[str, tuple[int, int]] = {}
-        self._fresh: dict[str, Known] = {}
+        self._fresh: dict[str, Baseline] = {}
         self._gone: set[str] = set()
 
-    def agree(self, records: Iterable[Known], stamps: Mapping[str, Stamp | None]) -> None:
+    def agree(self, records: Iterable[Baseline], stamps: Mapping[str, Stamp | None]) -> None:
         """Takes records over; a file without a stamp is read again at the next look."""
         for record in records:
             if self.known.get(record.path) != record:
@@ -37,7 +37,7 @@ class Agreement:
             stamp = stamps.get(record.path)
             if stamp is not None and record.missing_since is None:
                 self.stamps[record.path] = stamp
-                self.files_of[record.path] = stamp.file
+                self.files_of[record.path] = stamp.file_id
             else:
                 self.stamps.pop(record.path, None)
 
@@ -50,11 +50,11 @@ class Agreement:
                 self._fresh.pop(path, None)
                 self._gone.add(path)
 
-    def unrecorded(self) -> tuple[list[Known], set[str]]:
+    def unrecorded(self) -> tuple[list[Baseline], set[str]]:
         """Records and paths that the store has not been told of: the caller tells it, and then says so here."""
         return list(self._fresh.values()), set(self._gone)
 
-    def recorded(self, records: Iterable[Known], gone: Iterable[str]) -> None:
+    def recorded(self, records: Iterable[Baseline], gone: Iterable[str]) -> None:
         """The store was told of these; what has changed since then it is told of the next time."""
         for record in records:
             if self._fresh.get(record.path) is record:

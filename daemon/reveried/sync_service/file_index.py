@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.sync.file_status import Refusal
-from reverie.sync.scan import Names, covering, look, read, scan
+from reverie.sync.scan import FolderNames, covering, read_file, scan, scan_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from reverie.sync.file_status import Stamp
     from reverie.sync.root import Root
-    from reverie.sync.scan import Limits, Read
+    from reverie.sync.scan import FileContent, Limits
 
 __all__ = ["Sight"]
 
@@ -44,9 +44,9 @@ class Sight:
     def some(self, root: Root, paths: Iterable[str], known: Collection[str]) -> dict[str, Stamp]:
         """As `all`, of these paths."""
         stamps: dict[str, Stamp] = {}
-        names = Names(root)
+        names = FolderNames(root)
         for path in paths:
-            at = look(root, path, known=known, limits=self._limits, names=names)
+            at = scan_path(root, path, known=known, limits=self._limits, names=names)
             self.refused.pop(path, None)
             if isinstance(at, Refusal):
                 self.refused[path] = at
@@ -54,9 +54,9 @@ class Sight:
                 stamps[path] = at
         return stamps
 
-    def read(self, root: Root, path: str) -> Read | Refusal | None:
+    def read(self, root: Root, path: str) -> FileContent | Refusal | None:
         """A file's bytes; None where there is none. That it is refused is remembered."""
-        found = read(root, path, limit=self._limits.file_bytes)
+        found = read_file(root, path, limit=self._limits.file_bytes)
         if isinstance(found, Refusal):
             self.refused[path] = found
         return found

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.errors import ReverieError, unexpected
 from reverie.ids import new_id
+from reverie.sync.exchange import Mismatch, remove_file, write_file
 from reverie.sync.file_status import Refusal
+from reverie.sync.plan import Remove
 from reverie.sync.reconcile import reconcile
-from reverie.sync.redaction_view import Veil
-from reverie.sync.scan import Limits, Read
-from reverie.sync.scan_context import sha256
-from reverie.sync.swap import Overtaken, put, take
-from reverie.sync.values import Remove, Rules
+from reverie.sync.redaction_view import RedactionView
+from reverie.sync.scan import FileContent, Limits
+from reverie.sync.state import Rules, sha256
 from reverie.usecases import projections, sync
 from reverie.usecases.listing import Listing
 from reveried.sync_service.baseline import Agreement
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import Reader, Store
     from reverie.sync.file_status import Stamp
+    from reverie.sync.plan import Write
     from reverie.sync.root import Root
-    from reverie.sync.values import Case, Write
+    from reverie.sync.state import PathState
     from reverie.usecases.listing import Listed
     from reveried.config import Sync
     from reveried.sync_service.pass_result import Committed
@@ -188,7 +189,7 @@ class Folder:
         looked.paths = {case.path for case in cases}
         looked.plan = reconcile(
             cases,
-            veil=lambda raw: Veil.of(raw, self._redactor),
+            redact=lambda raw: RedactionView.of(raw, self._redactor),
             now_ms=self._now_ms(),
             stamp=self._stamp(),
             new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
@@ -200,10 +201,10 @@ class Folder:
         self._stopped = stopped if whole else self._stopped | stopped
         return looked
 
-    def _moved(self, root: Root, cases: list[Case]) -> list[str]:
+    def _moved(self, root: Root, cases: list[PathState]) -> list[str]:
         """Files that were not looked at and are gone, while one that was has their bytes: they were moved there."""
         known = self.agreement.known
-        found = {case.path: sha256(case.seen) for case in cases if case.seen and case.disk is None}
+        found = {case.path: sha256(case.data) for case in cases if case.data and case.disk_sha256 is None}
         came = {digest for path, digest in found.items() if path not in known or known[path].sha256 != digest}
         olds = self.agreement.having(came) - {case.path for case in cases} if came else set()
         there = self._stat(root, olds)
@@ -212,9 +213,11 @@ class Folder:
     def _rules(self, *, accept: bool) -> Rules:
         config = self._config
         quiet = int(config.delete_quiet_seconds * 1000)
-        return Rules(delete_quiet_ms=quiet, mass_fraction=config.mass_fraction, accepted=accept)
+        return Rules(delete_quiet_ms=quiet, mass_fraction=config.mass_fraction, deletions_accepted=accept)
 
-    def _case(self, reader: Reader, root: Root, path: str, stamps: dict[str, Stamp], looked: Looked) -> Case | None:
+    def _case(
+        self, reader: Reader, root: Root, path: str, stamps: dict[str, Stamp], looked: Looked
+    ) -> PathState | None:
         """What is known of one path; None for a file that cannot be read now."""
         agreed = self.agreement.known.get(path)
         found = self._sight.read(root, path) if path in stamps else None
@@ -248,7 +251,7 @@ class Folder:
             seen,
             versions_max=Rules().versions_max,
             saved_at=None if found is None else found.stamp.ctime_ns // 1_000_000,
-            file=None if found is None else found.stamp.file,
+            file=None if found is None else found.stamp.file_id,
             was_file=self.agreement.files_of.get(path),
         )
 
@@ -263,8 +266,8 @@ class Folder:
         if root is None:
             return wrote
         plan = looked.plan.without(committed.failed)
-        self.agreement.agree([each.at(became.get(each.path, 0)) for each in plan.records], looked.stamps)
-        self.agreement.forget(plan.forgotten)
+        self.agreement.agree([each.with_operation(became.get(each.path, 0)) for each in plan.baselines], looked.stamps)
+        self.agreement.forget(plan.removed_baselines)
         failed = dict(committed.failed)
         changes: list[Write | Remove] = [*plan.writes, *plan.removals]
         for change in changes:
@@ -295,23 +298,23 @@ class Folder:
         """Writes or removes one file; whether that was all, and nobody was faster."""
         now = self._now_ms()
         if isinstance(change, Remove):
-            taken = take(root, change.path, expected=change.expected)
-            if isinstance(taken, Overtaken):
+            taken = remove_file(root, change.path, expected=change.expected)
+            if isinstance(taken, Mismatch):
                 self._overtaken(change.path, taken)
                 return False
             self.agreement.forget([change.path])
             self.late.watch(change.path, taken.displaced, now)
             return True
-        then = change.then.at(became.get(change.path, 0))
-        placed = put(root, change.path, change.data, expected=change.expected)
-        if isinstance(placed, Overtaken):
+        then = change.then.with_operation(became.get(change.path, 0))
+        placed = write_file(root, change.path, change.data, expected=change.expected)
+        if isinstance(placed, Mismatch):
             self._overtaken(change.path, placed, then.operation)
             return False
         self.agreement.agree([then], {change.path: placed.stamp})
         self.late.watch(change.path, placed.displaced, now, replaced_by=then.operation)
         return placed.stamp is not None
 
-    def _overtaken(self, path: str, found: Overtaken, operation: int | None = None) -> None:
+    def _overtaken(self, path: str, found: Mismatch, operation: int | None = None) -> None:
         """Somebody saved meanwhile: what came out on the way is merged, whether or not it is in its place again.
 
         It was made from what the file had shown until then, the text of `operation` included, which was there a moment.
@@ -368,7 +371,11 @@ class Folder:
     def secrets(self, path: str) -> frozenset[str]:
         """What stands in the store's text for the secrets that the file at a path holds now."""
         found = None if self._site.root is None else self._sight.read(self._site.root, path)
-        return Veil.of(found.data.decode(), self._redactor).markers if isinstance(found, Read) else frozenset()
+        return (
+            RedactionView.of(found.data.decode(), self._redactor).markers
+            if isinstance(found, FileContent)
+            else frozenset()
+        )
 
     def told(self) -> dict[str, Any]:
         """How the folder stands, as the wire tells it."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.sync.file_status import Refusal
-    from reverie.sync.values import Plan
+    from reverie.sync.plan import Plan
     from reverie.usecases.listing import Listed
     from reveried.config import Config
     from reveried.sync_service.pass_result import Looked, Wrote

@@ -10,13 +10,13 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from reverie.documents.document_kind import conflict_copy
-from reverie.sync.scan import no_text
-from reverie.sync.scan_context import sha256
-from reverie.sync.swap import Placed, put
+from reverie.sync.exchange import Written, write_file
+from reverie.sync.scan import text_refusal
+from reverie.sync.state import sha256
 
 if TYPE_CHECKING:
     from reverie.sync.root import Root
-    from reverie.sync.swap_recovery import Displaced, Left
+    from reverie.sync.swap_recovery import DisplacedFile, OrphanedSave
 
 __all__ = ["LateSaves", "Saved"]
 
@@ -26,7 +26,7 @@ class Saved:
     """A save, the file that keeps it until it is merged, and the operation whose text replaced it, if there are."""
 
     data: bytes
-    kept: Displaced | Left | None
+    kept: DisplacedFile | OrphanedSave | None
     replaced_by: int | None
 
 
@@ -37,7 +37,7 @@ class _Watched:
     until: int
     turn: int
     path: str = field(compare=False)
-    displaced: Displaced = field(compare=False)
+    displaced: DisplacedFile = field(compare=False)
     replaced_by: int | None = field(compare=False)
 
 
@@ -51,14 +51,14 @@ class LateSaves:
         self._lock = threading.Lock()  # files are settled in one thread while others are replaced in another
         self._saved: defaultdict[str, deque[Saved]] = defaultdict(deque)
 
-    def watch(self, path: str, displaced: Displaced | None, now_ms: int, *, replaced_by: int | None = None) -> None:
+    def watch(self, path: str, displaced: DisplacedFile | None, now_ms: int, *, replaced_by: int | None = None) -> None:
         """Somebody may still write to this file, which was replaced by the text of an operation."""
         if displaced is not None:
             watched = _Watched(now_ms + self._grace_ms, next(self._turns), path, displaced, replaced_by)
             with self._lock:
                 heapq.heappush(self._watched, watched)
 
-    def add(self, path: str, data: bytes, left: Left | None, *, replaced_by: int | None = None) -> None:
+    def add(self, path: str, data: bytes, left: OrphanedSave | None, *, replaced_by: int | None = None) -> None:
         """A save that a crash left behind, or that was in the folder for a moment."""
         self._saved[path].append(Saved(data, left, replaced_by))
 
@@ -138,7 +138,7 @@ class LateSaves:
 def _is_dealt_with(root: Root, path: str, data: bytes, seen: bytes | None, stamp: str) -> bool:
     if data == seen:
         return True
-    if no_text(path, data) is None:
+    if text_refusal(path, data) is None:
         return False
-    done = put(root, conflict_copy(path, stamp, sha256(data)[:6]), data, expected=None)
-    return isinstance(done, Placed) or done.found == sha256(data)
+    done = write_file(root, conflict_copy(path, stamp, sha256(data)[:6]), data, expected=None)
+    return isinstance(done, Written) or done.actual == sha256(data)

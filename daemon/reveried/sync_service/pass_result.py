@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reverie.sync.values import Plan
+from reverie.sync.plan import Plan
 
 if TYPE_CHECKING:
     from reverie.errors import ReverieError

@@ -17,8 +17,8 @@ import orjson
 from reverie import files
 from reverie.documents.document_kind import conflict_copy
 from reverie.errors import Conflict, ReverieError
-from reverie.sync.scan import Read, Refusal, read
-from reverie.sync.swap import Placed, put
+from reverie.sync.exchange import Written, write_file
+from reverie.sync.scan import FileContent, Refusal, read_file
 from reverie.usecases import projections
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader
     from reverie.sync.root import Root
-    from reverie.sync.swap_recovery import Displaced
+    from reverie.sync.swap_recovery import DisplacedFile
     from reverie.usecases.listing import Listing
 
 __all__ = ["Projection"]
@@ -87,7 +87,7 @@ class Projection:
         for path, data in texts.items():
             new = sha256(data).hexdigest()
             if new not in noted.get(path, ()):
-                there = _sha256(read(root, path, limit=FILE_BYTES_MAX))
+                there = _sha256(read_file(root, path, limit=FILE_BYTES_MAX))
                 noted[path] = [*(digest for digest in noted.get(path, ()) if digest == there), new]
         if noted != before:
             files.write_beneath(self._path, NOTE, orjson.dumps(noted, option=orjson.OPT_INDENT_2) + b"\n")
@@ -110,7 +110,7 @@ class Projection:
     def _one(self, root: Root, path: str, data: bytes, ours: Sequence[str], now_ms: int) -> bool:
         """One file; whether it was written. What a person made of it is set aside first."""
         for _ in range(TRIES):
-            found = read(root, path, limit=FILE_BYTES_MAX)
+            found = read_file(root, path, limit=FILE_BYTES_MAX)
             if isinstance(found, Refusal):
                 self.blocked[path] = found
                 return False
@@ -118,15 +118,15 @@ class Projection:
             there = _sha256(found)
             if there == sha256(data).hexdigest():
                 return False
-            if isinstance(found, Read) and there not in ours:
+            if isinstance(found, FileContent) and there not in ours:
                 self._set_aside(root, path, found.data, now_ms)
-            done = put(root, path, data, expected=there)
-            if isinstance(done, Placed):
+            done = write_file(root, path, data, expected=there)
+            if isinstance(done, Written):
                 self._let_go(root, path, done.displaced, now_ms)
                 return True
         return False
 
-    def _let_go(self, root: Root, path: str, replaced: Displaced | None, now_ms: int) -> None:
+    def _let_go(self, root: Root, path: str, replaced: DisplacedFile | None, now_ms: int) -> None:
         """No grace time: hardly anybody has such a file open, and what they still write is found at the next start."""
         saved = None if replaced is None else replaced.settle()
         if replaced is not None and saved is not None:
@@ -136,11 +136,11 @@ class Projection:
     def _set_aside(self, root: Root, path: str, data: bytes, now_ms: int) -> None:
         """Once, also where the file cannot be written afterwards and is tried again."""
         digest, asides = sha256(data).hexdigest(), self._asides or []
-        if any(each == path and _sha256(read(root, at, limit=FILE_BYTES_MAX)) == digest for each, at in asides):
+        if any(each == path and _sha256(read_file(root, at, limit=FILE_BYTES_MAX)) == digest for each, at in asides):
             return
         stamp = datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y%m%d-%H%M%S")
         aside = conflict_copy(path, stamp, digest[:6])
-        put(root, aside, data, expected=None)
+        write_file(root, aside, data, expected=None)
         self._asides = [*asides, (path, aside)]
 
 
@@ -170,8 +170,8 @@ def _present(folder: Path) -> set[str]:
     return {f"archives/{entry.name}" for entry in folder.iterdir()}
 
 
-def _sha256(found: Read | Refusal | None) -> str | None:
-    return found.sha256 if isinstance(found, Read) else None
+def _sha256(found: FileContent | Refusal | None) -> str | None:
+    return found.sha256 if isinstance(found, FileContent) else None
 
 
 def _noted(root: Path) -> dict[str, list[str]]:

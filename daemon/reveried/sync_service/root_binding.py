@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict, ReverieError
-from reverie.sync.file_status import refused
+from reverie.sync.exchange import Mismatch, write_file
+from reverie.sync.file_status import refusal
 from reverie.sync.root import Root
-from reverie.sync.swap import Overtaken, put
 from reverie.sync.swap_recovery import recover
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.sync.file_status import Refusal
-    from reverie.sync.swap_recovery import Left
+    from reverie.sync.swap_recovery import OrphanedSave
     from reveried.sync_service.late_writes import LateSaves
 
 __all__ = ["Site"]
@@ -60,7 +60,7 @@ class Site:
             self.root = root
         return self.root
 
-    def _recover(self, root: Root, left: Left, operation: int) -> None:
+    def _recover(self, root: Root, left: OrphanedSave, operation: int) -> None:
         """A save that a crash left behind: merged where its document is known, else put where a person finds it.
 
         What replaced its file is not known any more; it was made from one of the texts until `operation`, and what came
@@ -69,12 +69,12 @@ class Site:
         if left.path is not None and left.displaced is not None:
             self._late.watch(left.path, left.displaced, self._now_ms(), replaced_by=operation + 1)
         elif left.data is None:
-            self.left[left.name] = refused(f".reverie/swap/{left.name}", "unreadable")
+            self.left[left.name] = refusal(f".reverie/swap/{left.name}", "unreadable")
         elif left.path is not None:
             self._late.add(left.path, left.data, left, replaced_by=operation + 1)
         else:
             path = f"recovered.sync-conflict-{self._stamp()}-{left.name[-6:]}.md"
-            if not isinstance(put(root, path, left.data, expected=None), Overtaken):
+            if not isinstance(write_file(root, path, left.data, expected=None), Mismatch):
                 left.discard()
 
     def trouble(self) -> ReverieError | None:

@@ -1,186 +1,249 @@
-"""What is to be done about one path: the decision table of sync."""
+"""The decision table of sync: what is done about one path.
+
+Three states are compared: the baseline (the last agreed state), the file, and the stored document. "Ours" is a file
+whose bytes sync handled or wrote itself, so that no person has changed it since the baseline.
+
+| baseline     | file            | document          | action                                                          |
+|--------------|-----------------|-------------------|-----------------------------------------------------------------|
+| any          | none            | none              | remove the baseline                                             |
+| none, or no  | none            | present           | write the file: it was never on disk, or never agreed on        |
+| file agreed  |                 |                   |                                                                 |
+| file agreed  | none            | changed since     | write the file again: a change beats a deletion                 |
+| file agreed  | none            | as agreed         | after the quiet period: delete the document                     |
+| any          | ours, no secret | none              | remove the file: the document was deleted                       |
+| any          | ours, secret    | none              | put the document back: nobody else has the secret               |
+| any          | other           | none              | put the document: a new file, or an edit, which beats deletion  |
+| as agreed    | ours            | as agreed         | nothing                                                         |
+| as agreed    | ours            | changed since     | write the document's text to the file                           |
+| any          | = document      | present           | the baseline alone: both sides have the same text               |
+| any          | emptied         | present           | after the quiet period: as any other save                       |
+| none         | empty           | present           | write: an empty file is no text of a person                     |
+| any          | our lost write  | present           | write the document's text: a crash forgot the baseline          |
+| any          | other           | present           | three-way merge with the merge base; none: file wins, and a     |
+|              |                 |                   | conflict copy has the store's text                              |
+
+A late write (a save into a file that sync had replaced, found when that file was looked at again) is decided by
+`_late_write`: its text is merged too, but the file at the path is another one.
+
+Why a deletion waits: many editors save by deleting and creating, and a scan between the two would delete a document and
+its memories. Why an edit beats a deletion on either side: what is deleted by mistake is more trouble than what stays.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reverie.sync.merge_plan import if_new, settled, shown
-from reverie.sync.origin import is_unrecorded, origin
-from reverie.sync.scan_context import is_ours, sha256
-from reverie.sync.three_way import combine
-from reverie.sync.values import Delete, Kept, Known, Plan, Put, Remove, Saved, Write
+from reverie.sync.merge_base import is_unrecorded_write, merge_base
+from reverie.sync.merge_plan import converge, disk_writes, if_changed, three_way_merge
+from reverie.sync.plan import Delete, Plan, Put, Remove, Write
+from reverie.sync.state import Baseline, Save, is_own_write, sha256
 
 if TYPE_CHECKING:
-    from reverie.sync.redaction_view import Veil
-    from reverie.sync.scan_context import Look
-    from reverie.sync.values import Case, Held
+    from reverie.sync.redaction_view import RedactionView
+    from reverie.sync.state import PathState, ScanContext, StoredDocument
 
 __all__ = ["decide", "is_unchanged_in_store"]
 
 _BOM = b"\xef\xbb\xbf"
 
 
-def is_unchanged_in_store(case: Case) -> bool:
-    """Whether the store says of the path what it said when folder and store last agreed; not where it began anew."""
-    held, known = case.held, case.known
-    if held is None or known is None:
-        return held is None and known is None
-    if known.merged == known.sha256:  # what became of that save is not on the disk yet
+def is_unchanged_in_store(state: PathState) -> bool:
+    """Return True if the document has the text of the baseline; False if it was created again since.
+
+    A change that was undone counts as none: the text is compared, not only the operation.
+    """
+    document, baseline = state.document, state.baseline
+    if document is None or baseline is None:
+        return document is None and baseline is None
+    if baseline.merged == baseline.sha256:
+        # The last save was merged, and the result is not on disk yet: the document has lines that the person has not
+        # seen, so deleting the file cannot have been meant for them.
         return False
-    then = (each.text for each in case.versions if each.operation == known.operation and not each.former)
-    return held.operation == known.operation or held.text in then
+    agreed = (
+        version.text for version in state.versions if version.operation == baseline.operation and not version.former
+    )
+    return document.operation == baseline.operation or document.text in agreed
 
 
-def decide(case: Case, look: Look) -> Plan:
-    """What is to be done about a path, whatever is done about others."""
-    if case.seen is None:
-        return _without_file(case, look)
-    if case.disk not in {None, sha256(case.seen)}:
-        return _put_aside(case, case.seen, look)
-    if case.held is None:
-        return _without_document(case, case.seen, look)
-    if is_ours(case.known, sha256(case.seen)):
-        return _untouched(case, case.seen, case.held, look)
-    return _saved(case, case.seen, case.held, look)
+def decide(state: PathState, context: ScanContext) -> Plan:
+    """Return the plan for one path, whatever is done about others (moves are detected before)."""
+    if state.data is None:
+        return _no_file(state, context)
+    if state.disk_sha256 not in {None, sha256(state.data)}:
+        return _late_write(state, state.data, context)
+    if state.document is None:
+        return _no_document(state, state.data, context)
+    if is_own_write(state.baseline, sha256(state.data)):
+        return _unchanged_file(state, state.data, state.document, context)
+    return _saved_file(state, state.data, state.document, context)
 
 
-def _without_file(case: Case, look: Look) -> Plan:
-    """There is no file: it was never written, it is gone, or it may come back at once."""
-    known, held = case.known, case.held
-    if held is None:
-        return Plan(forgotten=(case.path,)) if known is not None else Plan()
-    if known is None or not known.sha256 or not is_unchanged_in_store(case):
-        return _written_anew(case, held, look)
-    waiting = _wait(known, look)
+def _no_file(state: PathState, context: ScanContext) -> Plan:
+    """Return the plan for a path without a file: never written, deleted, or missing for a moment."""
+    baseline, document = state.baseline, state.document
+    if document is None:
+        return Plan(removed_baselines=(state.path,)) if baseline is not None else Plan()
+    if baseline is None or not baseline.sha256 or not is_unchanged_in_store(state):
+        return _created_file(state, document, context)
+    waiting = _quiet_period(baseline, context)
     if waiting is not None:
         return waiting
-    return Plan(deletes=(Delete(case.path, held.operation),), forgotten=(case.path,))
+    return Plan(deletes=(Delete(state.path, document.operation),), removed_baselines=(state.path,))
 
 
-def _written_anew(case: Case, held: Held, look: Look) -> Plan:
-    """The store's text is written where no file is."""
-    known = case.known or Known(case.path, "", 0)
-    data = held.text.encode()
-    record = replace(known, sha256="", missing_since=None, intended=frozenset({sha256(data)}))
+def _created_file(state: PathState, document: StoredDocument, context: ScanContext) -> Plan:
+    """Return the plan that writes the document's text to a path without a file."""
+    baseline = state.baseline or Baseline(state.path, "", 0)
+    data = document.text.encode()
+    # As in every write: the baseline that is committed first names the bytes as intended, the one after the write
+    # (`then`) has them as agreed.
+    record = replace(baseline, sha256="", missing_since=None, intended=frozenset({sha256(data)}))
     then = replace(
         record,
         sha256=sha256(data),
-        operation=held.operation,
+        operation=document.operation,
         intended=frozenset(),
         merged=None,
-        shown=shown(known, held.operation, look),
-        made_at=look.now_ms,
+        shown=disk_writes(baseline, document.operation, context),
+        made_at=context.now_ms,
     )
-    return Plan(records=if_new(record, case), writes=(Write(case.path, data, None, then),))
+    return Plan(baselines=if_changed(record, state), writes=(Write(state.path, data, None, then),))
 
 
-def _without_document(case: Case, seen: bytes, look: Look) -> Plan:
-    """There is a file and no document: a new file, one that was edited while its document was deleted, or neither."""
-    veil = look.veil(seen.decode())
-    ours = is_ours(case.known, sha256(seen)) or is_unrecorded(case, veil.text)
-    if ours and not veil.spans:
-        return Plan(removals=(Remove(case.path, sha256(seen)),))
+def _no_document(state: PathState, data: bytes, context: ScanContext) -> Plan:
+    """Return the plan for a file without a document: a new file, or one whose document was deleted meanwhile.
+
+    The untouched file of a deleted document is removed with it; an edited one becomes a document again. A file with a
+    secret is never removed by sync, because no other copy of the secret exists.
+    """
+    view = context.redact(data.decode())
+    ours = is_own_write(state.baseline, sha256(data)) or is_unrecorded_write(state, view.text)
+    if ours and not view.spans:
+        return Plan(removals=(Remove(state.path, sha256(data)),))
     return Plan(
-        puts=(Put(case.path, veil.text, None),),
-        records=(Known(case.path, sha256(seen), None, saved=Saved(None)),),
-        kept=(Kept(case.path),) if ours else (),
+        puts=(Put(state.path, view.text, None),),
+        baselines=(Baseline(state.path, sha256(data), None, saved=Save(None)),),
     )
 
 
-def _untouched(case: Case, seen: bytes, held: Held, look: Look) -> Plan:
-    """The file is as it was left: what the store has come to say since is written."""
-    known, found = case.known, sha256(seen)
-    assert known is not None
-    if known.sha256 == found and known.operation == held.operation and not known.intended:
-        return Plan(records=if_new(replace(known, missing_since=None), case))
-    veil = look.veil(seen.decode())
-    if veil.text == held.text:
-        return Plan(records=(_agreed(case, found, held, look),))
-    return settled(case, veil, held, held.text, look)
+def _unchanged_file(state: PathState, data: bytes, document: StoredDocument, context: ScanContext) -> Plan:
+    """Return the plan for a file that no person changed: changes of the store are written to it."""
+    baseline, file_sha256 = state.baseline, sha256(data)
+    assert baseline is not None
+    if baseline.sha256 == file_sha256 and baseline.operation == document.operation and not baseline.intended:
+        return Plan(baselines=if_changed(replace(baseline, missing_since=None), state))
+    view = context.redact(data.decode())
+    if view.text == document.text:
+        return Plan(baselines=(_agreed_baseline(state, file_sha256, document, context),))
+    return converge(state, view, document, document.text, context)
 
 
-def _saved(case: Case, seen: bytes, held: Held, look: Look) -> Plan:
-    """Somebody saved the file, or made it."""
-    veil, found = look.veil(seen.decode()), sha256(seen)
-    if veil.text == held.text:
-        return Plan(records=(_agreed(case, found, held, look),))
-    waiting = _wait_for_words(case, seen, held, look)
+def _saved_file(state: PathState, data: bytes, document: StoredDocument, context: ScanContext) -> Plan:
+    """Return the plan for a file that a person saved or created, where a document exists."""
+    view, file_sha256 = context.redact(data.decode()), sha256(data)
+    if view.text == document.text:
+        return Plan(baselines=(_agreed_baseline(state, file_sha256, document, context),))
+    waiting = _empty_file_quiet_period(state, data, document, context)
     if waiting is not None:
         return waiting
-    if case.known is None and not seen.removeprefix(_BOM):
-        return settled(case, veil, held, held.text, look)
-    if is_unrecorded(case, veil.text):
-        return settled(case, veil, held, held.text, look)
-    return _merged(case, veil, held, look)
+    if state.baseline is None and not data.removeprefix(_BOM):
+        # `touch` where a document is about to be written: an empty file says nothing about the document.
+        return converge(state, view, document, document.text, context)
+    if is_unrecorded_write(state, view.text):
+        return converge(state, view, document, document.text, context)
+    return _merged(state, view, document, context)
 
 
-def _put_aside(case: Case, seen: bytes, look: Look) -> Plan:
-    """A save went into a file that was just replaced: its words go where the words of that file went."""
-    veil = look.veil(seen.decode())
-    if is_ours(case.known, sha256(seen)) or is_unrecorded(case, veil.text):
+def _late_write(state: PathState, data: bytes, context: ScanContext) -> Plan:
+    """Return the plan for a late write: a save into a file that was replaced a moment before."""
+    view = context.redact(data.decode())
+    if is_own_write(state.baseline, sha256(data)) or is_unrecorded_write(state, view.text):
         return Plan()
-    if case.held is not None:
-        return _merged(case, veil, case.held, look)
-    put, found = Put(case.path, veil.text, None), sha256(seen)
-    if case.disk and not is_ours(case.known, case.disk):
-        return Plan(puts=(put,))
-    known = case.known or Known(case.path, "", 0)
-    record = replace(known, sha256=case.disk or "", missing_since=None, intended=frozenset({found}))
-    write = Write(case.path, seen, case.disk or None, Known(case.path, found, None, saved=Saved(None)))
-    return Plan(puts=(put,), records=if_new(record, case), writes=(write,))
+    if state.document is not None:
+        return _merged(state, view, state.document, context)
+    # The document was deleted, and somebody saved into its removed file: the edit brings the document back.
+    put, file_sha256 = Put(state.path, view.text, None), sha256(data)
+    if state.disk_sha256 and not is_own_write(state.baseline, state.disk_sha256):
+        return Plan(puts=(put,))  # yet another save is at the path: the next scan merges it with this one
+    baseline = state.baseline or Baseline(state.path, "", 0)
+    record = replace(baseline, sha256=state.disk_sha256 or "", missing_since=None, intended=frozenset({file_sha256}))
+    then = Baseline(state.path, file_sha256, None, saved=Save(None))
+    write = Write(state.path, data, state.disk_sha256 or None, then)
+    return Plan(puts=(put,), baselines=if_changed(record, state), writes=(write,))
 
 
-def _merged(case: Case, veil: Veil, held: Held, look: Look) -> Plan:
-    """A save is merged with what the store says, on the text that it was made from."""
-    found = sha256(veil.raw.encode())
-    base = origin(case, veil.text, saved=found, meant=case.path in look.meant, now_ms=look.now_ms, rules=look.rules)
-    if base is None:  # neither text was made from the other
-        return settled(case, veil, held, veil.text, look, save=found, conflict=())
-    combined = combine(base.text, held.text, veil.text)
-    return settled(case, veil, held, combined.text, look, save=found, conflict=combined.regions or None)
+def _merged(state: PathState, view: RedactionView, document: StoredDocument, context: ScanContext) -> Plan:
+    """Return the plan of a three-way merge of a save with the document, against the text that the save derives from."""
+    file_sha256 = sha256(view.raw.encode())
+    base = merge_base(
+        state,
+        view.text,
+        file_sha256=file_sha256,
+        deliberate=state.path in context.deliberate,
+        now_ms=context.now_ms,
+        rules=context.rules,
+    )
+    if base is None:  # no common ancestor: the file wins, and the store's text goes to a conflict copy
+        return converge(state, view, document, view.text, context, save=file_sha256, conflict=())
+    merged = three_way_merge(base.text, document.text, view.text)
+    return converge(state, view, document, merged.text, context, save=file_sha256, conflict=merged.regions or None)
 
 
-def _wait_for_words(case: Case, seen: bytes, held: Held, look: Look) -> Plan | None:
-    """A file that shrank to nothing may be one that is being written: it is believed when it is quiet."""
-    if case.known is None or seen.removeprefix(_BOM) or not held.text:
-        return None
-    return _wait(case.known, look, since=case.saved_at)
+def _empty_file_quiet_period(
+    state: PathState, data: bytes, document: StoredDocument, context: ScanContext
+) -> Plan | None:
+    """Return the plan that waits for the content of an emptied file, or None if it is not empty or was for long.
 
-
-def _wait(known: Known, look: Look, *, since: int | None = None) -> Plan | None:
-    """What is done until a file has been missing or empty for the quiet period; None once it has.
-
-    Also None where a person has said that it is meant. It is so since the first look that found it so, or since the
-    time `since` if that is later; if the clock went back, since now.
+    A tool that truncates a file and then writes it leaves it empty for a moment; taken at once, every memory in it
+    would be deleted.
     """
-    if look.rules.accepted:
+    if state.baseline is None or data.removeprefix(_BOM) or not document.text:
         return None
-    first = known.missing_since
-    if first is None or first > look.now_ms:
-        record = replace(known, missing_since=look.now_ms)
-        return Plan(records=(record,), look_at=look.now_ms + look.rules.delete_quiet_ms)
-    if since is not None and since <= look.now_ms:
-        first = max(first, since)
-    quiet_at = first + look.rules.delete_quiet_ms
-    return Plan(look_at=quiet_at) if look.now_ms < quiet_at else None
+    return _quiet_period(state.baseline, context, since=state.saved_at)
 
 
-def _agreed(case: Case, found: str, held: Held, look: Look) -> Known:
-    """The record of a file that says what the store says: ours, or one that somebody saved so."""
-    known = case.known
-    if known is None:  # a crash may have forgotten that we wrote it, and that nobody may have seen it yet
-        known = Known(case.path, "", 0)
-    elif known.operation == held.operation and not is_ours(known, found):
-        then = Known(case.path, found, held.operation, saved=known.saved, earlier=known.earlier)
-        return then.and_saved(Saved(held.operation))
+def _quiet_period(baseline: Baseline, context: ScanContext, *, since: int | None = None) -> Plan | None:
+    """Return the plan that waits until a file was missing or empty for the quiet period; None once it was.
+
+    None too if a person accepted the deletions. The period starts with the first scan that saw the file so, or at
+    `since` (ms) if that is later. If the clock went back it starts again now: so nothing is deleted early, and nothing
+    waits for the old time to come again.
+    """
+    if context.rules.deletions_accepted:
+        return None
+    start = baseline.missing_since
+    if start is None or start > context.now_ms:
+        record = replace(baseline, missing_since=context.now_ms)
+        return Plan(baselines=(record,), rescan_at=context.now_ms + context.rules.delete_quiet_ms)
+    if since is not None and since <= context.now_ms:
+        start = max(start, since)
+    quiet_at = start + context.rules.delete_quiet_ms
+    return Plan(rescan_at=quiet_at) if context.now_ms < quiet_at else None
+
+
+def _agreed_baseline(state: PathState, file_sha256: str, document: StoredDocument, context: ScanContext) -> Baseline:
+    """Return the baseline for a file whose text equals the stored document: our own write, or a person's save.
+
+    A person's save of the very text that the baseline agreed on becomes the last save, with no recent writes: the
+    editor has seen them. Our own write keeps what editors may not have seen yet.
+    """
+    baseline = state.baseline
+    if baseline is None:  # a crash may have lost the record of our write, so an editor may not have seen it yet
+        baseline = Baseline(state.path, "", 0)
+    elif baseline.operation == document.operation and not is_own_write(baseline, file_sha256):
+        then = Baseline(state.path, file_sha256, document.operation, saved=baseline.saved, earlier=baseline.earlier)
+        return then.with_save(Save(document.operation))
+    shown = baseline.shown
+    if baseline.operation != document.operation:
+        shown = disk_writes(baseline, document.operation, context)
     return replace(
-        known,
-        sha256=found,
-        operation=held.operation,
+        baseline,
+        sha256=file_sha256,
+        operation=document.operation,
         missing_since=None,
         intended=frozenset(),
-        merged=known.merged if known.merged == known.sha256 else None,
-        shown=known.shown if known.operation == held.operation else shown(known, held.operation, look),
-        made_at=known.made_at if known.sha256 else look.now_ms,
+        merged=baseline.merged if baseline.merged == baseline.sha256 else None,
+        shown=shown,
+        made_at=baseline.made_at if baseline.sha256 else context.now_ms,
     )

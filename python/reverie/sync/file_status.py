@@ -1,4 +1,4 @@
-"""What is at a path: an ordinary file with a stamp, or the reason why it takes no part in the sync."""
+"""The status of a path: the stamp of an ordinary file, or the reason why it is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Limits", "Reason", "Refusal", "Stamp", "judged", "refused", "unreachable"]
+__all__ = ["Limits", "Reason", "Refusal", "Stamp", "classify", "refusal", "refusal_of_error"]
 
 Reason: TypeAlias = Literal[
     "symlink",
@@ -55,7 +55,7 @@ _HINTS: Final[dict[Reason, str]] = {
 }
 
 
-_NAMES: Final = {
+_NAME_DETAILS: Final = {
     "absolute": "it begins like a home or a variable",
     "control": "it has a control character",
     "encoded": "it has an escape such as %2F",
@@ -67,7 +67,10 @@ _NAMES: Final = {
 
 
 class Stamp(NamedTuple):
-    """What tells an unchanged file without reading it; times are nanoseconds, size bytes. A tuple: there are many."""
+    """A file's identity and times, by which an unchanged file is known without reading it; nanoseconds and bytes.
+
+    A tuple and no dataclass: there is one for each file of a folder.
+    """
 
     ino: int
     size: int
@@ -75,16 +78,16 @@ class Stamp(NamedTuple):
     ctime_ns: int
 
     @property
-    def file(self) -> tuple[int, int]:
-        """Which file it is, whatever its name: an inode alone is used again as soon as its file is gone."""
+    def file_id(self) -> tuple[int, int]:
+        """The file's identity across renames: inode and modification time, since inode numbers are reused."""
         return self.ino, self.mtime_ns
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a path takes no part, and what a person can do. That of a folder holds for all that is below it.
+    """The reason why a path is not synced, and what a person can do; a folder's covers all that is below it.
 
-    `detail` says more where there is more: the reason of `paths.safe_relative`, the other name of a collision.
+    `detail` is the fault that `paths.safe_relative` found in the name, or the other name of a collision.
     """
 
     path: str
@@ -95,53 +98,54 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is taken: bytes of one file, files of a folder, steps from the root to a file."""
+    """Upper limits: bytes of one file, files of a folder, path segments from the root to a file."""
 
     file_bytes: int = 1024 * 1024
     files: int = 100_000
     depth: int = 32
 
 
-def refused(path: str, reason: Reason, detail: str | None = None) -> Refusal:
-    """The refusal of `path`, whose name can be shown whatever bytes it holds."""
-    shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    more = _NAMES.get(detail or "", detail)
-    return Refusal(shown, reason, f"{_HINTS[reason]} ({more})" if more else _HINTS[reason], detail)
+def refusal(path: str, reason: Reason, detail: str | None = None) -> Refusal:
+    """Return the refusal of `path`; its name is made printable, whatever bytes it has."""
+    printable = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    more = _NAME_DETAILS.get(detail or "", detail)
+    return Refusal(printable, reason, f"{_HINTS[reason]} ({more})" if more else _HINTS[reason], detail)
 
 
-def judged(path: str, found: os.stat_result, device: int, limits: Limits) -> Stamp | Refusal:
-    """What a file's status says: `device` is the file system of the root."""
-    if not stat.S_ISREG(found.st_mode):
-        return refused(path, _kind(found.st_mode))
-    if found.st_dev != device:
-        return refused(path, "other_file_system")
-    if found.st_nlink != 1:
-        return refused(path, "hard_link" if found.st_nlink else "growing")
-    if found.st_size > limits.file_bytes:
-        return refused(path, "too_large", f"{found.st_size:,} bytes")
-    return Stamp(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+def classify(path: str, status: os.stat_result, device: int, limits: Limits) -> Stamp | Refusal:
+    """Return the stamp of an ordinary file, or why it is refused; `device` is the file system of the root."""
+    if not stat.S_ISREG(status.st_mode):
+        return refusal(path, _kind(status.st_mode))
+    if status.st_dev != device:
+        return refusal(path, "other_file_system")
+    if status.st_nlink != 1:  # 0: unlinked while it was open; 2: a replaced file would lose its other name
+        return refusal(path, "hard_link" if status.st_nlink else "growing")
+    if status.st_size > limits.file_bytes:
+        return refusal(path, "too_large", f"{status.st_size:,} bytes")
+    return Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def unreachable(path: str, error: OSError) -> Refusal | None:
-    """What an error on the way to `path` means; None: it is not there. Raises it where too much is open."""
+def refusal_of_error(path: str, error: OSError) -> Refusal | None:
+    """Return why `path` could not be reached, or None if it does not exist. Raises the error if handles run out."""
     match error.errno:
         case errno.ENOENT:
             return None
         case errno.ELOOP:
-            return refused(path, "symlink")
+            return refusal(path, "symlink")
         case errno.ENOTDIR:
-            return refused(path, "not_a_folder")
+            return refusal(path, "not_a_folder")
         case errno.EXDEV:
-            return refused(path, "other_file_system")
+            return refusal(path, "other_file_system")
         case errno.EACCES | errno.EPERM:
-            return refused(path, "unreadable")
+            return refusal(path, "unreadable")
         case errno.EMFILE | errno.ENFILE | errno.ENOMEM:
             raise error
         case _:
-            return refused(path, "unreadable", error.strerror)
+            return refusal(path, "unreadable", error.strerror)
 
 
 def _kind(mode: int) -> Reason:
+    """Return the reason to refuse anything that is no regular file."""
     if stat.S_ISLNK(mode):
         return "symlink"
     if stat.S_ISFIFO(mode):

@@ -1,63 +1,111 @@
-"""Makes file and document of one path say the same, as far as the secrets of the file let them."""
+"""Plan the write and the put that bring file and document of one path to one text; secrets stay in the file."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from reverie.documents.document_kind import conflict_copy
-from reverie.sync.scan_context import is_ours, sha256
-from reverie.sync.three_way import relocated
-from reverie.sync.values import Copy, Kept, Known, Plan, Put, Saved, Shown, Write
+from reverie.merge import merge3
+from reverie.sync.plan import ConflictCopy, ConflictRegion, Plan, Put, Write
+from reverie.sync.state import Baseline, DiskWrite, Save, is_own_write, sha256
 
 if TYPE_CHECKING:
-    from reverie.sync.redaction_view import Veil
-    from reverie.sync.scan_context import Look
-    from reverie.sync.values import Case, Held, Region
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["carried", "copied", "if_new", "settled", "shown"]
+    from reverie.sync.redaction_view import RedactionView
+    from reverie.sync.state import PathState, ScanContext, StoredDocument
+
+__all__ = [
+    "MergedText",
+    "applied",
+    "conflict_plan",
+    "converge",
+    "disk_writes",
+    "if_changed",
+    "relocated",
+    "three_way_merge",
+]
 
 
-def settled(
-    case: Case,
-    veil: Veil,
-    held: Held,
+@dataclass(frozen=True, slots=True)
+class MergedText:
+    """The result of a three-way merge: text without conflict markers, and the regions that kept the person's side."""
+
+    text: str
+    regions: tuple[ConflictRegion, ...] = ()
+
+
+def three_way_merge(base: str, store: str, person: str) -> MergedText:
+    """Merge the store's and a person's edits of `base`; where both insert at one place, the store's lines come first.
+
+    Markers like `<<<<<<<` never enter a file that agents read: a conflicting region keeps the person's text, and the
+    caller writes the store's whole text beside the file.
+    """
+    merged = merge3(base, store, person)
+    if merged.clean:
+        return MergedText(merged.text)
+    # In a conflicting region the merged text has the side of "ours", the second argument. So for a conflict the person
+    # goes second; in the clean case above the order only decides whose insertion comes first.
+    merged = merge3(base, person, store)
+    regions = (
+        ConflictRegion(conflict.ours.text, conflict.theirs.text, conflict.span[0]) for conflict in merged.conflicts
+    )
+    return MergedText(merged.text, tuple(regions))
+
+
+def converge(
+    state: PathState,
+    view: RedactionView,
+    document: StoredDocument,
     target: str,
-    look: Look,
+    context: ScanContext,
     *,
     save: str | None = None,
-    conflict: tuple[Region, ...] | None = None,
+    conflict: tuple[ConflictRegion, ...] | None = None,
 ) -> Plan:
-    """File and document both get `target`, as far as the file's secrets let them.
+    """Return the plan that gives both file and document the text `target`, as far as the file's secrets allow.
 
-    `save` is the SHA-256 of the person's save that `target` was made of. A `conflict` gives the store's text a copy.
+    `view` is the redaction view of the file, `save` the SHA-256 of the person's save that `target` was merged from;
+    None if no person saved. A `conflict` writes the store's text to a conflict copy; None: there is none, (): nothing
+    could be merged.
+
+    What is written depends on three texts: `target`, the document, and the file after the target was applied to it
+    (`after`). They are equal unless a secret stands in the way:
+
+    | after = document | after = file | result                                                    |
+    |------------------|--------------|-----------------------------------------------------------|
+    | yes              | yes          | the baseline alone                                        |
+    | yes              | no           | a write                                                   |
+    | no               | yes          | a put                                                     |
+    | no               | no           | a put and a write (a merge changed both sides)            |
     """
-    known = case.known or Known(case.path, "", 0)
-    after = carried(veil, target, look)
-    if after is None:  # the person's text is taken whole, and the store's is kept beside it
-        after, conflict = veil, ()
-    disk, data = sha256(veil.raw.encode()) if case.disk is None else case.disk, after.raw.encode()
-    operation = None if after.text != held.text else held.operation
-    made_at = known.made_at if known.sha256 else look.now_ms
-    then = Known(case.path, sha256(data), operation, made_at=made_at, saved=known.saved, earlier=known.earlier)
-    if save is not None and case.replaced_by is not None and _is_later(known, case.replaced_by):
-        then = replace(then.and_earlier(Saved(case.replaced_by - 1, veil.text)), merged=known.merged)
-    elif save is not None and sha256(data) != save:  # an editor that does not load it again goes on from what was saved
-        then = replace(then.and_saved(Saved(operation, veil.text)), merged=save)
-    elif save is not None:
-        then = then.and_saved(Saved(operation))
-    elif known.merged == known.sha256:
-        then = replace(then, merged=known.merged)
+    baseline = state.baseline or Baseline(state.path, "", 0)
+    after = applied(view, target, context)
+    if after is None:  # it would lose or reveal a secret: the person's text is taken whole, the store's becomes a copy
+        after, conflict = view, ()
+    # The file to be replaced: the one at the path, which is not the text of `view` when that is a late write.
+    disk = sha256(view.raw.encode()) if state.disk_sha256 is None else state.disk_sha256
+    data = after.raw.encode()
+    operation = None if after.text != document.text else document.operation
+    made_at = baseline.made_at if baseline.sha256 else context.now_ms
+    then = _with_saves(state, baseline, Baseline(state.path, sha256(data), operation, made_at=made_at), view, save)
     writes: tuple[Write, ...] = ()
-    if case.disk and not is_ours(known, case.disk):  # somebody has saved since: that is looked at next
-        record = replace(known, saved=then.saved, earlier=then.earlier)
+    if state.disk_sha256 and not is_own_write(baseline, state.disk_sha256):
+        # A late write, and the file that is there now is another unhandled save: that one is the next scan's. Nothing
+        # may be written over it, so only the merge-base candidates are recorded.
+        record = replace(baseline, saved=then.saved, earlier=then.earlier)
     elif sha256(data) == disk:
-        record = replace(then, shown=known.shown) if case.disk else then
+        record = replace(then, shown=baseline.shown) if state.disk_sha256 else then
     else:
-        then = replace(then, shown=shown(known, operation, look))
-        writes = (Write(case.path, data, disk or None, then),)
+        then = replace(then, shown=disk_writes(baseline, operation, context))
+        writes = (Write(state.path, data, disk or None, then),)
+        # Until the write is made the file is what it was. `intended` names the bytes about to be written: found there
+        # after a crash, they are not taken for a person's save.
         record = replace(
-            known,
+            baseline,
             sha256=disk,
             missing_since=None,
             intended=frozenset({then.sha256}),
@@ -66,50 +114,106 @@ def settled(
             earlier=then.earlier,
         )
     plan = Plan(
-        puts=(Put(case.path, after.text, held.operation),) if operation is None else (),
-        records=if_new(record, case),
+        puts=(Put(state.path, after.text, document.operation),) if operation is None else (),
+        baselines=if_changed(record, state),
         writes=writes,
-        kept=(Kept(case.path),) if after.text != target else (),
     )
     if conflict is None:
         return plan
-    return plan.joined(copied(case.path, held.text, relocated(conflict, target, after.text), look))
+    return plan.joined(conflict_plan(state.path, document.text, relocated(conflict, target, after.text), context))
 
 
-def _is_later(known: Known, replaced_by: int) -> bool:
-    """Whether the last save was made later than one that went into a file which that operation's text replaced."""
-    saved = known.saved.operation if known.saved is not None else None
+def _with_saves(
+    state: PathState, baseline: Baseline, then: Baseline, view: RedactionView, save: str | None
+) -> Baseline:
+    """Return the path's next baseline `then` with the saves that open editors may go on from after this plan."""
+    then = replace(then, saved=baseline.saved, earlier=baseline.earlier)
+    if save is None:
+        # No person saved. What was known about a merged save stays true until the file changes.
+        return replace(then, merged=baseline.merged) if baseline.merged == baseline.sha256 else then
+    if state.replaced_by is not None and _saved_later(baseline, state.replaced_by):
+        # A late write from before the last known save: it is one more merge-base candidate, and not the last save.
+        return replace(then.with_earlier_saves(Save(state.replaced_by - 1, view.text)), merged=baseline.merged)
+    if then.sha256 != save:
+        # The merge changed the text. An editor that does not reload goes on from what it saved, not from our result.
+        return replace(then.with_save(Save(then.operation, view.text)), merged=save)
+    return then.with_save(Save(then.operation))
+
+
+def _saved_later(baseline: Baseline, replaced_by: int) -> bool:
+    """Return True if the last save was made after the operation whose text replaced a late write's file."""
+    saved = baseline.saved.operation if baseline.saved is not None else None
     return saved is not None and saved >= replaced_by
 
 
-def carried(veil: Veil, target: str, look: Look) -> Veil | None:
-    """The person's text made to say `target`, veiled again; None if that would lose a secret or show one."""
-    raw = veil.apply(target)
+def applied(view: RedactionView, target: str, context: ScanContext) -> RedactionView | None:
+    """Return the file with `target` applied to it, or None if that would lose a secret or reveal one."""
+    raw = view.apply(target)
     if raw is None:
         return None
-    after = look.veil(raw)
-    return None if veil.leaks(after.text) else after
+    after = context.redact(raw)
+    return None if view.leaks(after.text) else after
 
 
-def copied(path: str, text: str, regions: tuple[Region, ...], look: Look) -> Plan:
-    """The store's text becomes a document of its own, beside the person's file."""
-    copy_path, data = conflict_copy(path, look.stamp, look.new_id()), text.encode()
-    record = Known(copy_path, "", 0, intended=frozenset({sha256(data)}))
-    then = Known(copy_path, sha256(data), None)
+def conflict_plan(path: str, text: str, regions: tuple[ConflictRegion, ...], context: ScanContext) -> Plan:
+    """Return the plan that stores the store's text as a conflict copy: a document and a file beside the person's."""
+    copy_path, data = conflict_copy(path, context.stamp, context.new_id()), text.encode()
+    record = Baseline(copy_path, "", 0, intended=frozenset({sha256(data)}))
+    then = Baseline(copy_path, sha256(data), None)
     return Plan(
         puts=(Put(copy_path, text, None),),
-        records=(record,),
+        baselines=(record,),
         writes=(Write(copy_path, data, None, then),),
-        copies=(Copy(path, copy_path, text, regions),),
+        copies=(ConflictCopy(path, copy_path, text, regions),),
     )
 
 
-def shown(known: Known, operation: int | None, look: Look) -> tuple[Shown, ...]:
-    """What the disk has shown lately, with what it is about to show."""
-    lately = (each for each in known.shown if look.now_ms - each.at < look.rules.unseen_ms)
-    return (Shown(operation, look.now_ms), *lately)[: look.rules.versions_max]
+def disk_writes(baseline: Baseline, operation: int | None, context: ScanContext) -> tuple[DiskWrite, ...]:
+    """Return the recent writes of a path, newest first, with the one that is about to be made.
+
+    Older ones than `unseen_ms` are dropped: every editor counts as having seen them.
+    """
+    recent = (write for write in baseline.shown if context.now_ms - write.at < context.rules.unseen_ms)
+    return (DiskWrite(operation, context.now_ms), *recent)[: context.rules.versions_max]
 
 
-def if_new(record: Known, case: Case) -> tuple[Known, ...]:
-    """The record, unless it is what is known already."""
-    return () if record == case.known else (record,)
+def if_changed(baseline: Baseline, state: PathState) -> tuple[Baseline, ...]:
+    """Return the baseline as the only item, or nothing if it is the path's baseline already."""
+    return () if baseline == state.baseline else (baseline,)
+
+
+def relocated(regions: tuple[ConflictRegion, ...], text: str, stored: str) -> tuple[ConflictRegion, ...]:
+    """Return conflict regions of `text` with their offsets in `stored`, in which lines with secrets stayed unchanged.
+
+    An offset that cannot be found becomes None. Example: the target "a, c" was applied as "a, SECRET, c" because the
+    line with the secret stays; a region at line 1 of the target is then at line 2.
+    """
+    if text == stored or not regions:
+        return regions
+    lines, stored_lines = text.split("\n"), stored.split("\n")
+    offsets = [0, *accumulate(len(line) + 1 for line in stored_lines)]
+    matches = {
+        block.a + number: block.b + number
+        for block in SequenceMatcher(None, lines, stored_lines).get_matching_blocks()
+        for number in range(block.size)
+    }
+    numbers = [
+        None if region.at is None else _line_number(text.count("\n", 0, region.at), lines, matches)
+        for region in regions
+    ]
+    found = [None if number is None else offsets[number] for number in numbers]
+    return tuple(
+        replace(region, at=at if at is None or stored.startswith(region.person, at) else None)
+        for region, at in zip(regions, found, strict=True)
+    )
+
+
+def _line_number(line: int, lines: Sequence[str], matches: Mapping[int, int]) -> int | None:
+    """Return the number of the line that matches `line`, or of the one after its predecessor; None: unknown.
+
+    An empty line matches anywhere, so it counts only together with its predecessor.
+    """
+    here, before = matches.get(line), matches.get(line - 1)
+    if here is not None and (lines[line].strip() or before == here - 1):
+        return here
+    return before + 1 if before is not None and lines[line - 1].strip() else None

@@ -1,7 +1,11 @@
-"""Decides what one look at the folder leads to, so that folder and store agree and nobody's words are lost.
+"""Reconcile folder and store: turn the states of all scanned paths into one plan that loses nobody's words.
 
-It is pure: cases in, plan out. A plan may be cut off after any step and the folder may change under it; the next look
-finds what was done and goes on from there.
+It is pure: path states in, plan out. A plan may be cut off after any step and the folder may change under it; the next
+scan finds what was done and goes on from there.
+
+The order matters. Renames are detected first, because half of a rename is a missing file: counted as a deletion it
+would lose the document's ids, and many of them would trip the mass-deletion guard. The guard comes next, on what is
+still missing. Only then each path is decided alone, by the table in `decide`.
 """
 
 from __future__ import annotations
@@ -9,125 +13,90 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from reverie.documents.document_kind import is_conflict_copy
-from reverie.sync.decide import decide, is_unchanged_in_store
-from reverie.sync.origin import is_earlier
-from reverie.sync.renamed import Renamed, moved, renamed, renamed_plan
-from reverie.sync.scan_context import Look, is_ours, sha256
-from reverie.sync.values import Case, Plan, Rules, Stop
+from reverie.sync.decide import decide
+from reverie.sync.merge_base import is_earlier_version
+from reverie.sync.plan import Plan, Stop
+from reverie.sync.rename_detection import (
+    edited_renames,
+    exact_renames,
+    has_baseline_file,
+    is_missing,
+    is_saved_over,
+    move_plan,
+    rename_plan,
+)
+from reverie.sync.state import Rules, ScanContext, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from reverie.sync.redaction_view import Veil
+    from reverie.sync.redaction_view import RedactionView
+    from reverie.sync.state import PathState
 
 __all__ = ["reconcile"]
 
 
 def reconcile(
-    cases: Iterable[Case],
+    states: Iterable[PathState],
     *,
-    veil: Callable[[str], Veil],
+    redact: Callable[[str], RedactionView],
     now_ms: int,
     stamp: str,
     new_id: Callable[[], str],
     rules: Rules | None = None,
     files: int | None = None,
 ) -> Plan:
-    """The plan for all paths that were looked at; others need not be among them.
+    """Return the plan for all paths that were scanned; others need not be among them.
 
-    `veil` sees a text through the redactor. `now_ms` is any clock that people and files are timed with; where it jumps,
-    quiet periods are longer or shorter. Conflict copies are named by `stamp` (`20261121-093000`) and `new_id`. `files`
-    is how many files are known altogether, if more than those of the cases.
+    `redact` makes the redaction view of a raw text. `now_ms` is the clock that people and files are timed with; where
+    it jumps, quiet periods are longer or shorter. Conflict copies are named by `stamp` (`20261121-093000`) and
+    `new_id`. `files` is the number of files with a baseline, if more than those of `states`.
     """
-    rules, veil = rules or Rules(), cache(veil)
-    ordered = sorted(cases, key=lambda case: case.path)
-    moves = _moves(ordered)
-    edited = _edited(ordered, {case.path for pair in moves for case in (pair.old, pair.new)})
-    moved_paths = {case.path for pair in (*moves, *edited) for case in (pair.old, pair.new)}
-    gone = [case for case in ordered if _is_gone(case) and case.path not in moved_paths]
-    total = files if files is not None else sum(_had_file(case) for case in ordered)
-    stopped = not rules.accepted and len(gone) > max(rules.mass_min, rules.mass_fraction * total)
-    out = moved_paths | {case.path for case in gone if stopped}
-    left = [case for case in ordered if case.path not in out]
-    look = Look(
-        veil, now_ms, stamp, new_id, rules, _meant([case for case in ordered if case.path not in moved_paths], veil)
-    )
-    plan = Plan(stops=(Stop("mass_deletion", tuple(case.path for case in gone)),) if stopped else ())
-    whole = (moved(pair, veil((pair.new.seen or b"").decode()).text) for pair in moves)
-    return plan.joined(*whole, *(renamed_plan(pair, look) for pair in edited), *(decide(case, look) for case in left))
-
-
-def _had_file(case: Case) -> bool:
-    return case.known is not None and bool(case.known.sha256)
-
-
-def _is_gone(case: Case) -> bool:
-    """Whether a file that stands for a document is not there any more."""
-    return case.seen is None and case.held is not None and _had_file(case)
-
-
-def _is_new(case: Case) -> bool:
-    """Whether there is a file of which nothing is known."""
-    return bool(case.seen) and case.disk is None and case.known is None and case.held is None
-
-
-def _moves(cases: Sequence[Case]) -> list[Renamed]:
-    """Files that are gone while new ones have their bytes: the same file, under another name."""
-    homeless: dict[str, list[Case]] = {}
-    for case in cases:
-        if _is_gone(case) and is_unchanged_in_store(case) and case.known is not None:
-            homeless.setdefault(case.known.sha256, []).append(case)
-    found = []
-    for case in cases:
-        if _is_new(case) and case.seen and homeless:
-            options = homeless.get(sha256(case.seen))
-            if options:
-                found.append(Renamed(options.pop(0), case))
-    return found
-
-
-def _edited(cases: Sequence[Case], paths: set[str]) -> list[Renamed]:
-    """Files that are gone while new ones, not those at `paths`, have much of what they said.
-
-    One whose very bytes are in another's place now was moved there, and the other's are where they are found.
-    """
-    left = [case for case in cases if case.path not in paths and not is_conflict_copy(case.path)]
-    gone = [case for case in left if _is_gone(case) and is_unchanged_in_store(case)]
-    new = [case for case in left if _is_new(case)]
-    if not gone or not new:
-        return []
-    over = [case for case in cases if case.seen is not None and case.known and _is_saved(case, case.seen)]
-    came = {sha256(case.seen or b"") for case in over}
-    went = {case.known.sha256 for case in over if case.known}
-    return renamed(
-        [case for case in gone if case.known is None or case.known.sha256 not in came],
-        [case for case in new if sha256(case.seen or b"") not in went],
+    rules, redact = rules or Rules(), cache(redact)
+    ordered = sorted(states, key=lambda state: state.path)
+    exact = exact_renames(ordered)
+    edited = edited_renames(ordered, {state.path for rename in exact for state in (rename.old, rename.new)})
+    renamed_paths = {state.path for rename in (*exact, *edited) for state in (rename.old, rename.new)}
+    missing = [state for state in ordered if is_missing(state) and state.path not in renamed_paths]
+    # The mass-deletion guard: a lost mount or a wrong checkout looks like a person who deletes everything. Edits and
+    # new files of the same scan are still handled.
+    total = files if files is not None else sum(has_baseline_file(state) for state in ordered)
+    is_stopped = not rules.deletions_accepted and len(missing) > max(rules.mass_min, rules.mass_fraction * total)
+    excluded = renamed_paths | {state.path for state in missing if is_stopped}
+    remaining = [state for state in ordered if state.path not in excluded]
+    deliberate = _deliberate([state for state in ordered if state.path not in renamed_paths], redact)
+    context = ScanContext(redact, now_ms, stamp, new_id, rules, deliberate)
+    plan = Plan(stops=(Stop("mass_deletion", tuple(state.path for state in missing)),) if is_stopped else ())
+    return plan.joined(
+        *(move_plan(rename, redact((rename.new.data or b"").decode()).text) for rename in exact),
+        *(rename_plan(rename, context) for rename in edited),
+        *(decide(state, context) for state in remaining),
     )
 
 
-def _meant(cases: Sequence[Case], veil: Callable[[str], Veil]) -> frozenset[str]:
-    """Files that were put where they are, whatever was there: moved ones, and several earlier texts at once.
+def _deliberate(states: Sequence[PathState], redact: Callable[[str], RedactionView]) -> frozenset[str]:
+    """Return the paths whose file was put there on purpose: moved over an existing one, or restored with others.
 
-    A file was moved if it is another that is not there any more, or that was itself moved over: the same bytes, and the
-    same file where both are known. Else it may be a stale editor's save of what had been moved away and deleted.
+    Moved over: the file has the bytes of one that is not there any more, or that was itself moved over; and it is the
+    same file (inode and time) where both are known. With the bytes alone it may be a stale editor's save of what
+    somebody else had moved away and deleted. Example: `mv draft.md user.md` leaves draft.md missing and its inode at
+    user.md.
+
+    Restored: at least two files at once have exactly an earlier version's text, as `git checkout` makes them. A single
+    one may be a stale editor.
     """
-    saved = [(case, case.seen) for case in cases if case.seen is not None and _is_saved(case, case.seen)]
-    known = {case.known.sha256 for case in cases if case.known is not None and case.known.sha256}
-    now = {case.path: sha256(seen) for case, seen in saved}
-    left: dict[str, set[tuple[int, int] | None]] = {}
-    for case in cases:
-        if case.known is not None and (case.seen is None or now.get(case.path) in known):
-            left.setdefault(case.known.sha256, set()).add(case.was_file)
+    saved = [(state, state.data) for state in states if state.data is not None and is_saved_over(state, state.data)]
+    known = {state.baseline.sha256 for state in states if state.baseline is not None and state.baseline.sha256}
+    file_sha256 = {state.path: sha256(data) for state, data in saved}
+    # By SHA-256, the files that left their path: missing, or replaced by the bytes of another known file.
+    departed: dict[str, set[tuple[int, int] | None]] = {}
+    for state in states:
+        if state.baseline is not None and (state.data is None or file_sha256.get(state.path) in known):
+            departed.setdefault(state.baseline.sha256, set()).add(state.baseline_file_id)
     moved = {
-        case.path
-        for case, seen in saved
-        if (gone := left.get(sha256(seen))) and (None in {case.file, *gone} or case.file in gone)
+        state.path
+        for state, data in saved
+        if (origins := departed.get(sha256(data))) and (None in {state.file_id, *origins} or state.file_id in origins)
     }
-    earlier = {case.path for case, seen in saved if seen and is_earlier(case, veil(seen.decode()).text)}
-    return frozenset(moved | (earlier if len(earlier) > 1 else set()))
-
-
-def _is_saved(case: Case, seen: bytes) -> bool:
-    """Whether somebody else has written the file since the last look."""
-    return case.known is not None and case.disk is None and not is_ours(case.known, sha256(seen))
+    restored = {state.path for state, data in saved if data and is_earlier_version(state, redact(data.decode()).text)}
+    return frozenset(moved | (restored if len(restored) > 1 else set()))

@@ -1,4 +1,9 @@
-"""A file as the store may know it: with a marker for each secret, and the way back for edits of the other bytes."""
+"""The redacted view of a file, and the mapping of edits of that view back to raw bytes.
+
+The store has `[REDACTED:<kind>]` markers in place of secrets, so agents and engines edit the redacted text. When such
+an edit reaches the file, every marker has to become the secret again that it stands for, in whichever line it is now.
+Two promises: no secret of the file is lost, and none appears where the redacted text did not have it.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +18,29 @@ if TYPE_CHECKING:
 
     from reverie.redact import Redactor, Span
 
-__all__ = ["Veil", "is_veiled"]
+__all__ = ["RedactionView", "has_marker"]
 
 _MARKER = re.compile(r"\[REDACTED:[^\[\]\s]*\]")
 _BOM = "\ufeff"
-_CHOICE_MAX = 50
-"""How many lines with the same markers an edited line is held against."""
+_CANDIDATES_MAX = 50
+"""Lines with the same markers that an edited line is compared with: bounds the cost in a file of many equal secrets."""
 
 
 @dataclass(frozen=True)
-class Veil:
-    """A person's text `raw` and its secrets `spans`: characters of it, in order and apart."""
+class RedactionView:
+    """A person's raw text and the spans of its secrets: character ranges, in order and disjoint."""
 
     raw: str
     spans: tuple[Span, ...] = ()
 
     @classmethod
-    def of(cls, raw: str, redactor: Redactor) -> Veil:
-        """The text seen through a redactor. Raises ValidationError for half of a surrogate pair."""
+    def of(cls, raw: str, redactor: Redactor) -> RedactionView:
+        """Return the view of a text through a redactor. Raises ValidationError for half of a surrogate pair."""
         return cls(raw, tuple(redactor.spans(raw)))
 
     @cached_property
     def text(self) -> str:
-        """`raw` with each secret replaced by `[REDACTED:<kind>]`; the same object if there is none."""
+        """The redacted text: `raw` with `[REDACTED:<kind>]` for each secret; the same object if there is none."""
         if not self.spans:
             return self.raw
         ends = [0, *(span.end for span in self.spans)]
@@ -44,39 +49,45 @@ class Veil:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """The secrets themselves: they stay in the person's file."""
+        """The secrets themselves, which stay in the person's file."""
         return frozenset(self.raw[span.start : span.end] for span in self.spans)
 
     @property
     def markers(self) -> frozenset[str]:
-        """What stands in `text` for the secrets."""
+        """The markers that `text` has for the secrets."""
         return frozenset(_marker(span) for span in self.spans)
 
     def leaks(self, text: str) -> bool:
-        """Whether `text` shows a secret of this file more often than the veiled file does."""
+        """Return True if `text` has a secret of this file more often than the redacted text does.
+
+        Example: an edit parts a secret from the word "password:" by which it was found; then redaction misses it.
+        """
         return any(text.count(secret) > self.text.count(secret) for secret in self.secrets)
 
     def apply(self, target: str) -> str | None:
-        """The person's text with the edits that lead from `text` to `target`, and with every secret still in it.
+        """Return the raw text with the edits that lead from `text` to `target`, every secret included; None if lost.
 
-        A line with secrets is found again by its markers, wherever it stands and whatever else of it was edited. One
-        that is not in `target` any more stays at its place: the result, veiled, says so. None if that would lose a
-        secret nevertheless.
+        A line with markers is found again by its markers, wherever it was moved and whatever else of it was edited. A
+        line that `target` no longer has stays at its place: the redacted result then has it too. Example: `text` is
+        "a / key [REDACTED:k] / b" and `target` is "b / a": the result is "b / a / key SECRET".
         """
         if not self.spans:
             return target
         rows, lines = list(self._rows()), target.removeprefix(_BOM).split("\n")
-        found = _found(rows, [line.removesuffix("\r") for line in lines])
-        bodies = [f"{found[at].raw}{_ending(line)}" if at in found else line for at, line in enumerate(lines)]
-        _keep(rows, found, bodies)
-        after = _mark(target) + "\n".join(bodies)
+        matches = _matched_lines(rows, [line.removesuffix("\r") for line in lines])
+        bodies = [f"{matches[at].raw}{_line_ending(line)}" if at in matches else line for at, line in enumerate(lines)]
+        _reinsert(rows, matches, bodies)
+        after = _leading_bom(target) + "\n".join(bodies)
         return after if all(after.count(secret) >= self.raw.count(secret) for secret in self.secrets) else None
 
     def _rows(self) -> Iterator[_Row]:
-        """The lines of `text`, each with what stands for it in `raw`."""
+        """Yield the lines of the redacted text, each with its counterpart in the raw text.
+
+        A secret may have line breaks (a private key), so one redacted line may be several raw ones.
+        """
         waiting = deque(self.spans)
-        start = raw_start = len(_mark(self.raw))
-        shift = 0  # from a place in `raw` to the same in `text`
+        start = raw_start = len(_leading_bom(self.raw))
+        shift = 0  # from an offset in `raw` to the same place in `text`
         for at, line in enumerate(self.text[start:].split("\n")):
             secrets = {}
             while waiting and waiting[0].start + shift < start + len(line):
@@ -84,7 +95,8 @@ class Veil:
                 secrets[span.start + shift - start] = self.raw[span.start : span.end]
                 shift += len(_marker(span)) - (span.end - span.start)
             raw_end = start + len(line) - shift
-            ending = _ending(line)
+            ending = _line_ending(line)
+            # A marker without a secret is one that the person wrote: it stands for itself.
             values = [secrets.get(marker.start(), marker[0]) for marker in _MARKER.finditer(line)]
             raw = self.raw[raw_start:raw_end].removesuffix(ending)
             yield _Row(at, line.removesuffix(ending), raw, ending, tuple(values))
@@ -93,9 +105,9 @@ class Veil:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A veiled line, and what stands for it in the file: one line or more.
+    """A redacted line, and the raw line or lines that it stands for.
 
-    `values` are what stands there for its markers: secrets, and markers that the person wrote.
+    `values` are the raw texts of its markers: secrets, and markers that the person wrote.
     """
 
     at: int
@@ -106,87 +118,93 @@ class _Row:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """The row that a line of the new text carries on, and that line with its secrets."""
+class _Match:
+    """The index of the row that a line of the new text continues, and that line with its secrets."""
 
     row: int
     raw: str
 
 
-def is_veiled(text: str) -> bool:
-    """Whether something may stand in the text for a secret."""
+def has_marker(text: str) -> bool:
+    """Return True if the text has a redaction marker."""
     return _MARKER.search(text) is not None
 
 
-def _found(rows: Sequence[_Row], lines: Sequence[str]) -> dict[int, _Found]:
-    """By index, the lines that carry on a row with markers: unchanged among the same lines, unchanged, then edited."""
+def _matched_lines(rows: Sequence[_Row], lines: Sequence[str]) -> dict[int, _Match]:
+    """Return, by index, the new lines that continue a row with markers.
+
+    Passes from certain to uncertain: an equal line between equal neighbours, with the one before, with the one after,
+    with none; then an edited line. The neighbours tell equal lines apart: of two lines "- key [REDACTED:k]", each gets
+    the secret that its own section had, also after one section was moved.
+    """
     waiting = {row.at: row for row in rows if row.values}
     old = [row.line for row in rows]
-    found: dict[int, _Found] = {}
+    matches: dict[int, _Match] = {}
     marked = [at for at, line in enumerate(lines) if _MARKER.search(line)]
     for before, after in ((1, 1), (1, 0), (0, 1), (0, 0)):
         free: dict[tuple[str, ...], deque[_Row]] = defaultdict(deque)
         for row in waiting.values():
-            free[_around(old, row.at, before, after)].append(row)
+            free[_with_neighbours(old, row.at, before, after)].append(row)
         for at in marked:
-            same = None if at in found else free.get(_around(lines, at, before, after))
+            same = None if at in matches else free.get(_with_neighbours(lines, at, before, after))
             if same:
                 row = same.popleft()
                 del waiting[row.at]
-                found[at] = _Found(row.at, row.raw)
+                matches[at] = _Match(row.at, row.raw)
     for at in marked:
-        edited = None if at in found else _nearest(lines[at], list(waiting.values()))
+        edited = None if at in matches else _most_similar(lines[at], list(waiting.values()))
         if edited is not None:
             del waiting[edited.at]
-            found[at] = _Found(edited.at, _unveiled(lines[at], edited.values))
-    return found
+            matches[at] = _Match(edited.at, _with_secrets(lines[at], edited.values))
+    return matches
 
 
-def _keep(rows: Sequence[_Row], found: dict[int, _Found], lines: list[str]) -> None:
-    """Puts rows with secrets that no line carries on back among the lines: each behind the row that it stood behind."""
-    met = {each.row: at for at, each in found.items()}
-    places = {line.removesuffix("\r"): at for at, line in reversed(list(enumerate(lines))) if line.strip()}
-    place, missing = -1, []
+def _reinsert(rows: Sequence[_Row], matches: dict[int, _Match], lines: list[str]) -> None:
+    """Insert the rows with secrets that no line continues back into `lines`, each after the row that it followed."""
+    met = {match.row: at for at, match in matches.items()}
+    positions = {line.removesuffix("\r"): at for at, line in reversed(list(enumerate(lines))) if line.strip()}
+    position, missing = -1, []
     for row in rows:
         if row.at in met:
-            place = met[row.at]
+            position = met[row.at]
         elif row.raw != row.line:
-            missing.append((place, row))
+            missing.append((position, row))
         elif row.line.strip():
-            place = places.get(row.line, place)
-        elif place + 2 < len(lines) and not lines[place + 1].strip():
-            place += 1
-    for place, row in reversed(missing):
-        lines.insert(place + 1, row.raw + (_ending(lines[place]) if place >= 0 else row.ending))
+            position = positions.get(row.line, position)
+        elif position + 2 < len(lines) and not lines[position + 1].strip():
+            position += 1
+    for position, row in reversed(missing):
+        lines.insert(position + 1, row.raw + (_line_ending(lines[position]) if position >= 0 else row.ending))
 
 
-def _around(lines: Sequence[str], at: int, before: int, after: int) -> tuple[str, ...]:
-    """A line with so many of its neighbours."""
+def _with_neighbours(lines: Sequence[str], at: int, before: int, after: int) -> tuple[str, ...]:
+    """Return a line with this many of its neighbours."""
     return tuple(lines[max(at - before, 0) : at + after + 1])
 
 
-def _nearest(line: str, rows: list[_Row]) -> _Row | None:
-    """The row with the same markers that shares most words with the line."""
+def _most_similar(line: str, rows: list[_Row]) -> _Row | None:
+    """Return the row with the same markers that shares most words with the line, or None."""
     markers, words = _MARKER.findall(line), set(line.split())
     same = [row for row in rows if _MARKER.findall(row.line) == markers]
-    return max(same[:_CHOICE_MAX], key=lambda row: len(words.intersection(row.line.split())), default=None)
+    return max(same[:_CANDIDATES_MAX], key=lambda row: len(words.intersection(row.line.split())), default=None)
 
 
-def _unveiled(line: str, values: Sequence[str]) -> str:
-    """A line with these values for its markers."""
+def _with_secrets(line: str, values: Sequence[str]) -> str:
+    """Return the line with these values in place of its markers."""
     texts = _MARKER.split(line)
     return "".join((*(f"{text}{value}" for text, value in zip(texts, values, strict=False)), texts[-1]))
 
 
 def _marker(span: Span) -> str:
+    """Return the marker of a secret."""
     return f"[REDACTED:{span.kind}]"
 
 
-def _mark(text: str) -> str:
-    """The byte order mark that a text begins with, or nothing."""
+def _leading_bom(text: str) -> str:
+    """Return the byte order mark that a text begins with, or an empty string."""
     return _BOM if text.startswith(_BOM) else ""
 
 
-def _ending(line: str) -> str:
-    """What ends a line beside the newline."""
+def _line_ending(line: str) -> str:
+    """Return the carriage return at the end of a line, or an empty string."""
     return "\r" if line.endswith("\r") else ""

@@ -1,4 +1,4 @@
-"""A space's folder, pinned: whatever happens to its name, what is read and written is the folder that was opened."""
+"""A space's root folder, held open: whatever its path is renamed to, reads and writes go to the opened folder."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from reverie.errors import Conflict, Forbidden, ValidationError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MARK", "Root", "Trouble"]
+__all__ = ["MARKER_FILE", "Root", "Trouble"]
 
-MARK: Final = ".reverie/space.json"
+MARKER_FILE: Final = ".reverie/space.json"
 FORMAT: Final = 1
-_MARK_BYTES_MAX: Final = 4096
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC
-_ANOTHER: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.ENOTDIR, errno.EXDEV})  # it is not there, or not the one
-_NO_STEP: Final = frozenset({"", ".", ".."})
-_HALF: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # half a character, that no file name can hold
+_MARKER_BYTES_MAX: Final = 4096
+_FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC
+_GONE_OR_REPLACED: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.ENOTDIR, errno.EXDEV})
+_FORBIDDEN_SEGMENTS: Final = frozenset({"", ".", ".."})
+_SURROGATE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # half a character, not one of surrogateescape's
 
 Trouble: TypeAlias = Literal["root_missing", "root_swapped", "root_unmarked", "root_of_another_space", "root_empty"]
 
 
 class Root:
-    """The folder of one space, held open. `path` is what was asked for, `real` where that led when it was opened.
+    """The open root folder of one space. `path` is the configured path, `real` its resolution when it was opened.
 
-    Made by `open`; `close` it, or use it as a context manager. Everything below is reached from the open folder,
-    through no symbolic link and into no other mount, so neither a renamed root nor a swapped folder leads outside.
+    Created by `open`; `close` it, or use it as a context manager. Everything below is reached from the open folder,
+    through no symbolic link and into no other mount, so neither a renamed root nor a replaced folder leads outside.
     """
 
     def __init__(self, path: Path, real: Path, handle: int, *, space: str, store_id: str) -> None:
@@ -45,19 +45,19 @@ class Root:
         self.handle = handle
         self.space = space
         self.store_id = store_id
-        found = os.fstat(handle)
-        self.identity = (found.st_dev, found.st_ino)
-        self.held: set[str] = set()  # names in the swap folder that this process still looks after
-        self.unflushed: set[str] = set()  # folders in which names were changed since the last flush
+        status = os.fstat(handle)
+        self.identity = (status.st_dev, status.st_ino)
+        self.displaced_names: set[str] = set()  # names in the swap folder that this process still supervises
+        self.unflushed: set[str] = set()  # folders with renames since the last flush
 
     @classmethod
     def open(cls, path: Path, *, space: str, store_id: str, fresh: bool) -> Self:
-        """Opens the folder at `path` and checks its mark. A path that is itself a link is resolved here, once.
+        """Open the folder at `path` and check its marker file. A path that is itself a link is resolved here, once.
 
-        `fresh`: the store has never written there, so the folder may be made, and be marked where it bears no mark.
-        Raises Conflict as `verify` does, Forbidden and StorageFailed when the system does not let us.
+        `fresh`: the store has never written there, so a missing folder is made, and an unmarked one is marked.
+        Raises Conflict as `verify` does, Forbidden and StorageFailed if the system refuses.
         """
-        root = cls(path, *_found(path, make=fresh), space=space, store_id=store_id)
+        root = cls(path, *_open_folder(path, make=fresh), space=space, store_id=store_id)
         try:
             root._claim(fresh=fresh)
         except BaseException:
@@ -67,19 +67,19 @@ class Root:
 
     @classmethod
     def prepare(cls, path: Path, *, space: str, store_id: str) -> None:
-        """Makes the folder at `path` where there is none, without a mark.
+        """Make the folder at `path` if it is missing, without a marker file.
 
-        Raises Conflict where another space's or store's is there, Forbidden and StorageFailed when the system does not
-        let us.
+        Raises Conflict if another space's or store's folder is there, Forbidden and StorageFailed if the system
+        refuses.
         """
-        root = cls(path, *_found(path, make=True), space=space, store_id=store_id)
+        root = cls(path, *_open_folder(path, make=True), space=space, store_id=store_id)
         with root:
-            mark = root._mark()
-            if mark is not None:
-                root._check(mark)
+            marker = root._marker()
+            if marker is not None:
+                root._check_marker(marker)
 
     def close(self) -> None:
-        """Lets the folder go. Closing twice does nothing."""
+        """Close the folder's handle. Closing twice does nothing."""
         if self.handle >= 0:
             files.release(self.handle)
             self.handle = -1
@@ -91,57 +91,58 @@ class Root:
         self.close()
 
     def verify(self) -> None:
-        """Checks that the folder is still where it was, and still ours; to be called before a look and before writing.
+        """Check that the folder is still at its path and belongs to this space; call before a scan and before writing.
 
         Raises Conflict with `details.reason`: `root_missing`, `root_swapped` (another folder, or another file system
-        over it), `root_empty` (nothing in it, not even our mark), `root_unmarked`, `root_of_another_space`. None of
-        them means that anybody deleted documents.
+        over it), `root_empty` (nothing in it, not even the marker), `root_unmarked`, `root_of_another_space`. None of
+        them means that anybody deleted documents: a mount that is not there looks like an empty folder.
         """
-        self._same()
-        self._check(self._mark())
+        self._check_identity()
+        self._check_marker(self._marker())
 
     def find(self) -> None:
-        """As `verify`, by names alone: whatever bears the name of a mark is one. From any thread, also when closed.
+        """As `verify`, without reading the marker file. From any thread, also when closed.
 
         Raises as `verify`.
         """
-        self._same()
-        if not os.path.lexists(self.real / MARK):
-            raise self._bare(self.real)
+        self._check_identity()
+        if not os.path.lexists(self.real / MARKER_FILE):
+            raise self._unmarked(self.real)
 
-    def _same(self) -> None:
+    def _check_identity(self) -> None:
+        """Check that the folder at the path still is the opened one. Raises Conflict."""
         try:
-            found = self.real.lstat()
+            status = self.real.lstat()
         except (FileNotFoundError, NotADirectoryError) as error:
             raise _stopped("root_missing", self.real, "is gone") from error
         except OSError as error:
             raise files.failure("look at", self.real, error) from error
-        if not stat.S_ISDIR(found.st_mode):
+        if not stat.S_ISDIR(status.st_mode):
             raise _stopped("root_swapped", self.real, "is not the folder that it was")
-        if (found.st_dev, found.st_ino) != self.identity:
+        if (status.st_dev, status.st_ino) != self.identity:
             if _is_empty(self.real):
                 raise _stopped("root_empty", self.real, "is now an empty folder")
             raise _stopped("root_swapped", self.real, "is another folder than before")
 
     def flush(self) -> None:
-        """Makes every change of a name that was made so far outlast a loss of power. From any thread.
+        """Make every rename so far durable (fsync of its folder). From any thread.
 
-        Raises Forbidden and StorageFailed; the folders that are not flushed stay noted.
+        Raises Forbidden and StorageFailed; the folders that were not flushed are tried again by the next call.
         """
         while self.unflushed:
             folder = self.unflushed.pop()
             try:
-                self._flush(folder)
+                self._flush_folder(folder)
             except OSError as error:
                 self.unflushed.add(folder)
                 raise files.failure("flush", self.real / folder, error) from error
 
-    def _flush(self, folder: str) -> None:
-        """Nothing where a person has moved it away, deleted it, or put a link, a file or a mount in its place."""
+    def _flush_folder(self, folder: str) -> None:
+        """Flush one folder, unless a person moved or deleted it, or put a link, a file or a mount in its place."""
         try:
-            handle = self._opened(folder)
+            handle = self._open_folder_below(folder)
         except OSError as error:
-            if error.errno in _ANOTHER:
+            if error.errno in _GONE_OR_REPLACED:
                 return
             raise
         try:
@@ -150,100 +151,103 @@ class Root:
             files.release(handle)
 
     def open_below(self, path: str, flags: int) -> int:
-        """A handle of `path`, which the caller closes. Raises OSError as `kernel.open_beneath`."""
-        return kernel.open_beneath(self.handle, _checked(path), flags | os.O_NOCTTY)
+        """Return a handle of `path`, which the caller closes. Raises OSError as `kernel.open_beneath`."""
+        return kernel.open_beneath(self.handle, _safe_path(path), flags | os.O_NOCTTY)
 
     @contextmanager
     def folder_of(self, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
-        """An open handle of the folder that holds `path`, and the last part of its name.
+        """Yield an open handle of the folder of `path`, and the last segment of `path`.
 
         With `create`, missing folders are made, readable by their owner alone. Raises OSError.
         """
-        parent, _, name = _checked(path).rpartition("/")
-        handle = self._made(parent) if create else self._opened(parent)
+        parent, _, name = _safe_path(path).rpartition("/")
+        handle = self._make_folder(parent) if create else self._open_folder_below(parent)
         try:
             yield handle, name
         finally:
             files.release(handle)
 
-    def _opened(self, folder: str) -> int:
-        return kernel.open_beneath(self.handle, folder, _FOLDER) if folder else os.dup(self.handle)
+    def _open_folder_below(self, folder: str) -> int:
+        """Return a handle of a folder below the root, "" for the root itself."""
+        return kernel.open_beneath(self.handle, folder, _FOLDER_FLAGS) if folder else os.dup(self.handle)
 
-    def _made(self, folder: str) -> int:
+    def _make_folder(self, folder: str) -> int:
+        """Return a handle of a folder below the root; it and the folders above it are made if missing."""
         try:
-            return self._opened(folder)
+            return self._open_folder_below(folder)
         except FileNotFoundError:
             above, _, name = folder.rpartition("/")
-        handle = self._made(above)
+        handle = self._make_folder(above)
         try:
             os.mkdir(name, 0o700, dir_fd=handle)
             os.fsync(handle)
         except FileExistsError:
-            return self._opened(folder)  # made by somebody meanwhile, and perhaps no folder
+            return self._open_folder_below(folder)  # created concurrently, and perhaps no folder
         finally:
             files.release(handle)
-        return self._opened(folder)
+        return self._open_folder_below(folder)
 
     def _claim(self, *, fresh: bool) -> None:
-        """Marks a folder that bears no mark where it may; completes a mark that does not name the store yet."""
+        """Write the marker file of a fresh folder; add the store id to one that lacks it. Raises Conflict."""
         try:
-            mark = self._mark()
-            if mark is None and not fresh:
-                self._check(mark)
-            if mark is not None:
-                self._check(mark)
-            if mark is None or "store" not in mark:
-                self._sign()
+            marker = self._marker()
+            if marker is not None or not fresh:
+                self._check_marker(marker)
+            if marker is None or "store" not in marker:
+                self._write_marker()
         except OSError as error:
-            raise files.failure("mark", self.real / MARK, error) from error
+            raise files.failure("mark", self.real / MARKER_FILE, error) from error
 
-    def _sign(self) -> None:
-        with self.folder_of(MARK, create=True) as (folder, name):
-            told = {"space": self.space, "store": self.store_id, "format": FORMAT}
-            files.replace(folder, name, orjson.dumps(told) + b"\n", 0o600)
+    def _write_marker(self) -> None:
+        """Write the marker file."""
+        with self.folder_of(MARKER_FILE, create=True) as (folder, name):
+            content = {"space": self.space, "store": self.store_id, "format": FORMAT}
+            files.replace(folder, name, orjson.dumps(content) + b"\n", 0o600)
 
-    def _mark(self) -> dict[str, object] | None:
-        """What the mark says, None where there is none; what cannot be read as a mark says nothing."""
+    def _marker(self) -> dict[str, object] | None:
+        """Return the content of the marker file, None if there is none, and {} if it cannot be read as one."""
         try:
-            handle = self.open_below(MARK, os.O_RDONLY | os.O_NONBLOCK)
+            handle = self.open_below(MARKER_FILE, os.O_RDONLY | os.O_NONBLOCK)
         except FileNotFoundError:
             return None
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EXDEV, errno.ENXIO}:
                 return {}
-            raise files.failure("read", self.real / MARK, error) from error
+            raise files.failure("read", self.real / MARKER_FILE, error) from error
         try:
-            held = orjson.loads(os.read(handle, _MARK_BYTES_MAX))
+            content = orjson.loads(os.read(handle, _MARKER_BYTES_MAX))
         except (orjson.JSONDecodeError, IsADirectoryError, BlockingIOError):
             return {}
         finally:
             files.release(handle)
-        return held if isinstance(held, dict) else {}
+        return content if isinstance(content, dict) else {}
 
-    def _check(self, mark: dict[str, object] | None) -> None:
-        if mark is None:
-            raise self._bare(self.handle)
-        if mark.get("space") != self.space or mark.get("store", self.store_id) != self.store_id:
+    def _check_marker(self, marker: dict[str, object] | None) -> None:
+        """Check that a marker names this space and store. Raises Conflict."""
+        if marker is None:
+            raise self._unmarked(self.handle)
+        if marker.get("space") != self.space or marker.get("store", self.store_id) != self.store_id:
             raise _stopped(
                 "root_of_another_space",
                 self.real,
                 f"does not belong to space {self.space!r} of this store",
-                first=f"or, if it is this space's from now on, `rm {shlex.quote(str(self.real / MARK))}`",
+                first=f"or, if it is this space's from now on, `rm {shlex.quote(str(self.real / MARKER_FILE))}`",
             )
 
-    def _bare(self, folder: Path | int) -> Conflict:
+    def _unmarked(self, folder: Path | int) -> Conflict:
+        """Return the error for a folder without a marker file."""
         if _is_empty(folder):
             return _stopped("root_empty", self.real, "is empty, and so not the folder that was written before")
-        return _stopped("root_unmarked", self.real, f"bears no mark ({MARK})")
+        return _stopped("root_unmarked", self.real, f"has no marker file ({MARKER_FILE})")
 
 
-def _found(path: Path, *, make: bool) -> tuple[Path, int]:
-    """Where a path leads, and an open handle of the folder there."""
+def _open_folder(path: Path, *, make: bool) -> tuple[Path, int]:
+    """Return the resolved path and an open handle of the folder there, which is made with `make`. Raises Conflict."""
     real = Path(os.path.realpath(path))
     try:
         if make:
             real.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return real, os.open(real, _FOLDER | os.O_NOFOLLOW)
+        return real, os.open(real, _FOLDER_FLAGS | os.O_NOFOLLOW)
     except (NotADirectoryError, FileExistsError) as error:
         raise _stopped("root_missing", real, "is not a folder", first="or move away what is there") from error
     except FileNotFoundError as error:
@@ -252,14 +256,15 @@ def _found(path: Path, *, make: bool) -> tuple[Path, int]:
         raise files.failure("open", real, error) from error
 
 
-def _checked(path: str) -> str:
-    """A name without steps that lead elsewhere; which names may be is `paths.safe_relative`'s to say."""
-    if "\0" in path or not _NO_STEP.isdisjoint(path.split("/")) or _HALF.search(path):
+def _safe_path(path: str) -> str:
+    """Return `path` if no segment of it leads elsewhere; which names are documents', `paths.safe_relative` decides."""
+    if "\0" in path or not _FORBIDDEN_SEGMENTS.isdisjoint(path.split("/")) or _SURROGATE.search(path):
         raise ValidationError(f"{path!a} is not a name inside a folder", hint="use a name such as facts/user.md")
     return path
 
 
 def _is_empty(folder: Path | int) -> bool:
+    """Return True if a folder has no entry. Raises Forbidden."""
     try:
         with os.scandir(folder) as entries:
             return next(entries, None) is None
@@ -268,12 +273,12 @@ def _is_empty(folder: Path | int) -> bool:
 
 
 def _stopped(reason: Trouble, root: Path, what: str, *, first: str | None = None) -> Conflict:
-    """`first` is what has to be done before the folder can be given to the space."""
+    """Return the error for a root that cannot be used; `first` is what to do before `--accept-folder`."""
     accept = "reverie sync now --accept-folder"
-    given = f"{first}, then: {accept}" if first else f"or, if it is the space's from now on: {accept}"
+    accepting = f"{first}, then: {accept}" if first else f"or, if it is the space's from now on: {accept}"
     return Conflict(
         f"{root} {what}; nothing was read from it or written to it",
-        hint=f"bring the folder back, {given} (nothing is deleted)",
+        hint=f"bring the folder back, {accepting} (nothing is deleted)",
         reason=reason,
         root=str(root),
     )

@@ -1,4 +1,4 @@
-"""Files that were taken out of a person's folder: looked at once more before they go, and found again after a crash."""
+"""Displaced files in the swap folder: checked for late writes before they are removed, and recovered after a crash."""
 
 from __future__ import annotations
 
@@ -16,50 +16,62 @@ if TYPE_CHECKING:
 
     from reverie.sync.root import Root
 
-__all__ = ["READ", "SWAP", "Displaced", "Left", "SwapName", "digest_at", "digest_of", "recover", "swap_folder", "whole"]
+__all__ = [
+    "READ_FLAGS",
+    "SWAP_FOLDER",
+    "DisplacedFile",
+    "OrphanedSave",
+    "SwapName",
+    "digest_at",
+    "digest_of",
+    "open_swap_folder",
+    "read_all",
+    "recover",
+]
 
-SWAP: Final = ".reverie/swap"
-READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-LEFT_BYTES_MAX: Final = 64 * 1024 * 1024
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY
+SWAP_FOLDER: Final = ".reverie/swap"
+READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+SAVE_BYTES_MAX: Final = 64 * 1024 * 1024
+"""Bytes of a displaced file that are read to memory; documents are limited to far less."""
+_FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY
 _CHUNK_BYTES: Final = 1 << 20
-_NOTHING: Final = "0" * 64
+_NO_FILE: Final = "0" * 64
 _PATH_DIGITS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
 class SwapName:
-    """What the name of a file in the swap folder says: SHA-256 of the path, of our bytes, of those expected to come."""
+    """The parsed name of a file in the swap folder: digests of its path, of our bytes, of the expected old bytes."""
 
-    path: str
+    path_digest: str
     ours: str | None
     expected: str | None
-    chance: str
+    random: str
 
     @classmethod
-    def of(cls, path: str, ours: str | None, expected: str | None) -> Self:
-        """A name that no other file has."""
-        return cls(_told(path), ours, expected, os.urandom(6).hex())
+    def create(cls, path: str, ours: str | None, expected: str | None) -> Self:
+        """Return a new unique name."""
+        return cls(_path_digest(path), ours, expected, os.urandom(6).hex())
 
     @classmethod
-    def read(cls, name: str) -> Self | None:
-        """What `out-...` says; None for any other name."""
+    def parse(cls, name: str) -> Self | None:
+        """Return the parts of an `out-...` name, or None for any other name."""
         parts = name.split("-")
         if len(parts) != 5 or parts[0] != "out" or [len(part) for part in parts[1:4]] != [_PATH_DIGITS, 64, 64]:
             return None
-        ours, expected = (None if part == _NOTHING else part for part in parts[2:4])
+        ours, expected = (None if part == _NO_FILE else part for part in parts[2:4])
         return cls(parts[1], ours, expected, parts[4])
 
     def __str__(self) -> str:
-        return f"out-{self.path}-{self.ours or _NOTHING}-{self.expected or _NOTHING}-{self.chance}"
+        return f"out-{self.path_digest}-{self.ours or _NO_FILE}-{self.expected or _NO_FILE}-{self.random}"
 
 
 @dataclass(slots=True)
-class Displaced:
-    """A file that was taken out, and that somebody who had opened it before may still write to.
+class DisplacedFile:
+    """A file that was replaced or removed, and that an editor which had opened it before may still write to.
 
     `expected` is the SHA-256 of what it held when that was known before; None: all of it is somebody's save. `writing`:
-    somebody was in the middle of a save when it came out, so it is worth asking soon.
+    somebody was in the middle of a save when it came out, so it is worth checking soon.
     """
 
     root: Root
@@ -71,127 +83,135 @@ class Displaced:
     _stamp: tuple[int, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        self.root.held.add(self.name)
+        self.root.displaced_names.add(self.name)
 
     def settle(self) -> bytes | None:
-        """Looks again, after a grace time: the bytes of a save that is not in the folder, once nobody writes any more.
+        """Check again, after a grace time: return the bytes of a late write, once nobody writes to the file any more.
 
-        None with `settled`: there is none, and the file is gone. None without: it is still open for writing, or was
-        changed since the last call where the file system cannot tell; ask again. Bytes stay on disk until `discard`,
+        None with `settled`: there was none, and the file is removed. None without: it is still open for writing, or was
+        changed since the last call where the file system cannot tell; call again. Bytes stay on disk until `discard`,
         so that a crash before they are merged loses nothing.
         Raises StorageFailed, Forbidden.
         """
         try:
-            with swap_folder(self.root) as folder:
-                return self._look(folder)
+            with open_swap_folder(self.root) as folder:
+                return self._check(folder)
         except OSError as error:
-            raise files.failure("look at", self.root.real / SWAP / self.name, error) from error
+            raise files.failure("look at", self.root.real / SWAP_FOLDER / self.name, error) from error
 
     def discard(self) -> None:
-        """Removes it: to be called when its bytes are safe elsewhere. Raises StorageFailed, Forbidden."""
+        """Remove the file: to be called when its bytes are safe elsewhere. Raises StorageFailed, Forbidden."""
         try:
-            with swap_folder(self.root) as folder:
-                self._drop(folder)
+            with open_swap_folder(self.root) as folder:
+                self._unlink(folder)
         except OSError as error:
-            raise files.failure("remove", self.root.real / SWAP / self.name, error) from error
+            raise files.failure("remove", self.root.real / SWAP_FOLDER / self.name, error) from error
 
-    def _look(self, folder: int) -> bytes | None:
+    def _check(self, folder: int) -> bytes | None:
+        """Return the bytes of a late write, or None; removes a file that has the expected bytes."""
         try:
-            handle = os.open(self.name, READ, dir_fd=folder)
+            handle = os.open(self.name, READ_FLAGS, dir_fd=folder)
         except OSError:
-            # It is no plain file, or gone: then there are no words in it, and `recover` reports what is left.
-            self._let_go()
+            # It is no plain file, or gone: then there is no text in it, and `recover` reports what is left.
+            self._release()
             return None
         try:
             if not _is_quiet(handle, self._stamp):
                 self._stamp = _stamp(handle)
                 return None
-            data = whole(handle)
+            data = read_all(handle)
         finally:
             files.release(handle)
         if data is None:
-            self._let_go()
+            self._release()
         elif sha256(data).hexdigest() == self.expected:
-            self._drop(folder)
+            self._unlink(folder)
         else:
             return data
         return None
 
-    def _drop(self, folder: int) -> None:
+    def _unlink(self, folder: int) -> None:
+        """Remove the file from the swap folder."""
         with suppress(FileNotFoundError):
             os.unlink(self.name, dir_fd=folder)
-        self._let_go()
+        self._release()
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
+        """End the supervision of the file."""
         self.settled = True
-        self.root.held.discard(self.name)
+        self.root.displaced_names.discard(self.name)
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """Somebody's save that a crash left in the swap folder. `path` is None for a document that is not known.
+class OrphanedSave:
+    """A save that a crash left in the swap folder. `path` is None if its document is not known.
 
     `data` is None where it cannot be merged (no regular file, or longer than 64 MiB); it then stays where it is. It is
-    None too while somebody still has the file of a known document open for writing: `displaced` is to be asked again.
+    None too while somebody still has the file of a known document open for writing: `displaced` is to be settled.
     """
 
     root: Root
     path: str | None
     name: str
     data: bytes | None
-    displaced: Displaced | None = None
+    displaced: DisplacedFile | None = None
 
     def discard(self) -> None:
-        """Removes it: to be called when its bytes are safe elsewhere. Raises StorageFailed, Forbidden."""
-        Displaced(self.root, self.path or "", self.name, None).discard()
+        """Remove the file: to be called when its bytes are safe elsewhere. Raises StorageFailed, Forbidden."""
+        DisplacedFile(self.root, self.path or "", self.name, None).discard()
 
 
-def recover(root: Root, known_paths: Iterable[str]) -> list[Left]:
-    """Clears the swap folder after a crash: what is ours goes, saves that are nowhere else are returned.
+def recover(root: Root, known_paths: Iterable[str]) -> list[OrphanedSave]:
+    """Clear the swap folder after a crash: remove our own bytes, and return the saves that are nowhere else.
 
-    A save whose document is not in the folder goes back to its place. What this process still looks after is left
-    alone, and so is a file that somebody is writing to; that of a known document is looked after from now on. Nothing
-    may be put or taken meanwhile. `known_paths` are all documents that the store knows. Raises StorageFailed,
+    A save whose document has no file goes back to its path. Displaced files that this process still supervises are left
+    alone, and so is a file that somebody is writing to; that of a known document is supervised from now on. Nothing
+    may be written or removed meanwhile. `known_paths` are all documents that the store knows. Raises StorageFailed,
     Forbidden.
     """
     try:
-        with swap_folder(root) as folder:
-            names = sorted(set(os.listdir(folder)) - root.held)  # noqa: PTH208 - a handle, no path
-            paths = {_told(path): path for path in known_paths} if names else {}
-            return [left for name in names if (left := _recovered(root, folder, name, paths)) is not None]
+        with open_swap_folder(root) as folder:
+            names = sorted(set(os.listdir(folder)) - root.displaced_names)  # noqa: PTH208 - a handle, no path
+            paths = {_path_digest(path): path for path in known_paths} if names else {}
+            return [orphan for name in names if (orphan := _recover_file(root, folder, name, paths)) is not None]
     except OSError as error:
-        raise files.failure("clear", root.real / SWAP, error) from error
+        raise files.failure("clear", root.real / SWAP_FOLDER, error) from error
 
 
-def _recovered(root: Root, folder: int, name: str, paths: dict[str, str]) -> Left | None:
+def _recover_file(root: Root, folder: int, name: str, paths: dict[str, str]) -> OrphanedSave | None:
+    """Remove, put back or return one file of the swap folder; `paths` are the known documents by path digest."""
     if name.startswith("new-"):
         os.unlink(name, dir_fd=folder)
         return None
-    said = SwapName.read(name)
-    path = paths.get(said.path) if said is not None else None
+    swap_name = SwapName.parse(name)
+    path = paths.get(swap_name.path_digest) if swap_name is not None else None
     if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-        return Left(root, path, name, None)
-    handle = os.open(name, READ, dir_fd=folder)
+        return OrphanedSave(root, path, name, None)
+    handle = os.open(name, READ_FLAGS, dir_fd=folder)
     try:
         if kernel.is_open_for_writing(handle):
-            return None if path is None else Left(root, path, name, None, Displaced(root, path, name, None))
-        data = whole(handle)
+            if path is None:
+                return None
+            return OrphanedSave(root, path, name, None, DisplacedFile(root, path, name, None))
+        data = read_all(handle)
     finally:
         files.release(handle)
-    if data is not None and said is not None and _is_nothing_new(data, said):
+    if data is not None and swap_name is not None and _has_nothing_new(data, swap_name):
         os.unlink(name, dir_fd=folder)
         return None
     if path is not None and _put_back(root, folder, name, path):
         return None
-    return Left(root, path, name, data)
+    return OrphanedSave(root, path, name, data)
 
 
-def _is_nothing_new(data: bytes, said: SwapName) -> bool:
+def _has_nothing_new(data: bytes, swap_name: SwapName) -> bool:
+    """Return True if a file holds our bytes or the expected ones: no save would be lost with it."""
     # An empty file holds no word; that somebody meant to empty it cannot be known of a crash.
-    return not data or sha256(data).hexdigest() in {said.ours, said.expected}
+    return not data or sha256(data).hexdigest() in {swap_name.ours, swap_name.expected}
 
 
 def _put_back(root: Root, swap: int, name: str, path: str) -> bool:
+    """Move a save back to its path; return False if there is a file, or no folder for one."""
     try:
         with root.folder_of(path) as (folder, last):
             kernel.rename_new(name, swap, last, folder)
@@ -202,14 +222,14 @@ def _put_back(root: Root, swap: int, name: str, path: str) -> bool:
 
 
 @contextmanager
-def swap_folder(root: Root) -> Iterator[int]:
-    """An open handle of the root's swap folder, which is made where it is missing. Raises Conflict, OSError."""
+def open_swap_folder(root: Root) -> Iterator[int]:
+    """Yield an open handle of the root's swap folder, which is made if it is missing. Raises Conflict, OSError."""
     try:
-        handle = root.open_below(SWAP, _FOLDER)
+        handle = root.open_below(SWAP_FOLDER, _FOLDER_FLAGS)
     except FileNotFoundError:
         root.verify()
-        with root.folder_of(f"{SWAP}/x", create=True):
-            handle = root.open_below(SWAP, _FOLDER)
+        with root.folder_of(f"{SWAP_FOLDER}/x", create=True):
+            handle = root.open_below(SWAP_FOLDER, _FOLDER_FLAGS)
     try:
         yield handle
     finally:
@@ -217,20 +237,20 @@ def swap_folder(root: Root) -> Iterator[int]:
 
 
 def digest_of(handle: int) -> str | None:
-    """The SHA-256 of an open file from its start; None where it is no regular file. Raises OSError."""
+    """Return the SHA-256 of an open file from its start, or None if it is no regular file. Raises OSError."""
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         return None
     digest, at = sha256(), 0
-    while part := os.pread(handle, _CHUNK_BYTES, at):
-        digest.update(part)
-        at += len(part)
+    while chunk := os.pread(handle, _CHUNK_BYTES, at):
+        digest.update(chunk)
+        at += len(chunk)
     return digest.hexdigest()
 
 
 def digest_at(folder: int, name: str) -> str | None:
-    """`digest_of` a name in an open folder; None where nothing is, or nothing that can be opened for reading."""
+    """Return the SHA-256 of a file by its name in an open folder, or None if none can be opened for reading."""
     try:
-        handle = os.open(name, READ, dir_fd=folder)
+        handle = os.open(name, READ_FLAGS, dir_fd=folder)
     except OSError:
         return None
     try:
@@ -239,28 +259,31 @@ def digest_at(folder: int, name: str) -> str | None:
         files.release(handle)
 
 
-def _told(path: str) -> str:
+def _path_digest(path: str) -> str:
+    """Return the SHA-256 digits that stand for a path in the name of a swapped file."""
     return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:_PATH_DIGITS]
 
 
 def _is_quiet(handle: int, stamp: tuple[int, ...] | None) -> bool:
+    """Return True if nobody has the file open for writing; where the system cannot tell, if `stamp` still fits."""
     writing = kernel.is_open_for_writing(handle)
     return stamp == _stamp(handle) if writing is None else not writing
 
 
 def _stamp(handle: int) -> tuple[int, ...]:
-    found = os.fstat(handle)
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    """Return size, modification time and change time of an open file."""
+    status = os.fstat(handle)
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def whole(handle: int) -> bytes | None:
-    """All bytes of an open file; None where it is no regular file, or longer than 64 MiB. Raises OSError."""
-    found = os.fstat(handle)
-    if not stat.S_ISREG(found.st_mode) or found.st_size > LEFT_BYTES_MAX:
+def read_all(handle: int) -> bytes | None:
+    """Return all bytes of an open file; None for no regular file, or more than 64 MiB. Raises OSError."""
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode) or status.st_size > SAVE_BYTES_MAX:
         return None
-    parts: list[bytes] = []
+    chunks: list[bytes] = []
     at = 0
-    while part := os.pread(handle, _CHUNK_BYTES, at):
-        parts.append(part)
-        at += len(part)
-    return b"".join(parts)
+    while chunk := os.pread(handle, _CHUNK_BYTES, at):
+        chunks.append(chunk)
+        at += len(chunk)
+    return b"".join(chunks)

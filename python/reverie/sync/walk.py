@@ -1,4 +1,4 @@
-"""The walk over a space's folder: which names are documents, which take no part and why, which are passed over."""
+"""The walk over a space's folder: which names are documents, which are refused and why, which are ignored."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from typing import TYPE_CHECKING, Final
 from reverie import files
 from reverie.documents import is_conflict_copy
 from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fault, folded
-from reverie.sync.file_status import Limits, Refusal, Stamp, judged, refused, unreachable
+from reverie.sync.file_status import Limits, Refusal, Stamp, classify, refusal, refusal_of_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable
 
     from reverie.sync.root import Root
 
-__all__ = ["Names", "Walk"]
+__all__ = ["FolderNames", "Walk"]
 
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK
+_FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK
 _SUFFIXES: Final = tuple(DOCUMENT_SUFFIXES)
-_PASSED_OVER: Final = frozenset({"hidden", "temporary"})
-_OURS: Final = "archives"
-_SHORT_BYTES: Final = PATH_BYTES_MAX // 4  # so many characters are never too many bytes
+_IGNORED_FAULTS: Final = frozenset({"hidden", "temporary"})
+_OWN_FOLDER: Final = "archives"
+_SHORT_CHARACTERS: Final = PATH_BYTES_MAX // 4
+"""Characters of a path that cannot be too many bytes: UTF-8 takes at most four for each. Saves encoding every path."""
 
 
 class Walk:
-    """One look at the whole folder: `run` fills `stamps`, `copies` and `refused`."""
+    """One walk over the whole folder: `run` fills `stamps`, `copies` (conflict copies) and `refused`."""
 
     def __init__(self, root: Root, known: Collection[str], limits: Limits) -> None:
         self.root = root
@@ -40,22 +41,23 @@ class Walk:
         self._pending: list[str] = []
 
     def run(self) -> None:
-        """Raises OSError when the root itself cannot be listed, or no more handles can be had."""
-        self._folder("")
+        """Walk the folder. Raises OSError if the root itself cannot be listed, or no more handles can be had."""
+        self._list_folder("")
         while self._pending:
             path = self._pending.pop()
             try:
-                self._folder(path + "/")
+                self._list_folder(path + "/")
             except OSError as error:
-                # A folder that was listed and is gone was renamed just now: whether its files are, the next look says.
-                self.refused[path] = unreachable(path, error) or refused(path, "growing")
+                # A folder that was listed and is gone was renamed just now. Whether its files are gone is not known, so
+                # it is refused: a refused path never counts as deleted. The next scan knows.
+                self.refused[path] = refusal_of_error(path, error) or refusal(path, "growing")
             if len(self.stamps) > self.limits.files:
-                self.refused[""] = refused("", "too_many", f"more than {self.limits.files} documents")
+                self.refused[""] = refusal("", "too_many", f"more than {self.limits.files} documents")
                 return
 
-    def _folder(self, prefix: str) -> None:
-        """One folder; `prefix` is its path with a closing slash, or nothing for the root."""
-        handle = self.root.open_below(prefix[:-1], _FOLDER) if prefix else os.dup(self.root.handle)
+    def _list_folder(self, prefix: str) -> None:
+        """List one folder; `prefix` is its path with a closing slash, or empty for the root."""
+        handle = self.root.open_below(prefix[:-1], _FOLDER_FLAGS) if prefix else os.dup(self.root.handle)
         folders: dict[str, str] = {}
         documents: dict[str, str] = {}
         try:
@@ -65,117 +67,128 @@ class Walk:
             for entry in listed:
                 name = entry.name
                 if entry.is_dir(follow_symlinks=False):
-                    self._take_folder(prefix, name, names, folders)
+                    self._add_folder(prefix, name, names, folders)
                 elif name.endswith(_SUFFIXES):
-                    if self._may_be(prefix, name, names):
-                        self._take_document(prefix, entry, documents)
+                    if self._has_valid_name(prefix, name, names):
+                        self._add_document(prefix, entry, documents)
                 elif not name.startswith("."):
-                    self._take_other(prefix + name, entry)
+                    self._check_other(prefix + name, entry)
         finally:
             files.release(handle)
         self._pending.extend(prefix + name for name in folders.values())
 
-    def _take_folder(self, prefix: str, name: str, names: set[str], folders: dict[str, str]) -> None:
+    def _add_folder(self, prefix: str, name: str, names: set[str], folders: dict[str, str]) -> None:
+        """Add a folder to those that are to be listed, or refuse it."""
         path = prefix + name
-        if not self._may_be(prefix, name, names) or (not prefix and name.casefold() == _OURS):
+        if not self._has_valid_name(prefix, name, names) or (not prefix and name.casefold() == _OWN_FOLDER):
             return
         if name.endswith(_SUFFIXES):
-            self.refused[path] = refused(path, "folder")
+            self.refused[path] = refusal(path, "folder")
         elif path.count("/") + 2 > self.limits.depth:
-            self.refused[path] = refused(path, "too_deep")
-        elif (loser := _settle(prefix, name, folders, lambda: self._folders_known)) is not None:
-            self.refused[prefix + loser] = refused(prefix + loser, "collision", folders[folded(name)])
+            self.refused[path] = refusal(path, "too_deep")
+        elif (loser := _resolve_collision(prefix, name, folders, lambda: self._known_folders)) is not None:
+            self.refused[prefix + loser] = refusal(prefix + loser, "collision", folders[folded(name)])
 
-    def _take_document(self, prefix: str, entry: os.DirEntry[str], documents: dict[str, str]) -> None:
+    def _add_document(self, prefix: str, entry: os.DirEntry[str], documents: dict[str, str]) -> None:
+        """Add a document's stamp, or its refusal."""
         path = prefix + entry.name
         try:
-            found = judged(path, entry.stat(follow_symlinks=False), self._device, self.limits)
+            status = classify(path, entry.stat(follow_symlinks=False), self._device, self.limits)
         except FileNotFoundError:
-            found = refused(path, "growing")
+            status = refusal(path, "growing")
         except OSError as error:
-            found = unreachable(path, error) or refused(path, "growing")
-        if isinstance(found, Refusal):
-            self.refused[path] = found
+            status = refusal_of_error(path, error) or refusal(path, "growing")
+        if isinstance(status, Refusal):
+            self.refused[path] = status
         elif is_conflict_copy(path):
-            self.copies[path] = found
+            self.copies[path] = status
         else:
-            self.stamps[path] = found
-            if (loser := _settle(prefix, entry.name, documents, lambda: self.known)) is not None:
+            self.stamps[path] = status
+            if (loser := _resolve_collision(prefix, entry.name, documents, lambda: self.known)) is not None:
                 self.stamps.pop(prefix + loser)
-                self.refused[prefix + loser] = refused(prefix + loser, "collision", documents[folded(loser)])
+                self.refused[prefix + loser] = refusal(prefix + loser, "collision", documents[folded(loser)])
 
-    def _take_other(self, path: str, entry: os.DirEntry[str]) -> None:
-        """What is no document is only told where documents were, or may be, below its name."""
+    def _check_other(self, path: str, entry: os.DirEntry[str]) -> None:
+        """Refuse what is no document where documents were, or may be, below its name; anything else is ignored."""
         if entry.is_symlink():
-            if path in self._folders_known or "." not in entry.name:
-                self.refused[path] = refused(path, "symlink")
-        elif path in self._folders_known:
-            self.refused[path] = refused(path, "not_a_folder")
+            if path in self._known_folders or "." not in entry.name:
+                self.refused[path] = refusal(path, "symlink")
+        elif path in self._known_folders:
+            self.refused[path] = refusal(path, "not_a_folder")
 
-    def _may_be(self, prefix: str, name: str, names: set[str]) -> bool:
-        """Whether the name may be a document's or a folder's; if not, that is told unless it is passed over."""
+    def _has_valid_name(self, prefix: str, name: str, names: set[str]) -> bool:
+        """Return True if the name may be a document's or a folder's; if not, it is refused unless it is ignored."""
         path = prefix + name
         reason = fault(name, first=not prefix)
-        if reason is None and len(path) > _SHORT_BYTES and len(path.encode()) > PATH_BYTES_MAX:
+        if reason is None and len(path) > _SHORT_CHARACTERS and len(path.encode()) > PATH_BYTES_MAX:
             reason = "too_long"
         if reason is None:
             return True
-        if reason not in _PASSED_OVER:
+        if reason not in _IGNORED_FAULTS:
             composed = unicodedata.normalize("NFC", name)
-            twin = reason == "not_nfc" and composed in names
-            self.refused[path] = refused(path, "collision", composed) if twin else refused(path, "name", reason)
+            is_twin = reason == "not_nfc" and composed in names
+            self.refused[path] = refusal(path, "collision", composed) if is_twin else refusal(path, "name", reason)
         return False
 
     @cached_property
-    def _folders_known(self) -> frozenset[str]:
-        return frozenset(_folders(self.known))
+    def _known_folders(self) -> frozenset[str]:
+        """The folders of all known documents."""
+        return frozenset(_folders_of(self.known))
 
 
-class Names:
-    """The names in folders, each listed once, for as many paths as are looked at one by one."""
+class FolderNames:
+    """The names in folders, each folder listed once, for as many paths as are scanned one by one."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
         self._listed: dict[str, dict[str, list[str]]] = {}
 
-    def twin(self, path: str, known: Container[str]) -> str | None:
-        """Another name in the folder that on other systems is the last part of `path`, and goes before it.
+    def colliding(self, path: str, known: Container[str]) -> str | None:
+        """Return another name in the folder that is the same file on other systems and wins over `path`'s, or None.
 
         Raises OSError.
         """
         folder, _, name = path.rpartition("/")
         prefix = path[: len(path) - len(name)]
-        for other in self._same(folder, path).get(folded(name), ()):
+        for other in self._names_by_folded(folder, path).get(folded(name), ()):
             if other != name and (prefix + other in known or other < name):
                 return other
         return None
 
-    def _same(self, folder: str, path: str) -> dict[str, list[str]]:
+    def _names_by_folded(self, folder: str, path: str) -> dict[str, list[str]]:
+        """Return the names in a folder, grouped by what they are on systems that ignore case and composition."""
         if folder not in self._listed:
             with self._root.folder_of(path) as (handle, _):
                 names = os.listdir(handle)  # noqa: PTH208 - a handle, no path
-            same: dict[str, list[str]] = {}
+            groups: dict[str, list[str]] = {}
             for name in names:
-                same.setdefault(folded(name), []).append(name)
-            self._listed[folder] = same
+                groups.setdefault(folded(name), []).append(name)
+            self._listed[folder] = groups
         return self._listed[folder]
 
 
-def _settle(prefix: str, name: str, taken: dict[str, str], known_paths: Callable[[], Container[str]]) -> str | None:
-    """Takes `name`, or of two that are one on other systems the known one, else the first; the other is returned."""
-    one = folded(name)
-    other = taken.setdefault(one, name)
+def _resolve_collision(
+    prefix: str, name: str, taken: dict[str, str], known_paths: Callable[[], Container[str]]
+) -> str | None:
+    """Resolve a case or NFC collision in `taken`: the path in the baseline wins, else the first; return the loser.
+
+    Returns None if there is no collision. Example: "User.md" and "user.md" are one file on macOS and Windows; if only
+    "user.md" is known, it stays and "User.md" is returned.
+    """
+    key = folded(name)
+    other = taken.setdefault(key, name)
     if other == name:
         return None
     first, second = sorted((name, other))
     known = known_paths()
-    taken[one] = second if prefix + second in known and prefix + first not in known else first
-    return first if taken[one] == second else second
+    taken[key] = second if prefix + second in known and prefix + first not in known else first
+    return first if taken[key] == second else second
 
 
-def _folders(paths: Iterable[str]) -> Iterable[str]:
+def _folders_of(paths: Iterable[str]) -> Iterable[str]:
+    """Yield every folder above each of the paths."""
     for path in paths:
-        above = path.rpartition("/")[0]
-        while above:
-            yield above
-            above = above.rpartition("/")[0]
+        parent = path.rpartition("/")[0]
+        while parent:
+            yield parent
+            parent = parent.rpartition("/")[0]

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from reverie.store import Reader, Writer
-    from reverie.sync.values import Copy
+    from reverie.sync.plan import ConflictCopy
 
 __all__ = ["Keep", "both_texts", "close_gone", "follow", "get", "open_", "opened", "resolve", "return_to", "take_back"]
 
 Keep: TypeAlias = Literal["file", "store", "both"]
 
 
-def open_(writer: Writer, copy: Copy, conflict_id: str, at: str) -> None:
+def open_(writer: Writer, copy: ConflictCopy, conflict_id: str, at: str) -> None:
     """Notes that two changed one document: the person's text stands, the other one is at the copy's path."""
     writer.put(
         Kind.CONFLICT,

@@ -13,8 +13,8 @@ import msgspec
 from reverie.errors import Conflict
 from reverie.paths import is_ours as is_projected
 from reverie.store import Kind, Write
-from reverie.sync.scan_context import is_ours, sha256
-from reverie.sync.values import Case, Held, Known, Plan, Version
+from reverie.sync.plan import Plan
+from reverie.sync.state import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
 from reverie.usecases import conflicts
 from reverie.usecases.writing import Given, put_texts
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from reverie.store import Reader, Writer
-    from reverie.sync.values import Copy, Delete, Moved, Put
+    from reverie.sync.plan import ConflictCopy, Delete, Move, Put
 
 __all__ = ["WHY", "begun_anew", "case", "commit", "known", "parts", "recorded"]
 
@@ -33,47 +33,46 @@ PART_PATHS = 32
 REPLACED_TIMES = 5  # so many times more versions where somebody wrote into a replaced file: many may have come since
 
 
-def known(reader: Reader) -> dict[str, Known]:
+def known(reader: Reader) -> dict[str, Baseline]:
     """What folder and store last agreed on, by path."""
-    return {record["path"]: msgspec.convert(record["known"], Known) for _, record in reader.scan(Kind.PUBLISHED)}
+    return {record["path"]: msgspec.convert(record["known"], Baseline) for _, record in reader.scan(Kind.PUBLISHED)}
 
 
 def case(
     reader: Reader,
     path: str,
-    agreed: Known | None,
+    agreed: Baseline | None,
     seen: bytes | None,
     *,
     versions_max: int,
     disk: str | None = None,
-    reverted: bool = False,
     saved_at: int | None = None,
     replaced_by: int | None = None,
     file: tuple[int, int] | None = None,
     was_file: tuple[int, int] | None = None,
-) -> Case:
+) -> PathState:
     """All that is known of one path; its earlier texts only where it may have to be merged."""
     record = reader.get(Kind.DOCUMENT, (path,))
     held = None
     if record is not None:
         operation = reader.version(Kind.DOCUMENT, (path,)) or 0
-        held = Held(path, record["content"], operation, tuple(record["ids"]))
+        held = StoredDocument(path, record["content"], operation, tuple(record["ids"]))
     versions: tuple[Version, ...] = ()
     if (agreed is not None or held is not None) and not _is_as_left(held, agreed, seen, disk):
         versions = _versions(reader, path, agreed, versions_max, replaced_by)
-    return Case(path, held, agreed, seen, versions, reverted, disk, saved_at, replaced_by, file, was_file)
+    return PathState(path, held, agreed, seen, versions, disk, saved_at, replaced_by, file, was_file)
 
 
-def _is_as_left(held: Held | None, agreed: Known | None, seen: bytes | None, disk: str | None) -> bool:
+def _is_as_left(held: StoredDocument | None, agreed: Baseline | None, seen: bytes | None, disk: str | None) -> bool:
     """Whether nobody but us wrote the file there is, so that nothing can have to be merged."""
     if held is None or agreed is None or seen is None:
         return False
     found = sha256(seen)
-    return disk in {None, found} and is_ours(agreed, found)
+    return disk in {None, found} and is_own_write(agreed, found)
 
 
 def _versions(
-    reader: Reader, path: str, agreed: Known | None, most: int, replaced_by: int | None
+    reader: Reader, path: str, agreed: Baseline | None, most: int, replaced_by: int | None
 ) -> tuple[Version, ...]:
     """The texts of a document, newest first: the last ones, also those before another, and what the folder showed."""
     past = _texts(reader, path)
@@ -109,9 +108,9 @@ def parts(plan: Plan, *, most: int = PART_PATHS) -> Iterator[Plan]:
         split[place[put.path]].puts.append(put)
     for delete in plan.deletes:
         split[place[delete.path]].deletes.append(delete)
-    for record in plan.records:
+    for record in plan.baselines:
         split[place[record.path]].records.append(record)
-    for path in plan.forgotten:
+    for path in plan.removed_baselines:
         split[place[path]].forgotten.append(path)
     for copy in plan.copies:
         split[place[copy.path]].copies.append(copy)
@@ -124,17 +123,17 @@ def parts(plan: Plan, *, most: int = PART_PATHS) -> Iterator[Plan]:
 class _Part:
     puts: list[Put] = field(default_factory=list)
     deletes: list[Delete] = field(default_factory=list)
-    records: list[Known] = field(default_factory=list)
+    records: list[Baseline] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
-    copies: list[Copy] = field(default_factory=list)
-    moves: list[Moved] = field(default_factory=list)
+    copies: list[ConflictCopy] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
 
     def plan(self) -> Plan:
         return Plan(
             puts=tuple(self.puts),
             deletes=tuple(self.deletes),
-            records=tuple(self.records),
-            forgotten=tuple(self.forgotten),
+            baselines=tuple(self.records),
+            removed_baselines=tuple(self.forgotten),
             copies=tuple(self.copies),
             moves=tuple(self.moves),
         )
@@ -196,15 +195,15 @@ def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> 
             conflicts.open_(writer, copy, new_id("cnf"), at)
         conflicts.close_gone(writer, deleted)
         became = {put.path: writer.version(Kind.DOCUMENT, (put.path,)) or 0 for put in plan.puts}
-        _record(writer, [record.at(became.get(record.path, 0)) for record in plan.records], at)
-        for path in plan.forgotten:
+        _record(writer, [record.with_operation(became.get(record.path, 0)) for record in plan.baselines], at)
+        for path in plan.removed_baselines:
             writer.delete(Kind.PUBLISHED, (path,))
         return became
 
     return Write(space=space, who=WHO, why=WHY, body=body)
 
 
-def recorded(space: str, records: Iterable[Known], forgotten: Iterable[str], *, at: str) -> Write[None]:
+def recorded(space: str, records: Iterable[Baseline], forgotten: Iterable[str], *, at: str) -> Write[None]:
     """Notes what folder and store agree on; bookkeeping, so no operation comes of it."""
     kept, gone = list(records), list(forgotten)
 
@@ -225,7 +224,7 @@ def begun_anew(space: str, *, at: str) -> Write[None]:
     def body(writer: Writer) -> None:
         documents = (record for _, record in writer.scan(Kind.DOCUMENT))
         records = [
-            Known(each["path"], "", 0, intended=frozenset({sha256(each["content"].encode())}))
+            Baseline(each["path"], "", 0, intended=frozenset({sha256(each["content"].encode())}))
             for each in documents
             if not is_projected(PurePosixPath(each["path"]))
         ]
@@ -236,7 +235,7 @@ def begun_anew(space: str, *, at: str) -> Write[None]:
     return Write(space=space, who="sync", why="files.begun_anew", body=body)
 
 
-def _record(writer: Writer, records: Iterable[Known], at: str) -> None:
+def _record(writer: Writer, records: Iterable[Baseline], at: str) -> None:
     for record in records:
         writer.put(
             Kind.PUBLISHED, (record.path,), {"path": record.path, "known": msgspec.to_builtins(record), "at": at}

@@ -18,7 +18,7 @@ import pytest
 
 from reverie import kernel
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed
-from reverie.sync.swap import Placed, put, recover
+from reverie.sync.exchange import Written, recover, write_file
 from support.soak import count
 from support.spaces import opened, swapped
 from support.strace import tracer
@@ -42,7 +42,7 @@ def held(root: Root, path: str) -> bytes | None:
 def check(root: Root, step: int) -> None:
     """What a restart finds after `step` was done, and the next one perhaps: no half file, and no save that is gone."""
     found = held(root, NOTE), held(root, OTHER)
-    root.held.clear()
+    root.displaced_names.clear()
     left = {each.path: each for each in recover(root, [NOTE, OTHER])}
     after = held(root, NOTE), held(root, OTHER)
     near = AFTER[step : step + 2]
@@ -60,7 +60,7 @@ def check(root: Root, step: int) -> None:
         each.discard()
     assert recover(root, [NOTE, OTHER]) == []
     assert swapped(root) == []
-    assert isinstance(put(root, "later.md", b"x", expected=None), Placed)
+    assert isinstance(write_file(root, "later.md", b"x", expected=None), Written)
 
 
 def handles() -> int:
@@ -195,11 +195,11 @@ def test_a_kernel_without_these_calls(tmp_path: Path, error: str) -> None:
     space = tmp_path / "space"
     env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}"}
     code = (
-        "import sys; from pathlib import Path; from support.spaces import *; from reverie.sync.swap import *\n"
+        "import sys; from pathlib import Path; from support.spaces import *; from reverie.sync.exchange import *\n"
         "with opened(Path(sys.argv[1])) as root:\n"
         "    written(root, 'facts/x.md', b'one'); done = written(root, 'facts/x.md', b'two', b'one')\n"
         "    assert done.displaced.settle() is None and done.displaced.settled\n"
-        "    assert take(root, 'facts/x.md', expected=digest(b'two')).displaced.settle() is None\n"
+        "    assert remove_file(root, 'facts/x.md', expected=digest(b'two')).displaced.settle() is None\n"
         "    written(root, 'facts/x.md', b'three'); assert swapped(root) == []\n"
     )
     command = [tracer(), "-f", "-qq", "-o", str(tmp_path / "log"), "-e", f"inject=renameat2,openat2:error={error}"]

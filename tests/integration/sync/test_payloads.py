@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError, ValidationError
 from reverie.paths import safe_relative
+from reverie.sync.exchange import Mismatch, Removed, Written, remove_file, write_file
 from reverie.sync.file_status import Stamp
-from reverie.sync.scan import Read, look, read, scan
-from reverie.sync.swap import Overtaken, Placed, Taken, put, take
+from reverie.sync.scan import FileContent, read_file, scan, scan_path
 from support.path_cases import all_path_cases
 from support.payloads import forms, payloads
 from support.soak import count
@@ -44,11 +44,11 @@ def test_no_payload_reads_outside(root: Root, tmp_path: Path) -> None:
     for payload in (*named, "../outside.md", "facts/../../outside.md", str(tmp_path / "outside.md")):
         for name in forms(payload):
             try:
-                found = read(root, name, limit=1 << 20)
-                seen = look(root, name, known={})
+                found = read_file(root, name, limit=1 << 20)
+                seen = scan_path(root, name, known={})
             except ValidationError:
                 found = seen = None
-            assert not isinstance(found, Read), name
+            assert not isinstance(found, FileContent), name
             assert not isinstance(seen, Stamp), name
             tried += 1
     print(f"{tried} names of {len(named)} payloads: 0 outside")
@@ -70,26 +70,29 @@ def test_no_payload_writes_outside(root: Root, tmp_path: Path) -> None:
 
 
 def check_accepted(root: Root, name: str) -> None:
-    done = put(root, name, DATA, expected=None)
-    assert isinstance(done, Placed), name
-    found = read(root, name, limit=100)
-    assert isinstance(found, Read)
+    done = write_file(root, name, DATA, expected=None)
+    assert isinstance(done, Written), name
+    found = read_file(root, name, limit=100)
+    assert isinstance(found, FileContent)
     assert found.data == DATA
     assert scan(root, known={}).stamps == {name: found.stamp}
     assert (root.real / name).read_bytes() == DATA
-    taken = take(root, name, expected=digest(DATA))
-    assert isinstance(taken, Taken)
+    taken = remove_file(root, name, expected=digest(DATA))
+    assert isinstance(taken, Removed)
     assert taken.displaced.settle() is None
 
 
 def attempt(root: Root, name: str) -> None:
     """Without the judgement that comes before: an error of the family, or a file in the folder."""
-    for act in (lambda: put(root, name, DATA, expected=None), lambda: take(root, name, expected=digest(b"x"))):
+    for act in (
+        lambda: write_file(root, name, DATA, expected=None),
+        lambda: remove_file(root, name, expected=digest(b"x")),
+    ):
         try:
             done = act()
         except ReverieError:
             continue
-        assert isinstance(done, Placed | Overtaken)
+        assert isinstance(done, Written | Mismatch)
 
 
 def test_the_labelled_names(root: Root) -> None:
@@ -101,7 +104,7 @@ def test_the_labelled_names(root: Root) -> None:
             assert not accepted(path)
             attempt(root, path)
             if stepless(path) and ".md/" not in path:  # a folder named like a document is refused by the scan below
-                assert not isinstance(look(root, path, known={}), Stamp)
+                assert not isinstance(scan_path(root, path, known={}), Stamp)
     assert scan(root, known={}).stamps == {}
 
 

@@ -14,8 +14,8 @@ import pytest
 from reverie import kernel
 from reverie.errors import Forbidden
 from reverie.merge import merge3
-from reverie.sync.scan import Read, read
-from reverie.sync.swap import Displaced, Overtaken, Placed, put
+from reverie.sync.exchange import DisplacedFile, Mismatch, Written, write_file
+from reverie.sync.scan import FileContent, read_file
 from support import rival
 from support.soak import count
 from support.spaces import digest, swapped, written
@@ -42,7 +42,7 @@ class Keeper:
     held: str = TITLE
     agreed: str = digest(TITLE.encode())
     shown: set[str] = field(default_factory=lambda: {digest(TITLE.encode())})
-    pending: list[Displaced] = field(default_factory=list)
+    pending: list[DisplacedFile] = field(default_factory=list)
     asides: list[str] = field(default_factory=list)
     tally: Counter[str] = field(default_factory=Counter)
     own: int = 0
@@ -50,8 +50,8 @@ class Keeper:
     def turn(self, *, more: bool) -> bool:
         """Takes in what others wrote, writes what is held; whether there was nothing to do."""
         self._settle()
-        found = read(self.root, self.path, limit=1 << 24)
-        if not isinstance(found, Read):
+        found = read_file(self.root, self.path, limit=1 << 24)
+        if not isinstance(found, FileContent):
             return False
         if found.sha256 != self.agreed:
             self._merge(found.data)
@@ -66,15 +66,15 @@ class Keeper:
 
     def _write(self) -> None:
         new = digest(self.held.encode())
-        done = put(self.root, self.path, self.held.encode(), expected=self.agreed)
+        done = write_file(self.root, self.path, self.held.encode(), expected=self.agreed)
         self.tally[type(done).__name__] += 1
-        assert isinstance(done, Placed | Overtaken)
+        assert isinstance(done, Written | Mismatch)
         if done.displaced is not None:
             self.pending.append(done.displaced)
-        if isinstance(done, Placed):
+        if isinstance(done, Written):
             self.agreed = new
             self.shown.add(new)
-        elif done.shown:
+        elif done.exposed:
             self.tally["given back"] += 1
             self.shown.add(new)
             for save in done.saves:
@@ -126,7 +126,7 @@ def test_no_word_of_a_raced_save_is_lost(root: Root, tmp_path: Path, how: str) -
         total += keeper.tally
     print(f"{how}: {dict(total)}")
     assert swapped(root) == []
-    assert total["Overtaken"] > 0
+    assert total["Mismatch"] > 0
 
 
 @pytest.mark.timeout(count(120, 3600))
@@ -158,12 +158,12 @@ def test_nothing_is_written_outside_while_a_folder_is_a_link(
             number += 1
             folder = "facts/deep" if inside else "facts"
             try:
-                done = put(root, f"{folder}/{number % 100}-{number // 100}.md", b"x", expected=None)
-                assert isinstance(done, Placed)
+                done = write_file(root, f"{folder}/{number % 100}-{number // 100}.md", b"x", expected=None)
+                assert isinstance(done, Written)
                 outcomes["placed"] += 1
             except Forbidden:
                 outcomes["refused"] += 1
-            outcomes["read"] += isinstance(read(root, f"{folder}/known.md", limit=100), Read)
+            outcomes["read"] += isinstance(read_file(root, f"{folder}/known.md", limit=100), FileContent)
     finally:
         stop.set()
         racer.join()

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.sync.scan import look, read, scan
-from reverie.sync.swap import Overtaken, put, take
+from reverie.sync.exchange import Mismatch, remove_file, write_file
+from reverie.sync.scan import read_file, scan_path
 from support.spaces import (
     digest,
     looked,
+    scan_and_read,
     whole,
     why,
     write,
@@ -34,7 +35,7 @@ def test_case_collision(root: Root) -> None:
     write(root, "User.md", b"- Other\n")
     found = looked(root, known)
     assert list(found.stamps) == ["user.md"]
-    assert why(found.refused["User.md"]) == why(look(root, "User.md", known=known.stamps)) == "collision"
+    assert why(found.refused["User.md"]) == why(scan_path(root, "User.md", known=known.stamps)) == "collision"
 
 
 def test_nfc_nfd(root: Root) -> None:
@@ -60,7 +61,7 @@ def test_growing(root: Root) -> None:
         for _ in range(200):
             writer.stdin.write(b"- One of many lines\n")
             writer.stdout.readline()
-            assert why(read(root, "note.md", limit=1 << 20)) == "growing"
+            assert why(read_file(root, "note.md", limit=1 << 20)) == "growing"
         writer.stdin.close()
     assert whole(root, "note.md") == b"- One of many lines\n" * 200
 
@@ -70,9 +71,9 @@ def test_truncated_to_0(root: Root) -> None:
     path = write(root, "note.md")
     held = digest(b"- A fact\n")
     with path.open("wb") as editor:
-        assert why(read(root, "note.md", limit=100)) == "growing"
-        assert put(root, "note.md", b"ours\n", expected=held) == Overtaken(digest(b""))
-        assert take(root, "note.md", expected=held) == Overtaken(digest(b""))
+        assert why(read_file(root, "note.md", limit=100)) == "growing"
+        assert write_file(root, "note.md", b"ours\n", expected=held) == Mismatch(digest(b""))
+        assert remove_file(root, "note.md", expected=held) == Mismatch(digest(b""))
         editor.write(b"- A fact\n- More\n")
     assert whole(root, "note.md") == b"- A fact\n- More\n"
 
@@ -85,10 +86,10 @@ def test_mtime_same(root: Root) -> None:
     seen = path.stat()
     path.write_bytes(b"two\n")
     os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
-    after = scan(root, known=before.stamps, deep=True)
+    after, digests = scan_and_read(root, before.stamps)
     assert after.stamps["note.md"].mtime_ns == before.stamps["note.md"].mtime_ns
     assert after.stamps != before.stamps
-    assert after.sha256["note.md"] == digest(b"two\n")
+    assert digests["note.md"] == digest(b"two\n")
 
 
 @pytest.mark.parametrize("seconds", [4_300_000_000, -2_100_000_000, 0])
@@ -132,7 +133,7 @@ def test_backup_tilde(root: Root) -> None:
         seen.append(looked(root))
     assert [list(found.stamps) for found in seen] == [["note.md"]] * 3 + [[]] + [["note.md"]] * 2
     assert all(not found.refused for found in seen)
-    assert look(root, "note.md~", known={}) is None
+    assert scan_path(root, "note.md~", known={}) is None
 
 
 def test_dir_rename(root: Root) -> None:
@@ -167,12 +168,12 @@ def test_rename_chain(root: Root) -> None:
 def test_delete_recreate(root: Root) -> None:
     """The same bytes in a new file: another stamp, the same hash."""
     path = write(root, "note.md")
-    before = scan(root, known={}, deep=True)
+    before, digests = scan_and_read(root)
     path.rename(root.real / "kept")
     write(root, "note.md")
-    after = scan(root, known=before.stamps, deep=True)
+    after, same_digests = scan_and_read(root, before.stamps)
     assert after.stamps != before.stamps
-    assert after.sha256 == before.sha256
+    assert same_digests == digests
 
 
 def test_10k_files(root: Root) -> None:

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict, Forbidden, StorageFailed
-from reverie.sync.scan import look, read, scan
-from reverie.sync.swap import put, take
+from reverie.sync.exchange import remove_file, write_file
+from reverie.sync.scan import read_file, scan_path
 from support.spaces import (
     as_nobody,
     digest,
     looked,
     mounted,
     opened,
+    scan_and_read,
     stopped_by,
     swapped,
     system,
@@ -56,14 +57,14 @@ def test_perm_000(public_root: Root) -> None:
     (root.real / "facts").chmod(0)
 
     def work() -> None:
-        found = scan(root, known={}, deep=True)
+        found, _ = scan_and_read(root)
         assert list(found.stamps) == ["good.md"]
-        assert why(found.refused["note.md"]) == why(read(root, "note.md", limit=100)) == "unreadable"
-        assert why(found.covering("facts/user.md")) == why(look(root, "facts/user.md", known={})) == "unreadable"
+        assert why(found.refused["note.md"]) == why(read_file(root, "note.md", limit=100)) == "unreadable"
+        assert why(found.covering("facts/user.md")) == why(scan_path(root, "facts/user.md", known={})) == "unreadable"
         for path in ("note.md", "facts/user.md", "facts/new.md"):
             for expected in (None, digest(b"- A fact\n")):
                 with pytest.raises(Forbidden):
-                    put(root, path, b"x", expected=expected)
+                    write_file(root, path, b"x", expected=expected)
         written(root, "good.md", b"x", b"- A fact\n")
 
     as_nobody(work)
@@ -98,10 +99,10 @@ def test_immutable(root: Root, what: str) -> None:
     system("chattr", "+i", root.real / what)
     try:
         with pytest.raises(Forbidden) as refused:
-            put(root, "note.md", b"ours\n", expected=digest(b"- A fact\n"))
+            write_file(root, "note.md", b"ours\n", expected=digest(b"- A fact\n"))
         assert "lsattr" in str(refused.value.hint)
         with pytest.raises(Forbidden):
-            take(root, "note.md", expected=digest(b"- A fact\n"))
+            remove_file(root, "note.md", expected=digest(b"- A fact\n"))
         assert whole(root, "note.md") == b"- A fact\n"
         assert swapped(root) == []
     finally:
@@ -118,9 +119,9 @@ def test_ro_mount(tmp_path: Path) -> None:
         root.verify()
         assert whole(root, "note.md") == b"one\n"
         for act in (
-            lambda: put(root, "note.md", b"two\n", expected=digest(b"one\n")),
-            lambda: put(root, "new/x.md", b"x", expected=None),
-            lambda: take(root, "note.md", expected=digest(b"one\n")),
+            lambda: write_file(root, "note.md", b"two\n", expected=digest(b"one\n")),
+            lambda: write_file(root, "new/x.md", b"x", expected=None),
+            lambda: remove_file(root, "note.md", expected=digest(b"one\n")),
         ):
             with pytest.raises(StorageFailed) as refused:
                 act()
@@ -145,10 +146,10 @@ def test_bind_mount(root: Root, tmp_path: Path, same: bool) -> None:  # noqa: FB
         found = looked(root)
         assert list(found.stamps) == ["good.md"]
         assert why(found.covering("facts/user.md")) == "other_file_system"
-        assert why(read(root, "facts/user.md", limit=100)) == "other_file_system"
+        assert why(read_file(root, "facts/user.md", limit=100)) == "other_file_system"
         for expected in (None, digest(SECRET)):
             with pytest.raises(Forbidden):
-                put(root, "facts/user.md", b"x", expected=expected)
+                write_file(root, "facts/user.md", b"x", expected=expected)
         assert (root.real / "facts/user.md").read_bytes() == SECRET
 
 
@@ -157,9 +158,9 @@ def test_bind_mount_of_a_file(root: Root, tmp_path: Path) -> None:
     write(root, "note.md")
     (tmp_path / "other.md").write_bytes(SECRET)
     with mounted(root.real / "note.md", "--bind", str(tmp_path / "other.md")):
-        assert why(read(root, "note.md", limit=100)) == "other_file_system"
+        assert why(read_file(root, "note.md", limit=100)) == "other_file_system"
         with pytest.raises(Forbidden):
-            put(root, "note.md", b"x", expected=digest(SECRET))
+            write_file(root, "note.md", b"x", expected=digest(SECRET))
     assert (tmp_path / "other.md").read_bytes() == SECRET
     assert whole(root, "note.md") == b"- A fact\n"
 
@@ -186,7 +187,7 @@ def test_root_swapped(root: Root, tmp_path: Path) -> None:
     (root.real / "theirs.md").write_bytes(b"x")
     assert stopped_by(root) == "root_swapped"
     with pytest.raises(Conflict):
-        put(root, "note.md", b"ours\n", expected=digest(b"- A fact\n"))
+        write_file(root, "note.md", b"ours\n", expected=digest(b"- A fact\n"))
     assert whole(root, "note.md") == b"- A fact\n"
     assert [path.name for path in root.real.iterdir()] == ["theirs.md"]
 
@@ -197,7 +198,7 @@ def test_root_removed(root: Root) -> None:
     system("rm", "-rf", root.real)
     assert stopped_by(root) == "root_missing"
     with pytest.raises(Conflict):
-        put(root, "note.md", b"x", expected=None)
+        write_file(root, "note.md", b"x", expected=None)
     assert not root.real.exists()
 
 

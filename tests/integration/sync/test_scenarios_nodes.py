@@ -15,12 +15,13 @@ import pytest
 
 from reverie import kernel
 from reverie.errors import Forbidden
-from reverie.sync.scan import Stamp, look, read, scan
-from reverie.sync.swap import put, take
+from reverie.sync.exchange import remove_file, write_file
+from reverie.sync.scan import Stamp, read_file, scan_path
 from support.shared import shared_rows
 from support.spaces import (
     digest,
     looked,
+    scan_and_read,
     swapped,
     whole,
     why,
@@ -112,16 +113,16 @@ def test_node(root: Root, tmp_path: Path, name: str) -> None:
     node.make(root, outside)
 
     known = {node.path: Stamp(0, 0, 0, 0)}
-    found = scan(root, known=known, deep=True)
+    found, _ = scan_and_read(root, known)
     assert list(found.stamps) == ["good.md"]
     assert why(found.refused[node.told_at]) == why(found.covering(node.path)) == node.reason
-    assert why(look(root, node.path, known=known)) == why(read(root, node.path, limit=1000)) == node.reason
+    assert why(scan_path(root, node.path, known=known)) == why(read_file(root, node.path, limit=1000)) == node.reason
     for expected in (None, digest(SECRET)):
         with pytest.raises(Forbidden) as refused:
-            put(root, node.path, b"ours\n", expected=expected)
+            write_file(root, node.path, b"ours\n", expected=expected)
         assert refused.value.hint
     with pytest.raises(Forbidden):
-        take(root, node.path, expected=digest(SECRET))
+        remove_file(root, node.path, expected=digest(SECRET))
 
     assert outside.read_bytes() == SECRET
     assert sorted(path.name for path in tmp_path.iterdir()) == ["outside.md", "space"]
@@ -134,7 +135,7 @@ def test_hardlink_out(root: Root, tmp_path: Path) -> None:
     outside = tmp_path / "outside.md"
     outside.write_bytes(SECRET)
     (root.real / "note.md").hardlink_to(outside)
-    assert why(looked(root).refused["note.md"]) == why(read(root, "note.md", limit=1000)) == "hard_link"
+    assert why(looked(root).refused["note.md"]) == why(read_file(root, "note.md", limit=1000)) == "hard_link"
     written(root, "note.md", b"ours\n", SECRET)
     assert outside.read_bytes() == SECRET
     assert whole(root, "note.md") == b"ours\n"
@@ -143,7 +144,7 @@ def test_hardlink_out(root: Root, tmp_path: Path) -> None:
 def test_sparse_1tb(root: Root) -> None:
     """Refused by its size, before a byte is read."""
     os.truncate(write(root, "note.md"), 1 << 40)
-    assert why(looked(root).refused["note.md"]) == why(read(root, "note.md", limit=1 << 20)) == "too_large"
+    assert why(looked(root).refused["note.md"]) == why(read_file(root, "note.md", limit=1 << 20)) == "too_large"
 
 
 @pytest.mark.timeout(120)
@@ -167,7 +168,7 @@ def test_swap_race(root: Root, tmp_path: Path) -> None:
         while number < 200 or not all(outcomes.values()):
             number += 1
             try:
-                put(root, f"facts/{number}.md", b"x", expected=None)
+                write_file(root, f"facts/{number}.md", b"x", expected=None)
                 outcomes["placed"] += 1
             except Forbidden:
                 outcomes["refused"] += 1

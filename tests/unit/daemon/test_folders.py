@@ -16,8 +16,8 @@ from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageF
 from reverie.ids import new_id
 from reverie.redact import Redactor
 from reverie.store import Kind, Store
-from reverie.sync.root import MARK, Root
-from reverie.sync.swap import put
+from reverie.sync.exchange import write_file
+from reverie.sync.root import MARKER_FILE, Root
 from reverie.usecases import documents
 from reveried.sync_service import projection
 from reveried.sync_service.folder import Folder
@@ -126,7 +126,7 @@ def test_an_index_that_cannot_be_written_is_told_and_keeps_no_other_back(
     folder = tmp_path / "root" / "default"
     folder.mkdir(parents=True)
     (folder / "a.md").write_text("# A\n", encoding="utf-8")
-    placed = put
+    placed = write_file
 
     def locked(root: Root, path: str, *args: Any, **kwargs: Any) -> Any:
         if path.startswith("memory/"):
@@ -137,7 +137,7 @@ def test_an_index_that_cannot_be_written_is_told_and_keeps_no_other_back(
         kept = folders(store, tmp_path / "root", failing(store, "", None))
         await kept.sync("default", None, whole=True)
         with monkeypatch.context() as patch:
-            patch.setattr(projection, "put", locked)
+            patch.setattr(projection, "write_file", locked)
             failed = await kept.project("default")
         assert isinstance(failed, Forbidden)
         assert (folder / "MEMORY-INDEX.json").exists()
@@ -176,7 +176,7 @@ def test_a_folder_that_was_given_to_a_space_is_either_refused_or_its_own_after_a
                 folder = sick.of("default")
                 looked = folder.look(None)
                 plan = looked.plan
-                looked.plan = replace(plan, writes=plan.writes[:3], records=plan.records[:3])
+                looked.plan = replace(plan, writes=plan.writes[:3], baselines=plan.baselines[:3])
                 folder.write(looked, Committed())
                 await sick.record("default")
         sick.of("default").close()
@@ -195,7 +195,7 @@ def test_a_folder_that_was_given_to_a_space_is_either_refused_or_its_own_after_a
         assert {name: (root / "default" / name).read_text() for name in NAMES} == {
             name: f"- Note: {name}\n" for name in NAMES
         }
-        assert (root / "default" / MARK).exists()
+        assert (root / "default" / MARKER_FILE).exists()
         await after.close()
 
     asyncio.run(run())

@@ -9,7 +9,7 @@ import pytest
 from reveried.sync_service.late_writes import LateSaves
 
 if TYPE_CHECKING:
-    from reverie.sync.swap_recovery import Displaced
+    from reverie.sync.swap_recovery import DisplacedFile
 
 
 def test_a_save_that_came_while_another_look_was_carried_out_waits_on() -> None:
@@ -54,9 +54,9 @@ def test_replaced_files_are_let_go_of_in_the_order_of_their_time() -> None:
     """Whatever the clock does meanwhile, each is asked once its own time has come, and none is forgotten."""
     late = LateSaves(grace_ms=1_000)
     first, second, third = Replaced(None), Replaced(b"late"), Replaced(None)
-    late.watch("a.md", cast("Displaced", first), 5_000)
-    late.watch("b.md", cast("Displaced", second), 4_000, replaced_by=7)
-    late.watch("c.md", cast("Displaced", third), 9_000)
+    late.watch("a.md", cast("DisplacedFile", first), 5_000)
+    late.watch("b.md", cast("DisplacedFile", second), 4_000, replaced_by=7)
+    late.watch("c.md", cast("DisplacedFile", third), 9_000)
 
     assert late.due == 5_000
     assert late.settle(5_500) == {"b.md"}
@@ -74,8 +74,8 @@ def test_a_file_that_cannot_be_settled_is_asked_again() -> None:
     """An error of the disk forgets neither this file nor those behind it."""
     late = LateSaves(grace_ms=0)
     failing, behind = Replaced(OSError("disk"), b"one"), Replaced(b"two")
-    late.watch("a.md", cast("Displaced", failing), 1)
-    late.watch("b.md", cast("Displaced", behind), 2)
+    late.watch("a.md", cast("DisplacedFile", failing), 1)
+    late.watch("b.md", cast("DisplacedFile", behind), 2)
 
     with pytest.raises(OSError, match="disk"):
         late.settle(10)

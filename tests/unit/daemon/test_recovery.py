@@ -134,9 +134,9 @@ def test_what_could_not_be_read_at_first_is_recovered_with_the_next_look(
         ours, theirs = sha256(b"x").hexdigest(), sha256(b"y").hexdigest()
         swap = place.root / ".reverie" / "swap"
         swap.mkdir(exist_ok=True)
-        (swap / str(SwapName.of(NOTE, ours, theirs))).write_text(TEXT + "- words\n", encoding="utf-8")
+        (swap / str(SwapName.create(NOTE, ours, theirs))).write_text(TEXT + "- words\n", encoding="utf-8")
 
-        second, real, asked = place.keeper(), swap_recovery.whole, []
+        second, real, asked = place.keeper(), swap_recovery.read_all, []
 
         def whole(handle: int) -> bytes | None:
             asked.append(handle)
@@ -144,7 +144,7 @@ def test_what_could_not_be_read_at_first_is_recovered_with_the_next_look(
                 raise OSError(5, "Input/output error")
             return real(handle)
 
-        monkeypatch.setattr(swap_recovery, "whole", whole)
+        monkeypatch.setattr(swap_recovery, "read_all", whole)
         with pytest.raises(StorageFailed):
             await second.sync("default", None, whole=True)
         await place.settle(second)

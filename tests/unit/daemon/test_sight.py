@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, cast
 
-from reverie.sync.file_status import Limits, Refusal, Stamp, refused
+from reverie.sync.file_status import Limits, Refusal, Stamp, refusal
 from reverie.sync.root import Root
 from reveried.sync_service.file_index import Sight
 
@@ -34,7 +34,7 @@ class Busy:
 
     @property
     def reason(self) -> str:
-        self._sight.refused[f"{len(self._sight.refused)}.md"] = refused("b.md", "symlink")
+        self._sight.refused[f"{len(self._sight.refused)}.md"] = refusal("b.md", "symlink")
         return "symlink"
 
 
@@ -42,14 +42,14 @@ def test_files_that_grow_are_told_while_others_are_refused() -> None:
     """A look that goes on changes what is being asked."""
     sight = Sight(Limits())
     sight.refused["a.md"] = cast("Refusal", Busy(sight))
-    sight.refused["c.md"] = refused("c.md", "growing")
+    sight.refused["c.md"] = refusal("c.md", "growing")
     assert sight.growing == {"c.md"}
 
 
 def test_what_covers_a_path_is_told_while_it_is_looked_at() -> None:
     """It is the refusal, or none; never an error."""
     sight = Sight(Limits())
-    sight.refused = Looking({"facts": refused("facts", "symlink")})
+    sight.refused = Looking({"facts": refusal("facts", "symlink")})
     found = sight.covering("facts/a.md")
     assert found is not None
     assert found.path == "facts"

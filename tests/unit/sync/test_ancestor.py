@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.sync.ancestor import Candidate, cost, parent
+from reverie.sync.merge_base import Candidate, edit_distance, nearest_ancestor
 from support.edits import history
 from support.soak import count
 
@@ -29,7 +29,7 @@ BASE = "# T\n\n- one of them\n- two of them\n- three of them\n"
 )
 def test_what_an_edit_costs(old: str, new: str, expected: int) -> None:
     """Pairs of neighbouring words and of neighbouring lines that only one side has."""
-    assert cost(old, new) == cost(new, old) == expected
+    assert edit_distance(old, new) == edit_distance(new, old) == expected
 
 
 TEXTS = st.lists(st.sampled_from(["- a b c", "- a b d", "- a", "x", ""]), max_size=6).map("\n".join)
@@ -39,12 +39,12 @@ TEXTS = st.lists(st.sampled_from(["- a b c", "- a b d", "- a", "x", ""]), max_si
 @given(TEXTS, TEXTS, TEXTS)
 def test_the_cost_is_a_distance(one: str, two: str, three: str) -> None:
     """No detour is shorter."""
-    assert cost(one, three) <= cost(one, two) + cost(two, three)
+    assert edit_distance(one, three) <= edit_distance(one, two) + edit_distance(two, three)
 
 
 def found(new: str, *olds: str, lately: bool = False) -> int:
     """The index of the text that `new` was made from; all but the first were replaced lately, or none was."""
-    return parent(new, [Candidate(old, lately=lately and at > 0) for at, old in enumerate(olds)])
+    return nearest_ancestor(new, [Candidate(old, replaced_recently=lately and at > 0) for at, old in enumerate(olds)])
 
 
 def test_the_least_costly_is_the_parent() -> None:
@@ -90,7 +90,7 @@ def test_the_parent_of_random_saves_is_found() -> None:
         at = pick.randrange(5)
         lines = versions[at].splitlines(keepends=True)
         lines.insert(pick.randrange(len(lines) + 1), "- something that nobody has said before\n")
-        guess = 5 - parent("".join(lines), [Candidate(text) for text in reversed(versions)])
+        guess = 5 - nearest_ancestor("".join(lines), [Candidate(text) for text in reversed(versions)])
         right += versions[guess] == versions[at]
         wrong += versions[guess] != versions[at]
     assert wrong <= right // 50, (right, wrong)

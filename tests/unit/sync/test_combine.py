@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.three_way import relocated
-from reverie.sync.values import Region
+from reverie.sync.merge_plan import relocated
+from reverie.sync.plan import ConflictRegion
 
 TEXT = "# T\n\n- one\n- two\n\n- three\n"
 
@@ -30,7 +30,7 @@ def test_a_place_is_found_again_by_its_lines(person: str, before: str, put: str,
     """Or it is not known: there is no guess."""
     at = TEXT.index(before) if before else len(TEXT)
 
-    [region] = relocated((Region(person, "- else\n", at),), TEXT, put)
+    [region] = relocated((ConflictRegion(person, "- else\n", at),), TEXT, put)
 
     assert (region.person, region.store) == (person, "- else\n")
     assert (None if region.at is None else put[region.at :][: len(found or "")]) == found

@@ -12,9 +12,9 @@ import pytest
 from reverie import files, kernel
 from reverie.errors import Forbidden
 from reverie.sync import swap_recovery as displacing
-from reverie.sync.metadata import dress
+from reverie.sync.exchange import Mismatch, Written, recover, remove_file, write_file
+from reverie.sync.file_slot import copy_metadata
 from reverie.sync.root import Root
-from reverie.sync.swap import Overtaken, Placed, put, recover, take
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ def test_what_lies_in_the_swap_folder_and_is_not_ours(root: Root) -> None:
     (place / "somebody.md").write_bytes(THEIRS)
     (place / "folder").mkdir()
     with (place / "huge").open("wb") as huge:
-        huge.truncate(displacing.LEFT_BYTES_MAX + 1)
+        huge.truncate(displacing.SAVE_BYTES_MAX + 1)
     left = recover(root, [NOTE])
     assert [(each.name, each.path, each.data) for each in left] == [
         ("folder", None, None),
@@ -57,10 +57,10 @@ def test_what_lies_in_the_swap_folder_and_is_not_ours(root: Root) -> None:
 
 def test_what_is_being_written_is_looked_after(root: Root) -> None:
     """The file of a known document; of another nobody knows where it belongs, so it waits for the next start."""
-    done = put(root, NOTE, OURS, expected=digest(OLD))
-    assert isinstance(done, Placed)
+    done = write_file(root, NOTE, OURS, expected=digest(OLD))
+    assert isinstance(done, Written)
     assert done.displaced
-    root.held.clear()
+    root.displaced_names.clear()
     with (root.real / ".reverie/swap" / done.displaced.name).open("ab") as editor:
         assert recover(root, []) == []
         (left,) = recover(root, [NOTE])
@@ -73,21 +73,21 @@ def test_what_is_being_written_is_looked_after(root: Root) -> None:
 
 
 def test_a_save_whose_folder_is_gone_is_handed_over(root: Root) -> None:
-    done = put(root, "facts/x.md", OLD, expected=None)
-    taken = take(root, "facts/x.md", expected=digest(OLD))
-    assert isinstance(done, Placed)
-    assert not isinstance(taken, Overtaken)
+    done = write_file(root, "facts/x.md", OLD, expected=None)
+    taken = remove_file(root, "facts/x.md", expected=digest(OLD))
+    assert isinstance(done, Written)
+    assert not isinstance(taken, Mismatch)
     (root.real / ".reverie/swap" / taken.displaced.name).write_bytes(THEIRS)
     (root.real / "facts").rmdir()
-    root.held.clear()
+    root.displaced_names.clear()
     assert [(left.path, left.data) for left in recover(root, ["facts/x.md"])] == [("facts/x.md", THEIRS)]
 
 
 def test_settling_where_nobody_can_tell_who_writes(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then it must look the same twice; and what is gone, or is no file, has settled."""
     monkeypatch.setattr(kernel, "is_open_for_writing", lambda _: None)
-    done = put(root, NOTE, OURS, expected=digest(OLD))
-    assert isinstance(done, Placed)
+    done = write_file(root, NOTE, OURS, expected=digest(OLD))
+    assert isinstance(done, Written)
     assert done.displaced
     assert [done.displaced.settle(), done.displaced.settled] == [None, False]
     assert done.displaced.settle() is None
@@ -98,10 +98,10 @@ def test_settling_where_nobody_can_tell_who_writes(root: Root, monkeypatch: pyte
 
 def test_a_huge_save_in_a_displaced_file_stays(root: Root) -> None:
     """It cannot be handed over; it is found again as left."""
-    done = put(root, NOTE, OURS, expected=digest(OLD))
-    assert isinstance(done, Placed)
+    done = write_file(root, NOTE, OURS, expected=digest(OLD))
+    assert isinstance(done, Written)
     assert done.displaced
-    os.truncate(root.real / ".reverie/swap" / done.displaced.name, displacing.LEFT_BYTES_MAX + 1)
+    os.truncate(root.real / ".reverie/swap" / done.displaced.name, displacing.SAVE_BYTES_MAX + 1)
     assert done.displaced.settle() is None
     assert [left.data for left in recover(root, [NOTE])] == [None]
 
@@ -118,15 +118,15 @@ def test_attributes_that_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "listxattr", lambda _: names)
     monkeypatch.setattr(os, "getxattr", lambda *_: b"x")
     monkeypatch.setattr(os, "setxattr", refuse)
-    dress(new, old)
+    copy_metadata(new, old)
     names = ["user.x"]
     with pytest.raises(PermissionError):
-        dress(new, old)
+        copy_metadata(new, old)
     monkeypatch.setattr(os, "listxattr", refuse)
     with pytest.raises(PermissionError):
-        dress(new, old)
+        copy_metadata(new, old)
     number = errno.EOPNOTSUPP
-    dress(new, old)
+    copy_metadata(new, old)
     files.release(old)
     files.release(new)
 
@@ -142,14 +142,14 @@ def test_an_owner_that_cannot_be_kept(root: Root, monkeypatch: pytest.MonkeyPatc
     os.chown(root.real / NOTE, 1234, 1234)
     (root.real / NOTE).chmod(0o4664)
     monkeypatch.setattr(os, "fchown", refuse)
-    assert isinstance(put(root, NOTE, OURS, expected=digest(OLD)), Placed)
+    assert isinstance(write_file(root, NOTE, OURS, expected=digest(OLD)), Written)
     found = (root.real / NOTE).stat()
     assert (found.st_uid, found.st_mode & 0o7777) == (0, 0o664)
 
 
 def test_an_error_of_settling_has_a_hint(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = put(root, NOTE, OURS, expected=digest(OLD))
-    assert isinstance(done, Placed)
+    done = write_file(root, NOTE, OURS, expected=digest(OLD))
+    assert isinstance(done, Written)
     assert done.displaced
 
     def refuse(*_: object, **__: object) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.scan_context import sha256
-from reverie.sync.values import Known, Moved, Plan, Rules, Stop
-from support.sides import BASE, MINUTE, PATH, Sides, agreed, copies, same
+from reverie.sync.plan import Move, Plan, Stop
+from reverie.sync.state import Baseline, Rules, sha256
+from support.sides import BASE, MINUTE, PATH, Sides, agreed, changes_nothing, copies, same
 
 
 def test_a_block_that_an_agent_deleted_while_a_person_edits_it_stays() -> None:
@@ -26,9 +26,9 @@ def test_a_deleted_file_is_believed_after_a_quiet_period() -> None:
 
     plan = sides.sync()
     assert sides.text(PATH) == BASE
-    assert plan.look_at == sides.now_ms + 2_000
+    assert plan.rescan_at == sides.now_ms + 2_000
     sides.now_ms += 1_999
-    assert sides.sync().look_at == plan.look_at
+    assert sides.sync().rescan_at == plan.rescan_at
     assert sides.text(PATH) == BASE
 
     sides.now_ms += 1
@@ -63,7 +63,7 @@ def test_a_clock_that_goes_back_starts_the_quiet_period_anew() -> None:
     del sides.files[PATH]
     sides.sync()
     sides.now_ms -= 10 * MINUTE
-    assert sides.sync().look_at == sides.now_ms + 2_000
+    assert sides.sync().rescan_at == sides.now_ms + 2_000
 
     sides.settle()
 
@@ -129,7 +129,7 @@ def test_deleted_on_both_sides_is_gone() -> None:
     sides.delete(PATH)
     del sides.files[PATH]
 
-    assert sides.sync().idle
+    assert changes_nothing(sides.sync())
     assert sides.records == {}
 
 
@@ -140,7 +140,7 @@ def test_a_moved_file_takes_its_document_along_at_once() -> None:
 
     plan = sides.sync()
 
-    assert plan.moves == (Moved(PATH, "facts/me.md"),)
+    assert plan.moves == (Move(PATH, "facts/me.md"),)
     assert sides.text(PATH) is None
     assert same(sides, "facts/me.md") == BASE
 
@@ -161,7 +161,7 @@ def test_a_file_that_was_edited_and_moved_is_still_the_same_document() -> None:
     del sides.files[PATH]
     sides.save("facts/me.md", BASE.replace("vim", "emacs"))
 
-    assert sides.sync().moves == (Moved(PATH, "facts/me.md"),)
+    assert sides.sync().moves == (Move(PATH, "facts/me.md"),)
     assert same(sides, "facts/me.md") == BASE.replace("vim", "emacs")
     assert sides.text(PATH) is None
     assert len(ids.items() & dict(sides.blocks["facts/me.md"]).items()) >= 4
@@ -193,7 +193,7 @@ def test_a_stale_buffer_that_was_saved_and_moved_may_be_a_conflict() -> None:
 
     assert same(sides, "facts/me.md") == BASE.replace("vim", "emacs")
     assert (copy.path, sides.files[copy.copy_path].decode()) == ("facts/me.md", BASE.replace("vim", "nano"))
-    assert sides.sync().idle
+    assert changes_nothing(sides.sync())
 
 
 def test_a_text_from_before_its_document_was_made_anew_that_was_moved_keeps_the_other_beside_it() -> None:
@@ -231,7 +231,7 @@ def test_an_old_file_in_another_folder_stays_beside_a_document_that_was_made_ane
     sides.delete(PATH)
     anew = "# User\n\n- Somebody else\n"
     sides.put(PATH, anew)
-    sides.records[PATH] = Known(PATH, "", 0, intended=frozenset({sha256(anew.encode())}))
+    sides.records[PATH] = Baseline(PATH, "", 0, intended=frozenset({sha256(anew.encode())}))
 
     assert same(sides) == BASE
     assert copies(sides) == [anew]
@@ -256,7 +256,7 @@ def test_of_two_files_with_one_text_each_moves_to_one_place() -> None:
     for old, new in (("a.md", "c.md"), ("b.md", "d.md")):
         sides.files[new] = sides.files.pop(old)
 
-    assert sides.sync().moves == (Moved("a.md", "c.md"), Moved("b.md", "d.md"))
+    assert sides.sync().moves == (Move("a.md", "c.md"), Move("b.md", "d.md"))
 
 
 def test_a_chain_of_renames_swaps_the_texts() -> None:

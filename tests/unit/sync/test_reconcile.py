@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from reverie.sync.scan_context import sha256
-from reverie.sync.values import Plan
-from support.sides import BASE, PATH, Sides, agreed, copies, same
+from reverie.sync.plan import Plan
+from reverie.sync.state import sha256
+from support.sides import BASE, PATH, Sides, agreed, changes_nothing, copies, same
 
 
 def test_a_document_is_written_to_the_folder() -> None:
@@ -80,7 +80,7 @@ def test_the_same_edit_on_both_sides_is_none() -> None:
 
     plan = sides.sync()
 
-    assert plan.idle
+    assert changes_nothing(plan)
     assert sides.sync() == Plan()
 
 
@@ -236,7 +236,7 @@ def test_a_save_into_a_replaced_file_is_no_newer_than_that_file() -> None:
     sides.settle()
 
     case = replace(
-        sides.case(PATH), seen=late.encode(), saved_at=None, disk=sha256(now.encode()), replaced_by=replaced_by
+        sides.case(PATH), data=late.encode(), saved_at=None, disk_sha256=sha256(now.encode()), replaced_by=replaced_by
     )
     for step in sides.steps(sides.plan_of([case])):
         step()
@@ -259,7 +259,7 @@ def test_a_late_save_is_not_what_an_editor_goes_on_from() -> None:
 
     late = f"{BASE}- Typed: late\n"
     disk = sha256(sides.files[PATH])
-    case = replace(sides.case(PATH), seen=late.encode(), saved_at=None, disk=disk, replaced_by=replaced_by)
+    case = replace(sides.case(PATH), data=late.encode(), saved_at=None, disk_sha256=disk, replaced_by=replaced_by)
     for step in sides.steps(sides.plan_of([case])):
         step()
     sides.save(PATH, f"{now}- Typed: next\n")

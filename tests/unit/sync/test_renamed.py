@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, SupportsIndex
 
-from reverie.sync.renamed import renamed
-from reverie.sync.values import Case, Held, Known, Version
+from reverie.sync.rename_detection import similar_pairs
+from reverie.sync.state import Baseline, PathState, StoredDocument, Version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,14 +30,14 @@ def text(document: int, edit: int) -> str:
     return "".join(f"- {document}, line {line}{f', edit {edit}' if line % 5 == 0 else ''}\n" for line in range(20))
 
 
-def gone(document: int) -> Case:
+def gone(document: int) -> PathState:
     """A document whose file went, with its texts."""
     texts = tuple(Version(edit, Read(text(document, edit))) for edit in range(VERSIONS, 0, -1))
-    known = Known(f"a{document}.md", "x", VERSIONS)
-    return Case(known.path, Held(known.path, texts[0].text, VERSIONS), known, None, texts)
+    known = Baseline(f"a{document}.md", "x", VERSIONS)
+    return PathState(known.path, StoredDocument(known.path, texts[0].text, VERSIONS), known, None, texts)
 
 
-def times(cases: Sequence[Case]) -> set[int]:
+def times(cases: Sequence[PathState]) -> set[int]:
     """How often the texts of these documents were taken apart."""
     return {each.text.times for case in cases for each in case.versions if isinstance(each.text, Read)}
 
@@ -45,9 +45,9 @@ def times(cases: Sequence[Case]) -> set[int]:
 def test_the_lines_of_a_text_are_counted_once_whatever_it_is_compared_with() -> None:
     """Every file that came may be every one that went, and what that may have said was said in several versions."""
     old = [gone(document) for document in range(9)]
-    new = [Case(f"b{document}.md", seen=text(document, VERSIONS + 1).encode()) for document in range(9)]
+    new = [PathState(f"b{document}.md", data=text(document, VERSIONS + 1).encode()) for document in range(9)]
 
-    pairs = renamed(old, new)
+    pairs = similar_pairs(old, new)
 
     assert {(pair.old.path, pair.new.path) for pair in pairs} == {(f"a{at}.md", f"b{at}.md") for at in range(9)}
     assert times(old) == {1}
@@ -58,6 +58,6 @@ def test_lines_count_as_often_as_they_are_there() -> None:
     old = [gone(0)]
     lines = text(0, VERSIONS).splitlines(keepends=True)
 
-    assert renamed(old, [Case("b.md", seen="".join(lines[:10]).encode())])
-    assert not renamed(old, [Case("b.md", seen="".join(lines[:9]).encode())])
-    assert not renamed(old, [Case("b.md", seen=(lines[1] * 20).encode())])
+    assert similar_pairs(old, [PathState("b.md", data="".join(lines[:10]).encode())])
+    assert not similar_pairs(old, [PathState("b.md", data="".join(lines[:9]).encode())])
+    assert not similar_pairs(old, [PathState("b.md", data=(lines[1] * 20).encode())])

@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from reverie.errors import Conflict, StorageFailed
-from reverie.sync.root import MARK, Root
-from reverie.sync.swap import put
+from reverie.sync.exchange import write_file
+from reverie.sync.root import MARKER_FILE, Root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def test_a_fresh_root_is_made_and_marked(tmp_path: Path) -> None:
     path = tmp_path / "a/space"
     with opened(path, fresh=True) as root:
         root.verify()
-        assert orjson.loads((path / MARK).read_bytes()) == {"space": "default", "store": "store", "format": 1}
+        assert orjson.loads((path / MARKER_FILE).read_bytes()) == {"space": "default", "store": "store", "format": 1}
         assert root.identity == (path.stat().st_dev, path.stat().st_ino)
     with opened(path) as again:
         again.verify()
@@ -55,9 +55,9 @@ def test_a_fresh_root_is_made_and_marked(tmp_path: Path) -> None:
 
 def test_a_mark_without_a_store_is_completed(tmp_path: Path) -> None:
     (tmp_path / ".reverie").mkdir()
-    (tmp_path / MARK).write_bytes(b'{"space":"default","format":1}\n')
+    (tmp_path / MARKER_FILE).write_bytes(b'{"space":"default","format":1}\n')
     opened(tmp_path).close()
-    assert orjson.loads((tmp_path / MARK).read_bytes())["store"] == "store"
+    assert orjson.loads((tmp_path / MARKER_FILE).read_bytes())["store"] == "store"
 
 
 def test_a_folder_that_is_not_ours_does_not_open(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_folder_that_is_not_ours_does_not_open(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mark", [b"no json", b"[1]", b"{}", b""])
 def test_a_mark_that_says_nothing_is_nobodys(tmp_path: Path, mark: bytes) -> None:
     (tmp_path / ".reverie").mkdir()
-    (tmp_path / MARK).write_bytes(mark)
+    (tmp_path / MARKER_FILE).write_bytes(mark)
     assert refused(tmp_path, fresh=True) == "root_of_another_space"
 
 
@@ -95,7 +95,7 @@ def test_a_folder_is_prepared_without_a_mark(tmp_path: Path) -> None:
         with pytest.raises(Conflict) as stopped:
             Root.prepare(tmp_path / "mine", space=space, store_id=store_id)
         assert stopped.value.details["reason"] == "root_of_another_space"
-        assert f"`rm {tmp_path / 'mine' / MARK}`" in str(stopped.value.hint)
+        assert f"`rm {tmp_path / 'mine' / MARKER_FILE}`" in str(stopped.value.hint)
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(Conflict, match="is not a folder"):
         Root.prepare(tmp_path / "file", space="default", store_id="store")
@@ -124,10 +124,10 @@ def test_what_happens_to_the_root_is_noticed(tmp_path: Path) -> None:
         path.unlink()
         aside.rename(path)
         root.verify()
-        (path / MARK).write_bytes(b'{"space":"other"}')
+        (path / MARKER_FILE).write_bytes(b'{"space":"other"}')
         assert why(root) == "root_of_another_space"
         (path / "x.md").write_bytes(b"x")
-        (path / MARK).unlink()
+        (path / MARKER_FILE).unlink()
         assert why(root) == "root_unmarked"
         (path / "x.md").unlink()
         (path / ".reverie").rmdir()
@@ -143,7 +143,7 @@ def test_a_root_behind_a_link_is_resolved_once(tmp_path: Path) -> None:
         (tmp_path / "link").unlink()
         (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
         root.verify()
-        assert (tmp_path / "real" / MARK).exists()
+        assert (tmp_path / "real" / MARKER_FILE).exists()
 
 
 def test_names_last_once_they_are_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,7 +160,7 @@ def test_names_last_once_they_are_flushed(tmp_path: Path, monkeypatch: pytest.Mo
 
     with opened(tmp_path / "space", fresh=True) as root:
         for name in ("facts/a.md", "facts/b.md", "gone/c.md"):
-            put(root, name, b"- a\n", expected=None)
+            write_file(root, name, b"- a\n", expected=None)
         shutil.rmtree(root.real / "gone")
         monkeypatch.setattr(os, "fsync", fails)
         with pytest.raises(StorageFailed):
@@ -176,7 +176,7 @@ def test_names_last_once_they_are_flushed(tmp_path: Path, monkeypatch: pytest.Mo
 def test_another_thing_in_the_place_of_a_folder_keeps_nothing_from_being_flushed(tmp_path: Path, kind: str) -> None:
     """The folder that was written is somewhere else, or gone: there is nothing of it to flush."""
     with opened(tmp_path / "space", fresh=True) as root:
-        put(root, "facts/a.md", b"- a\n", expected=None)
+        write_file(root, "facts/a.md", b"- a\n", expected=None)
         facts = root.real / "facts"
         facts.rename(tmp_path / "elsewhere")
         if kind == "link":
@@ -194,10 +194,10 @@ def test_a_folder_that_cannot_be_opened_is_flushed_later(tmp_path: Path, monkeyp
         raise OSError(errno.EMFILE, "too many open files")
 
     with opened(tmp_path / "space", fresh=True) as root:
-        put(root, "a.md", b"- a\n", expected=None)
+        write_file(root, "a.md", b"- a\n", expected=None)
         noted = set(root.unflushed)
         with monkeypatch.context() as patch:
-            patch.setattr(Root, "_opened", refuses)
+            patch.setattr(Root, "_open_folder_below", refuses)
             with pytest.raises(StorageFailed, match="cannot flush"):
                 root.flush()
         assert root.unflushed == noted

@@ -13,7 +13,8 @@ from reverie.documents import ITEMS_MAX
 from reverie.sync import scan as looking
 from reverie.sync.file_status import Limits, Refusal, Stamp
 from reverie.sync.root import Root
-from reverie.sync.scan import Read, look, read, scan
+from reverie.sync.scan import FileContent, read_file, scan, scan_path
+from support.spaces import scan_and_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,9 +63,9 @@ def test_documents_are_found_with_their_stamps(root: Root) -> None:
     for path, stamp in found.stamps.items():
         seen = (root.real / path).stat()
         assert stamp == (seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
-        assert look(root, path, known={}) == stamp
+        assert scan_path(root, path, known={}) == stamp
     for path in over:
-        assert look(root, path, known={}) is None
+        assert scan_path(root, path, known={}) is None
 
 
 def test_conflict_copies_are_told_apart(root: Root) -> None:
@@ -99,12 +100,12 @@ def test_what_is_no_file_is_refused(root: Root, tmp_path: Path) -> None:
     assert {path: refusal.reason for path, refusal in found.refused.items()} == expected
     assert list(found.stamps) == ["note.md"]
     for path in expected.keys() - {"facts"}:
-        for seen in (look(root, path, known={}), read(root, path, limit=100)):
+        for seen in (scan_path(root, path, known={}), read_file(root, path, limit=100)):
             assert isinstance(seen, Refusal)
             assert seen.reason == expected[path]
             assert seen.hint
-    assert isinstance(read(root, "facts/user.md", limit=100), Refusal)
-    assert isinstance(look(root, "facts/user.md", known={}), Refusal)
+    assert isinstance(read_file(root, "facts/user.md", limit=100), Refusal)
+    assert isinstance(scan_path(root, "facts/user.md", known={}), Refusal)
 
 
 def test_a_refused_folder_hides_what_is_below(root: Root) -> None:
@@ -127,7 +128,7 @@ def test_a_file_where_a_folder_was_is_told(root: Root) -> None:
     write(root, "facts")
     found = scan(root, known=known)
     assert found.refused["facts"].reason == "not_a_folder"
-    seen = look(root, "facts/user.md", known=known)
+    seen = scan_path(root, "facts/user.md", known=known)
     assert isinstance(seen, Refusal)
     assert seen.reason == "not_a_folder"
 
@@ -155,10 +156,10 @@ def test_names_that_are_one_on_other_systems(root: Root) -> None:
     known = {"facts/user.md": STAMP, "notes/y.md": STAMP}
     found = scan(root, known=known)
     assert sorted(found.stamps) == ["facts/user.md", "notes/y.md"]
-    refused = look(root, "facts/User.md", known=known)
+    refused = scan_path(root, "facts/User.md", known=known)
     assert isinstance(refused, Refusal)
     assert (refused.reason, refused.detail) == ("collision", "user.md")
-    assert isinstance(look(root, "facts/User.md", known={}), Stamp)
+    assert isinstance(scan_path(root, "facts/User.md", known={}), Stamp)
 
 
 def test_composed_and_decomposed_names(root: Root) -> None:
@@ -200,8 +201,8 @@ def test_limits_are_kept(root: Root) -> None:
         "long.md": "too_large",
         "a/b": "too_deep",
     }
-    assert isinstance(look(root, "a/b/c.md", known={}, limits=limits), Refusal)
-    assert isinstance(look(root, "long.md", known={}, limits=limits), Refusal)
+    assert isinstance(scan_path(root, "a/b/c.md", known={}, limits=limits), Refusal)
+    assert isinstance(scan_path(root, "long.md", known={}, limits=limits), Refusal)
     for number in range(5):
         write(root, f"n/{number}.md")
     found = scan(root, known={}, limits=Limits(files=3))
@@ -214,9 +215,11 @@ def test_reading_gives_bytes_hash_and_stamp(root: Root) -> None:
     """The bytes as they are: a byte order mark and CRLF too."""
     data = b"\xef\xbb\xbf- A fact\r\n- \xc3\xa4"
     write(root, "x.md", data)
-    assert read(root, "x.md", limit=100) == Read(data, sha256(data).hexdigest(), scan(root, known={}).stamps["x.md"])
-    assert read(root, "missing.md", limit=100) is None
-    assert read(root, "missing/x.md", limit=100) is None
+    assert read_file(root, "x.md", limit=100) == FileContent(
+        data, sha256(data).hexdigest(), scan(root, known={}).stamps["x.md"]
+    )
+    assert read_file(root, "missing.md", limit=100) is None
+    assert read_file(root, "missing/x.md", limit=100) is None
 
 
 @pytest.mark.parametrize(
@@ -231,7 +234,7 @@ def test_reading_gives_bytes_hash_and_stamp(root: Root) -> None:
 )
 def test_what_is_no_text_is_refused(root: Root, data: bytes, reason: str, detail: str) -> None:
     write(root, "x.md", data)
-    found = read(root, "x.md", limit=100)
+    found = read_file(root, "x.md", limit=100)
     assert isinstance(found, Refusal)
     assert (found.reason, found.detail) == (reason, detail)
 
@@ -239,7 +242,7 @@ def test_what_is_no_text_is_refused(root: Root, data: bytes, reason: str, detail
 def test_a_huge_file_is_not_read(root: Root) -> None:
     """A tebibyte of nothing is refused by its size."""
     os.truncate(write(root, "x.md"), 1 << 40)
-    found = read(root, "x.md", limit=1 << 20)
+    found = read_file(root, "x.md", limit=1 << 20)
     assert isinstance(found, Refusal)
     assert found.reason == "too_large"
 
@@ -249,19 +252,19 @@ def test_a_file_of_too_many_memories_is_not_read(root: Root) -> None:
     limit = 1 << 20
     for ending in (b"\n", b"\r"):
         write(root, "facts/x.md", (b"- fact" + ending) * ITEMS_MAX)
-        assert isinstance(read(root, "facts/x.md", limit=limit), Read)
+        assert isinstance(read_file(root, "facts/x.md", limit=limit), FileContent)
         write(root, "facts/x.md", (b"- fact" + ending) * (ITEMS_MAX + 1))
-        found = read(root, "facts/x.md", limit=limit)
+        found = read_file(root, "facts/x.md", limit=limit)
         assert isinstance(found, Refusal)
         assert found.reason == "too_many_memories"
     write(root, "facts/x.md", b"prose\n" * (ITEMS_MAX + 1))
-    assert isinstance(read(root, "facts/x.md", limit=limit), Read)
+    assert isinstance(read_file(root, "facts/x.md", limit=limit), FileContent)
 
 
 def test_a_file_that_changes_while_it_is_read(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once: it is read again. Twice: it is growing."""
     path = write(root, "x.md")
-    real, times = looking._whole, [1]
+    real, times = looking._read_bytes, [1]
 
     def grown(handle: int, size: int) -> bytes:
         data = real(handle, size)
@@ -271,12 +274,12 @@ def test_a_file_that_changes_while_it_is_read(root: Root, monkeypatch: pytest.Mo
                 file.write(b"more\n")
         return data
 
-    monkeypatch.setattr(looking, "_whole", grown)
-    found = read(root, "x.md", limit=100)
-    assert isinstance(found, Read)
+    monkeypatch.setattr(looking, "_read_bytes", grown)
+    found = read_file(root, "x.md", limit=100)
+    assert isinstance(found, FileContent)
     assert found.data == b"- A fact\nmore\n"
     times[0] = 2
-    refused = read(root, "x.md", limit=100)
+    refused = read_file(root, "x.md", limit=100)
     assert isinstance(refused, Refusal)
     assert refused.reason == "growing"
 
@@ -287,20 +290,20 @@ def test_a_file_is_not_read_while_it_is_open_for_writing(root: Root) -> None:
     with path.open("wb", buffering=0) as editor:
         for half in (b"", b"- Half a"):
             editor.write(half)
-            found = read(root, "x.md", limit=100)
+            found = read_file(root, "x.md", limit=100)
             assert isinstance(found, Refusal)
             assert found.reason == "growing"
     with path.open("rb"):
-        found = read(root, "x.md", limit=100)
-        assert isinstance(found, Read)
+        found = read_file(root, "x.md", limit=100)
+        assert isinstance(found, FileContent)
         assert found.data == b"- Half a"
 
 
-def test_a_deep_scan_reads(root: Root) -> None:
+def test_a_scan_and_reads_of_all_its_files(root: Root) -> None:
     """Hashes of all that can be read; what cannot is refused with its reason."""
     write(root, "x.md", b"x")
     write(root, "y.md", b"\xff")
-    found = scan(root, known={}, deep=True)
-    assert found.sha256 == {"x.md": sha256(b"x").hexdigest()}
+    found, digests = scan_and_read(root)
+    assert digests == {"x.md": sha256(b"x").hexdigest()}
     assert list(found.stamps) == ["x.md"]
     assert found.refused["y.md"].reason == "not_utf8"

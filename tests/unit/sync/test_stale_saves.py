@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.values import Plan
+from reverie.sync.plan import Plan
 from support.sides import BASE, MINUTE, PATH, Sides, copies, saved, written
 
 ADDED = BASE + "- Tea: green, without sugar\n"
@@ -221,17 +221,6 @@ def test_old_texts_of_several_files_are_a_revert() -> None:
     assert sides.text("b.md") == BASE
 
 
-def test_an_old_text_is_a_revert_where_a_tool_is_at_work() -> None:
-    """The one who looks has seen signs of a branch switch."""
-    sides = written(BASE, ADDED)
-    sides.save(PATH, BASE)
-
-    sides.sync(reverted=True)
-
-    assert sides.text(PATH) == BASE
-    assert sides.sync() == Plan()
-
-
 def test_what_an_agent_wrote_after_the_text_that_is_put_back_is_kept() -> None:
     """A revert is one to what the disk showed; the store went on in between."""
     sides = written(BASE, ADDED)
@@ -326,7 +315,7 @@ def test_a_save_that_came_out_of_a_swap_is_merged_into_what_is_there() -> None:
     case = sides.case(PATH)
     sides.displaced(PATH, BASE.replace("vim", "emacs"))
 
-    assert case.seen == ADDED.encode()
+    assert case.data == ADDED.encode()
     assert sides.files[PATH].decode() == sides.text(PATH) == ADDED.replace("vim", "emacs")
     assert sides.sync() == Plan()
 

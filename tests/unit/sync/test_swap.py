@@ -11,9 +11,18 @@ import pytest
 
 from reverie import kernel
 from reverie.errors import Conflict, Forbidden, NotFound, ReverieError, ValidationError
+from reverie.sync.exchange import (
+    DisplacedFile,
+    Mismatch,
+    OrphanedSave,
+    Removed,
+    Written,
+    recover,
+    remove_file,
+    write_file,
+)
 from reverie.sync.root import Root
-from reverie.sync.scan import Stamp, look
-from reverie.sync.swap import Displaced, Left, Overtaken, Placed, Taken, put, recover, take
+from reverie.sync.scan import Stamp, scan_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,9 +41,9 @@ def digest(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def placed(root: Root, data: bytes, before: bytes | None = None, path: str = NOTE) -> Placed:
-    done = put(root, path, data, expected=None if before is None else digest(before))
-    assert isinstance(done, Placed)
+def placed(root: Root, data: bytes, before: bytes | None = None, path: str = NOTE) -> Written:
+    done = write_file(root, path, data, expected=None if before is None else digest(before))
+    assert isinstance(done, Written)
     return done
 
 
@@ -48,7 +57,7 @@ def test_a_new_file_is_made_with_its_folders(root: Root) -> None:
     assert (root.real / NOTE).read_bytes() == b"one\n"
     assert stat.S_IMODE((root.real / NOTE).stat().st_mode) == 0o600
     assert done.displaced is None
-    assert done.stamp == look(root, NOTE, known={NOTE: Stamp(0, 0, 0, 0)})
+    assert done.stamp == scan_path(root, NOTE, known={NOTE: Stamp(0, 0, 0, 0)})
     assert swapped(root) == []
 
 
@@ -70,7 +79,7 @@ def test_what_is_not_expected_stays(root: Root, expected: str | None) -> None:
     (root.real / "facts").mkdir()
     (root.real / NOTE).write_bytes(b"theirs\n")
     inode = (root.real / NOTE).stat().st_ino
-    assert put(root, NOTE, b"ours\n", expected=expected) == Overtaken(digest(b"theirs\n"))
+    assert write_file(root, NOTE, b"ours\n", expected=expected) == Mismatch(digest(b"theirs\n"))
     assert (root.real / NOTE).read_bytes() == b"theirs\n"
     assert (root.real / NOTE).stat().st_ino == inode
     assert swapped(root) == []
@@ -78,15 +87,15 @@ def test_what_is_not_expected_stays(root: Root, expected: str | None) -> None:
 
 def test_a_file_that_is_gone_is_not_made_again(root: Root) -> None:
     """Expected to be there, it was removed: with its folder, or alone."""
-    assert put(root, NOTE, b"ours\n", expected=digest(b"x")) == Overtaken(None)
+    assert write_file(root, NOTE, b"ours\n", expected=digest(b"x")) == Mismatch(None)
     assert not (root.real / "facts").exists()
     (root.real / "facts").mkdir()
-    assert put(root, NOTE, b"ours\n", expected=digest(b"x")) == Overtaken(None)
-    assert take(root, NOTE, expected=digest(b"x")) == Overtaken(None)
+    assert write_file(root, NOTE, b"ours\n", expected=digest(b"x")) == Mismatch(None)
+    assert remove_file(root, NOTE, expected=digest(b"x")) == Mismatch(None)
     assert list((root.real / "facts").iterdir()) == []
 
 
-def asked(displaced: Displaced) -> tuple[bytes | None, bool]:
+def asked(displaced: DisplacedFile) -> tuple[bytes | None, bool]:
     return displaced.settle(), displaced.settled
 
 
@@ -110,9 +119,9 @@ def test_a_save_in_the_displaced_file_is_given_back(root: Root) -> None:
 def test_a_file_is_taken_away(root: Root) -> None:
     """The expected one; any other stays where it is. The folder stays."""
     placed(root, b"one\n")
-    assert take(root, NOTE, expected=digest(b"other")) == Overtaken(digest(b"one\n"))
-    done = take(root, NOTE, expected=digest(b"one\n"))
-    assert isinstance(done, Taken)
+    assert remove_file(root, NOTE, expected=digest(b"other")) == Mismatch(digest(b"one\n"))
+    done = remove_file(root, NOTE, expected=digest(b"one\n"))
+    assert isinstance(done, Removed)
     assert list((root.real / "facts").iterdir()) == []
     assert done.displaced.settle() is None
     assert swapped(root) == []
@@ -142,7 +151,7 @@ def test_another_hard_link_keeps_its_bytes(root: Root, tmp_path: Path) -> None:
 )
 def test_names_that_lead_elsewhere_are_refused(root: Root, path: str) -> None:
     with pytest.raises(ValidationError):
-        put(root, path, b"x", expected=None)
+        write_file(root, path, b"x", expected=None)
 
 
 def test_a_crash_leaves_nothing_of_ours(root: Root) -> None:
@@ -150,7 +159,7 @@ def test_a_crash_leaves_nothing_of_ours(root: Root) -> None:
     placed(root, b"one\n")
     placed(root, b"two\n", b"one\n")
     (root.real / ".reverie/swap/new-0123").write_bytes(b"thr")
-    root.held.clear()
+    root.displaced_names.clear()
     assert recover(root, [NOTE]) == []
     assert swapped(root) == []
 
@@ -162,9 +171,9 @@ def test_a_crash_leaves_a_save_to_be_merged(root: Root) -> None:
     [name] = swapped(root)
     (root.real / ".reverie/swap" / name).write_bytes(b"edited\n")
     assert recover(root, [NOTE]) == []  # this process still looks after it
-    root.held.clear()
+    root.displaced_names.clear()
     [left] = recover(root, ["facts/other.md", NOTE])
-    assert left == Left(root, NOTE, name, b"edited\n")
+    assert left == OrphanedSave(root, NOTE, name, b"edited\n")
     assert [unknown.path for unknown in recover(root, [])] == [None]
     left.discard()
     assert recover(root, [NOTE]) == []
@@ -174,10 +183,10 @@ def test_a_crash_leaves_a_save_to_be_merged(root: Root) -> None:
 def test_a_save_whose_file_is_gone_goes_back(root: Root) -> None:
     """A crash between taking out and putting back leaves the document where its writer saved it."""
     placed(root, b"one\n")
-    taken = take(root, NOTE, expected=digest(b"one\n"))
-    assert isinstance(taken, Taken)
+    taken = remove_file(root, NOTE, expected=digest(b"one\n"))
+    assert isinstance(taken, Removed)
     (root.real / ".reverie/swap" / taken.displaced.name).write_bytes(b"edited\n")
-    root.held.clear()
+    root.displaced_names.clear()
     assert recover(root, [NOTE]) == []
     assert (root.real / NOTE).read_bytes() == b"edited\n"
 
@@ -192,7 +201,7 @@ def test_what_is_no_file_is_refused(root: Root, tmp_path: Path) -> None:
     for path in ("link.md", "folder.md", "out/new.md"):
         for expected in (None, digest(b"outside")):
             with pytest.raises(Forbidden) as refused:
-                put(root, path, b"x", expected=expected)
+                write_file(root, path, b"x", expected=expected)
             assert refused.value.hint
             assert refused.value.details["path"] == path
     assert outside.read_bytes() == b"outside"
@@ -203,7 +212,7 @@ def test_a_root_without_its_mark_is_not_written(root: Root) -> None:
     (root.real / ".reverie/space.json").unlink()
     (root.real / "x.md").write_bytes(b"x")
     with pytest.raises(Conflict) as stopped:
-        put(root, NOTE, b"x", expected=None)
+        write_file(root, NOTE, b"x", expected=None)
     assert stopped.value.details["reason"] == "root_unmarked"
 
 
@@ -216,15 +225,15 @@ def test_a_file_system_without_exchange(root: Root, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(kernel, call, unsupported)
     placed(root, b"one\n")
-    assert isinstance(put(root, NOTE, b"x", expected=None), Overtaken)
+    assert isinstance(write_file(root, NOTE, b"x", expected=None), Mismatch)
     done = placed(root, b"two\n", b"one\n")
-    assert isinstance(put(root, NOTE, b"x", expected=digest(b"one\n")), Overtaken)
+    assert isinstance(write_file(root, NOTE, b"x", expected=digest(b"one\n")), Mismatch)
     assert (root.real / NOTE).read_bytes() == b"two\n"
     assert done.displaced
     assert done.displaced.settle() is None
-    assert isinstance(take(root, NOTE, expected=digest(b"two\n")), Taken)
+    assert isinstance(remove_file(root, NOTE, expected=digest(b"two\n")), Removed)
     assert not (root.real / NOTE).exists()
-    root.held.clear()
+    root.displaced_names.clear()
     assert recover(root, [NOTE]) == []
     assert swapped(root) == []
 
@@ -233,7 +242,7 @@ def test_errors_are_of_the_family(root: Root) -> None:
     """A folder that is a file: Forbidden, with the path and a hint, and nothing is left."""
     (root.real / "facts").write_bytes(b"a file")
     with pytest.raises(ReverieError) as failed:
-        put(root, NOTE, b"x", expected=None)
+        write_file(root, NOTE, b"x", expected=None)
     assert not isinstance(failed.value, NotFound)
     assert failed.value.details["path"] == NOTE
     assert failed.value.hint

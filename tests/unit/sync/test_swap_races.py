@@ -13,9 +13,9 @@ import pytest
 from reverie import kernel
 from reverie.errors import StorageFailed
 from reverie.sync import swap_recovery as displacing
-from reverie.sync.file_slot import Place
+from reverie.sync.exchange import Mismatch, Written, remove_file, write_file
+from reverie.sync.file_slot import FileSlot
 from reverie.sync.root import Root
-from reverie.sync.swap import Overtaken, Placed, put, take
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,9 +67,9 @@ def before(monkeypatch: pytest.MonkeyPatch, call: str, *acts: Callable[[], objec
     assert waiting == []
 
 
-def overtaken(root: Root) -> Overtaken:
-    done = put(root, NOTE, OURS, expected=digest(OLD))
-    assert isinstance(done, Overtaken)
+def overtaken(root: Root) -> Mismatch:
+    done = write_file(root, NOTE, OURS, expected=digest(OLD))
+    assert isinstance(done, Mismatch)
     return done
 
 
@@ -77,7 +77,7 @@ def test_a_save_before_the_exchange_goes_back(root: Root, monkeypatch: pytest.Mo
     """It is in its place and handed over; ours came out, and settles."""
     with before(monkeypatch, "exchange", save(root, THEIRS)):
         done = overtaken(root)
-    assert (done.found, done.saves, done.shown) == (digest(THEIRS), (THEIRS,), True)
+    assert (done.actual, done.saves, done.exposed) == (digest(THEIRS), (THEIRS,), True)
     assert (root.real / NOTE).read_bytes() == THEIRS
     assert done.displaced
     assert done.displaced.expected == digest(OURS)
@@ -89,7 +89,7 @@ def test_two_saves_round_the_exchange(root: Root, monkeypatch: pytest.MonkeyPatc
     """The newer is in its place, the older is handed over twice: as it came out, and as it settles."""
     with before(monkeypatch, "exchange", save(root, THEIRS), save(root, LATER)):
         done = overtaken(root)
-    assert (done.found, done.saves) == (digest(LATER), (THEIRS, LATER))
+    assert (done.actual, done.saves) == (digest(LATER), (THEIRS, LATER))
     assert (root.real / NOTE).read_bytes() == LATER
     assert done.displaced
     assert done.displaced.expected is None
@@ -102,7 +102,7 @@ def test_a_save_and_then_a_removal(root: Root, monkeypatch: pytest.MonkeyPatch) 
     """Whoever removed what was there for a moment had not seen the save: it is in its place again."""
     with before(monkeypatch, "exchange", save(root, THEIRS), (root.real / NOTE).unlink):
         done = overtaken(root)
-    assert (done.found, done.saves, done.displaced) == (digest(THEIRS), (THEIRS,), None)
+    assert (done.actual, done.saves, done.displaced) == (digest(THEIRS), (THEIRS,), None)
     assert (root.real / NOTE).read_bytes() == THEIRS
     assert swapped(root) == []
 
@@ -114,7 +114,7 @@ def test_a_save_a_removal_and_another_save(root: Root, monkeypatch: pytest.Monke
         before(monkeypatch, "rename_new", save(root, LATER)),
     ):
         done = overtaken(root)
-    assert done.found == digest(LATER)
+    assert done.actual == digest(LATER)
     assert THEIRS in done.saves
     assert (root.real / NOTE).read_bytes() == LATER
     assert done.displaced
@@ -123,7 +123,7 @@ def test_a_save_a_removal_and_another_save(root: Root, monkeypatch: pytest.Monke
 
 def test_a_removal_before_the_exchange(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     with before(monkeypatch, "exchange", (root.real / NOTE).unlink):
-        assert overtaken(root) == Overtaken(None)
+        assert overtaken(root) == Mismatch(None)
     assert not (root.real / NOTE).exists()
     assert swapped(root) == []
 
@@ -132,7 +132,7 @@ def test_a_file_that_comes_before_ours(root: Root, monkeypatch: pytest.MonkeyPat
     """Where none was expected: it stays."""
     (root.real / NOTE).unlink()
     with before(monkeypatch, "rename_new", save(root, THEIRS)):
-        assert put(root, NOTE, OURS, expected=None) == Overtaken(digest(THEIRS))
+        assert write_file(root, NOTE, OURS, expected=None) == Mismatch(digest(THEIRS))
     assert (root.real / NOTE).read_bytes() == THEIRS
     assert swapped(root) == []
 
@@ -150,7 +150,7 @@ def test_what_is_no_file_goes_back(root: Root, tmp_path: Path, monkeypatch: pyte
 
     with before(monkeypatch, "exchange", act):
         done = overtaken(root)
-    assert (done.found, done.saves) == (None, ())
+    assert (done.actual, done.saves) == (None, ())
     assert (root.real / NOTE).is_dir() if kind == "folder" else (root.real / NOTE).is_symlink()
     assert not (tmp_path / "outside").exists()
 
@@ -164,8 +164,8 @@ def test_half_a_save_is_handed_over_when_it_is_whole(root: Root, monkeypatch: py
             editor.write(THEIRS[:3])
 
         with before(monkeypatch, "exchange", empty):
-            done = put(root, NOTE, OURS, expected=digest(OLD))
-        assert isinstance(done, Placed)
+            done = write_file(root, NOTE, OURS, expected=digest(OLD))
+        assert isinstance(done, Written)
         assert done.displaced
         assert done.displaced.writing
         assert done.displaced.settle() is None
@@ -184,7 +184,7 @@ def test_half_a_save_after_a_whole_one(root: Root, monkeypatch: pytest.MonkeyPat
 
         with before(monkeypatch, "exchange", save(root, THEIRS), begin):
             done = overtaken(root)
-        assert (done.found, done.saves) == (digest(THEIRS), (THEIRS,))
+        assert (done.actual, done.saves) == (digest(THEIRS), (THEIRS,))
         assert done.displaced
         assert done.displaced.settle() is None
     assert done.displaced.settle() == LATER[:3]
@@ -193,15 +193,15 @@ def test_half_a_save_after_a_whole_one(root: Root, monkeypatch: pytest.MonkeyPat
 def test_a_write_into_our_bytes_is_told(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody appends as soon as they are there: they have no stamp, so that the next look reads them."""
 
-    def landed(_: Place) -> None:
+    def landed(_: FileSlot) -> None:
         assert (root.real / NOTE).read_bytes() == OURS
         with (root.real / NOTE).open("ab") as editor:
             editor.write(THEIRS)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Place, "landed", landed)
-        done = put(root, NOTE, OURS, expected=digest(OLD))
-    assert isinstance(done, Placed)
+        patch.setattr(FileSlot, "mark_unflushed", landed)
+        done = write_file(root, NOTE, OURS, expected=digest(OLD))
+    assert isinstance(done, Written)
     assert done.stamp is None
     assert (root.real / NOTE).read_bytes() == OURS + THEIRS
 
@@ -209,7 +209,7 @@ def test_a_write_into_our_bytes_is_told(root: Root, monkeypatch: pytest.MonkeyPa
 def test_a_save_while_a_file_is_taken_away(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """It stays: an edit beats a removal."""
     with before(monkeypatch, "rename_new", save(root, THEIRS)):
-        assert take(root, NOTE, expected=digest(OLD)) == Overtaken(digest(THEIRS))
+        assert remove_file(root, NOTE, expected=digest(OLD)) == Mismatch(digest(THEIRS))
     assert (root.real / NOTE).read_bytes() == THEIRS
     assert swapped(root) == []
 
@@ -217,17 +217,17 @@ def test_a_save_while_a_file_is_taken_away(root: Root, monkeypatch: pytest.Monke
 def test_two_saves_while_a_file_is_taken_away(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """The newer is in its place, the older is handed over when it settles."""
     with before(monkeypatch, "rename_new", save(root, THEIRS), save(root, LATER)):
-        done = take(root, NOTE, expected=digest(OLD))
-    assert isinstance(done, Overtaken)
-    assert done.found == digest(LATER)
+        done = remove_file(root, NOTE, expected=digest(OLD))
+    assert isinstance(done, Mismatch)
+    assert done.actual == digest(LATER)
     assert done.displaced
     assert done.displaced.settle() == THEIRS
 
 
 def test_a_file_removed_before_it_is_taken_away(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     with before(monkeypatch, "rename_new", (root.real / NOTE).unlink):
-        assert take(root, NOTE, expected=digest(OLD)) == Overtaken(None)
-    assert take(root, "gone/x.md", expected=digest(OLD)) == Overtaken(None)
+        assert remove_file(root, NOTE, expected=digest(OLD)) == Mismatch(None)
+    assert remove_file(root, "gone/x.md", expected=digest(OLD)) == Mismatch(None)
 
 
 def _unsupported(*_: object) -> None:
@@ -245,7 +245,7 @@ def test_without_an_exchange_a_race_is_seen_too(root: Root, monkeypatch: pytest.
 
     monkeypatch.setattr(kernel, "exchange", _unsupported)
     monkeypatch.setattr(os, "link", raced)
-    assert overtaken(root) == Overtaken(digest(THEIRS) if act == "save" else None)
+    assert overtaken(root) == Mismatch(digest(THEIRS) if act == "save" else None)
     assert swapped(root) == []
 
 
@@ -260,8 +260,8 @@ def test_the_last_look_before_a_rename(root: Root, monkeypatch: pytest.MonkeyPat
         return found
 
     monkeypatch.setattr(kernel, "exchange", _unsupported)
-    monkeypatch.setattr("reverie.sync.swap.digest_at", raced)
-    assert overtaken(root) == Overtaken(digest(THEIRS) if act == "save" else None)
+    monkeypatch.setattr("reverie.sync.exchange.digest_at", raced)
+    assert overtaken(root) == Mismatch(digest(THEIRS) if act == "save" else None)
     assert swapped(root) == []
 
 
@@ -274,7 +274,7 @@ def test_a_file_system_without_links_either(root: Root, monkeypatch: pytest.Monk
     monkeypatch.setattr(kernel, "exchange", _unsupported)
     monkeypatch.setattr(os, "link", refuse)
     with pytest.raises(StorageFailed) as failed:
-        put(root, NOTE, OURS, expected=digest(OLD))
+        write_file(root, NOTE, OURS, expected=digest(OLD))
     assert "ext4" in str(failed.value.hint)
     assert (root.real / NOTE).read_bytes() == OLD
     assert swapped(root) == []

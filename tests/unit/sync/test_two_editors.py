@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reverie.sync.values import Known, Saved
+from reverie.sync.state import Baseline, Save
 from support.sides import MINUTE, PATH, Sides, saved, written
 
 TRIP = "# Trip\n\n- train at eight tea\n- hotel by the lake\n- boat at noon sharp\n- bus not wanted tea\n## tea food\n"
@@ -109,7 +109,10 @@ def test_what_is_saved_as_it_was_is_no_move_of_a_copy_that_goes(file: tuple[int,
     sides.save(PATH, TRIP)
     del sides.files["copy.md"]
 
-    cases = [replace(sides.case(PATH), file=file, was_file=(5, 1)), replace(sides.case("copy.md"), was_file=(7, 1))]
+    cases = [
+        replace(sides.case(PATH), file_id=file, baseline_file_id=(5, 1)),
+        replace(sides.case("copy.md"), baseline_file_id=(7, 1)),
+    ]
     for step in sides.steps(sides.plan_of(cases)):
         step()
     sides.settle()
@@ -119,13 +122,11 @@ def test_what_is_saved_as_it_was_is_no_move_of_a_copy_that_goes(file: tuple[int,
 
 def test_the_last_five_merged_saves_are_kept() -> None:
     """Newest first and each once; a save that was taken as it was needs no text of its own."""
-    known = Known("a.md", "x", 1)
+    known = Baseline("a.md", "x", 1)
     for number in (1, 2, 3, 4, 5, 6, 7, 3):
-        known = known.and_saved(Saved(number, f"text {number}"))
-    known = known.and_saved(Saved(9))
+        known = known.with_save(Save(number, f"text {number}"))
+    known = known.with_save(Save(9))
 
-    assert known.saved == Saved(9)
+    assert known.saved == Save(9)
     assert [each.text for each in known.earlier] == ["text 3", "text 7", "text 6", "text 5"]
-    assert known.and_saved(Saved(10, "text 6")).earlier == tuple(
-        each for each in known.earlier if each.text != "text 6"
-    )
+    assert known.with_save(Save(10, "text 6")).earlier == tuple(each for each in known.earlier if each.text != "text 6")

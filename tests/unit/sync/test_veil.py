@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.sync.redaction_view import Veil
+from reverie.sync.redaction_view import RedactionView
 from support.sides import REDACTOR
 from support.soak import count
 
@@ -30,8 +30,8 @@ PEM = (
 )
 
 
-def veil(raw: str) -> Veil:
-    return Veil.of(raw, REDACTOR)
+def veil(raw: str) -> RedactionView:
+    return RedactionView.of(raw, REDACTOR)
 
 
 def test_the_text_has_markers() -> None:

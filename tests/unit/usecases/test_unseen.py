@@ -9,7 +9,7 @@ import pytest
 
 from reverie.errors import Conflict
 from reverie.store import Kind
-from reverie.sync.values import Copy, Region
+from reverie.sync.plan import ConflictCopy, ConflictRegion
 from reverie.usecases import conflicts, memories
 from reverie.usecases.writing import Given, blocks_of, put_texts
 from support.stores import AT, opened, write
@@ -29,8 +29,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
     """One document that two have changed, and its copy."""
     with opened(tmp_path / "store") as made:
         saves(made, {PATH: MINE, BESIDE: OTHER})
-        region = Region("- Role: pilot\n", "- Role: cook\n", 0)
-        write(made, lambda writer: conflicts.open_(writer, Copy(PATH, BESIDE, OTHER, (region,)), "cnf_1", AT))
+        region = ConflictRegion("- Role: pilot\n", "- Role: cook\n", 0)
+        write(made, lambda writer: conflicts.open_(writer, ConflictCopy(PATH, BESIDE, OTHER, (region,)), "cnf_1", AT))
         yield made
 
 
