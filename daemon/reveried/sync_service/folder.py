@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 from reverie.errors import ReverieError, unexpected
 from reverie.ids import new_id
 from reverie.sync.exchange import Mismatch, remove_file, write_file
-from reverie.sync.file_status import Refusal
-from reverie.sync.plan import Remove
+from reverie.sync.file_status import Refusal, Stamp
+from reverie.sync.plan import Remove, Write
 from reverie.sync.reconcile import reconcile
 from reverie.sync.redaction_view import RedactionView
 from reverie.sync.scan import FileContent, Limits
-from reverie.sync.state import Rules, sha256
+from reverie.sync.state import PathState, Rules, sha256
 from reverie.usecases import projections, sync
 from reverie.usecases.listing import Listing
 from reveried.sync_service.baseline import Agreement
 from reveried.sync_service.dirty_set import Unshown
 from reveried.sync_service.file_index import Sight
 from reveried.sync_service.late_writes import LateSaves
-from reveried.sync_service.pass_result import Looked, Wrote
+from reveried.sync_service.pass_result import Committed, Looked, Wrote
 from reveried.sync_service.projection import Projection
 from reveried.sync_service.root_binding import Site
 from reveried.sync_service.status import standing
@@ -32,13 +32,9 @@ if TYPE_CHECKING:
     from reverie.projections import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Reader, Store
-    from reverie.sync.file_status import Stamp
-    from reverie.sync.plan import Write
     from reverie.sync.root import Root
-    from reverie.sync.state import PathState
     from reverie.usecases.listing import Listed
     from reveried.config import Sync
-    from reveried.sync_service.pass_result import Committed
 
 __all__ = ["Folder"]
 
