@@ -1,0 +1,177 @@
+"""Every type of event: what announces it, with which data, and that nothing else is announced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie import wire
+from reveried.cli.import_file import import_file
+from support.folder import Tree, tree
+from support.session import session_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TEXT = "# User Facts\n\n- Name: Ada\n- Role: engineer #job\n"
+LIST = "MEMORY.md"  # follows every change of documents a moment later, with an event of its own
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Tree]:
+    """A daemon with its folder, for the tests of this module."""
+    with tree() as made:
+        yield made
+
+
+class Watch:
+    """The events that are announced from the moment it is made."""
+
+    def __init__(self, folder: Tree) -> None:
+        self.client = folder.client
+        self.first = self.client.status().counts["events"]
+
+    def taken(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return type and data of each event since the last call, without those of MEMORY.md."""
+        last = self.client.status().counts["events"]
+        found: list[wire.Event] = []
+        if last > self.first:
+            for event in self.client.events(after=self.first):
+                found.append(event)
+                if event.seq >= last:
+                    break
+        assert [event.seq for event in found] == list(range(self.first + 1, last + 1))
+        self.first = last
+        return [(event.type, event.data) for event in found if event.data.get("path") != LIST]
+
+    def of(self, type_: str) -> list[dict[str, Any]]:
+        """Return the data of each event of one type since the last call."""
+        return [data for kind, data in self.taken() if kind == type_]
+
+
+def test_messages_announce_the_thread_and_its_last_message(folder: Tree, tmp_path: Path) -> None:
+    """`thread.appended` for each append and each import that added something."""
+    watch = Watch(folder)
+    thread = folder.client.create_thread().id
+    assert watch.taken() == []
+
+    folder.client.append(thread, [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}])
+    assert watch.taken() == [("thread.appended", {"threadId": thread, "lastSeq": 2})]
+
+    path = session_file(tmp_path, 301, turns=1)
+    imported = str(import_file(folder.client, path).thread)
+    announced = watch.of("thread.appended")
+    assert {data["threadId"] for data in announced} == {imported}
+    assert announced[-1]["lastSeq"] == len(path.read_bytes().splitlines())
+    import_file(folder.client, path)
+    assert watch.taken() == []
+
+
+def test_a_document_announces_its_path_and_version(folder: Tree) -> None:
+    """`workspace.updated` for a new, a changed and a deleted document; none for the same text again."""
+    watch = Watch(folder)
+    path, other = "facts/versions.md", TEXT.replace("Ada", "Mary")
+    for text, expected in ((TEXT, [1]), (other, [2]), (other, [])):
+        folder.client.put_document(path, text)
+        assert watch.of("workspace.updated") == [{"path": path, "version": version} for version in expected]
+    folder.client.delete_document(path)
+    assert watch.of("workspace.updated") == [{"path": path, "version": 3}]
+
+
+def test_a_memory_announces_its_id_and_tags(folder: Tree) -> None:
+    """`memory.written` once for each new or changed memory, without its words; none for memories that stayed."""
+    watch = Watch(folder)
+    folder.client.put_document("facts/memories.md", TEXT)
+    memories = folder.memories()
+    name, role = memories["Name: Ada"].id, memories["Role: engineer"].id
+    assert watch.of("memory.written") == [
+        {"memoryRef": "space:default", "memoryId": name, "tags": []},
+        {"memoryRef": "space:default", "memoryId": role, "tags": ["job"]},
+    ]
+
+    folder.client.patch_document("facts/memories.md", [("engineer #job", "cook #job #new")])
+    announced = watch.taken()
+    assert [data for kind, data in announced if kind == "memory.written"] == [
+        {"memoryRef": "space:default", "memoryId": role, "tags": ["job", "new"]}
+    ]
+    assert "cook" not in str(announced)
+
+
+def test_learning_announces_how_much_went_in_and_came_out(folder: Tree, tmp_path: Path) -> None:
+    """`agent.memory.consolidated` with the number of candidates and of memories; none where nothing was learnt."""
+    thread = str(import_file(folder.client, session_file(tmp_path, 302, turns=4)).thread)
+    watch = Watch(folder)
+
+    learnt = folder.client.learn(thread)
+
+    announced = watch.taken()
+    [consolidated] = [data for kind, data in announced if kind == "agent.memory.consolidated"]
+    assert consolidated["memoryRef"] == "space:default"
+    assert consolidated["inputCount"] == learnt.candidates > 0
+    assert 0 < consolidated["outputCount"] <= len([kind for kind, _ in announced if kind == "memory.written"])
+    folder.client.learn(thread)
+    assert watch.taken() == []
+
+
+def test_a_distillation_announces_its_archive_and_its_number(folder: Tree, tmp_path: Path) -> None:
+    """`memory.compacted` of the thread, `thread.distilled`, and the index that names the new archive."""
+    thread = str(import_file(folder.client, session_file(tmp_path, 303, turns=4)).thread)
+    watch = Watch(folder)
+
+    made = folder.client.distill(thread)
+
+    announced = watch.taken()
+    assert [data for kind, data in announced if kind == "thread.distilled"] == [
+        {"threadId": thread, "number": made.number}
+    ]
+    [compacted] = [data for kind, data in announced if kind == "memory.compacted"]
+    assert (compacted["memoryRef"], compacted["outputId"]) == (f"thread:{thread}", made.archive)
+    assert compacted["byteSize"] == len(folder.client.archive(made.archive))
+    assert compacted["sourceCount"] > 0
+    index = [data for kind, data in announced if data.get("path") == "MEMORY-INDEX.json"]
+    assert len(index) == 1
+    assert index[0]["version"] >= 1
+
+
+def test_a_dream_announces_its_archive_and_the_index(folder: Tree) -> None:
+    """`memory.compacted` of the space with its sources, and the next version of the index."""
+    folder.client.put_document("facts/dreamt.md", "# Dreamt\n\n- The pump opens at noon\n- The gate is green\n")
+    watch = Watch(folder)
+
+    made = folder.client.dream(token_budget=20_000)
+
+    announced = watch.taken()
+    [compacted] = [data for kind, data in announced if kind == "memory.compacted"]
+    assert (compacted["memoryRef"], compacted["outputId"]) == ("space:default", made.archive)
+    assert compacted["sourceCount"] == len(compacted["sourceIds"]) > 0
+    assert [data.keys() for _, data in announced if data.get("path") == "MEMORY-INDEX.json"] == [{"path", "version"}]
+
+
+def test_a_conflict_announces_that_it_opens_and_closes(folder: Tree) -> None:
+    """`conflict.opened` when two changed the same line, `conflict.closed` when it is resolved, and again after undo."""
+    name = "facts/conflict.md"
+    folder.client.put_document(name, TEXT)
+    folder.agree()
+    buffer = folder.read(name)
+    watch = Watch(folder)
+    folder.client.patch_document(name, [("Role: engineer", "Role: cook")])
+    folder.save(name, buffer.replace("Role: engineer", "Role: pilot"))
+    folder.agree()
+    [conflict] = [item for item in folder.client.conflicts().items if item.path == name]
+    told = {"conflictId": conflict.id, "path": name}
+
+    assert of_conflicts(watch) == [("conflict.opened", told)]
+    done = folder.client.resolve(conflict.id, wire.Resolve(keep="store"))
+    assert of_conflicts(watch) == [("conflict.closed", told)]
+    folder.client.undo(str(done.operation))
+    assert of_conflicts(watch) == [("conflict.opened", told)]
+    folder.agree()
+    folder.path(str(conflict.copy)).unlink()
+    folder.agree()
+    assert of_conflicts(watch) == [("conflict.closed", told)]
+
+
+def of_conflicts(watch: Watch) -> list[tuple[str, dict[str, Any]]]:
+    return [(kind, data) for kind, data in watch.taken() if kind.startswith("conflict.")]
