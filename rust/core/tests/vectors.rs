@@ -61,7 +61,7 @@ fn json_is_canonical_or_refused_as_the_vectors_say() {
             assert_eq!(String::from_utf8_lossy(&written.expect(whole)), text(&vector, "canonical"));
         } else {
             let Err(Error::Json { reason, at, .. }) = written else { panic!("{whole:?} was not refused") };
-            assert_eq!(reason.word(), text(&vector, "reason"), "{whole:?}");
+            assert_eq!(reason.code(), text(&vector, "reason"), "{whole:?}");
             assert_eq!(at, Position::Offset(integer(&vector, "offset")), "{whole:?}");
         }
     }

@@ -32,7 +32,7 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             }
         }
         Error::NotUtf8 { offset } => {
-            details.set_item("reason", JsonReason::Encoding.word())?;
+            details.set_item("reason", JsonReason::Encoding.code())?;
             details.set_item("offset", offset)?;
         }
         Error::Change { reason, names } => {

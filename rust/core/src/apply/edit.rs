@@ -46,7 +46,8 @@ pub(super) fn inverse(edits: &[Edit]) -> Vec<Edit> {
 
 /// Apply edits, which are ascending and do not overlap, to a document; each must find its old text.
 ///
-/// # Errors The document is not UTF-8, or an edit does not find its old text: all such edits are named by their index,
+/// # Errors
+/// The document is not UTF-8, or an edit does not find its old text: all such edits are named by their index,
 /// and nothing is changed.
 pub fn apply_edits(document: &[u8], edits: &[Edit]) -> Result<String, Error> {
     let text = std::str::from_utf8(document).map_err(|error| Error::NotUtf8 { offset: error.valid_up_to() })?;

@@ -107,7 +107,8 @@ pub struct Applied {
 /// Every byte outside the changed blocks stays as it is; where a deleted block separated two paragraphs, a blank line
 /// stays. Time is linear in the sizes of the document and the changes.
 ///
-/// # Errors The document is not UTF-8, `block_ids` does not fit it, or the changes are invalid: see [`ChangeReason`].
+/// # Errors
+/// The document is not UTF-8, `block_ids` does not fit it, or the changes are invalid: see [`ChangeReason`].
 /// All ids that are wrong for the same reason are named, and nothing is changed.
 pub fn apply_changes(
     document: &[u8],

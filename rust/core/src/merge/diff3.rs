@@ -80,7 +80,7 @@ impl Walk<'_> {
             return self.push_chunk(end, ours, theirs, Resolution::Both);
         }
         let first = self.chunks.len();
-        self.split_groups(&self.refined_changes(left, right));
+        self.resolve_groups(&self.refined_changes(left, right));
         self.push_unchanged(end);
         join_cluster_conflicts(&mut self.chunks, first);
     }
@@ -90,36 +90,35 @@ impl Walk<'_> {
         let texts = self.texts;
         let ours = left.iter().flat_map(|hunk| hunk_refinement::refine(&texts.base, &texts.ours, hunk));
         let theirs = right.iter().flat_map(|hunk| hunk_refinement::refine(&texts.base, &texts.theirs, hunk));
-        let mut refined_changes: Vec<SideHunk> =
-            ours.map(|hunk| (hunk, true)).chain(theirs.map(|hunk| (hunk, false))).collect();
-        refined_changes.sort_by_key(|(hunk, ours)| (hunk.old_start, hunk.old_end, !ours));
-        refined_changes
+        let mut hunks: Vec<SideHunk> = ours.map(|hunk| (hunk, true)).chain(theirs.map(|hunk| (hunk, false))).collect();
+        hunks.sort_by_key(|(hunk, ours)| (hunk.old_start, hunk.old_end, !ours));
+        hunks
     }
 
     /// Resolve the refined hunks in groups that change the same lines or insert at the same position.
-    fn split_groups(&mut self, refined_changes: &[SideHunk]) {
-        let mut left = refined_changes;
-        while let Some(&(first, _)) = left.first() {
+    fn resolve_groups(&mut self, hunks: &[SideHunk]) {
+        let mut rest = hunks;
+        while let Some(&(first, _)) = rest.first() {
             let (start, mut end) = (first.old_start, first.old_end);
             let mut count = 1;
-            while let Some(change) = left.get(count) {
-                let (hunk, _) = change;
-                let at_one_place = hunk.old_end == start && end == start;
-                if hunk.old_start >= end && !at_one_place && !self.continues_removed_block(&left[..count], change) {
+            while let Some(next) = rest.get(count) {
+                let (hunk, _) = next;
+                let at_same_position = hunk.old_end == start && end == start;
+                if hunk.old_start >= end && !at_same_position && !self.continues_removed_block(&rest[..count], next) {
                     break;
                 }
                 (end, count) = (end.max(hunk.old_end), count + 1);
             }
             self.push_unchanged(start);
-            self.resolve_group(end, &left[..count]);
-            left = &left[count..];
+            self.resolve_group(end, &rest[..count]);
+            rest = &rest[count..];
         }
     }
 
     /// Whether a hunk inserts into the last block of what the other side removed just before it: that is a conflict, as
     /// the inserted lines would continue nothing.
-    fn continues_removed_block(&self, before: &[SideHunk], change: &SideHunk) -> bool {
-        let (hunk, ours) = *change;
+    fn continues_removed_block(&self, before: &[SideHunk], next: &SideHunk) -> bool {
+        let (hunk, ours) = *next;
         let removed = before.iter().all(|(other, by_us)| *by_us != ours && other.new_start == other.new_end);
         let follows = before.last().is_some_and(|(other, _)| other.old_end == hunk.old_start);
         let side = if ours { &self.texts.ours } else { &self.texts.theirs };
@@ -128,8 +127,8 @@ impl Walk<'_> {
     }
 
     /// Resolve one group of hunks.
-    fn resolve_group(&mut self, end: usize, refined_changes: &[SideHunk]) {
-        let side = |ours: bool| refined_changes.iter().filter(move |(_, by_us)| *by_us == ours).map(|(hunk, _)| *hunk);
+    fn resolve_group(&mut self, end: usize, hunks: &[SideHunk]) {
+        let side = |ours: bool| hunks.iter().filter(move |(_, by_us)| *by_us == ours).map(|(hunk, _)| *hunk);
         let (left, right): (Vec<_>, Vec<_>) = (side(true).collect(), side(false).collect());
         let ours = self.at[1]..line_after(end, self.at[0], self.at[1], &left);
         let theirs = self.at[2]..line_after(end, self.at[0], self.at[2], &right);
@@ -142,7 +141,7 @@ impl Walk<'_> {
         } else if end == self.at[0] {
             let is_fenced = self.fence_tracker.open_before(&self.texts.base, end);
             Resolution::Fragments(insertions::merge(self.texts, &ours, &theirs, is_fenced))
-        } else if refined_changes.iter().all(|(hunk, _)| hunk.new_start == hunk.new_end) {
+        } else if hunks.iter().all(|(hunk, _)| hunk.new_start == hunk.new_end) {
             Resolution::Fragments(Vec::new())
         } else {
             self.merge_overlapping(end, &ours, &theirs)

@@ -199,7 +199,7 @@ impl Combiner<'_> {
         self.push_common(ours.start..our_core.start, theirs.start..their_core.start);
         match continues {
             Continues::Block => {
-                self.merge_sequences(&Sequence::lines(&our_core), &Sequence::lines(&their_core), blank_lines)
+                self.merge_sequences(&Sequence::lines(&our_core), &Sequence::lines(&their_core), blank_lines);
             }
             Continues::List => self.merge_items(our_core.clone(), &their_core),
             Continues::Section => self.merge_sequences(

@@ -127,7 +127,7 @@ impl Writer<'_> {
             Resolution::Same if self.no_crlf => self.push_slice(&self.texts.ours, &chunk.ours),
             Resolution::Same => self.push_unchanged(chunk),
             Resolution::Ours | Resolution::Conflict => {
-                self.push_side(&self.texts.ours, &chunk.ours, self.side_endings[0])
+                self.push_side(&self.texts.ours, &chunk.ours, self.side_endings[0]);
             }
             Resolution::Theirs => self.push_side(&self.texts.theirs, &chunk.theirs, self.side_endings[1]),
             Resolution::Both => self.push_common(&chunk.ours, &chunk.theirs),

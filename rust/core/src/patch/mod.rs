@@ -23,7 +23,8 @@ pub struct Patch<'t> {
 /// All patches are searched in the original text, so that none sees the result of another. Time is linear in the sizes
 /// of the text and the patches.
 ///
-/// # Errors A patch has an empty `old`, or one that does not occur, that occurs more than once (overlapping occurrences
+/// # Errors
+/// A patch has an empty `old`, or one that does not occur, that occurs more than once (overlapping occurrences
 /// count), or that overlaps another one's: every such patch is named with the numbers of the lines where its text
 /// begins, the first [`REPORTED_MAX`] of each.
 pub fn patch(text: &str, patches: &[Patch<'_>]) -> Result<String, Error> {

@@ -1,25 +1,25 @@
-//! Walks over a text piece by piece and adds up their tokens, many pieces of ASCII text at a time.
+//! Counts the tokens of a text: splits it into pieces and adds up their tokens, 64 bytes of ASCII text at a time.
 
-use crate::tokens::ascii::WIDTH;
-use crate::tokens::batch::Batch;
-use crate::tokens::key::Key;
-use crate::tokens::memo::Memo;
-use crate::tokens::merge;
-use crate::tokens::split::{Pattern, Pieces};
-use crate::tokens::starts::starts;
+use crate::tokens::ascii_masks::WIDTH;
+use crate::tokens::ascii_splitter::piece_starts;
+use crate::tokens::bpe;
+use crate::tokens::count_cache::CountCache;
+use crate::tokens::piece_batch::Batch;
+use crate::tokens::piece_key::PieceKey;
+use crate::tokens::pre_tokenizer::{Pattern, Pieces};
 use crate::tokens::vocabulary::Vocabulary;
 
-/// A window of ASCII text, and after it what the key of its last piece may reach into.
-const REACH: usize = WIDTH + 16;
+/// A window of ASCII text plus the bytes after it that the key of its last piece reads.
+const BUFFER: usize = WIDTH + 16;
 
-/// The piece in which a text comes to have more tokens than its limit, and the tokens before it.
-pub(crate) struct Passed {
+/// Where a text exceeds its token limit: the piece in which it does, and the number of tokens before that piece.
+pub(crate) struct LimitExceeded {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) before: usize,
 }
 
-/// All that one walk over a text needs.
+/// The parameters of one count.
 pub(crate) struct Counter<'t> {
     pub(crate) text: &'t str,
     pub(crate) pattern: Pattern,
@@ -28,17 +28,17 @@ pub(crate) struct Counter<'t> {
 }
 
 impl Counter<'_> {
-    /// The tokens of the text, or where it passes its limit.
-    pub(crate) fn pass(&self, memo: &mut Memo) -> Result<usize, Passed> {
+    /// Count the tokens of the text, or return where it exceeds its limit.
+    pub(crate) fn count_tokens(&self, cache: &mut CountCache) -> Result<usize, LimitExceeded> {
         let text = self.text.as_bytes();
         let (mut batch, mut at, mut total) = (Batch::new(), 0, 0);
         while at < text.len() {
-            at = self.window(at, &mut batch, memo).unwrap_or_else(|| self.piece(at, &mut batch, memo));
-            if batch.is_enough() || at >= text.len() {
+            at = self.push_window(at, &mut batch, cache).unwrap_or_else(|| self.push_piece(at, &mut batch, cache));
+            if batch.is_full() || at >= text.len() {
                 let start = batch.start();
-                let tokens = batch.tokens(text, memo, self.vocabulary);
+                let tokens = batch.count_tokens(text, cache, self.vocabulary);
                 if total + tokens > self.limit {
-                    return Err(self.passed(start, total));
+                    return Err(self.locate_limit(start, total));
                 }
                 total += tokens;
             }
@@ -46,47 +46,55 @@ impl Counter<'_> {
         Ok(total)
     }
 
-    /// Looks for the piece in which the limit is passed, from a place not far before it.
-    fn passed(&self, at: usize, mut before: usize) -> Passed {
+    /// Find the piece in which the limit is exceeded, from a piece start shortly before it.
+    fn locate_limit(&self, at: usize, mut before: usize) -> LimitExceeded {
         for (start, end) in Pieces::from(self.text, at, self.pattern) {
-            let tokens = merge::count(&self.text.as_bytes()[start..end], self.vocabulary);
+            let tokens = bpe::count(&self.text.as_bytes()[start..end], self.vocabulary);
             if before + tokens > self.limit {
-                return Passed { start, end, before };
+                return LimitExceeded { start, end, before };
             }
             before += tokens;
         }
-        Passed { start: self.text.len(), end: self.text.len(), before }
+        LimitExceeded { start: self.text.len(), end: self.text.len(), before }
     }
 
-    /// Adds the whole pieces in the ASCII text that begins at a place; their end, if there are any.
+    /// Push the complete pieces in the ASCII text that begins at a position; return their end, if there are any.
     #[inline]
-    fn window(&self, at: usize, batch: &mut Batch, memo: &Memo) -> Option<usize> {
+    fn push_window(&self, at: usize, batch: &mut Batch, cache: &CountCache) -> Option<usize> {
         let rest = &self.text.as_bytes()[at..];
-        if let Some(reach) = rest.first_chunk::<REACH>() {
-            return if reach[..8].is_ascii() { self.pieces(at, reach, WIDTH, batch, memo) } else { None };
+        if let Some(buffer) = rest.first_chunk::<BUFFER>() {
+            return if buffer[..8].is_ascii() { self.push_ascii_pieces(at, buffer, WIDTH, batch, cache) } else { None };
         }
-        let mut reach = [0; REACH];
-        reach[..rest.len()].copy_from_slice(rest);
-        self.pieces(at, &reach, rest.len().min(WIDTH), batch, memo)
+        let mut buffer = [0; BUFFER];
+        buffer[..rest.len()].copy_from_slice(rest);
+        self.push_ascii_pieces(at, &buffer, rest.len().min(WIDTH), batch, cache)
     }
 
+    /// Push the complete pieces of a buffer of which `valid` bytes are text; return their end, if there are any.
     #[inline]
-    fn pieces(&self, at: usize, reach: &[u8; REACH], known: usize, batch: &mut Batch, memo: &Memo) -> Option<usize> {
+    fn push_ascii_pieces(
+        &self,
+        at: usize,
+        buffer: &[u8; BUFFER],
+        valid: usize,
+        batch: &mut Batch,
+        cache: &CountCache,
+    ) -> Option<usize> {
         let mut start = 0;
-        let mut ends = starts(reach.first_chunk()?, known, self.pattern) & !1;
+        let mut ends = piece_starts(buffer.first_chunk()?, valid, self.pattern) & !1;
         while ends != 0 {
             let end = ends.trailing_zeros() as usize & (WIDTH - 1);
             ends &= ends - 1;
-            batch.push(Key::of_window(*reach[start..].first_chunk()?, end - start), at + end, memo);
+            batch.push(PieceKey::of_window(*buffer[start..].first_chunk()?, end - start), at + end, cache);
             start = end;
         }
         (start > 0).then_some(at + start)
     }
 
-    /// Adds one piece of any kind; its end.
-    fn piece(&self, at: usize, batch: &mut Batch, memo: &Memo) -> usize {
+    /// Push one piece of any kind; return its end.
+    fn push_piece(&self, at: usize, batch: &mut Batch, cache: &CountCache) -> usize {
         let end = Pieces::from(self.text, at, self.pattern).next().map_or(self.text.len(), |(_, end)| end);
-        batch.push(Key::at(self.text.as_bytes(), at, end), end, memo);
+        batch.push(PieceKey::at(self.text.as_bytes(), at, end), end, cache);
         end
     }
 }
@@ -96,11 +104,11 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    use crate::tokens::{Encoding, heap};
+    use crate::tokens::{Encoding, heap_merge};
 
     use super::*;
 
-    /// What windows, tables and shortcuts might take wrongly, in long runs and side by side.
+    /// Texts that are hard for windows, tables and shortcuts, in long runs and side by side.
     fn text() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             4 => "[a-zA-Z]{1,9}",
@@ -120,16 +128,16 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2048, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// The quick way comes to what splitting character by character and merging in a heap come to.
+        /// The fast path counts like splitting character by character and merging in a heap.
         #[test]
         fn a_text_is_counted_as_its_pieces_are(text in text()) {
             for name in crate::tokens::ENCODINGS {
                 let encoding = Encoding::named(name).unwrap();
                 let pieces = Pieces::from(&text, 0, encoding.pattern);
-                let slowly: usize =
-                    pieces.map(|(start, end)| heap::count(&text.as_bytes()[start..end], encoding.vocabulary)).sum();
-                prop_assert_eq!(encoding.count(&text), slowly);
-                prop_assert_eq!(encoding.count(&text), slowly, "a second time");
+                let reference: usize =
+                    pieces.map(|(start, end)| heap_merge::count(&text.as_bytes()[start..end], encoding.vocabulary)).sum();
+                prop_assert_eq!(encoding.count(&text), reference);
+                prop_assert_eq!(encoding.count(&text), reference, "a second time");
             }
         }
     }

@@ -1,40 +1,45 @@
-//! Exact token counts of ordinary text: special-token strings are text like any other.
+//! Exact token counts of ordinary text (byte-pair encoding); the names of special tokens are text like any other.
 
-mod ahead;
-mod ascii;
-mod batch;
-mod chars;
-mod classes;
+mod ascii_masks;
+mod ascii_splitter;
+mod bpe;
+mod char_classes;
+mod char_tokens;
+mod count_cache;
 mod counter;
-mod heap;
-mod key;
-mod many;
-mod masks;
-mod memo;
-mod merge;
-mod split;
-mod starts;
-mod table;
+mod heap_merge;
+mod merge_table;
+mod parallel;
+mod piece_batch;
+mod piece_key;
+mod pre_tokenizer;
 #[cfg(target_arch = "x86_64")]
-mod vectors;
+mod simd;
 mod vocabulary;
-mod window;
+mod window_merge;
 
 use std::cell::RefCell;
 use std::sync::LazyLock;
 use std::thread::LocalKey;
 
 use crate::error::Error;
-use counter::{Counter, Passed};
-use many::Spare;
-use memo::Memo;
-use split::Pattern;
+use count_cache::CountCache;
+use counter::{Counter, LimitExceeded};
+use parallel::CachePool;
+use pre_tokenizer::Pattern;
+#[cfg(target_arch = "x86_64")]
+use simd::prefetch;
 use vocabulary::Vocabulary;
 
-/// The encodings that are built in; no vocabulary is ever fetched.
+/// Do nothing: this architecture has no stable prefetch instruction in Rust.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn prefetch<T>(_target: &T) {}
+
+/// The names of the built-in encodings; no vocabulary is ever downloaded.
 pub const ENCODINGS: [&str; 2] = ["o200k_base", "cl100k_base"];
 
-/// No token of the built-in encodings stands for more bytes than this.
+/// The length in bytes of the longest token of the built-in encodings.
 pub const TOKEN_BYTES_MAX: usize = 128;
 
 static O200K: LazyLock<Vocabulary> =
@@ -42,64 +47,67 @@ static O200K: LazyLock<Vocabulary> =
 static CL100K: LazyLock<Vocabulary> =
     LazyLock::new(|| Vocabulary::unpack(include_bytes!("../../data/cl100k_base.merges")));
 
-static O200K_SPARE: Spare = Spare::new();
-static CL100K_SPARE: Spare = Spare::new();
+static O200K_POOL: CachePool = CachePool::new();
+static CL100K_POOL: CachePool = CachePool::new();
 
 thread_local! {
-    static O200K_MEMO: RefCell<Option<Memo>> = const { RefCell::new(None) };
-    static CL100K_MEMO: RefCell<Option<Memo>> = const { RefCell::new(None) };
+    static O200K_CACHE: RefCell<Option<CountCache>> = const { RefCell::new(None) };
+    static CL100K_CACHE: RefCell<Option<CountCache>> = const { RefCell::new(None) };
 }
 
-/// One built-in encoding, unpacked on first use and then shared.
+/// A built-in encoding, unpacked on first use and then shared.
 #[derive(Clone, Copy)]
 pub struct Encoding {
     vocabulary: &'static Vocabulary,
     pattern: Pattern,
-    memo: &'static LocalKey<RefCell<Option<Memo>>>,
-    spare: &'static Spare,
+    cache: &'static LocalKey<RefCell<Option<CountCache>>>,
+    pool: &'static CachePool,
 }
 
 impl Encoding {
-    /// The encoding of that name.
+    /// Return the encoding of that name.
     ///
     /// # Errors
     /// The name is not in [`ENCODINGS`].
     pub fn named(name: &str) -> Result<Self, Error> {
         match name {
             "o200k_base" => {
-                Ok(Self { vocabulary: &O200K, pattern: Pattern::O200k, memo: &O200K_MEMO, spare: &O200K_SPARE })
+                Ok(Self { vocabulary: &O200K, pattern: Pattern::O200k, cache: &O200K_CACHE, pool: &O200K_POOL })
             }
             "cl100k_base" => {
-                Ok(Self { vocabulary: &CL100K, pattern: Pattern::Cl100k, memo: &CL100K_MEMO, spare: &CL100K_SPARE })
+                Ok(Self { vocabulary: &CL100K, pattern: Pattern::Cl100k, cache: &CL100K_CACHE, pool: &CL100K_POOL })
             }
             _ => Err(Error::UnknownEncoding { name: name.to_owned() }),
         }
     }
 
-    /// Tokens of a text.
+    /// Count the tokens of a text.
     #[must_use]
     pub fn count(&self, text: &str) -> usize {
-        self.memo.with_borrow_mut(|memo| self.count_with(text, memo.get_or_insert_with(Memo::new)))
+        self.cache.with_borrow_mut(|cache| self.count_with(text, cache.get_or_insert_with(CountCache::new)))
     }
 
-    /// Tokens of each text, in order; large batches are counted on all processors.
+    /// Count the tokens of each text, in order; large batches use all processors.
     #[must_use]
     pub fn count_many<T: AsRef<str> + Sync>(&self, texts: &[T]) -> Vec<usize> {
-        many::count(texts, self, self.spare)
+        parallel::count(texts, self, self.pool)
     }
 
-    /// Whether a text has at most `limit` tokens; stops counting where it has more. Every token stands for 1 to
-    /// [`TOKEN_BYTES_MAX`] bytes, so that very short and very long texts need no counting.
+    /// Whether a text has at most `limit` tokens; counting stops where it has more.
+    ///
+    /// A token has 1 to [`TOKEN_BYTES_MAX`] bytes, so that very short and very long texts are decided without counting.
     #[must_use]
     pub fn fits(&self, text: &str, limit: usize) -> bool {
         if text.len() <= limit || text.len() > limit.saturating_mul(TOKEN_BYTES_MAX) {
             return text.len() <= limit;
         }
-        self.pass(text, limit).is_ok()
+        self.count_up_to(text, limit).is_ok()
     }
 
-    /// The tokens of `- body\n` for each body: sums of them are exact for any packing of single-line bodies that
-    /// do not begin with white space or `/`, since no piece crosses a newline that such a line follows.
+    /// Count the tokens of the list item `- body\n` for each body.
+    ///
+    /// Sums of these counts are exact for any list of single-line bodies that do not begin with white space or `/`, as
+    /// no piece of the pre-tokenizer crosses a newline before such a line.
     #[must_use]
     pub fn count_items<T: AsRef<str>>(&self, bodies: &[T]) -> Vec<usize> {
         let mut line = String::new();
@@ -115,32 +123,33 @@ impl Encoding {
             .collect()
     }
 
-    /// A beginning of a text, cut between characters, with at most `limit` tokens; the text itself if it fits.
+    /// Return the text, or a prefix cut between characters that has at most `limit` tokens.
     ///
-    /// The tokens that the text begins with are kept as far as they fit. The cut falls back to the last whole
-    /// character and is then counted again, since a shorter text may have more tokens than a longer one; what is
-    /// given up doubles each time, so that no text is counted often.
+    /// The prefix is cut after the tokens that fit, then back to a character boundary. It is then counted again, as a
+    /// shorter text may have more tokens than a longer one; the cut moves back by doubling steps until it fits, so that
+    /// no text is counted often.
     #[must_use]
     pub fn truncate<'t>(&self, text: &'t str, limit: usize) -> &'t str {
-        let Err(Passed { start, end, before }) = self.pass(text, limit) else { return text };
-        let mut lengths = merge::lengths(&text.as_bytes()[start..end], self.vocabulary);
+        let Err(LimitExceeded { start, end, before }) = self.count_up_to(text, limit) else { return text };
+        let mut lengths = bpe::token_lengths(&text.as_bytes()[start..end], self.vocabulary);
         lengths.truncate(limit - before);
         let mut cut = text.floor_char_boundary(start + lengths.iter().sum::<usize>());
-        let mut given_up = 1;
+        let mut step = 1;
         while !self.fits(&text[..cut], limit) {
-            cut = text.floor_char_boundary(cut.saturating_sub(given_up));
-            given_up *= 2;
+            cut = text.floor_char_boundary(cut.saturating_sub(step));
+            step *= 2;
         }
         &text[..cut]
     }
 
-    /// The vocabulary as tiktoken writes it: for every token, base64 of its bytes, a space, its rank, a newline.
+    /// Return the vocabulary in tiktoken's file format: for every token, base64 of its bytes, a space, its rank, a
+    /// newline.
     #[must_use]
     pub fn vocabulary(&self) -> Vec<u8> {
-        let spelled = self.vocabulary.spelled();
+        let spellings = self.vocabulary.spellings();
         let mut file = Vec::with_capacity(4_000_000);
-        for rank in 0..spelled.len() {
-            base64(spelled.token(rank), &mut file);
+        for rank in 0..spellings.len() {
+            base64(spellings.token(rank), &mut file);
             file.push(b' ');
             file.extend_from_slice(rank.to_string().as_bytes());
             file.push(b'\n');
@@ -148,28 +157,29 @@ impl Encoding {
         file
     }
 
-    /// Tokens of a text, by a memo of the caller's.
-    fn count_with(&self, text: &str, memo: &mut Memo) -> usize {
+    /// Count the tokens of a text with a cache of the caller.
+    fn count_with(&self, text: &str, cache: &mut CountCache) -> usize {
         let counter = Counter { text, pattern: self.pattern, vocabulary: self.vocabulary, limit: usize::MAX };
-        counter.pass(memo).unwrap_or_else(|passed| passed.before)
+        counter.count_tokens(cache).unwrap_or_else(|exceeded| exceeded.before)
     }
 
-    /// The tokens of a text, or where it comes to have more than `limit`.
-    fn pass(&self, text: &str, limit: usize) -> Result<usize, Passed> {
-        self.memo.with_borrow_mut(|memo| {
-            let memo = memo.get_or_insert_with(Memo::new);
-            Counter { text, pattern: self.pattern, vocabulary: self.vocabulary, limit }.pass(memo)
+    /// Count the tokens of a text, or return where it exceeds `limit`.
+    fn count_up_to(&self, text: &str, limit: usize) -> Result<usize, LimitExceeded> {
+        self.cache.with_borrow_mut(|cache| {
+            let cache = cache.get_or_insert_with(CountCache::new);
+            Counter { text, pattern: self.pattern, vocabulary: self.vocabulary, limit }.count_tokens(cache)
         })
     }
 }
 
+/// Append the base64 form of bytes.
 fn base64(bytes: &[u8], out: &mut Vec<u8>) {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for chunk in bytes.chunks(3) {
         let triple = chunk.iter().fold(0_u32, |triple, byte| triple << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let digit = (triple >> (18 - 6 * place) & 63) as usize;
-            out.push(if place <= chunk.len() { ALPHABET[digit] } else { b'=' });
+        for digit_index in 0..4 {
+            let digit = (triple >> (18 - 6 * digit_index) & 63) as usize;
+            out.push(if digit_index <= chunk.len() { ALPHABET[digit] } else { b'=' });
         }
     }
 }

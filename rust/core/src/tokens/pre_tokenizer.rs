@@ -1,20 +1,21 @@
-//! Splits text into the pieces that are encoded each by itself, by the published patterns of the encodings.
+//! The pre-tokenizer: splits text into the pieces that are encoded separately, by the published patterns of the
+//! encodings.
 //!
-//! The patterns are matched by hand: at each place their alternatives are tried in order, and where a pattern would
-//! step back, the place it would come to is computed.
+//! The patterns are matched by hand: at each position their alternatives are tried in order, and where a regular
+//! expression would backtrack, the position it would come to is computed.
 
-use crate::tokens::classes::{CLASSES, Class, Classes};
+use crate::tokens::char_classes::{CLASSES, Class, Classes};
 
-/// Which published pattern splits the text.
+/// A published pre-tokenizer pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    /// Words end where lower case is followed by upper case; `'s` and its like belong to the word before.
+    /// Words end where lower case is followed by upper case; `'s` and other contractions belong to the word before.
     O200k,
-    /// Words are runs of letters; `'s` and its like stand alone.
+    /// Words are runs of letters; `'s` and other contractions are pieces of their own.
     Cl100k,
 }
 
-/// The pieces of a text, in order; they join to the text.
+/// Iterator over the pieces of a text; they join to the text.
 pub(crate) struct Pieces<'t> {
     text: &'t str,
     at: usize,
@@ -23,14 +24,14 @@ pub(crate) struct Pieces<'t> {
 }
 
 impl<'t> Pieces<'t> {
-    /// Those from the place on where one begins.
+    /// Start at a position where a piece begins.
     pub(crate) fn from(text: &'t str, at: usize, pattern: Pattern) -> Self {
         Self { text, at, pattern, classes: &CLASSES }
     }
 }
 
 impl Iterator for Pieces<'_> {
-    /// Where the piece begins and ends.
+    /// The byte offsets at which the piece begins and ends.
     type Item = (usize, usize);
 
     #[inline]
@@ -46,16 +47,17 @@ impl Iterator for Pieces<'_> {
 }
 
 impl Pieces<'_> {
+    /// The class and length of the character at a position.
     #[inline]
     fn class(&self, at: usize) -> Option<(Class, usize)> {
         self.classes.at(self.text, at)
     }
 
-    /// The end of the run of characters that `belongs` holds for.
+    /// Return the end of the run of characters whose class matches.
     #[inline]
-    fn run(&self, mut at: usize, belongs: impl Fn(Class) -> bool) -> usize {
+    fn run(&self, mut at: usize, matches: impl Fn(Class) -> bool) -> usize {
         while let Some((class, width)) = self.class(at) {
-            if !belongs(class) {
+            if !matches(class) {
                 break;
             }
             at += width;
@@ -63,41 +65,43 @@ impl Pieces<'_> {
         at
     }
 
-    /// The end of the run of ASCII bytes that `belongs` holds for: the larger part of most words, looked at quickly.
+    /// Return the end of the run of ASCII bytes that match: a fast path for most of a word.
     #[inline]
-    fn ascii(&self, at: usize, belongs: impl Fn(&u8) -> bool) -> usize {
-        at + self.text.as_bytes()[at..].iter().take_while(|byte| belongs(byte)).count()
+    fn ascii_run(&self, at: usize, matches: impl Fn(&u8) -> bool) -> usize {
+        at + self.text.as_bytes()[at..].iter().take_while(|byte| matches(byte)).count()
     }
 
+    /// The end of a run of letters.
     fn letters(&self, start: usize) -> usize {
-        self.run(self.ascii(start, u8::is_ascii_alphabetic), Class::is_letter)
+        self.run(self.ascii_run(start, u8::is_ascii_alphabetic), Class::is_letter)
     }
 
+    /// The end of the piece at `start` by the o200k pattern.
     fn o200k(&self, start: usize, class: Class, width: usize) -> usize {
         match class {
             Class::Upper | Class::Lower | Class::Caseless => {
-                let end = self.cased(start).unwrap_or_else(|upper| upper);
+                let end = self.cased_word(start).unwrap_or_else(|upper| upper);
                 end + self.contraction(end)
             }
             Class::Number => self.number(start),
             Class::Newline => self.white_space(start),
             Class::Space | Class::Other | Class::Mark => {
                 let body = start + width;
-                let end = match self.cased(body) {
+                let end = match self.cased_word(body) {
                     Ok(end) => end,
-                    // Without a prefix, a mark is a word by itself before it is the prefix of upper case.
+                    // Without a prefix, a mark is a word of its own before it is the prefix of upper case.
                     Err(_) if class == Class::Mark => body,
                     Err(end) if end > body => end,
-                    Err(_) => return self.other(start, class, width),
+                    Err(_) => return self.other_run(start, class, width),
                 };
                 end + self.contraction(end)
             }
         }
     }
 
-    /// A word in the order `[upper, caseless, mark]* [lower, caseless, mark]+`: its end, or the end of the upper case
-    /// that it would need something after.
-    fn cased(&self, start: usize) -> Result<usize, usize> {
+    /// Match a word `[upper, caseless, mark]* [lower, caseless, mark]+`: its end, or else the end of the upper case
+    /// letters that lack a second part.
+    fn cased_word(&self, start: usize) -> Result<usize, usize> {
         let mut at = start;
         let mut after_caseless = None;
         while let Some((class, width)) = self.class(at) {
@@ -108,7 +112,7 @@ impl Pieces<'_> {
                     after_caseless = Some(at);
                 }
                 Class::Lower => {
-                    let at = self.ascii(at, u8::is_ascii_lowercase);
+                    let at = self.ascii_run(at, u8::is_ascii_lowercase);
                     return Ok(self.run(at, |class| matches!(class, Class::Lower | Class::Caseless | Class::Mark)));
                 }
                 _ => break,
@@ -117,7 +121,8 @@ impl Pieces<'_> {
         after_caseless.ok_or(at)
     }
 
-    /// Length of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` in any case; the long s is a case of s.
+    /// Return the length of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` in any case, or 0; the long s (U+017F) folds
+    /// to s.
     fn contraction(&self, at: usize) -> usize {
         let bytes = self.text.as_bytes();
         if bytes.get(at) != Some(&b'\'') {
@@ -131,6 +136,7 @@ impl Pieces<'_> {
         }
     }
 
+    /// The end of the piece at `start` by the cl100k pattern.
     fn cl100k(&self, start: usize, class: Class, width: usize) -> usize {
         let contraction = self.contraction(start);
         if contraction > 0 {
@@ -143,12 +149,12 @@ impl Pieces<'_> {
             Class::Space | Class::Other | Class::Mark => {
                 let body = start + width;
                 let end = self.letters(body);
-                if end > body { end } else { self.other(start, class, width) }
+                if end > body { end } else { self.other_run(start, class, width) }
             }
         }
     }
 
-    /// One to three numbers.
+    /// The end of a number of one to three digits.
     fn number(&self, start: usize) -> usize {
         let mut at = start;
         for _ in 0..3 {
@@ -160,9 +166,9 @@ impl Pieces<'_> {
         at
     }
 
-    /// What is neither letter, number nor white space, with one blank before it and newlines (for o200k also
-    /// slashes) after it; or else white space.
-    fn other(&self, start: usize, class: Class, width: usize) -> usize {
+    /// The end of a run of other characters (neither letter, number nor white space), with one space before it and
+    /// newlines (for o200k also slashes) after it; or else of white space.
+    fn other_run(&self, start: usize, class: Class, width: usize) -> usize {
         let is_other = |class| matches!(class, Class::Other | Class::Mark);
         let body = if is_other(class) {
             start
@@ -175,12 +181,12 @@ impl Pieces<'_> {
         };
         let end = self.run(body, is_other);
         let slashes = self.pattern == Pattern::O200k;
-        let trails = |byte: &&u8| **byte == b'\r' || **byte == b'\n' || slashes && **byte == b'/';
-        end + self.text.as_bytes()[end..].iter().take_while(trails).count()
+        let is_trailing = |byte: &&u8| **byte == b'\r' || **byte == b'\n' || slashes && **byte == b'/';
+        end + self.text.as_bytes()[end..].iter().take_while(is_trailing).count()
     }
 
-    /// White space up to its last newline; without one, all of it but the last character, which goes with the
-    /// next word; all of it at the end of the text.
+    /// The end of white space: after its last newline; without one, before its last character, which belongs to the
+    /// next word; at the end of the text all of it.
     fn white_space(&self, start: usize) -> usize {
         let mut at = start;
         let mut after_newline = None;

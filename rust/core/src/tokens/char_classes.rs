@@ -1,14 +1,14 @@
-//! What the split rules of the encodings ask about a character, by the Unicode version of tiktoken's own tables.
+//! Character classes of the pre-tokenizer patterns, in the Unicode version of tiktoken's own tables (16).
 
 use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class as HirClass, HirKind};
 
-/// The classes that the split rules are written in, told apart.
+/// The character classes that the patterns distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Class {
-    /// Neither letter, number nor white space; marks are apart.
+    /// Neither letter, number, white space nor mark.
     Other,
     /// `\p{Lu}` or `\p{Lt}`
     Upper,
@@ -38,7 +38,7 @@ impl Class {
     }
 }
 
-/// Each class as a pattern of the `regex` family; what is in none is [`Class::Other`].
+/// Each class as a pattern in `regex` syntax; characters in none are [`Class::Other`].
 const PATTERNS: [(&str, Class); 6] = [
     (r"[\p{Lu}\p{Lt}]", Class::Upper),
     (r"\p{Ll}", Class::Lower),
@@ -48,69 +48,71 @@ const PATTERNS: [(&str, Class); 6] = [
     (r"\s", Class::Space),
 ];
 
-/// Classes of 256 consecutive characters.
+/// The classes of 256 consecutive code points.
 type Page = [Class; 256];
 
-/// The class of every character: pages by the upper bits of a code point, equal pages stored once.
+/// The class of every character in a two-level table: pages by the upper bits of a code point, equal pages stored once.
 pub(crate) struct Classes {
     ascii: [Class; 128],
     page_of: Vec<u8>,
     pages: Vec<Page>,
 }
 
-/// Built on first use from the tables of `regex-syntax`, whose version is pinned to the one in tiktoken.
+/// The table, built on first use from the tables of `regex-syntax`, whose version is pinned to the one in tiktoken.
 pub(crate) static CLASSES: LazyLock<Classes> = LazyLock::new(Classes::build);
 
 impl Classes {
+    /// Build the table from the patterns.
     fn build() -> Self {
-        let mut every = vec![Class::Other; 0x11_0000];
+        let mut classes = vec![Class::Other; 0x11_0000];
         for (pattern, class) in PATTERNS {
             for (first, last) in ranges(pattern) {
-                every[first as usize..=last as usize].fill(class);
+                classes[first as usize..=last as usize].fill(class);
             }
         }
         for newline in ['\r', '\n'] {
-            every[newline as usize] = Class::Newline;
+            classes[newline as usize] = Class::Newline;
         }
         let mut pages: Vec<Page> = Vec::new();
-        let mut page_of = Vec::with_capacity(every.len() / 256);
-        for chunk in every.chunks_exact(256) {
-            let known = pages.iter().position(|page| page == chunk).unwrap_or_else(|| {
+        let mut page_of = Vec::with_capacity(classes.len() / 256);
+        for chunk in classes.chunks_exact(256) {
+            let number = pages.iter().position(|page| page == chunk).unwrap_or_else(|| {
                 let mut page = [Class::Other; 256];
                 page.copy_from_slice(chunk);
                 pages.push(page);
                 pages.len() - 1
             });
-            page_of.push(u8::try_from(known).unwrap_or(u8::MAX));
+            page_of.push(u8::try_from(number).unwrap_or(u8::MAX));
         }
         let mut ascii = [Class::Other; 128];
-        ascii.copy_from_slice(&every[..128]);
+        ascii.copy_from_slice(&classes[..128]);
         Self { ascii, page_of, pages }
     }
 
-    /// The class of the character that begins at `at`, and its length in bytes.
+    /// Return the class of the character that begins at byte `at`, and its length in bytes.
     #[inline]
     pub(crate) fn at(&self, text: &str, at: usize) -> Option<(Class, usize)> {
         let byte = *text.as_bytes().get(at)?;
         match self.ascii.get(usize::from(byte)) {
             Some(class) => Some((*class, 1)),
-            None => self.beyond_ascii(text, at),
+            None => self.non_ascii(text, at),
         }
     }
 
-    fn beyond_ascii(&self, text: &str, at: usize) -> Option<(Class, usize)> {
+    /// The slow path of [`Self::at`].
+    fn non_ascii(&self, text: &str, at: usize) -> Option<(Class, usize)> {
         let character = text.get(at..)?.chars().next()?;
         Some((self.of(character), character.len_utf8()))
     }
 
-    /// The class of a character.
+    /// Return the class of a character.
     pub(crate) fn of(&self, character: char) -> Class {
         let point = character as usize;
         self.pages[usize::from(self.page_of[point >> 8])][point & 0xFF]
     }
 }
 
-/// The code points that a pattern of one character matches.
+/// Return the code point ranges that a pattern of one character matches.
 fn ranges(pattern: &str) -> Vec<(u32, u32)> {
     let parsed = regex_syntax::parse(pattern).map(regex_syntax::hir::Hir::into_kind);
     match parsed {
@@ -125,7 +127,7 @@ fn ranges(pattern: &str) -> Vec<(u32, u32)> {
 mod tests {
     use super::*;
 
-    /// A sample of every class, and a character that only Unicode 17 calls a letter.
+    /// Samples of every class have it, and a character that is a letter only from Unicode 17 on is not one.
     #[test]
     fn characters_have_the_classes_of_unicode_16() {
         for (character, class) in [

@@ -1,0 +1,222 @@
+//! Look-up tables of the vocabulary: which short pieces are tokens, and which pairs of tokens merge into which.
+
+use crate::tokens::piece_key::{PieceKey, slot};
+use crate::tokens::prefetch;
+
+/// Entries of a bucket, which fills one cache line.
+const BUCKET_KEYS: usize = 4;
+const BUCKET_PAIRS: usize = 8;
+
+/// A bucket, aligned to a cache line.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Bucket<T>(T);
+
+/// The set of tokens that have a [`PieceKey`]: a hash table of buckets of four, empty slots 0; a full bucket overflows
+/// into the next.
+pub(crate) struct TokenSet {
+    buckets: Vec<Bucket<[PieceKey; BUCKET_KEYS]>>,
+}
+
+impl TokenSet {
+    /// An empty set with room for `count` tokens, half full at most.
+    pub(crate) fn with_capacity(count: usize) -> Self {
+        Self { buckets: vec![Bucket([PieceKey::default(); BUCKET_KEYS]); count.div_ceil(2)] }
+    }
+
+    /// Insert a key.
+    pub(crate) fn insert(&mut self, key: PieceKey) {
+        let mut bucket = slot(key.hash(), self.buckets.len());
+        loop {
+            if let Some(free) = self.buckets[bucket].0.iter_mut().find(|entry| entry.is_empty()) {
+                *free = key;
+                return;
+            }
+            bucket = next_bucket(bucket, self.buckets.len());
+        }
+    }
+
+    /// Prefetch the bucket of a key.
+    #[inline]
+    pub(crate) fn prefetch(&self, key: PieceKey) {
+        prefetch(&self.buckets[slot(key.hash(), self.buckets.len())]);
+    }
+
+    /// Whether the piece of this key is a token.
+    #[inline]
+    pub(crate) fn contains(&self, key: PieceKey) -> bool {
+        let mut bucket = slot(key.hash(), self.buckets.len());
+        loop {
+            let Bucket(entries) = &self.buckets[bucket];
+            if entries.contains(&key) {
+                return true;
+            }
+            if entries[BUCKET_KEYS - 1].is_empty() {
+                return false;
+            }
+            bucket = next_bucket(bucket, self.buckets.len());
+        }
+    }
+}
+
+/// Bits of a rank; both vocabularies have fewer than 2^18 tokens.
+const RANK_BITS: u32 = 18;
+const RANK_MASK: u64 = (1 << RANK_BITS) - 1;
+
+/// The rank of a pair that does not merge.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Merges into ranks below this have a table of their own: they are looked up most, and the small table stays in the
+/// processor's cache.
+const COMMON_RANKS: u32 = 24_576;
+
+/// Bits of a Bloom filter (with one hash) before the table of rare merges: most pairs do not merge at all.
+const FILTER_BITS: usize = 1 << 20;
+
+/// Which two tokens merge into which.
+pub(crate) struct MergeTable {
+    /// For two single bytes, whose ranks are below 256: a direct table.
+    bytes: Vec<u32>,
+    common: PairTable,
+    filter: Vec<u64>,
+    rare: PairTable,
+}
+
+impl MergeTable {
+    /// Empty tables with room for `count` merges.
+    pub(crate) fn with_capacity(count: usize) -> Self {
+        Self {
+            bytes: vec![NONE; 1 << 16],
+            common: PairTable::with_capacity(COMMON_RANKS as usize),
+            filter: vec![0; FILTER_BITS / 64],
+            rare: PairTable::with_capacity(count),
+        }
+    }
+
+    /// Insert a merge; each pair has at most one.
+    pub(crate) fn insert(&mut self, left: u32, right: u32, merged: u32) {
+        if let Some(slot) = byte_pair_index(left, right) {
+            self.bytes[slot] = merged;
+            return;
+        }
+        let pair = pack_pair(left, right);
+        if merged < COMMON_RANKS {
+            self.common.insert(pair, merged);
+        } else {
+            let (word, bit) = filter_bit(hash(pair));
+            self.filter[word] |= bit;
+            self.rare.insert(pair, merged);
+        }
+    }
+
+    /// Prefetch what [`Self::get`] will read for two tokens.
+    #[inline]
+    pub(crate) fn prefetch(&self, left: u32, right: u32) {
+        if let Some(slot) = byte_pair_index(left, right) {
+            prefetch(&self.bytes[slot]);
+            return;
+        }
+        let hash = hash(pack_pair(left, right));
+        self.common.prefetch(hash);
+        prefetch(&self.filter[filter_bit(hash).0]);
+        self.rare.prefetch(hash);
+    }
+
+    /// Return the rank that two adjacent tokens merge into, or [`NONE`].
+    #[inline]
+    pub(crate) fn get(&self, left: u32, right: u32) -> u32 {
+        if let Some(slot) = byte_pair_index(left, right) {
+            return self.bytes[slot];
+        }
+        let pair = pack_pair(left, right);
+        let hash = hash(pair);
+        let common = self.common.get(pair, hash);
+        let (word, bit) = filter_bit(hash);
+        if common != NONE || self.filter[word] & bit == 0 {
+            return common;
+        }
+        self.rare.get(pair, hash)
+    }
+}
+
+/// The index of a pair of single bytes in the direct table.
+#[inline]
+fn byte_pair_index(left: u32, right: u32) -> Option<usize> {
+    ((left | right) < 256).then_some((left << 8 | right) as usize)
+}
+
+/// A pair of ranks in one number.
+#[inline]
+fn pack_pair(left: u32, right: u32) -> u64 {
+    u64::from(left) << RANK_BITS | u64::from(right)
+}
+
+/// Hash a pair.
+#[inline]
+fn hash(pair: u64) -> u64 {
+    let mixed = pair.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ (mixed >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+}
+
+/// The word and the bit of a pair in the filter, by other bits of the hash than those that choose the bucket.
+#[inline]
+fn filter_bit(hash: u64) -> (usize, u64) {
+    (slot(hash << 24, FILTER_BITS / 64), 1 << (hash & 63))
+}
+
+/// A hash table of pairs and the rank they merge into, one word an entry, in buckets of eight; a full bucket overflows
+/// into the next.
+struct PairTable {
+    buckets: Vec<Bucket<[u64; BUCKET_PAIRS]>>,
+}
+
+impl PairTable {
+    /// An empty table for `count` pairs.
+    fn with_capacity(count: usize) -> Self {
+        Self { buckets: vec![Bucket([0; BUCKET_PAIRS]); (count / BUCKET_PAIRS).next_power_of_two()] }
+    }
+
+    /// Insert a pair and the rank that it merges into.
+    fn insert(&mut self, pair: u64, merged: u32) {
+        let mut bucket = slot(hash(pair), self.buckets.len());
+        loop {
+            if let Some(free) = self.buckets[bucket].0.iter_mut().find(|entry| **entry == 0) {
+                *free = pair << RANK_BITS | u64::from(merged);
+                return;
+            }
+            bucket = next_bucket(bucket, self.buckets.len());
+        }
+    }
+
+    /// Prefetch the bucket of a hash.
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        prefetch(&self.buckets[slot(hash, self.buckets.len())]);
+    }
+
+    /// Return the rank that a pair merges into, or [`NONE`].
+    #[inline]
+    fn get(&self, pair: u64, hash: u64) -> u32 {
+        let mut bucket = slot(hash, self.buckets.len());
+        loop {
+            let Bucket(entries) = &self.buckets[bucket];
+            let mut found = 0;
+            for entry in entries {
+                found |= if entry >> RANK_BITS == pair { *entry } else { 0 };
+            }
+            if found != 0 {
+                return u32::try_from(found & RANK_MASK).unwrap_or(NONE);
+            }
+            if entries[BUCKET_PAIRS - 1] == 0 {
+                return NONE;
+            }
+            bucket = next_bucket(bucket, self.buckets.len());
+        }
+    }
+}
+
+/// The bucket after one, wrapping around.
+#[inline]
+fn next_bucket(bucket: usize, buckets: usize) -> usize {
+    if bucket + 1 == buckets { 0 } else { bucket + 1 }
+}
