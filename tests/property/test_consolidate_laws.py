@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reverie.consolidate import apply, decide, document_of
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from support.soak import count
+
+JANUARY, MARCH = "2026-01-01T00:00:00.000Z", "2026-03-01T00:00:00.000Z"
 
 AT = "2026-11-21T09:30:00.000Z"
 WORDS = (
@@ -17,7 +19,7 @@ WORDS = (
 KINDS = [kind for kind in MemoryType if kind is not MemoryType.EPISODE]
 
 contents = st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=9).map(" ".join) | st.text(max_size=20)
-times = st.none() | st.sampled_from(["2026-01-01T00:00:00.000Z", "2026-03-01T00:00:00.000Z"])
+times = st.none() | st.sampled_from([JANUARY, MARCH])
 tags = st.lists(st.sampled_from(["a", "b", "c"]), max_size=2, unique=True).map(tuple)
 plain = st.builds(
     Candidate,
@@ -90,6 +92,56 @@ def test_the_words_of_a_person_and_episodes_are_never_changed(
     assert all(after[m.id] == m for m in old if m.id in untouchable)
 
 
+def said(kind: MemoryType, *contents: str, at: str | None = None) -> list[Candidate]:
+    """Candidates of one kind about the user."""
+    return [Candidate(type=kind, content=content, at=at, subject="user") for content in contents]
+
+
+# One word in a statement that it is merged to.
+@example(said(MemoryType.SKILL, "run", "run tests 3.11"), (), Tier.HEAVY_CUT)
+# Something says that a mistake is over: of another kind; too general to be added; merged with it; itself a mistake.
+@example(said(MemoryType.SKILL, "run tests resolved") + said(MemoryType.MISTAKE, "run tests pytest"), (), Tier.GENEROUS)
+@example(
+    said(MemoryType.OBSERVATION, "run tests resolved") + said(MemoryType.MISTAKE, "run tests pytest"),
+    (),
+    Tier.SELECTIVE,
+)
+@example(
+    said(
+        MemoryType.MISTAKE,
+        "Language: longer `make`",
+        "`make` tabs tests Alice; resolved pytest minutes",
+        "tabs Language: longer Alice;",
+    ),
+    (),
+    Tier.HEAVY_CUT,
+)
+@example(said(MemoryType.MISTAKE, "resolved fast build 3.12", "build 3.11", "fast 3.11 no no"), (), Tier.HEAVY_CUT)
+@example(
+    said(MemoryType.MISTAKE, "5 spaces src/app.py cache", "src/app.py cache over spaces", "resolved 5 spaces over"),
+    (),
+    Tier.SELECTIVE,
+)
+# Words of a known time meet words of an unknown one.
+@example(
+    said(MemoryType.OBSERVATION, "over 3.11 5 branch 5", at=JANUARY)
+    + said(MemoryType.OBSERVATION, "5 5", "5 3.11 over branch"),
+    (),
+    Tier.SELECTIVE,
+)
+@example(
+    said(MemoryType.FACT, "no no no build run", at=MARCH)
+    + said(MemoryType.FACT, "build run no no build", at=JANUARY)
+    + said(MemoryType.FACT, "run no no build"),
+    (),
+    Tier.HEAVY_CUT,
+)
+# Statements that replace each other in turn.
+@example(
+    said(MemoryType.MISTAKE, "slow no", "no 3.12 slow slow", "slow 3.12 slow", "slow 3.12 no no", "no 3.12 slow"),
+    (),
+    Tier.GENEROUS,
+)
 @settings(max_examples=count(300, 5000), deadline=None)
 @given(candidates, memories(), tiers)
 def test_the_same_candidates_again_change_nothing(new: list[Candidate], old: tuple[Memory, ...], tier: Tier) -> None:

@@ -64,6 +64,7 @@ def _updated(memory: Memory, change: Update, candidates: Sequence[Candidate], at
     if change.candidate_index is not None and change.candidate_index < len(candidates):
         source = _provenance(candidates[change.candidate_index])
         provenance["updates"] = [*provenance.get("updates", []), source][-_UPDATES_KEPT:]
+        provenance.pop("at", None)  # the new words' time counts, and where it is unknown, that of this change
         if "at" in source:
             provenance["at"] = source["at"]
     return replace(

@@ -19,6 +19,7 @@ SCOPES = (*(kind.value for kind in MemoryType if kind is not MemoryType.EPISODE)
 
 _POSTINGS_MAX = 1000  # a word that so many items share tells nothing apart
 _LOOKALIKES_MAX = 64
+_NOW = "9999"  # later than every time of a candidate
 
 
 @dataclass(slots=True)
@@ -53,13 +54,12 @@ class Item:
         assert self.candidate is not None
         return self.candidate.type
 
-    def write(self, reading: Reading, tags: Iterable[str], index: int, at: str | None) -> None:
-        """Takes over what a candidate says; the tags of both stay."""
-        self.reading = reading
+    def write(self, tags: Iterable[str], index: int, at: str | None) -> None:
+        """Takes over from a candidate what goes with its words; the tags of both stay."""
         self.tags = tuple(dict.fromkeys((*self.tags, *tags)))
         self.said_at, self.index, self.touched = at, index, True
         if self.candidate is not None:
-            self.candidate = replace(self.candidate, content=reading.text, tags=self.tags, at=at)
+            self.candidate = replace(self.candidate, content=self.content, tags=self.tags, at=at)
 
 
 @dataclass(slots=True)
@@ -67,9 +67,11 @@ class Board:
     """Every item of a consolidation, with an inverted index over the words of each."""
 
     items: list[Item] = field(default_factory=list)
-    _postings: dict[str, list[int]] = field(default_factory=dict)
-    _by_flat: dict[str, list[int]] = field(default_factory=dict)
-    _by_subject: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    # Sets of positions that keep the order in which they were put in: the keys of dictionaries without values.
+    _postings: dict[str, dict[int, None]] = field(default_factory=dict)
+    _by_flat: dict[str, dict[int, None]] = field(default_factory=dict)
+    _by_subject: dict[tuple[str, str], dict[int, None]] = field(default_factory=dict)
+    _stored: dict[tuple[str, str], int] = field(default_factory=dict)  # scope and content at any time -> the item
 
     @classmethod
     def of(cls, existing: Sequence[Memory]) -> Board:
@@ -84,17 +86,66 @@ class Board:
     def add(self, item: Item) -> None:
         """Puts an item on the board."""
         self.items.append(item)
-        self.file(len(self.items) - 1)
+        self._file(len(self.items) - 1)
 
-    def file(self, position: int) -> None:
-        """Makes the item at `position` findable by what it says now."""
+    def rewrite(self, position: int, reading: Reading) -> None:
+        """Gives the item at `position` another content, and makes it findable by that alone."""
+        for positions in self._entries(position):
+            positions.pop(position, None)
+        self.items[position].reading = reading
+        self._file(position)
+
+    def _file(self, position: int) -> None:
+        """Makes the item at `position` findable by what it says."""
+        for positions in self._entries(position):
+            positions[position] = None
+
+    def _entries(self, position: int) -> Iterator[dict[int, None]]:
+        """The sets of the index that an item is in by what it says."""
         item = self.items[position]
         reading = item.reading
-        self._by_flat.setdefault(reading.flat, []).append(position)
+        yield self._by_flat.setdefault(reading.flat, {})
         if reading.subject is not None:
-            self._by_subject.setdefault((item.scope, reading.subject[0]), []).append(position)
+            yield self._by_subject.setdefault((item.scope, reading.subject[0]), {})
         for word in reading.words:
-            self._postings.setdefault(word, []).append(position)
+            yield self._postings.setdefault(word, {})
+
+    def as_stored(self, candidates: Sequence[Candidate]) -> None:
+        """Make every item what the next consolidation would read if this one ended here.
+
+        Then a pass that changes nothing is one that the next consolidation repeats, so that it changes nothing either.
+        """
+        self._keep_what_is_added_again()
+        additions: dict[int, Item] = {}
+        for _, item in self.alive():
+            if item.memory is None:
+                assert item.candidate is not None
+                assert item.index is not None
+                item.said_at = item.candidate.at or _NOW
+                # One candidate is one memory: of two items that were last written from it, the later one is stored.
+                if item.index in additions:
+                    additions[item.index].alive = False
+                additions[item.index] = item
+            elif item.content == item.memory.content:  # kept, and with it the time and the tags that are stored
+                item.said_at, item.tags = said_at(item.memory), item.memory.tags
+            elif item.index is not None:
+                item.said_at = candidates[item.index].at or _NOW
+            else:  # merged by upkeep, of words that were said before
+                item.said_at = item.memory.provenance.get("at") or _NOW
+
+    def _keep_what_is_added_again(self) -> None:
+        """Keep what this run dropped where it added the same again: the memory, with its id, in place of a new one.
+
+        Example: one candidate says that a mistake is over, which drops it, and another one merges to the same mistake.
+        """
+        for position, item in self.alive():
+            earlier = self._stored.setdefault((item.scope, item.content), position)
+            kept = self.items[earlier]
+            if item.memory is None and not kept.alive:
+                item.alive, kept.alive = False, True
+                self.rewrite(earlier, item.reading)
+                kept.index = item.index
+                kept.candidate = None if kept.candidate is None else item.candidate
 
     def alive(self) -> Iterator[tuple[int, Item]]:
         """Every item that is going to stay, with its position."""
@@ -123,8 +174,13 @@ class Board:
 
         It tells two moments of one run apart, and nothing beyond the run.
         """
-        hashes = [hash((item.scope, item.reading.text)) for item in self.items if item.alive]
+        hashes = [hash((place, item.content, item.said_at)) for place, item in self.alive()]
         return len(hashes), sum(hashes)
+
+    def contents(self) -> tuple[list[tuple[str, str]], list[str]]:
+        """What is going to stay, sorted and in the board's order; in every run the same of the same items."""
+        found = [(item.scope, item.content) for _, item in self.alive()]
+        return sorted(found), [content for _, content in found]
 
     def _says(self, place: int, reading: Reading) -> bool:
         item = self.items[place]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Decision", "Proposal", "decide"]
 
-_PASSES_MAX = 8
+_PASSES_MAX = 32
 _KEYED = frozenset({MemoryType.FACT, MemoryType.PREFERENCE})
 _SKIP_OVERLAP = {Tier.GENEROUS: 0.85, Tier.SELECTIVE: 0.6, Tier.HEAVY_CUT: 0.45}
 _MERGE_OVERLAP = {Tier.GENEROUS: 2.0, Tier.SELECTIVE: 0.6, Tier.HEAVY_CUT: 0.25}
@@ -86,8 +86,10 @@ class _Run:
     covered: dict[int, int] = field(default_factory=dict)  # candidate -> the item that says it
     proposals: dict[str, Proposal] = field(default_factory=dict)
     resolving: list[int] = field(init=False)  # the candidates that say of something that it is over
+    last_with: dict[str, int] = field(init=False)  # content -> the last candidate that has it
 
     def __post_init__(self) -> None:
+        self.last_with = {candidate.content: index for index, candidate in enumerate(self.candidates)}
         self.resolving = [
             index
             for index, candidate in enumerate(self.candidates)
@@ -111,15 +113,37 @@ class _Run:
         return Skip(index, None if memory is None else memory.id)
 
     def _place_all(self) -> None:
-        state = self.board.state()
-        for _ in range(_PASSES_MAX):
-            for index, candidate in enumerate(self.candidates):
-                if candidate.type is not MemoryType.EPISODE:
-                    self._place(index, candidate)
-            following = self.board.state()
-            if following == state:
+        """Place every candidate until a pass changes nothing.
+
+        Where passes go round in a circle, such as two sentences that extend each other, it ends at the least of its
+        states: the next consolidation starts there, goes round, and ends there too.
+        """
+        self.board.as_stored(self.candidates)
+        states = [self.board.state()]
+        while len(states) < _PASSES_MAX:
+            self._pass()
+            state = self.board.state()
+            if state in states:
+                self._end_in_circle(len(states) - states.index(state))
                 return
-            state = following
+            states.append(state)
+
+    def _end_in_circle(self, length: int) -> None:
+        """Go on to the least of the states that follow each other in a circle; of a single one, nothing is to do."""
+        if length == 1:
+            return
+        around = []
+        for _ in range(length):
+            self._pass()
+            around.append(self.board.contents())
+        for _ in range(around.index(min(around)) + 1):
+            self._pass()
+
+    def _pass(self) -> None:
+        for index, candidate in enumerate(self.candidates):
+            if candidate.type is not MemoryType.EPISODE:
+                self._place(index, candidate)
+        self.board.as_stored(self.candidates)
 
     def _place(self, index: int, candidate: Candidate) -> None:
         reading = self.readings[index]
@@ -144,9 +168,14 @@ class _Run:
         """A candidate about the same thing as an item: covered by it, or written over it."""
         item = self.board.items[place]
         self._cover(index, place)
-        older = relation is Relation.REPLACES and _older(candidate.at, item.said_at)
-        if relation in {Relation.EXTENDS, Relation.REPLACES} and not older:
+        older = _older(candidate.at, item.said_at) or self._is_said_later(index, item)
+        if relation is Relation.EXTENDS or (relation is Relation.REPLACES and not older):
             self._write(index, candidate, reading, place, f"{relation.value} it")
+
+    def _is_said_later(self, index: int, item: Item) -> bool:
+        """Return whether a later candidate says what an item says, and so would only take back what is written here."""
+        later = self.last_with.get(item.content, -1)
+        return later > index and not _older(self.candidates[later].at, self.candidates[index].at)
 
     def _weigh(self, index: int, candidate: Candidate, reading: Reading, scope: str, alike: list[int]) -> None:
         """A candidate that is at most like something: skipped, merged or added, as the tier has it."""
@@ -176,12 +205,20 @@ class _Run:
         for place in self.board.like(reading, MemoryType.MISTAKE.value):
             item = self.board.items[place]
             if resolves(reading, item.reading) and not _older(candidate.at, item.said_at):
-                if item.type is candidate.type:
+                # One item says that it is over: the first that it is written to, others of the same kind go.
+                if item.type is candidate.type and (item.fixed or not self._is_said(reading, item.scope)):
                     self._cover(index, place)
                     self._write(index, candidate, reading, place, "says that it is over")
                 else:
                     self._drop(place)
         return candidate.type is MemoryType.MISTAKE and self._is_over(index, candidate, reading)
+
+    def _is_said(self, reading: Reading, scope: str) -> bool:
+        """Return whether an item says all that a statement says."""
+        return self.board.same(reading) is not None or any(
+            relate(reading, self.board.items[place].reading, keyed=False) in {Relation.SAME, Relation.COVERED}
+            for place in self.board.like(reading, scope)
+        )
 
     def _is_over(self, index: int, candidate: Candidate, reading: Reading) -> bool:
         """Return whether an item of any type, or another candidate, says that this mistake is over.
@@ -213,8 +250,8 @@ class _Run:
             change = Update(item.memory.id, reading.text, tags, index)
             self.proposals[item.memory.id] = Proposal(change, f"what was said since {why}")
             return
-        item.write(reading, candidate.tags, index, candidate.at)
-        self.board.file(place)
+        self.board.rewrite(place, reading)
+        item.write(candidate.tags, index, candidate.at)
 
     def _drop(self, place: int) -> None:
         item = self.board.items[place]

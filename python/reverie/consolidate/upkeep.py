@@ -64,10 +64,9 @@ def _merge_related(board: Board, places: Sequence[int], tier: Tier, room: int) -
         both = _one_of(kept, lost)
         if both is None:
             continue
-        kept.reading = both
+        board.rewrite(keeper, both)
         kept.tags = tuple(dict.fromkeys((*kept.tags, *lost.tags)))
         lost.alive = False
-        board.file(keeper)
         gone += 1
     return gone
 
