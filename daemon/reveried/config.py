@@ -1,175 +1,45 @@
-"""Settings: one documented table of keys, read once from TOML and REVERIE_* into a frozen value."""
+"""Settings of this process: defaults, then the TOML file, then REVERIE_* variables, checked into one frozen value."""
 
 from __future__ import annotations
 
-import difflib
 import os
 import stat
 import tomllib
-from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from reverie.errors import ValidationError
-from reveried.config_keys import ANYWHERE, KEYS, Key, attribute
-from reveried.config_paths import check_root, check_secret_file, check_socket
+from reveried.config_schema import BY_NAME, KEYS, Config, Key, Sync, unknown_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from reverie.paths import Layout
 
-__all__ = ["CONFIG_BYTES_MAX", "KEYS", "Config", "Key", "forgiving", "load", "parse", "read_file", "salvage"]
+__all__ = [
+    "CONFIG_BYTES_MAX",
+    "KEYS",
+    "Config",
+    "Key",
+    "Sync",
+    "load",
+    "load_valid",
+    "parse",
+    "parse_valid",
+    "read_file",
+]
 
 CONFIG_BYTES_MAX = 256 * 1024
-BY_NAME = {key.name: key for key in KEYS}
-CREDENTIAL_WORDS = ("key", "token", "secret", "password", "credential")
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """`[memory]`."""
-
-    data_dir: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Sync:
-    """`[sync]`."""
-
-    debounce_ms: int
-    rescan_seconds: float
-    delete_quiet_seconds: float
-    grace_seconds: float
-    file_bytes: int
-    files: int
-    mass_fraction: float
-
-
-@dataclass(frozen=True, slots=True)
-class Daemon:
-    """`[daemon]`."""
-
-    socket: Path
-    tcp: str
-    queue_length: int
-    connections: int
-    body_bytes: int
-    header_seconds: float
-    body_seconds: float
-    idle_seconds: float
-    write_seconds: float
-    drain_seconds: float
-    compute_idle_seconds: float
-    compute_seconds: float
-    subscribers: int
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """`[context]`."""
-
-    window: int
-    distil_at: float
-    clear_at: float
-    absolute_cap: int
-    bootstrap: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Compaction:
-    """`[compaction]`."""
-
-    preserve_recent_messages: int
-    preserve_recent_max_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Consolidation:
-    """`[consolidation]`."""
-
-    window: int
-
-
-@dataclass(frozen=True, slots=True)
-class Dream:
-    """`[dream]`."""
-
-    max_token_budget: int
-
-
-@dataclass(frozen=True, slots=True)
-class Redact:
-    """`[redact]`. `literals` holds those of the file too; they are never shown."""
-
-    literals: tuple[str, ...]
-    literals_file: Path | None
-
-    def __repr__(self) -> str:
-        return f"Redact({len(self.literals)} literals)"
-
-
-@dataclass(frozen=True, slots=True)
-class Log:
-    """`[log]`."""
-
-    level: str
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """`[retention]`."""
-
-    version_days: int
-    event_days: int
-    key_days: int
-    job_days: int
-
-
-@dataclass(frozen=True, slots=True)
-class Config:
-    """Every setting, checked. `set_by` says where each that is not a default came from."""
-
-    memory: Memory
-    sync: Sync
-    daemon: Daemon
-    context: Context
-    compaction: Compaction
-    consolidation: Consolidation
-    dream: Dream
-    redact: Redact
-    log: Log
-    retention: Retention
-    set_by: Mapping[str, str]
-
-    def value(self, name: str) -> Any:
-        """The value of a key by its name in the file, such as `daemon.socket`.
-
-        Raises:
-            ValidationError: there is no such key; names the nearest.
-        """
-        if name not in BY_NAME:
-            raise _unknown(name)
-        section, field = attribute(name)
-        return getattr(getattr(self, section), field)
-
-
-_SECTIONS: dict[str, type[Any]] = {
-    "memory": Memory,
-    "sync": Sync,
-    "daemon": Daemon,
-    "context": Context,
-    "compaction": Compaction,
-    "consolidation": Consolidation,
-    "dream": Dream,
-    "redact": Redact,
-    "log": Log,
-    "retention": Retention,
-}
+SOCKET_PATH_BYTES_MAX = 107  # sun_path of unix(7) has 108 bytes with its NUL
+SECRET_FILE_BYTES_MAX = 1024 * 1024
+SYSTEM_FOLDERS = ("/etc", "/proc", "/sys", "/dev", "/boot", "/usr", "/bin", "/sbin", "/lib", "/run", "/var")
+SYSTEM_FOLDERS_WITH_USERS = ("/run/user", "/var/lib", "/var/tmp")  # noqa: S108 - names a path, makes nothing there
 
 
 def load(layout: Layout, env: Mapping[str, str], *, home: Path) -> Config:
-    """The settings of this process: defaults, then the file at `layout.config_file`, then the environment.
+    """Return the settings of this process: defaults, then the file at `layout.config_file`, then the environment.
 
     Raises:
         ValidationError: naming the key, what is wrong with it and what to write instead.
@@ -177,43 +47,57 @@ def load(layout: Layout, env: Mapping[str, str], *, home: Path) -> Config:
     return parse(read_file(layout.config_file), env, layout=layout, home=home)
 
 
-def forgiving(layout: Layout, env: Mapping[str, str], *, home: Path) -> tuple[Config, tuple[ValidationError, ...]]:
-    """The settings as far as they are good, and what is wrong with the others, which have their defaults.
+def load_valid(layout: Layout, env: Mapping[str, str], *, home: Path) -> tuple[Config, tuple[ValidationError, ...]]:
+    """Return the settings with defaults in place of invalid ones, and the errors of those.
 
-    For commands that must work beside a wrong setting: those that mend it, and those that stop the daemon.
+    For commands that must work beside a wrong setting: those that repair it, and those that stop the daemon.
     """
     try:
         data = read_file(layout.config_file)
     except ValidationError as error:
-        found, problems = salvage(b"", env, layout=layout, home=home)
-        return found, (error, *problems)
-    return salvage(data, env, layout=layout, home=home)
+        config, problems = parse_valid(b"", env, layout=layout, home=home)
+        return config, (error, *problems)
+    return parse_valid(data, env, layout=layout, home=home)
 
 
-def salvage(
+def parse(data: bytes, env: Mapping[str, str], *, layout: Layout, home: Path, source: Path | None = None) -> Config:
+    """Return the settings of these bytes, read from the file `source` (else the layout's), and this environment.
+
+    Raises:
+        ValidationError: naming the key, what is wrong with it and what to write instead.
+    """
+    values, set_by, problems = _merged(data, env, str(source or layout.config_file))
+    if problems:
+        raise problems[0]
+    return _resolved(values, set_by, layout, home)
+
+
+def parse_valid(
     data: bytes, env: Mapping[str, str], *, layout: Layout, home: Path
 ) -> tuple[Config, tuple[ValidationError, ...]]:
-    """What is good in these bytes and this environment, and what is wrong with the rest."""
-    values, set_by, problems = _gathered(data, env, str(layout.config_file))
+    """Return the settings of these bytes and this environment with defaults for invalid ones, and their errors."""
+    values, set_by, problems = _merged(data, env, str(layout.config_file))
     while True:
         try:
-            return _config(dict(values), set_by, layout, home), tuple(problems)
+            return _resolved(dict(values), set_by, layout, home), tuple(problems)
         except ValidationError as error:
+            # Each value is valid by itself, but not together with others or with the file system. The key that the
+            # error names gets its default; if it has that already, the fault is in the others, and all get theirs.
             problems.append(error)
             wrong = error.details.get("key")
-            named = [wrong] if wrong in set_by else list(set_by)
-            if not named:
+            reset = [wrong] if wrong in set_by else list(set_by)
+            if not reset:
                 raise
-            for name in named:
+            for name in reset:
                 values[name] = BY_NAME[name].default
                 del set_by[name]
 
 
 def read_file(path: Path) -> bytes:
-    """The file's bytes; none where there is no file.
+    """Return the bytes of a settings file; none if it does not exist.
 
     Raises:
-        ValidationError: too large, or not to be read.
+        ValidationError: too large, no regular file, or not readable.
     """
     try:
         with path.open("rb") as file:
@@ -229,33 +113,21 @@ def read_file(path: Path) -> bytes:
     return data
 
 
-def parse(data: bytes, env: Mapping[str, str], *, layout: Layout, home: Path, source: Path | None = None) -> Config:
-    """The settings that these bytes, of the file `source` (else the layout's), and this environment say.
-
-    Raises:
-        ValidationError: naming the key, what is wrong with it and what to write instead.
-    """
-    values, set_by, problems = _gathered(data, env, str(source or layout.config_file))
-    if problems:
-        raise problems[0]
-    return _config(values, set_by, layout, home)
-
-
-def _gathered(
+def _merged(
     data: bytes, env: Mapping[str, str], where: str
 ) -> tuple[dict[str, Any], dict[str, str], list[ValidationError]]:
-    """Every value that is good by itself, where it came from, and an error for each that is not."""
+    """Return the value of every key, the source of those that are set, and an error for each invalid one."""
     values: dict[str, Any] = {key.name: key.default for key in KEYS}
     set_by: dict[str, str] = {}
     problems: list[ValidationError] = []
     try:
-        said = _flat(_tables(data, where), where)
+        file_values = _flat(_parse_toml(data, where), where)
     except ValidationError as error:
-        said, problems = {}, [error]
-    for name, value in said.items():
+        file_values, problems = {}, [error]
+    for name, value in file_values.items():
         try:
             if name not in BY_NAME:
-                raise _unknown(name, where)
+                raise unknown_key(name, where)
             values[name], set_by[name] = BY_NAME[name].checked(value, where), "file"
         except ValidationError as error:
             problems.append(error)
@@ -271,31 +143,39 @@ def _gathered(
     return values, set_by, problems
 
 
-def _config(values: dict[str, Any], set_by: dict[str, str], layout: Layout, home: Path) -> Config:
-    """The checked values as one frozen value; what no single key can say is checked here."""
-    values["memory.dataDir"] = check_root(values["memory.dataDir"], layout, home)
-    values["daemon.socket"] = check_socket(values["daemon.socket"], layout, home)
+def _resolved(values: dict[str, Any], set_by: dict[str, str], layout: Layout, home: Path) -> Config:
+    """Return the settings with paths resolved, after the checks that no single key can make.
+
+    Raises:
+        ValidationError: naming the key.
+    """
+    values["memory.dataDir"] = _document_root(values["memory.dataDir"], layout, home)
+    values["daemon.socket"] = _socket_path(values["daemon.socket"], layout, home)
     literals_file = values["redact.literalsFile"]
     values["redact.literalsFile"] = None
     if literals_file:
-        path, found = check_secret_file(literals_file, home)
+        path, literals = _read_literals(literals_file, home)
         values["redact.literalsFile"] = path
-        values["redact.literals"] = (*values["redact.literals"], *found)
+        values["redact.literals"] = (*values["redact.literals"], *literals)
     if values["context.clearAt"] > values["context.distilAt"]:
         raise ValidationError(
             "context.clearAt is above context.distilAt: nothing would be cleared before the thread is distilled.",
             hint="Make context.clearAt the smaller one (0.60 and 0.70 by default).",
             key="context.clearAt",
         )
-    sections: dict[str, dict[str, Any]] = {section: {} for section in _SECTIONS}
-    for name, value in values.items():
-        section, field = attribute(name)
-        sections[section][field] = value
-    made = {section: kind(**sections[section]) for section, kind in _SECTIONS.items()}
-    return Config(**made, set_by=set_by)
+    sections: dict[str, dict[str, Any]] = {}
+    for key in KEYS:
+        sections.setdefault(key.section, {})[key.field] = values[key.name]
+    types = {field.name: field.type for field in msgspec.structs.fields(Config)}
+    return Config(**{name: types[name](**fields) for name, fields in sections.items()}, set_by=set_by)
 
 
-def _tables(data: bytes, where: str) -> dict[str, Any]:
+def _parse_toml(data: bytes, where: str) -> dict[str, Any]:
+    """Return the tables of a TOML file.
+
+    Raises:
+        ValidationError: a byte order mark, another encoding than UTF-8, or a syntax error with its line and column.
+    """
     if data.startswith(b"\xef\xbb\xbf"):
         raise ValidationError(f"{where} begins with a byte order mark.", hint="Save it as plain UTF-8.")
     try:
@@ -305,30 +185,104 @@ def _tables(data: bytes, where: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        # tomllib's sentence names line and column; of a value it repeats at most one character.
+        # tomllib's message gives line and column; of a value, which may be a secret, it repeats one character at most.
         raise ValidationError(f"{where} is not TOML: {error}.", hint="reverie config validate") from error
 
 
 def _flat(tables: dict[str, Any], where: str) -> dict[str, Any]:
-    """`{"daemon": {"socket": …}}` as `{"daemon.socket": …}`: two levels and no more."""
+    """Flatten `{"daemon": {"socket": …}}` to `{"daemon.socket": …}`: two levels and no more."""
     flat = {}
     for section, content in tables.items():
         if not isinstance(content, dict):
-            raise _unknown(section, where)
+            raise unknown_key(section, where)
         for name, value in content.items():
             flat[f"{section}.{name}"] = value
     return flat
 
 
-def _unknown(name: str, where: str = ANYWHERE) -> ValidationError:
-    """No such key: names the nearest. The value is not shown, it may be a secret."""
-    shown = name[:80]
-    if any(word in name.lower() for word in CREDENTIAL_WORDS):
-        return ValidationError(
-            f"There is no key {shown!r}, and a credential does not belong in the configuration.",
-            hint="Keep it in a file of mode 0600, or in the environment.",
-            key=shown,
+def _document_root(text: str, layout: Layout, home: Path) -> Path:
+    """Return the folder of `memory.dataDir`; the layout's if it is empty.
+
+    Raises:
+        ValidationError: it is relative, `/`, the home folder, a system folder, or overlaps Reverie's own folders.
+    """
+    root = _absolute("memory.dataDir", text, home) if text else layout.root
+    real = root.resolve()
+    if real == Path("/") or real == home.resolve():
+        raise _refused("memory.dataDir", f"{root} is too wide", "Name a folder of its own, such as ~/Reverie.")
+    if _in_system(real):
+        raise _refused("memory.dataDir", f"{root} belongs to the system", "Name a folder such as ~/Reverie.")
+    for own in (layout.store_dir, layout.state_dir, layout.data_dir, layout.socket.parent, layout.config_file):
+        if _overlap(real, own.resolve()):
+            raise _refused(
+                "memory.dataDir",
+                f"{root} overlaps {own}, which Reverie uses for its own files",
+                "Keep the documents in a folder of their own.",
+            )
+    return root
+
+
+def _socket_path(text: str, layout: Layout, home: Path) -> Path:
+    """Return the path of `daemon.socket`; the layout's if it is empty.
+
+    Raises:
+        ValidationError: it is relative, or longer than a socket address may be.
+    """
+    path = _absolute("daemon.socket", text, home) if text else layout.socket
+    length = len(os.fsencode(path))
+    if length > SOCKET_PATH_BYTES_MAX:
+        raise _refused(
+            "daemon.socket",
+            f"the path has {length} bytes, a socket address at most {SOCKET_PATH_BYTES_MAX}",
+            "Choose a shorter one.",
         )
-    nearest = difflib.get_close_matches(shown, BY_NAME, n=1, cutoff=0.4)
-    said = f"Did you mean {nearest[0]!r}?" if nearest else "reverie config get lists all keys."
-    return ValidationError(f"There is no key {shown!r} in {where}.", hint=said, key=shown)
+    return path
+
+
+def _read_literals(text: str, home: Path) -> tuple[Path, tuple[str, ...]]:
+    """Return the path of `redact.literalsFile` and its lines without empty ones.
+
+    Raises:
+        ValidationError: it does not exist, is too large or not UTF-8, or others may read it.
+    """
+    path = _absolute("redact.literalsFile", text, home)
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            if not stat.S_ISREG(mode) or mode & 0o077:
+                raise _refused("redact.literalsFile", f"{path} can be read by others", f"chmod 600 {path}")
+            data = file.read(SECRET_FILE_BYTES_MAX + 1)
+    except OSError as error:
+        raise _refused("redact.literalsFile", f"{path}: {error.strerror}", "Check the path.") from error
+    if len(data) > SECRET_FILE_BYTES_MAX:
+        raise _refused("redact.literalsFile", f"{path} is larger than 1 MiB", "Keep only secrets in it.")
+    try:
+        lines = data.decode("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise _refused("redact.literalsFile", f"{path} is not UTF-8", "Save it as UTF-8.") from error
+    return path, tuple(line.strip() for line in lines if line.strip())
+
+
+def _absolute(key: str, text: str, home: Path) -> Path:
+    """Return `~/x` or `/x` as an absolute path; one with `..` is refused."""
+    path = home / text[2:] if text.startswith("~/") else Path(text)
+    if not path.is_absolute() or ".." in path.parts:
+        raise _refused(key, "the path must be absolute, or begin with ~/", f'Write {key} = "~/…".')
+    return path
+
+
+def _in_system(path: Path) -> bool:
+    """Return True if the path is in a system folder, except those below which users have folders."""
+    inside = any(path.is_relative_to(folder) for folder in SYSTEM_FOLDERS)
+    allowed = any(path.is_relative_to(folder) and path != Path(folder) for folder in SYSTEM_FOLDERS_WITH_USERS)
+    return inside and not allowed
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    """Return True if one path is inside the other, or both are the same."""
+    return one.is_relative_to(other) or other.is_relative_to(one)
+
+
+def _refused(key: str, why: str, hint: str) -> ValidationError:
+    """Return the error for a path that cannot be used."""
+    return ValidationError(f"{key} in the configuration: {why}.", hint=hint, key=key)

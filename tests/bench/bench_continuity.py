@@ -36,7 +36,7 @@ from reverie.store.env import options
 from reverie.usecases import incremental_state, threads
 from reverie.usecases.decide.incremental_state import decide as follow
 from reverie.usecases.records import entry_record, record
-from reveried.cli.import_file import import_file
+from reveried.cli.imports import import_file
 from support.daemon import running_daemon, scratch_home
 from support.session import made_session, session_file
 from support.transcripts import stored

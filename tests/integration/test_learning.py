@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import NotFound
-from reveried.cli.import_file import import_file
+from reveried.cli.imports import import_file
 from support.session import given_back, made_session, session_file
 
 if TYPE_CHECKING:

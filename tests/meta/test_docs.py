@@ -12,12 +12,8 @@ import pytest
 from reverie.paths import Layout
 from reverie.redact import KINDS, Redactor, marks
 from reverie.sync.file_status import Reason, refusal
-from reveried.cli.reference import markdown as commands_page
-from reveried.config import parse
-from reveried.config_keys import KEYS
-from reveried.config_reference import page as settings_page
-from reveried.redact_reference import SHAPES
-from reveried.redact_reference import page as kinds_page
+from reveried.cli.reference import SHAPES, commands_page, redaction_page, settings_page
+from reveried.config import KEYS, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -30,7 +26,7 @@ BODIES = ("4f9c2b7a1e" * 20, "A1B2C3D4E5F6G7H8J9" * 10)
 
 
 def test_every_setting_is_documented() -> None:
-    """docs/configuration.md is the table of settings; `python -m reveried.config_reference` writes it anew."""
+    """docs/configuration.md equals the output of `python -m reveried.cli.reference configuration`."""
     text = (ROOT / "docs" / "configuration.md").read_text()
 
     assert text == settings_page()
@@ -38,11 +34,11 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_every_kind_of_secret_is_documented() -> None:
-    """docs/redaction.md says how each kind is known; `python -m reveried.redact_reference` writes it anew."""
+    """docs/redaction.md equals the output of `python -m reveried.cli.reference redaction`, and has every kind."""
     text = (ROOT / "docs" / "redaction.md").read_text()
     told = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (.+) \|$", text, re.MULTILINE))
 
-    assert text == kinds_page()
+    assert text == redaction_page()
     assert told.keys() == KINDS
     assert {kind for kind in KINDS if kind not in {mark.kind for mark in marks()}} <= SHAPES.keys() <= KINDS
 

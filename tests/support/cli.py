@@ -1,4 +1,4 @@
-"""What a command did, and a daemon's answers as a table; shared by the tests of the command line."""
+"""Outcome of a command, and a table of a fake daemon's answers, for the tests of the command line."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ DISTILLED = {
     "tokensUsed": 900,
     "memories": {"candidates": 3, "counts": {"ADD": 2, "SKIP": 1}, "tier": "GENEROUS"},
 }
-"""What a daemon answers to a distillation."""
+"""The answer of a daemon to a distillation."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command did."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -41,17 +41,17 @@ class Outcome:
 Cli = Callable[..., Outcome]
 
 
-def check(cli: Cli, words: str, *says: str) -> None:
-    """The command succeeds and its sentence or table says all of this, without control characters."""
+def check(cli: Cli, words: str, *parts: str) -> None:
+    """Assert that the command succeeds and prints all these parts, without escape sequences."""
     done = cli(*words.split())
     assert (done.code, done.err) == (0, "")
-    for part in says:
+    for part in parts:
         assert part in done.out
     assert "\x1b" not in done.out
 
 
 class Routes:
-    """Answers by `METHOD path`; a value is JSON to answer, an Answer, or a function of the request."""
+    """Answers by `METHOD path`: JSON, an Answer, or a function of the request."""
 
     def __init__(self) -> None:
         self.table: dict[str, Any] = {"GET /v1/health": HEALTH}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.importers.chunks import plan_chunk
 from reverie.importers.messages import main_line
-from reveried.demo.transcript import Transcript
+from reveried.demo.sample import Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,10 +31,10 @@ def made_session(number: int, turns: int = 4, noise: int = 20) -> bytes:
     The same `number` gives the same bytes. Some lines are long, and some hold text beyond ASCII.
     """
     chance = random.Random(number)
-    story = Transcript(session=str(uuid.uuid5(_NAMES, str(number))), folder=_FOLDER, branch="main")
+    transcript = Transcript(session=str(uuid.uuid5(_NAMES, str(number))), folder=_FOLDER, branch="main")
     for turn in range(turns):
-        _task(story, chance, f"{chance.choice(_PARTS)}_{number}_{turn}", noise)
-    return story.written()
+        _task(transcript, chance, f"{chance.choice(_PARTS)}_{number}_{turn}", noise)
+    return transcript.to_bytes()
 
 
 def session_file(folder: Path, number: int, turns: int = 4, noise: int = 20) -> Path:
@@ -67,46 +67,54 @@ def _pages(client: Client, thread: str, limit: int) -> Iterator[tuple[str, Any]]
         after = page.next
 
 
-def _task(story: Transcript, chance: random.Random, name: str, noise: int) -> None:
+def _task(transcript: Transcript, chance: random.Random, name: str, noise: int) -> None:
     """One task: asked for, looked into, got wrong, mended, tested, corrected and committed."""
     path = f"{_FOLDER}/src/{name}.py"
-    story.person(
+    transcript.user(
         f"The {name} drops the last line of a file — please find out why and fix it. "
         f"We always write a regression test for {name} first. I prefer small commits."
     )
-    story.agent(
-        story.says(f"I'll read `{path}` and then reproduce it."),
-        story.calls("Read", file_path=path),
+    transcript.agent(
+        transcript.text(f"I'll read `{path}` and then reproduce it."),
+        transcript.tool_use("Read", file_path=path),
     )
-    story.result(f"     1\tdef read_{name}(file):\n" + _prose(chance, noise))
-    _todos(story, name, "in_progress", "pending")
-    story.agent(story.calls("Bash", command=f"pytest -q tests/test_{name}.py", description=f"Run the {name} tests"))
-    story.result(
+    transcript.result(f"     1\tdef read_{name}(file):\n" + _prose(chance, noise))
+    _todos(transcript, name, "in_progress", "pending")
+    transcript.agent(
+        transcript.tool_use("Bash", command=f"pytest -q tests/test_{name}.py", description=f"Run the {name} tests")
+    )
+    transcript.result(
         f"FAILED tests/test_{name}.py::test_last_line\nValueError: line {chance.randrange(999)} is missing", failed=True
     )
-    story.agent(
-        story.says(f"The root cause is that `read_{name}` closes the handle before the last line is flushed."),
-        story.calls("Edit", file_path=path, old_string="close()", new_string="flush(); close()"),
+    transcript.agent(
+        transcript.text(f"The root cause is that `read_{name}` closes the handle before the last line is flushed."),
+        transcript.tool_use("Edit", file_path=path, old_string="close()", new_string="flush(); close()"),
     )
-    story.result(f"The file {path} has been updated.\n" + _prose(chance, noise))
-    story.person(f"no, don't change the signature of `read_{name}`, other tools call it")
-    story.agent(story.says(f"You're right: I will keep the signature of `read_{name}` and flush inside it."))
-    story.person("yes")
-    story.agent(story.calls("Bash", command=f"pytest -q tests/test_{name}.py", description=f"Run the {name} tests"))
-    story.result(f"{chance.randrange(3, 99)} passed in 0.{chance.randrange(10, 99)}s\n" + _prose(chance, noise))
-    _todos(story, name, "completed", "completed")
-    story.agent(story.calls("Bash", command=f'git commit -m "{name}: keep the last line"', description="Commit"))
-    story.result(f"[main {chance.randrange(16**7):07x}] {name}: keep the last line\n 2 files changed")
-    story.agent(story.says(f"The {name} keeps its last line now; the fix is `src/{name}.py`, with a test — 完了."))
+    transcript.result(f"The file {path} has been updated.\n" + _prose(chance, noise))
+    transcript.user(f"no, don't change the signature of `read_{name}`, other tools call it")
+    transcript.agent(transcript.text(f"You're right: I will keep the signature of `read_{name}` and flush inside it."))
+    transcript.user("yes")
+    transcript.agent(
+        transcript.tool_use("Bash", command=f"pytest -q tests/test_{name}.py", description=f"Run the {name} tests")
+    )
+    transcript.result(f"{chance.randrange(3, 99)} passed in 0.{chance.randrange(10, 99)}s\n" + _prose(chance, noise))
+    _todos(transcript, name, "completed", "completed")
+    transcript.agent(
+        transcript.tool_use("Bash", command=f'git commit -m "{name}: keep the last line"', description="Commit")
+    )
+    transcript.result(f"[main {chance.randrange(16**7):07x}] {name}: keep the last line\n 2 files changed")
+    transcript.agent(
+        transcript.text(f"The {name} keeps its last line now; the fix is `src/{name}.py`, with a test — 完了.")
+    )
 
 
-def _todos(story: Transcript, name: str, first: str, second: str) -> None:
+def _todos(transcript: Transcript, name: str, first: str, second: str) -> None:
     steps = [
         {"content": f"Find out why {name} drops a line", "status": first, "activeForm": "Finding out"},
         {"content": f"Write a regression test for {name}", "status": second, "activeForm": "Writing a test"},
     ]
-    story.agent(story.calls("TodoWrite", todos=steps))
-    story.result("Todos have been modified successfully.")
+    transcript.agent(transcript.tool_use("TodoWrite", todos=steps))
+    transcript.result("Todos have been modified successfully.")
 
 
 def _prose(chance: random.Random, words: int) -> str:

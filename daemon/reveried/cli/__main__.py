@@ -1,4 +1,4 @@
-"""`python -m reveried.cli` is the `reverie` command."""
+"""Entry point of `python -m reveried.cli`, the same command as `reverie`."""
 
 import sys
 

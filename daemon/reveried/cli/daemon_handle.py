@@ -1,31 +1,47 @@
-"""Where this user's daemon is: layout, settings and a client at its socket, each read when first needed."""
+"""Paths, settings and client of this user's daemon, each read when a command first needs it; pagination over a list."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from reverie.paths import Layout
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from reverie import wire
     from reverie.client import Client
     from reverie.errors import ValidationError
     from reveried.config import Config
 
-__all__ = ["DEFAULT_SPACE", "client", "good_settings", "layout", "log_file", "root", "settings", "socket_path"]
+__all__ = [
+    "DEFAULT_SPACE",
+    "LOG_NAME",
+    "all_items",
+    "client",
+    "layout",
+    "log_file",
+    "root",
+    "settings",
+    "socket_path",
+    "valid_settings",
+]
 
 DEFAULT_SPACE = "default"
 LOG_NAME = "daemon.log"
 
+T = TypeVar("T")
+
 
 def layout() -> Layout:
-    """Every place that this environment names."""
+    """Return the paths that this environment gives."""
     return Layout.current()
 
 
 def settings() -> Config:
-    """The settings of file and environment.
+    """Return the settings of file and environment.
 
     Raises:
         ValidationError: naming the key that is wrong.
@@ -35,31 +51,45 @@ def settings() -> Config:
     return config.load(layout(), os.environ, home=Path.home())
 
 
-def good_settings() -> tuple[Config, tuple[ValidationError, ...]]:
-    """The settings as far as they are good, and what is wrong with the rest: enough to mend it or to stop a daemon."""
+def valid_settings() -> tuple[Config, tuple[ValidationError, ...]]:
+    """Return the settings with defaults in place of invalid ones, and the errors of those.
+
+    Enough for the commands that repair the settings or stop a daemon.
+    """
     from reveried import config  # noqa: PLC0415 - as above
 
-    return config.forgiving(layout(), os.environ, home=Path.home())
+    return config.load_valid(layout(), os.environ, home=Path.home())
 
 
 def socket_path() -> Path:
-    """Where the daemon listens: the settings may say another place than the environment does."""
-    places = layout()
-    return good_settings()[0].daemon.socket if places.config_file.exists() else places.socket
+    """Return the path of the daemon's socket: the settings may override the environment."""
+    paths = layout()
+    return valid_settings()[0].daemon.socket if paths.config_file.exists() else paths.socket
 
 
 def root() -> Path:
-    """The folder of the default space's documents."""
-    return good_settings()[0].memory.data_dir / DEFAULT_SPACE
+    """Return the folder of the default space's documents."""
+    return valid_settings()[0].memory.data_dir / DEFAULT_SPACE
 
 
 def log_file() -> Path:
-    """Where a daemon that `reverie up` started writes its log."""
+    """Return the log file of a daemon that `reverie up` started."""
     return layout().state_dir / LOG_NAME
 
 
 def client(*, start_patience_s: float = 0.0) -> Client:
-    """A client at this user's socket."""
+    """Return a client of this user's daemon."""
     from reverie.client import Client  # noqa: PLC0415 - `reverie --help` does not need it
 
     return Client(socket_path(), start_patience_s=start_patience_s)
+
+
+def all_items(fetch_page: Callable[[str | None], wire.Page[T]]) -> Iterator[T]:
+    """Yield every item of a paginated list; `fetch_page` gets the cursor of the page before, None for the first."""
+    after: str | None = None
+    while True:
+        page = fetch_page(after)
+        yield from page.items
+        if page.next is None:
+            return
+        after = page.next

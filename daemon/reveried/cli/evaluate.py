@@ -1,4 +1,4 @@
-"""`reverie eval`: what an agent would get after a transcript, as text; needs no daemon."""
+"""`reverie eval context|knowledge` without the command tree: the text that an agent would get after a transcript."""
 
 from __future__ import annotations
 
@@ -7,66 +7,69 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.errors import NotFound, ReverieError, ValidationError
-from reveried.cli.output import as_json, complain
+from reveried.cli.output import print_error, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["measure", "quick"]
+__all__ = ["DEFAULT_TOKENS", "print_text", "run_fast_path"]
 
 DEFAULT_TOKENS = 16_000
 _USAGE = "reverie eval context|knowledge FILE --max-tokens N"
 
 
-def quick(arguments: Sequence[str]) -> int:
-    """`context|knowledge FILE [--max-tokens N] [--json]`, read by hand; the exit code."""
+def run_fast_path(arguments: Sequence[str]) -> int:
+    """Run `context|knowledge FILE [--max-tokens N] [--json]` without typer; return the exit code."""
     try:
-        what, path, tokens, json = _read(arguments)
-        measure(what, path, tokens, json=json)
+        what, path, max_tokens, json = _parse(arguments)
+        print_text(what, path, max_tokens, json=json)
     except ReverieError as error:
-        complain("reverie eval", error, json="--json" in arguments)
+        print_error("reverie eval", error, json="--json" in arguments)
         return error.exit_status
     return 0
 
 
-def measure(what: str, path: Path, max_tokens: int, *, json: bool) -> None:
-    """Print the text of one transcript, at most `max_tokens` long."""
-    from reverie import evals, tokens  # noqa: PLC0415 - the measures load the native core
+def print_text(what: str, path: Path, max_tokens: int, *, json: bool) -> None:
+    """Print the `context` or `knowledge` text of one transcript, at most `max_tokens` long with its last newline."""
+    from reverie import evals, tokens  # noqa: PLC0415 - the evaluations load the native core
 
     if not path.is_file():
         raise NotFound(f"{path} is not a file", hint="give a session file (*.jsonl or *.jsonl.gz)")
-    make = evals.context_text if what == "context" else evals.knowledge_text
-    text = make(path, max_tokens)
+    make_text = evals.context_text if what == "context" else evals.knowledge_text
+    text = make_text(path, max_tokens)
     if text and not text.endswith("\n"):
         if max_tokens > 1 and tokens.count(text + "\n") > max_tokens:
-            text = make(path, max_tokens - 1)  # so that there is room for the newline
+            text = make_text(path, max_tokens - 1)  # leaves room for the newline
         text = text if text.endswith("\n") else text + "\n"
     if json:
-        as_json({"what": what, "file": str(path), "tokens": tokens.count(text), "maxTokens": max_tokens, "text": text})
+        count = tokens.count(text)
+        print_json({"what": what, "file": str(path), "tokens": count, "maxTokens": max_tokens, "text": text})
         return
     sys.stdout.write(text)
 
 
-def _read(arguments: Sequence[str]) -> tuple[str, Path, int, bool]:
+def _parse(arguments: Sequence[str]) -> tuple[str, Path, int, bool]:
+    """Parse the arguments into what to print, the file, the token limit and whether as JSON."""
     what, *rest = arguments
-    tokens, json, places = DEFAULT_TOKENS, False, []
+    max_tokens, json, paths = DEFAULT_TOKENS, False, []
     words = iter(rest)
     for word in words:
         name, equals, value = word.partition("=")
         if name == "--max-tokens":
-            tokens = _number(value if equals else next(words, ""))
+            max_tokens = _positive_number(value if equals else next(words, ""))
         elif word == "--json":
             json = True
         elif word.startswith("--"):
             raise ValidationError(f"no such option: {word}", hint=_USAGE)
         else:
-            places.append(word)
-    if len(places) != 1:
-        raise ValidationError(f"one FILE is needed, {len(places)} were given", hint=_USAGE)
-    return what, Path(places[0]), tokens, json
+            paths.append(word)
+    if len(paths) != 1:
+        raise ValidationError(f"one FILE is needed, {len(paths)} were given", hint=_USAGE)
+    return what, Path(paths[0]), max_tokens, json
 
 
-def _number(text: str) -> int:
+def _positive_number(text: str) -> int:
+    """Return the value of --max-tokens."""
     if not text.isdigit() or int(text) < 1:
         raise ValidationError(f"--max-tokens must be a whole number above 0, not {text!r}", hint=_USAGE)
     return int(text)

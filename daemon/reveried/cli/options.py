@@ -1,4 +1,4 @@
-"""Options that several commands share, with one wording."""
+"""Typer options and arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ import typer
 
 __all__ = ["Budget", "Interval", "Json", "Limit", "Paths"]
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many to show.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many to show at most.")]
 Budget = Annotated[
-    int | None, typer.Option("--budget", min=1, metavar="TOKENS", help="At most this many tokens, in and out together.")
+    int | None, typer.Option("--budget", min=1, metavar="TOKENS", help="At most this many tokens, input and output.")
 ]
-Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Session files, or folders that hold some.")]
-Interval = Annotated[
-    float, typer.Option("--every", min=0.05, metavar="SECONDS", help="How often --follow looks again.")
-]
+Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Session files, or folders with session files.")]
+Interval = Annotated[float, typer.Option("--every", min=0.05, metavar="SECONDS", help="Poll interval of --follow.")]

@@ -1,9 +1,10 @@
-"""What a command prints: JSON for machines, a table or a sentence for people, and errors with the next step."""
+"""Output of the commands: JSON, tables, sentences, progress bars, and errors with the next step."""
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
@@ -11,40 +12,47 @@ import orjson
 from reverie import wire
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from rich.console import Console
 
     from reverie.errors import ReverieError
 
 __all__ = [
-    "as_json",
     "clean",
     "clip",
-    "complain",
     "console",
     "counted",
-    "fields",
+    "import_progress",
     "is_terminal",
+    "print_error",
+    "print_fields",
+    "print_json",
+    "print_table",
     "say",
     "size",
-    "table",
+    "spinner",
+    "step_progress",
     "when",
 ]
 
-PLAIN_WIDTH = 10_000  # a pipe has no width: one row is one line, for grep
+PLAIN_WIDTH = 10_000  # columns of a pipe: one row is one line, for grep
+STEPS_SHOWN_FROM = 3  # fewer steps are over before a bar can be read
 _KIB = 1024
 _GAP = 2  # blanks between two columns
-_WRAP_MIN = 20  # columns of text narrower than this are no longer read
+_WRAP_MIN = 20  # characters: a column of text narrower than this is no longer readable
+_NAME_CHARS = 30  # of a file name beside a progress bar
+_GZIP_RATIO = 6  # measured on transcripts: gzip packs them about so many times; it only scales the bar
 
 
-def as_json(value: Any) -> None:
-    """One JSON document and a newline on standard output."""
+def print_json(value: Any) -> None:
+    """Write one JSON document and a newline to standard output; msgspec structs as the wire names their fields."""
     sys.stdout.write(orjson.dumps(value, default=wire.plain, option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
 def console(*, to_stderr: bool = False) -> Console:
-    """Where tables and progress go: in colour and bold on a terminal without NO_COLOR, plain text elsewhere."""
+    """Return a rich console: styled on a terminal without NO_COLOR, plain text elsewhere."""
     from rich.console import Console  # noqa: PLC0415 - commands that print one sentence do without it
 
     stream = sys.stderr if to_stderr else sys.stdout
@@ -54,16 +62,16 @@ def console(*, to_stderr: bool = False) -> Console:
 
 
 def is_terminal() -> bool:
-    """Whether a person looks at standard output, and not a pipe."""
+    """Return True if standard output is a terminal and not a pipe or file."""
     return sys.stdout.isatty()
 
 
 def say(text: str = "", *, keep: str = "\n") -> None:
-    """One sentence on standard output, without control characters but those to `keep`."""
+    """Print text and a newline, without control characters except those in `keep`."""
     sys.stdout.write(clean(text, keep=keep) + "\n")
 
 
-def table(
+def print_table(
     headings: Sequence[str],
     rows: Iterable[Sequence[Any]],
     *,
@@ -71,11 +79,11 @@ def table(
     wraps: Sequence[int] = (),
     drop: Sequence[int] | None = None,
 ) -> None:
-    """A table; the columns numbered in `right` hold numbers.
+    """Print a table; the columns whose numbers are in `right` are right-aligned.
 
     On a terminal that is too narrow the columns of `drop` are left out, the first named first (by default from the
     right), and those of `wraps` go over several lines; the others stay whole, so that an id can be copied. A pipe gets
-    them all.
+    every column.
     """
     from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
@@ -83,8 +91,8 @@ def table(
     cells = [[Text(clean(str(cell))) for cell in row] for row in rows]
     widths = [max([len(heading), *(row[column].cell_len for row in cells)]) for column, heading in enumerate(headings)]
     out = console()
-    leave = () if not is_terminal() else range(len(headings) - 1, 0, -1) if drop is None else drop
-    shown = _columns(widths, out.width, wraps, leave)
+    droppable = () if not is_terminal() else range(len(headings) - 1, 0, -1) if drop is None else drop
+    shown = _columns_that_fit(widths, out.width, wraps, droppable)
     grid = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
     for column in shown:
         grid.add_column(
@@ -96,49 +104,49 @@ def table(
         )
     for row in cells:
         grid.add_row(*(row[column] for column in shown))
-    with out.capture() as drawn:
-        # What is too wide even so is broken by the terminal itself, which keeps an id in one piece when it is copied.
-        out.width = max(out.width, _least(widths, shown, wraps))
+    with out.capture() as captured:
+        # A row that is too wide even so is broken by the terminal itself: copied from there, an id stays in one piece.
+        out.width = max(out.width, _least_width(widths, shown, wraps))
         out.print(grid, crop=False)
-    sys.stdout.write("".join(line.rstrip() + "\n" for line in drawn.get().splitlines()))
+    sys.stdout.write("".join(line.rstrip() + "\n" for line in captured.get().splitlines()))
 
 
-def _columns(widths: Sequence[int], room: int, wraps: Sequence[int], drop: Iterable[int]) -> list[int]:
-    """The columns that there is room for."""
+def _columns_that_fit(widths: Sequence[int], width: int, wraps: Sequence[int], drop: Iterable[int]) -> list[int]:
+    """Return the columns left after dropping as many of `drop` as `width` demands."""
     shown = list(range(len(widths)))
     for column in drop:
-        if _least(widths, shown, wraps) <= room:
+        if _least_width(widths, shown, wraps) <= width:
             break
         shown.remove(column)
     return shown
 
 
-def _least(widths: Sequence[int], shown: Sequence[int], wraps: Sequence[int]) -> int:
-    """How wide these columns are when those that wrap are as narrow as they can be read."""
-    each = (min(widths[column], _WRAP_MIN) if column in wraps else widths[column] for column in shown)
-    return sum(each) + _GAP * (len(shown) - 1)
+def _least_width(widths: Sequence[int], shown: Sequence[int], wraps: Sequence[int]) -> int:
+    """Return the width of these columns when those that wrap are as narrow as is readable."""
+    least = (min(widths[column], _WRAP_MIN) if column in wraps else widths[column] for column in shown)
+    return sum(least) + _GAP * (len(shown) - 1)
 
 
-def fields(pairs: Iterable[tuple[str, Any]]) -> None:
-    """Names and values, one pair a line; pairs without a value are left out."""
+def print_fields(pairs: Iterable[tuple[str, Any]]) -> None:
+    """Print names and values, one pair a line; pairs without a value are left out."""
     shown = [(name, str(value)) for name, value in pairs if value is not None and value != ""]
     width = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
         say(f"{name:<{width}}  {value}")
 
 
-def complain(what: str, error: ReverieError, *, json: bool) -> None:
-    """An error: `<what>: <why>` and the next step on standard error, or its envelope on standard output."""
+def print_error(command: str, error: ReverieError, *, json: bool) -> None:
+    """Print `<command>: <why>` and the next step to standard error; as JSON, the error envelope to standard output."""
     if json:
-        as_json({"error": error.code, "message": error.message, "details": error.details})
+        print_json({"error": error.code, "message": error.message, "details": error.details})
         return
-    sys.stderr.write(f"{what}: {clean(error.message)}\n")
+    sys.stderr.write(f"{command}: {clean(error.message)}\n")
     if error.hint:
         sys.stderr.write(f"next: {clean(error.hint)}\n")
 
 
 def clean(text: str, *, keep: str = "") -> str:
-    """Text that cannot move the cursor or colour the terminal: what is remembered was written by others."""
+    """Replace control characters: memories come from other programs and must not move the cursor or set colours."""
     if text.isprintable():
         return text
     return "".join(
@@ -147,19 +155,19 @@ def clean(text: str, *, keep: str = "") -> str:
     )
 
 
-def clip(text: str, most_chars: int) -> str:
-    """The beginning of a text, on one line."""
+def clip(text: str, max_chars: int) -> str:
+    """Return the text on one line, cut to `max_chars` characters."""
     line = " ".join(text.split())
-    return line if len(line) <= most_chars else line[: most_chars - 1].rstrip() + "…"
+    return line if len(line) <= max_chars else line[: max_chars - 1].rstrip() + "…"
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """`1 line`, `2 lines`, `3,000 memories`."""
+    """Format a count with its noun: `1 line`, `2 lines`, `3,000 memories`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def size(count: float) -> str:
-    """Bytes as people read them: `320 B`, `1.2 KiB`."""
+    """Format a number of bytes: `320 B`, `1.2 KiB`."""
     for unit in ("B", "KiB", "MiB"):
         if count < _KIB:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -168,5 +176,58 @@ def size(count: float) -> str:
 
 
 def when(at: str | None) -> str:
-    """`2026-11-21 09:30` of a time on the wire (UTC); a dash for none."""
+    """Format a wire timestamp (UTC) as `2026-11-21 09:30`; None as a dash."""
     return at[:16].replace("T", " ") if at else "-"
+
+
+@contextmanager
+def import_progress(paths: list[Path], *, quiet: bool) -> Iterator[Callable[[Path], Callable[[int], None]]]:
+    """Show a bar over the bytes of all files; yield a function that begins a file and returns its byte callback."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _path: lambda _bytes: None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(to_stderr=True), transient=True) as bar:
+        expected = {path: _unpacked_size(path) for path in paths}
+        task = bar.add_task("Importing", total=sum(expected.values()))
+        done = 0
+
+        def begin(path: Path) -> Callable[[int], None]:
+            nonlocal done
+            before, done = done, done + expected[path]
+            bar.update(task, completed=before, description=clean(path.name)[:_NAME_CHARS])
+            return lambda at: bar.update(task, completed=before + min(at, expected[path]))
+
+        yield begin
+
+
+@contextmanager
+def step_progress(description: str, count: int, *, quiet: bool = False) -> Iterator[Callable[[], None]]:
+    """Show a bar of `count` steps; yield a function that advances it by one."""
+    if quiet or count < STEPS_SHOWN_FROM or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=console(to_stderr=True), transient=True) as bar:
+        task = bar.add_task(clean(description), total=count)
+        yield lambda: bar.advance(task)
+
+
+@contextmanager
+def spinner(description: str, *, quiet: bool = False) -> Iterator[None]:
+    """Show a spinner with a description while the block runs."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    with console(to_stderr=True).status(clean(description)):
+        yield
+
+
+def _unpacked_size(path: Path) -> int:
+    """Estimate how many bytes a file has when unpacked."""
+    byte_count = path.stat().st_size
+    return byte_count * _GZIP_RATIO if path.suffix == ".gz" else byte_count

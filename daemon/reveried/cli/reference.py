@@ -1,57 +1,156 @@
-"""The page docs/cli.md, written from the tree of commands: `python -m reveried.cli.reference > docs/cli.md`."""
+"""Generated pages of docs/: `python -m reveried.cli.reference cli|configuration|redaction > docs/PAGE.md`.
+
+Each page is written from what the program itself uses: the command tree, the settings schema, the redaction kinds.
+Tests compare the pages with this module's output.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
 
-from reveried.cli.tree import tree
+from reverie.redact import KINDS, marks
+from reveried.cli.command_tree import tree
+from reveried.config import KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["markdown"]
+__all__ = ["SHAPES", "commands_page", "redaction_page", "settings_page"]
 
-_HEAD = """\
+COMMANDS_HEAD: Final = """\
 # The command line
 
-This page is written from the program itself (`python -m reveried.cli.reference`); a test compares the two.
+This page is generated from the program itself (`python -m reveried.cli.reference cli`); a test compares the two.
 
-- Every command takes `--json` for machines and prints a table or a sentence for people. `NO_COLOR` is honoured, and
-  what goes to a pipe is plain text.
+- Every command takes `--json` for programs; without it, it prints a table or a sentence. `NO_COLOR` is honoured, and
+  output to a pipe is plain text.
 - Exit codes: 0 done, 1 failed, 2 usage, 3 the daemon is not running, 4 conflict or stale, 5 refused.
-- An error says what failed and why, and after `next:` what to type.
+- An error names what failed and why, and after `next:` the command to type.
 """
 
+SETTINGS_HEAD: Final = """# Configuration
 
-def markdown() -> str:
-    """The page."""
-    parts = [_HEAD]
+Reverie works without a configuration file. Settings go into `~/.config/reverie/config.toml`
+(`reverie config path` prints its path), and an environment variable of the name below overrides the file.
+A key that does not exist is an error that names the nearest one; `reverie config validate` checks the file.
+
+```toml
+[memory]
+dataDir = "~/Notes/reverie"
+
+[context]
+window = 1000000
+```
+
+`REVERIE_HOME` moves configuration, data, state and socket under one folder.
+
+| Key | Default | What it is | Values | Environment |
+|---|---|---|---|---|
+"""
+
+REDACTION_HEAD: Final = """# Redaction
+
+Before anything is stored, secrets in it are replaced by `[REDACTED:<kind>]`. The original is stored nowhere: an
+archive, a backup and the markdown files have the marker, and redacting a text twice changes nothing.
+
+A secret is found by
+
+- its **published format**: a prefix, or something inside it, and enough of the right characters after it;
+- its **name**: `password = ...`, `"api_key": ...`, `--token ...`, in text and as a key in JSON;
+- its **surroundings**: a random string near the name of a service that issues keys;
+- your **own list**: what you list under `redact.literals` or in the file of `redact.literalsFile`
+  (see [configuration.md](configuration.md)) is replaced wherever it occurs.
+
+It is also found inside one layer of base64, hexadecimal, URL escapes or JSON escapes. Identifiers (commits, UUIDs,
+digests, the `id` of a message) are not redacted unless they are one of your own values or have a published format; nor
+are the signatures of thinking blocks, and the data of images and documents.
+
+What Reverie does not find stays in the text. List the secrets that matter most yourself.
+
+## Kinds
+
+| Kind | Found by |
+|---|---|
+"""
+
+SHAPES: Final = {
+    "authorization": "an `Authorization` header, or `Basic` or `Bearer` before credentials",
+    "byok": "a foreign marker, `[BYOK:...]`",
+    "connection-password": "the password in `scheme://user:password@host`, in `-u user:password`, in `IDENTIFIED BY`",
+    "discord-token": "three parts with dots between, the first a number in base64",
+    "foreign": "a foreign marker, `<REDACTED:...>`",
+    "jwt": "`eyJ`, a dot, and the parts of a token after it",
+    "key-material": "a random string beside the name of a service or a word like `credentials`",
+    "mailgun-key": "32 and twice 8 hexadecimal digits with dashes between",
+    "private-key": "the text between `BEGIN ... PRIVATE KEY` and its `END`",
+    "secret": "a value of your own",
+}
+"""Descriptions of the kinds that no published prefix identifies, or not alone."""
+
+HOW: Final = {"begins": "begins with", "holds": "contains", "named": "its name has"}
+
+
+def commands_page() -> str:
+    """Return docs/cli.md."""
+    parts = [COMMANDS_HEAD]
     for name, command in tree().commands.items():
         if hasattr(command, "commands"):
-            parts.append(f"## reverie {name}\n\n{_says(command)}\n")
-            parts.extend(_section(f"reverie {name} {inner}", found, "###") for inner, found in command.commands.items())
+            parts.append(f"## reverie {name}\n\n{_help_text(command)}\n")
+            parts.extend(
+                _command_section(f"reverie {name} {inner_name}", inner, "###")
+                for inner_name, inner in command.commands.items()
+            )
         else:
-            parts.append(_section(f"reverie {name}", command, "##"))
+            parts.append(_command_section(f"reverie {name}", command, "##"))
     return "\n".join(parts)
 
 
-def _section(name: str, command: Any, heading: str) -> str:
-    rows = list(_rows(command))
+def settings_page() -> str:
+    """Return docs/configuration.md."""
+    rows = (
+        f"| `{key.name}` | `{json.dumps(key.default)}` | {key.description} | {key.expected} | `{key.environment}` |"
+        for key in KEYS
+    )
+    return SETTINGS_HEAD + "\n".join(rows) + "\n"
+
+
+def redaction_page() -> str:
+    """Return docs/redaction.md."""
+    descriptions: dict[str, list[str]] = defaultdict(list)
+    for kind in sorted(KINDS & SHAPES.keys()):
+        descriptions[kind].append(SHAPES[kind])
+    for kind, how, text in marks():
+        code = f"`{text.replace('|', chr(92) + '|')}`"
+        if descriptions[kind] and descriptions[kind][-1].startswith(HOW[how]):
+            descriptions[kind][-1] += f", {code}"
+        else:
+            descriptions[kind].append(f"{HOW[how]} {code}")
+    return REDACTION_HEAD + "".join(
+        f"| `{kind}` | {'; '.join(descriptions[kind])} |\n" for kind in sorted(descriptions)
+    )
+
+
+def _command_section(name: str, command: Any, heading: str) -> str:
+    """Return the section of one command: its help, usage line, arguments and options."""
+    rows = list(_parameter_rows(command))
     usage = " ".join([name, *(row[0] for row in rows if not row[0].startswith("-")), "[OPTIONS]"])
-    lines = [f"{heading} {name}", "", _says(command), "", f"    {usage}", ""]
+    lines = [f"{heading} {name}", "", _help_text(command), "", f"    {usage}", ""]
     if rows:
         lines += ["| | |", "|---|---|", *(f"| `{left}` | {right} |" for left, right in rows), ""]
     return "\n".join(lines)
 
 
-def _says(command: Any) -> str:
-    """The command's sentence, and its example as code."""
-    sentence, found, example = (command.help or "").partition("Example: ")
-    return f"{sentence.strip()}\n\nExample: `{example.strip()}`" if found else sentence.strip()
+def _help_text(command: Any) -> str:
+    """Return the command's help sentence, and its example as code."""
+    sentence, marker, example = (command.help or "").partition("Example: ")
+    return f"{sentence.strip()}\n\nExample: `{example.strip()}`" if marker else sentence.strip()
 
 
-def _rows(command: Any) -> Iterator[tuple[str, str]]:
+def _parameter_rows(command: Any) -> Iterator[tuple[str, str]]:
+    """Yield each argument and option of a command with its description."""
     for parameter in command.params:
         if parameter.param_type_name == "argument":
             yield parameter.metavar or parameter.name.upper(), parameter.help or ""
@@ -62,5 +161,7 @@ def _rows(command: Any) -> Iterator[tuple[str, str]]:
         yield f"{flag}{metavar}", f"{parameter.help or ''}{default}"
 
 
+PAGES: Final = {"cli": commands_page, "configuration": settings_page, "redaction": redaction_page}
+
 if __name__ == "__main__":
-    sys.stdout.write(markdown())
+    sys.stdout.write(PAGES[sys.argv[1]]())

@@ -1,4 +1,4 @@
-"""The demo: Reverie on one session, in a place of its own, from the full conversation to what is kept of it."""
+"""The demo: imports one session into a temporary daemon, distills it, and prints what is left and what was learnt."""
 
 from __future__ import annotations
 
@@ -7,75 +7,82 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reverie.errors import NotFound
-from reveried.cli.output import as_json
-from reveried.cli.progress import working
-from reveried.demo.choose import choose
-from reveried.demo.scenario import Shown, distil, take_in
-from reveried.demo.scratch import Scratch, scratch
+from reveried.cli.output import print_json, spinner
+from reveried.demo.scenario import (
+    DemoResult,
+    Selection,
+    TemporaryDaemon,
+    distill_threads,
+    import_sessions,
+    select_sessions,
+    temporary_daemon,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reveried.demo.choose import Choice
-
-__all__ = ["show"]
+__all__ = ["run_demo"]
 
 
-def show(given: Sequence[Path], *, keep: bool, json: bool) -> None:
-    """Run the demo and print it; the daemon and its folder go afterwards unless they are to be kept.
+def run_demo(paths: Sequence[Path], *, keep: bool, json: bool) -> None:
+    """Run the demo and print it; its daemon and folder are removed at the end unless `keep`.
 
     Raises:
-        NotFound: no session is at a given path, or none of them could be read.
+        NotFound: no session is at a given path, or it has no messages.
     """
-    with scratch(keep=keep, quiet=json) as place:
-        choice = choose(given, Path.home(), place.home)
+    with temporary_daemon(keep=keep, quiet=json) as daemon:
+        selection = select_sessions(paths, Path.home(), daemon.home)
         if json:
-            as_json(_as_json(_quietly(place, choice), place, keep=keep))
+            print_json(_json_result(_run_quietly(daemon, selection), daemon, keep=keep))
         else:
-            _tell(place, choice, keep=keep)
+            _run_with_report(daemon, selection, keep=keep)
 
 
-def _tell(place: Scratch, choice: Choice, *, keep: bool) -> None:
-    from reveried.demo.report import Teller  # noqa: PLC0415 - a demo for machines needs no pages
+def _run_with_report(daemon: TemporaryDaemon, selection: Selection, *, keep: bool) -> None:
+    """Run the steps and print a page after each."""
+    from reveried.demo.report import Report  # noqa: PLC0415 - --json prints no pages
 
-    teller = Teller()
-    teller.opening(choice, place.home)
-    reports, thread = take_in(place.client, choice.files)
-    _require_speech(thread.message_count)
-    teller.taken_in(reports, thread)
-    with working("Reading it all and deciding what to keep"):
-        shown = distil(place.client, reports, thread, choice)
-    teller.distilled(shown)
-    teller.state(shown.state)
-    teller.learnt(shown)
-    teller.recalled(shown.asked, shown.recalled)
-    teller.folder(Path(shown.root))
-    teller.ending(place.home, Path(shown.root), place.pid, keep=keep)
+    report = Report()
+    report.print_introduction(selection, daemon.home)
+    files, thread = import_sessions(daemon.client, selection.files)
+    _require_messages(thread.message_count)
+    report.print_import(files, thread)
+    with spinner("Distilling and extracting memories"):
+        result = distill_threads(daemon.client, files, thread, selection)
+    report.print_context(result)
+    report.print_working_state(result.state)
+    report.print_memories(result)
+    report.print_recall(result.question, result.recalled)
+    report.print_files(Path(result.root))
+    report.print_next_steps(daemon.home, Path(result.root), daemon.pid, keep=keep)
     if not keep and sys.stdin.isatty() and sys.stdout.isatty():
-        input(f"Have a look around in {shown.root}, then press Enter: the folder and its daemon go. ")
+        input(f"The files are in {result.root} until you press Enter; then the folder and its daemon are removed. ")
 
 
-def _quietly(place: Scratch, choice: Choice) -> Shown:
-    reports, thread = take_in(place.client, choice.files, quiet=True)
-    _require_speech(thread.message_count)
-    return distil(place.client, reports, thread, choice)
+def _run_quietly(daemon: TemporaryDaemon, selection: Selection) -> DemoResult:
+    """Run the steps without output."""
+    files, thread = import_sessions(daemon.client, selection.files, quiet=True)
+    _require_messages(thread.message_count)
+    return distill_threads(daemon.client, files, thread, selection)
 
 
-def _require_speech(messages: int) -> None:
+def _require_messages(messages: int) -> None:
+    """Raise NotFound if there are no messages to distill."""
     if messages == 0:
-        raise NotFound("nobody says anything in there", hint="give a session with messages, or none for the sample")
+        raise NotFound("the session has no messages", hint="give a session with messages, or none for the sample")
 
 
-def _as_json(shown: Shown, place: Scratch, *, keep: bool) -> dict[str, Any]:
+def _json_result(result: DemoResult, daemon: TemporaryDaemon, *, keep: bool) -> dict[str, Any]:
+    """Return the result of the demo as JSON values."""
     return {
-        "before": shown.before,
-        "after": shown.context.tokens,
-        "distilled": shown.distilled,
-        "workingState": shown.state,
-        "memories": shown.memories,
-        "asked": shown.asked,
-        "recalled": shown.recalled,
-        "root": shown.root,
-        "home": str(place.home),
+        "before": result.before,
+        "after": result.context.tokens,
+        "distilled": result.distilled,
+        "workingState": result.state,
+        "memories": result.memories,
+        "asked": result.question,
+        "recalled": result.recalled,
+        "root": result.root,
+        "home": str(daemon.home),
         "kept": keep,
     }

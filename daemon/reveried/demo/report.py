@@ -1,4 +1,4 @@
-"""The demo's pages: plain sentences and a few bars that read as well in a pipe as on a terminal."""
+"""Pages of the demo: short texts and bars that read as well in a pipe as on a terminal."""
 
 from __future__ import annotations
 
@@ -16,95 +16,96 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from reverie import wire
-    from reveried.cli.import_file import FileReport
-    from reveried.demo.choose import Choice
-    from reveried.demo.scenario import Shown
+    from reveried.cli.imports import FileReport
+    from reveried.demo.scenario import DemoResult, Selection
 
-__all__ = ["Teller"]
+__all__ = ["Report"]
 
-WIDTH = 96
-BAR = 46
-_LINES_OF_FILE = 12
-_LINES_OF_TEXT = 3
-_MEMORIES_PER_KIND = 3
+WIDTH_MAX = 96  # characters: longer lines of prose are hard to read
+BAR_CHARS = 46  # of the longer bar; leaves room for name and number in 80 columns
+_FILE_LINES_MAX = 12
+_TEXT_LINES_MAX = 3
+_MEMORIES_PER_TYPE = 3
 _TIERS = (
-    ("bootstrap", "house rules", "texts that open every conversation"),
-    ("digest", "who and how", "who it works with, and what they usually do"),
-    ("working_state", "what is going on", "task, steps, decisions, open files"),
-    ("notes", "notes", "what the agent said to remember"),
-    ("recall", "memories", "lessons of earlier work that fit this one"),
-    ("summary", "summary", "the older messages, told in seven short sections"),
-    ("excerpts", "word for word", "the passages that the work still needs, unchanged"),
-    ("tail", "last messages", "the end of the conversation, unchanged"),
+    ("bootstrap", "bootstrap", "documents that open every context"),
+    ("digest", "digest", "who the agent works with, and their usual requests"),
+    ("working_state", "working state", "task, steps, decisions, open files"),
+    ("notes", "notes", "written by the agent with the tool `note`"),
+    ("recall", "memories", "memories of earlier sessions that match the task"),
+    ("summary", "summary", "the older messages in seven short sections"),
+    ("excerpts", "excerpts", "passages that the work still needs, verbatim"),
+    ("tail", "tail", "the last messages, unchanged"),
     ("index", "index", "what else can be looked up"),
 )
-_KINDS = {
-    "mistake": "mistakes not to make again",
-    "preference": "how people here like it",
-    "procedure": "how things are done",
+_TYPES = {
+    "mistake": "mistakes to avoid",
+    "preference": "preferences",
+    "procedure": "procedures",
     "fact": "facts",
-    "observation": "noticed on the way",
-    "skill": "what it can do",
-    "episode": "work that was finished",
+    "observation": "observations",
+    "skill": "skills",
+    "episode": "finished work",
 }
 
 
-class Teller:
-    """Prints one page after another."""
+class Report:
+    """Prints the demo page by page."""
 
     def __init__(self, out: Console | None = None) -> None:
         self._out = out if out is not None else console()
-        self._out.width = min(self._out.width, WIDTH)
+        self._out.width = min(self._out.width, WIDTH_MAX)
 
-    def opening(self, choice: Choice, home: Path) -> None:
-        """What this is."""
-        self._heading("Reverie keeps the thread")
-        self._say(
-            "An AI agent works at a desk that fills up. When it is full, the oldest papers fall off, and the agent "
-            "forgets what was decided and what already failed. Reverie clears the desk in time: it keeps what the "
-            "work still needs, and writes down what was learnt."
+    def print_introduction(self, selection: Selection, home: Path) -> None:
+        """Print what the demo does, and with which session."""
+        self._heading("Reverie demo: memory that survives a full context window")
+        self._paragraph(
+            "When the context window of an AI agent is full, its older messages are dropped, and with them decisions, "
+            "open steps and failed attempts. Reverie distills them before that: it replaces them by a summary, a "
+            "working state and verbatim excerpts, and extracts memories into markdown files."
         )
-        self._say(f"Shown here on {choice.whose}, with a daemon of its own in {home}. Nothing of yours is touched.")
+        self._paragraph(
+            f"This demo runs on {selection.description}, with a temporary daemon in {home}. "
+            "Your own files are not changed."
+        )
 
-    def taken_in(self, reports: list[FileReport], thread: wire.Thread) -> None:
-        """What was imported."""
-        self._heading("1. The conversation goes in")
-        lines, hidden = sum(r.lines for r in reports), sum(r.redacted for r in reports)
-        self._say(
+    def print_import(self, reports: list[FileReport], thread: wire.Thread) -> None:
+        """Print what was imported."""
+        self._heading("1. Import the session")
+        lines, redacted = sum(report.lines for report in reports), sum(report.redacted for report in reports)
+        self._paragraph(
             f"{counted(lines, 'line')} from {counted(len(reports), 'file')}; "
-            f"the longest conversation has {counted(thread.message_count, 'message')}."
+            f"the longest thread has {counted(thread.message_count, 'message')}."
         )
         if thread.title:
-            self._quote(f"It began with: {thread.title}")
-        if hidden:
-            self._say(f"{counted(hidden, 'secret')} in it never reached the disk; [REDACTED] stands in the place.")
+            self._quote(f"Title: {thread.title}")
+        if redacted:
+            self._paragraph(f"{counted(redacted, 'secret')} replaced by [REDACTED:...] before anything was written.")
         for report in reports:
             if report.error is not None:
-                self._say(f"Left out: {report.path}: {report.error}")
+                self._paragraph(f"Left out: {report.path}: {report.error}")
 
-    def distilled(self, shown: Shown) -> None:
-        """Before and after, and what the rest is made of."""
-        self._heading("2. The desk is cleared")
-        tokens, before = shown.context.tokens, max(shown.before.tokens, shown.context.tokens.total)
-        self._bar("before", shown.before.tokens, before, "red")
-        self._bar("after", tokens.total, before, "green")
-        share = tokens.total / shown.before.tokens if shown.before.tokens else 1.0
-        self._row("")
-        self._say(
-            f"Sizes are in tokens, the pieces of words that models read and bill ({tokens.tokenizer}). An agent that "
-            f"goes on from here reads {share:.0%} of the conversation, and this is what is in it:"
+    def print_context(self, result: DemoResult) -> None:
+        """Print the size of the context before and after, and the cost of each tier."""
+        self._heading("2. Distill: the context before and after")
+        tokens, longest = result.context.tokens, max(result.before.tokens, result.context.tokens.total)
+        self._bar("before", result.before.tokens, longest, "red")
+        self._bar("after", tokens.total, longest, "green")
+        share = tokens.total / result.before.tokens if result.before.tokens else 1.0
+        self._line("")
+        self._paragraph(
+            f"Sizes are in tokens ({tokens.tokenizer}). The new context has {share:.0%} of the tokens, in these parts:"
         )
-        for field, name, means in _TIERS:
+        for field, name, meaning in _TIERS:
             cost = getattr(tokens, field)
             if cost:
-                self._row(f"{cost:>8,}  {name:<17} {means}")
-        self._row("")
-        self._say("All of the messages are still stored, word for word; only the desk is cleared.")
+                self._line(f"{cost:>8,}  {name:<17} {meaning}")
+        self._line("")
+        self._paragraph("Every message is still stored, word for word, and can be looked up.")
 
-    def state(self, state: wire.WorkingState) -> None:
-        """What were we doing?"""
-        self._heading("3. Where were we?")
-        self._pairs(
+    def print_working_state(self, state: wire.WorkingState) -> None:
+        """Print the working state: task, steps, decisions, files, blockers."""
+        self._heading("3. Working state of the thread")
+        self._fields(
             [
                 ("Task", [state.current_task]),
                 ("Done", state.completed_steps[-4:]),
@@ -115,102 +116,106 @@ class Teller:
             ]
         )
 
-    def learnt(self, shown: Shown) -> None:
-        """The memories by kind with their files."""
-        self._heading("4. What was learnt")
-        if not shown.memories:
-            self._say("Nothing that would be worth keeping: a conversation without lessons leaves none.")
+    def print_memories(self, result: DemoResult) -> None:
+        """Print the extracted memories by type, with their files."""
+        self._heading("4. Memories extracted from the session")
+        if not result.memories:
+            self._paragraph("None: the session has no lesson, preference or fact worth a memory.")
             return
-        for kind, means in _KINDS.items():
-            found = [memory for memory in shown.memories if memory.type == kind]
-            if not found:
+        for kind, heading in _TYPES.items():
+            memories = [memory for memory in result.memories if memory.type == kind]
+            if not memories:
                 continue
-            files = sorted({memory.document for memory in found})
-            self._row(f"{means.capitalize()} ({len(found)}), in {', '.join(files)}:")
-            for memory in found[:_MEMORIES_PER_KIND]:
+            files = sorted({memory.document for memory in memories})
+            self._line(f"{heading.capitalize()} ({len(memories)}), in {', '.join(files)}:")
+            for memory in memories[:_MEMORIES_PER_TYPE]:
                 self._quote(memory.title or memory.content, mark="-")
-            if len(found) > _MEMORIES_PER_KIND:
-                self._row(f"    and {len(found) - _MEMORIES_PER_KIND} more")
+            if len(memories) > _MEMORIES_PER_TYPE:
+                self._line(f"    and {len(memories) - _MEMORIES_PER_TYPE} more")
 
-    def recalled(self, asked: str, found: wire.RecallAnswer) -> None:
-        """One question and its answer."""
-        self._heading("5. Ask it something")
-        self._quote(asked, mark=">")
-        if not found.hits:
-            self._row("    Nothing remembered answers that.")
-        for hit in found.hits:
+    def print_recall(self, question: str, answer: wire.RecallAnswer) -> None:
+        """Print one search and its hits."""
+        self._heading("5. Search the memories")
+        self._quote(question, mark=">")
+        if not answer.hits:
+            self._line("    No memory matches that.")
+        for hit in answer.hits:
             self._quote(
                 f"{hit.memory.title or hit.memory.content}  [{hit.memory.type}, {hit.memory.document}]", mark="-"
             )
 
-    def folder(self, root: Path) -> None:
-        """The files, and one of them in full."""
-        self._heading("6. It is all in plain files")
+    def print_files(self, root: Path) -> None:
+        """Print the list of files, and the beginning of one of them."""
+        self._heading("6. The files")
         files = sorted(path for path in root.rglob("*") if path.is_file() and ".reverie" not in path.parts)
         for path in files:
-            self._row(f"{size(path.stat().st_size):>10}  {path.relative_to(root)}")
-        shown = _telling(files)
+            self._line(f"{size(path.stat().st_size):>10}  {path.relative_to(root)}")
+        shown = _most_instructive(files)
         if shown is not None:
-            self._row("")
-            self._say(f"{shown.relative_to(root)} reads:")
-            for line in shown.read_text(encoding="utf-8").splitlines()[:_LINES_OF_FILE]:
-                self._row(f"    | {line}")
+            self._line("")
+            self._paragraph(f"{shown.relative_to(root)}:")
+            for line in shown.read_text(encoding="utf-8").splitlines()[:_FILE_LINES_MAX]:
+                self._line(f"    | {line}")
 
-    def ending(self, home: Path, root: Path, pid: int, *, keep: bool) -> None:
-        """How to go on."""
-        self._heading("And now")
+    def print_next_steps(self, home: Path, root: Path, pid: int, *, keep: bool) -> None:
+        """Print how to reach and stop a kept daemon, or how to start for good."""
+        self._heading("Next steps")
         if keep:
-            self._say("The daemon goes on running. To look around:")
-            self._row(f"    export REVERIE_HOME={home}")
-            self._row("    reverie status; reverie memories; reverie log")
-            self._row(f"    ls {root}")
-            self._say(f"To end it: reverie down; rm -r {home}  (the daemon is process {pid})")
+            self._paragraph("The daemon is still running. To look around:")
+            self._line(f"    export REVERIE_HOME={home}")
+            self._line("    reverie status; reverie memories; reverie log")
+            self._line(f"    ls {root}")
+            self._paragraph(f"To stop and remove it: reverie down; rm -r {home}  (the daemon is process {pid})")
         else:
-            self._say("This was a trial in a temporary folder; reverie demo --keep leaves it in place. For good:")
-            self._row("    reverie up")
-            self._row("    reverie import claude-code ~/.claude/projects")
+            self._paragraph("The temporary folder is removed; with reverie demo --keep it stays. To start for good:")
+            self._line("    reverie up")
+            self._line("    reverie import claude-code ~/.claude/projects")
 
     def _heading(self, text: str) -> None:
+        """Print an underlined heading after an empty line."""
         self._out.print()
         self._out.print(Text(text, style="bold"))
         self._out.print(Text("-" * len(text), style="dim"))
 
-    def _say(self, text: str) -> None:
+    def _paragraph(self, text: str) -> None:
+        """Print a wrapped paragraph."""
         self._out.print(Text(clean(text)), soft_wrap=False)
 
-    def _row(self, text: str) -> None:
-        """One line of a list or a file, cut where the screen ends."""
+    def _line(self, text: str) -> None:
+        """Print one line of a list or file, cut at the width of the screen."""
         self._out.print(Text(clean(text)), no_wrap=True, overflow="ellipsis")
 
     def _quote(self, text: str, mark: str = " ") -> None:
-        """Foreign words: one paragraph, indented, a few lines at most."""
+        """Print a text from the session as one indented paragraph of at most _TEXT_LINES_MAX lines."""
         self._hanging(f"  {mark} ", text, style="italic")
 
-    def _pairs(self, pairs: Iterable[tuple[str, list[str]]]) -> None:
-        for name, values in pairs:
+    def _fields(self, fields: Iterable[tuple[str, list[str]]]) -> None:
+        """Print names, each with the list of its values that are not empty."""
+        for name, values in fields:
             for number, value in enumerate(value for value in values if value):
                 self._hanging(f"  {name if number == 0 else '':<11}", value)
 
     def _hanging(self, first: str, text: str, style: str = "") -> None:
-        """A paragraph whose later lines stand under its first word."""
+        """Print a paragraph with a hanging indent: later lines begin below the first word of `text`."""
         lines = textwrap.wrap(clean(" ".join(text.split())), self._out.width - len(first) - 4)
-        for number, line in enumerate(lines[:_LINES_OF_TEXT]):
-            more = " ..." if number == _LINES_OF_TEXT - 1 and len(lines) > _LINES_OF_TEXT else ""
+        for number, line in enumerate(lines[:_TEXT_LINES_MAX]):
+            more = " ..." if number == _TEXT_LINES_MAX - 1 and len(lines) > _TEXT_LINES_MAX else ""
             begin = first if number == 0 else " " * len(first)
             self._out.print(Text(begin).append(line + more, style=style), no_wrap=True, overflow="ignore")
 
-    def _bar(self, name: str, tokens: int, whole: int, style: str) -> None:
-        length = max(1, round(BAR * tokens / whole)) if whole else 1
+    def _bar(self, name: str, tokens: int, longest: int, style: str) -> None:
+        """Print a bar for a number of tokens, scaled to the `longest`."""
+        length = max(1, round(BAR_CHARS * tokens / longest)) if longest else 1
         bar = Text(f"  {name:<7}")
         bar.append("#" * length, style=style)
         bar.append(f" {tokens:,}")
         self._out.print(bar)
 
 
-def _telling(files: list[Path]) -> Path | None:
-    """The file to show in full: what a person would look at first."""
-    for wanted in ("mistakes.md", "preferences.md", "procedures.md", "project.md", "MEMORY.md"):
+def _most_instructive(files: list[Path]) -> Path | None:
+    """Return the file to show in full: the first of mistakes, preferences, procedures and so on that is not empty."""
+    for name in ("mistakes.md", "preferences.md", "procedures.md", "project.md", "MEMORY.md"):
         for path in files:
-            if path.name == wanted and path.stat().st_size:
+            if path.name == name and path.stat().st_size:
                 return path
     return None

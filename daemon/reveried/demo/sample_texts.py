@@ -1,4 +1,4 @@
-"""The words of the sample session: code, test output and talk of a project that does not exist."""
+"""Texts of the sample session: code, test output and messages of a project that does not exist."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ NEXT_TASK = (
 
 
 def harbours() -> str:
-    """A long file, as agents read them: most of what fills a context is of this kind."""
+    """Return a long source file: most of a context consists of such tool results."""
     names = ("Port Ellery", "Cape Sorrow", "Little Haven", "Gull Rock", "Sandmouth", "Old Pier", "Farrow Sound")
     zones = ("Europe/Lisbon", "Australia/Hobart", "Europe/Dublin", "Atlantic/Azores", "America/Halifax")
     lines = ['"""The harbours whose tides are printed."""', "", "from dataclasses import dataclass", "", ""]
@@ -170,7 +170,7 @@ def harbours() -> str:
 
 
 def fails_south() -> str:
-    """A long test log: one harbour mended, many broken."""
+    """Return a long test log: one harbour fixed, many broken."""
     rows = [
         f"tests/test_tables.py::test_table[{name}] FAILED                                  [{3 * number:3}%]"
         for number, name in enumerate(("cape-sorrow", "old-pier", "gull-rock", "farrow-sound") * 8, 1)

@@ -1,83 +1,176 @@
-"""What the demo does with the daemon: import, look, distil, look again; the results as one value."""
+"""Steps of the demo: select a session, start a temporary daemon, import, distill, and ask for what is left."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reveried.cli.import_commands import import_paths
-from reveried.cli.pagination import every
+from reverie.client import Client
+from reverie.errors import NotFound
+from reverie.importers import files as transcripts
+from reverie.paths import Layout
+from reveried.cli.daemon import Started, start_daemon, stop_daemon
+from reveried.cli.daemon_handle import LOG_NAME, all_items
+from reveried.cli.imports import import_files
+from reveried.cli.output import spinner
+from reveried.demo.sample import SESSION, sample
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from reverie import wire
-    from reverie.client import Client
-    from reveried.cli.import_file import FileReport
-    from reveried.demo.choose import Choice
+    from reveried.cli.imports import FileReport
 
-__all__ = ["Shown", "distil", "question", "room", "take_in"]
+__all__ = [
+    "DemoResult",
+    "Selection",
+    "TemporaryDaemon",
+    "context_budget",
+    "distill_threads",
+    "import_sessions",
+    "question_about",
+    "select_sessions",
+    "temporary_daemon",
+]
 
-ROOM_LEAST, ROOM_MOST = 4_000, 16_000
+BUDGET_MIN, BUDGET_MAX = 4_000, 16_000  # tokens: below, a context has no room for a tail; above, few need more
+NEWEST = 3  # of the user's sessions: the newest may have just begun, so the longest of a few is shown
+_SUBAGENT_PREFIX = "agent-"
 _SAMPLE_QUESTION = "How do we run the tests, and which libraries may we add?"
-_WORTH_ASKING = ("mistake", "preference", "procedure", "fact", "observation", "skill")
-_QUESTION_WORDS = 8
+_QUESTION_TYPES = ("mistake", "preference", "procedure", "fact", "observation", "skill")  # most instructive first
+_QUESTION_WORDS = 8  # of a memory that go into a question
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """Everything that the pages tell."""
+class Selection:
+    """The session files of a demo, and a description of them for its introduction."""
 
-    reports: list[FileReport]
+    files: list[Path]
+    description: str
+    is_sample: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TemporaryDaemon:
+    """The demo's folder (a REVERIE_HOME), the client of its daemon, and the daemon's process id."""
+
+    home: Path
+    client: Client
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    """Answers of the daemon that the demo shows: the thread before, its context after, and what was learnt."""
+
     before: wire.Thread
     distilled: wire.DistillAnswer
     context: wire.ContextAnswer
     state: wire.WorkingState
     memories: list[wire.Memory]
-    asked: str
+    question: str
     recalled: wire.RecallAnswer
     root: str
-    others: int  # threads distilled beside the one that is shown
 
 
-def take_in(client: Client, files: list[Path], *, quiet: bool = False) -> tuple[list[FileReport], wire.Thread]:
-    """Import the files; the longest thread is the one that is shown."""
-    reports = import_paths(client, files, quiet=quiet)
-    threads = list(every(lambda after: client.threads(after=after)))
+def select_sessions(paths: Sequence[Path], home: Path, folder: Path) -> Selection:
+    """Return the sessions at `paths`; else one of the user's own under `home`; else the sample, written into `folder`.
+
+    Raises:
+        NotFound: nothing is at a given path.
+    """
+    if paths:
+        files = transcripts.find_transcripts(paths)
+        if not files:
+            raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
+        return Selection(files, "the session that you gave" if len(files) == 1 else f"the {len(files)} sessions given")
+    if newest := _newest_sessions(home / ".claude" / "projects"):
+        longest = max(newest, key=lambda path: path.stat().st_size)
+        one = "your newest session" if len(newest) == 1 else f"the longest of your {len(newest)} newest sessions"
+        return Selection([longest], one)
+    path = folder / f"{SESSION}.jsonl"
+    path.write_bytes(sample())
+    return Selection([path], "a sample session, in which an agent fixes a small bug", is_sample=True)
+
+
+def _newest_sessions(projects: Path) -> list[Path]:
+    """Return the user's newest sessions; subagents' transcripts, which have files of their own, are skipped."""
+    if not projects.is_dir():
+        return []
+    sessions = [path for path in transcripts.find_transcripts([projects]) if not path.name.startswith(_SUBAGENT_PREFIX)]
+    return sorted(sessions, key=lambda path: path.stat().st_mtime, reverse=True)[:NEWEST]
+
+
+@contextmanager
+def temporary_daemon(*, keep: bool, quiet: bool = False) -> Iterator[TemporaryDaemon]:
+    """Start a daemon under a new REVERIE_HOME; stop it and remove the folder at the end unless `keep`.
+
+    After an error both are removed in any case. REVERIE_* variables of the user are not passed on: they may name
+    the user's own folders.
+    """
+    home = Path(tempfile.mkdtemp(prefix="reverie-demo-"))
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("REVERIE_")}
+    environment["REVERIE_HOME"] = str(home)
+    layout = Layout.from_env(environment, Path.home(), os.getuid())
+    kept = False
+    started: Started | None = None
+    try:
+        with Client(layout.socket) as client:
+            try:
+                with spinner("Starting a daemon for the demo", quiet=quiet):
+                    started = start_daemon(client, layout.state_dir / LOG_NAME, environment)
+                yield TemporaryDaemon(home, client, started.health.pid)
+                kept = keep
+            finally:
+                if started is not None and not kept:
+                    stop_daemon(started.health.pid, client)
+    finally:
+        if not kept:
+            shutil.rmtree(home, ignore_errors=True)
+
+
+def import_sessions(client: Client, files: list[Path], *, quiet: bool = False) -> tuple[list[FileReport], wire.Thread]:
+    """Import the files; return their reports and the longest thread, which is the one that is shown."""
+    reports = import_files(client, files, quiet=quiet)
+    threads = list(all_items(lambda after: client.threads(after=after)))
     return reports, max(threads, key=lambda thread: thread.tokens)
 
 
-def distil(client: Client, reports: list[FileReport], thread: wire.Thread, choice: Choice) -> Shown:
-    """Distil each thread that was taken in, then ask for what is left of the one that is shown."""
+def distill_threads(client: Client, reports: list[FileReport], thread: wire.Thread, selection: Selection) -> DemoResult:
+    """Distill each imported thread, `thread` last; return what is left of it and what was learnt from all."""
     others = {report.thread for report in reports if report.thread is not None} - {thread.id}
     for other in sorted(others):
         if client.thread(other).message_count:
             client.distill(other)
-    done = client.distill(thread.id)
-    memories = list(every(lambda after: client.memories(after=after)))
-    asked = _SAMPLE_QUESTION if choice.is_sample else question(memories, client.working_state(thread.id))
-    return Shown(
-        reports=reports,
+    distilled = client.distill(thread.id)
+    memories = list(all_items(lambda after: client.memories(after=after)))
+    state = client.working_state(thread.id)
+    question = _SAMPLE_QUESTION if selection.is_sample else question_about(memories, state)
+    return DemoResult(
         before=thread,
-        distilled=done,
-        context=client.context(thread.id, max_tokens=room(thread.tokens)),
-        state=client.working_state(thread.id),
-        memories=list(every(lambda after: client.memories(after=after))),
-        asked=asked,
-        recalled=client.recall(asked, limit=3),
+        distilled=distilled,
+        context=client.context(thread.id, max_tokens=context_budget(thread.tokens)),
+        state=state,
+        memories=memories,
+        question=question,
+        recalled=client.recall(question, limit=3),
         root=client.status().root,
-        others=len(others),
     )
 
 
-def room(tokens: int) -> int:
-    """How much an agent is given to go on with: a fifth of the conversation, within bounds, in round numbers."""
-    return max(ROOM_LEAST, min(ROOM_MOST, tokens // 5 // 1000 * 1000))
+def context_budget(tokens: int) -> int:
+    """Return the token budget of the new context: a fifth of the thread, in whole thousands, within the bounds."""
+    return max(BUDGET_MIN, min(BUDGET_MAX, tokens // 5 // 1000 * 1000))
 
 
-def question(memories: list[wire.Memory], state: wire.WorkingState) -> str:
-    """Something worth asking of a session that nobody knows: about its hardest lesson, else about its task."""
-    for kind in _WORTH_ASKING:
+def question_about(memories: list[wire.Memory], state: wire.WorkingState) -> str:
+    """Return a question that an unknown session can answer: about its most instructive memory, else about its task."""
+    for kind in _QUESTION_TYPES:
         for memory in memories:
             if memory.type == kind:
                 return f"What do we know about {_first_words(memory.content)}?"
@@ -85,4 +178,5 @@ def question(memories: list[wire.Memory], state: wire.WorkingState) -> str:
 
 
 def _first_words(text: str) -> str:
+    """Return the first words of a text without punctuation at their end."""
     return " ".join(text.split()[:_QUESTION_WORDS]).rstrip(".,;:")

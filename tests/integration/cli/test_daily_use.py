@@ -1,4 +1,4 @@
-"""The command line beside a real daemon: started, filled, asked, taken back, backed up, stopped; and the demo."""
+"""The command line with a real daemon: start, import, search, undo, backup, restore, stop; and the demo."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import StorageFailed
 from reverie.paths import Layout
-from reveried.cli import daemon_handle, main, process
+from reveried.cli import daemon, daemon_handle, main
 from reveried.demo.sample import SESSION, sample
 from support.cli import Outcome
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A REVERIE_HOME with a short path, and a home folder without sessions; a daemon left running is ended."""
+    """Set REVERIE_HOME (a short path) and HOME to new folders; stop a daemon that is left running."""
     folder = Path(tempfile.mkdtemp(prefix="rv-"))
     monkeypatch.setenv("REVERIE_HOME", str(folder / "r"))
     monkeypatch.setenv("HOME", str(folder))
@@ -41,7 +41,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def cli(home: Path, capfd: pytest.CaptureFixture[str]) -> Cli:
-    """Runs `reverie` with these words in this process, beside whatever daemon this home has."""
+    """Return a function that runs `reverie` in this process, with the daemon of this home."""
     assert home.exists()
 
     def run(*words: str) -> Outcome:
@@ -53,16 +53,16 @@ def cli(home: Path, capfd: pytest.CaptureFixture[str]) -> Cli:
     return run
 
 
-def check(done: Outcome, *says: str) -> Outcome:
-    """The command succeeded and said all of this."""
+def check(done: Outcome, *parts: str) -> Outcome:
+    """Assert that the command succeeded and printed all these parts; return its outcome."""
     assert (done.code, done.err) == (0, "")
-    for part in says:
+    for part in parts:
         assert part in done.out
     return done
 
 
 def test_a_day(cli: Cli, home: Path) -> None:
-    """From `up` to `down`, in the order in which a person would type it."""
+    """Every command from `up` to `down` succeeds, in the order in which a user would type them."""
     check(cli("down"), "not running")
     check(cli("up"), "The daemon is running")
     check(cli("up"), "already running")
@@ -84,14 +84,14 @@ def test_a_day(cli: Cli, home: Path) -> None:
     check(cli("status"), "memories")
     check(cli("dream", "--dry-run"))
     check(cli("schedule", "add", "0 3 * * *", "--timezone", "UTC"), "next")
-    [made] = cli("schedule", "list", "--json").json["items"]
-    check(cli("schedule", "remove", made["id"]))
-    check(cli("undo"), "Taken back")
+    [schedule] = cli("schedule", "list", "--json").json["items"]
+    check(cli("schedule", "remove", schedule["id"]))
+    check(cli("undo"), "Undone")
     check(cli("backup", str(home / "copy")), "checked.")
     check(cli("doctor"), "ok    daemon")
     check(cli("logs"), "ready")
     assert cli("logs", "--json").json["lines"]
-    check(cli("check"), "every one is what was written")
+    check(cli("check"), "all checksums match")
     check(cli("down"), "The daemon has stopped")
     check(cli("restore", str(home / "copy")), "Next: reverie up")
     assert cli("up", "--json").json["started"] is True
@@ -99,8 +99,8 @@ def test_a_day(cli: Cli, home: Path) -> None:
     assert cli("down", "--json").json == {"stopped": False}
 
 
-def backed_up(cli: Cli, copy: Path) -> None:
-    """One memory, in its file, and a backup of the store; the daemon has stopped."""
+def make_backup(cli: Cli, copy: Path) -> None:
+    """Add a memory, write its file, stop the daemon, and back up the store."""
     check(cli("up"), "The daemon is running")
     check(cli("remember", "Name: Ann"))
     check(cli("sync", "now"))
@@ -109,8 +109,8 @@ def backed_up(cli: Cli, copy: Path) -> None:
 
 
 def test_a_backup_on_a_new_machine(cli: Cli, home: Path) -> None:
-    """The folder is written out by itself: nothing was there that could come back."""
-    backed_up(cli, home / "copy")
+    """On a machine without a store and a folder, the daemon writes all files by itself."""
+    make_backup(cli, home / "copy")
     (home / "r").rename(home / "old")
     done = check(cli("restore", str(home / "copy")), "Next: reverie up")
     assert "--accept-folder" not in done.out
@@ -125,11 +125,11 @@ def test_a_backup_on_a_new_machine(cli: Cli, home: Path) -> None:
 
 
 def test_a_backup_beside_a_disk_that_is_not_mounted(cli: Cli, home: Path) -> None:
-    """The folder may come back, so nothing is written by itself; what to type is said, and does it."""
-    backed_up(cli, home / "copy")
+    """A missing folder may come back, so nothing is written until `sync now --accept-folder`, which restore names."""
+    make_backup(cli, home / "copy")
     folder = home / "r" / "root" / "default"
     folder.rename(home / "disk")
-    check(cli("restore", str(home / "copy")), f"{folder} is not there", "reverie sync now --accept-folder")
+    check(cli("restore", str(home / "copy")), f"{folder} is missing", "reverie sync now --accept-folder")
     check(cli("up"), "The daemon is running")
     stopped = cli("sync", "now")
     assert (stopped.code, "reverie sync now --accept-folder" in stopped.err) == (4, True)
@@ -157,8 +157,8 @@ def test_following_the_log(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (done.code, done.out) == (130, "two\nthree\n")
 
 
-def test_the_log_of_a_service(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the daemon runs as a service, its log is in the journal."""
+def test_log_of_a_service(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the daemon is a service and has no log file, `logs` runs journalctl."""
     unit = home / ".config" / "systemd" / "user" / "reverie.service"
     unit.parent.mkdir(parents=True)
     unit.touch()
@@ -173,10 +173,10 @@ def test_the_log_of_a_service(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_daemon_that_cannot_start(cli: Cli, home: Path) -> None:
-    """`up` says why, in the daemon's own last words, and a large log makes room first."""
+    """`up` prints the last line of the daemon's log, and rotates a large log first."""
     log = daemon_handle.log_file()
     log.parent.mkdir(parents=True)
-    log.write_bytes(b"x" * (process.LOG_MAX_BYTES + 1))
+    log.write_bytes(b"x" * (daemon.LOG_MAX_BYTES + 1))
     (home / "r" / "config.toml").write_text("[nonsense]\n")
     (home / "r" / "data").write_text("a file where a folder belongs")
     done = cli("up")
@@ -185,37 +185,37 @@ def test_a_daemon_that_cannot_start(cli: Cli, home: Path) -> None:
     assert log.with_name("daemon.log.1").exists() or "nonsense" in done.err
 
 
-def test_starting_and_ending_have_limits(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A daemon that never answers is ended; one that does not end is said to be at work still."""
+def test_start_and_stop_time_out(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A daemon that never answers is killed; one that does not stop is an error."""
     layout = Layout.current()
-    monkeypatch.setattr(process, "START_MAX_S", 0.1)
-    monkeypatch.setattr(process, "STOP_MAX_S", 0.1)
+    monkeypatch.setattr(daemon, "START_MAX_S", 0.1)
+    monkeypatch.setattr(daemon, "STOP_MAX_S", 0.1)
     spawned = subprocess.Popen(["sleep", "60"])
-    monkeypatch.setattr(process, "_spawn", lambda *_: spawned.pid)
+    monkeypatch.setattr(daemon, "_spawn", lambda *_: spawned.pid)
     with Client(layout.socket) as client:
         with pytest.raises(StorageFailed, match="did not answer within"):
-            process.start(client, home / "log", os.environ)
+            daemon.start_daemon(client, home / "log", os.environ)
         spawned.wait()
         stubborn = subprocess.Popen(["sh", "-c", "trap '' TERM; echo up; sleep 60"], stdout=-1)
         assert stubborn.stdout is not None
         stubborn.stdout.readline()
         with pytest.raises(StorageFailed, match="still finishing"):
-            process.end(stubborn.pid, client)
+            daemon.stop_daemon(stubborn.pid, client)
         stubborn.kill()
         assert stubborn.wait() != 0
         stubborn.stdout.close()
-    assert not process.is_alive(2**22 + 1)
+    assert not daemon.is_alive(2**22 + 1)
 
 
 def test_the_demo(cli: Cli) -> None:
-    """The demo shows all six pages on the sample and leaves nothing behind."""
-    done = check(cli("demo"), "sample session", "before", "after", "Where were we?", "facts/mistakes.md", "And now")
+    """The demo prints all six pages on the sample, and removes its folder."""
+    done = check(cli("demo"), "sample session", "before", "after", "Working state", "facts/mistakes.md", "Next steps")
     [home] = {word.rstrip(".") for word in done.out.split() if "reverie-demo-" in word and word.endswith(".")}
     assert not Path(home).exists()
 
 
-def test_the_demo_that_stays(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--keep leaves a daemon that answers, --json says where, and own sessions are what is shown."""
+def test_demo_keep(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--keep leaves a running daemon, --json says where, and one of the user's own sessions is imported."""
     own = home / ".claude" / "projects" / "p" / f"{SESSION}.jsonl"
     own.parent.mkdir(parents=True)
     own.write_bytes(sample())
@@ -226,33 +226,33 @@ def test_the_demo_that_stays(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPat
     assert found["memories"]
     kept = Path(found["home"])
     monkeypatch.setenv("REVERIE_HOME", str(kept))
-    assert len(cli("threads", "--json").json["items"]) == 2
+    assert len(cli("threads", "--json").json["items"]) == 1
     check(cli("memories"), "mistakes")
     check(cli("down"), "has stopped")
     shutil.rmtree(kept)
 
 
-def test_a_demo_of_silence(cli: Cli, home: Path) -> None:
-    """A session in which nobody speaks is refused in words, and nothing is left behind."""
+def test_demo_of_a_session_without_messages(cli: Cli, home: Path) -> None:
+    """A session without messages is refused, and the folder is removed."""
     before = set(Path(tempfile.gettempdir()).glob("reverie-demo-*"))
-    silent = home / "a.jsonl"
-    silent.write_bytes(orjson.dumps({"type": "summary", "summary": "x"}) + b"\n")
-    done = cli("demo", str(silent))
+    empty = home / "a.jsonl"
+    empty.write_bytes(orjson.dumps({"type": "summary", "summary": "x"}) + b"\n")
+    done = cli("demo", str(empty))
     assert done.code == 1
-    assert "nobody says anything" in done.err
+    assert "has no messages" in done.err
     assert set(Path(tempfile.gettempdir()).glob("reverie-demo-*")) <= before
 
 
 def test_a_demo_on_a_terminal_waits(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a terminal the folder stays until Enter, so that a person can look at the files."""
-    asked: list[str] = []
+    """On a terminal the folder stays until Enter, so that the user can open the files."""
+    prompts: list[str] = []
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
 
     def enter(prompt: str) -> str:
-        asked.append(prompt)
+        prompts.append(prompt)
         return ""
 
     monkeypatch.setattr("builtins.input", enter)
     assert cli("demo").code == 0
-    assert "press Enter" in asked[0]
+    assert "press Enter" in prompts[0]

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from reverie.client import Client
-from reveried.cli.import_file import import_file
+from reveried.cli.imports import import_file
 from support.daemon import Daemon, running_daemon
 from support.history import newest
 from support.session import session_file

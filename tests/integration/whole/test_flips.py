@@ -14,7 +14,7 @@ import pytest
 from reverie.client import Client
 from reverie.store.check import FILE, run_check
 from reveried.app import EXIT_DAMAGED
-from reveried.cli.import_file import import_file
+from reveried.cli.imports import import_file
 from support.daemon import Answer, Daemon, environment, running_daemon, scratch_home
 from support.damage import aim, flip, last_page_bits, within
 from support.session import session_file

@@ -13,7 +13,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.wire import CHUNK_MAX_BYTES
-from reveried.cli import import_file as importing
+from reveried.cli import imports as importing
 from support.daemon import running_daemon
 from support.http_checks import check_refused
 from support.session import given_back, made_session, session_file, spoken

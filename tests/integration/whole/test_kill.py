@@ -15,7 +15,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import ReverieError
 from reverie.store.check import run_check
-from reveried.cli import import_file as importing
+from reveried.cli import imports as importing
 from support.daemon import Daemon, environment, scratch_home
 from support.session import given_back, made_session, session_file, spoken
 from support.soak import count

@@ -8,7 +8,7 @@ import pytest
 
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
-from reveried.cli.import_file import import_file
+from reveried.cli.imports import import_file
 from support.daemon import running_daemon
 from support.history import newest
 from support.http_checks import check_refused

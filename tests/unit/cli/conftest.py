@@ -1,4 +1,4 @@
-"""A command line with a home of its own, and a daemon that answers as a test says."""
+"""Fixtures: a REVERIE_HOME, a function that runs `reverie`, and a fake daemon."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A REVERIE_HOME and a home folder in which nothing is yet."""
+    """Set REVERIE_HOME and HOME to new folders; return the former, which does not exist yet."""
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "REVERIE_SOCKET", "TZ"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
@@ -29,27 +29,27 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def cli(home: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
-    """Runs `reverie` with these words in this process."""
+    """Return a function that runs `reverie` with its arguments in this process."""
     assert home.name == "r"
 
     def run(*words: str) -> Outcome:
         capsys.readouterr()
         code = main(words)
-        said = capsys.readouterr()
-        return Outcome(code, said.out, said.err)
+        output = capsys.readouterr()
+        return Outcome(code, output.out, output.err)
 
     return run
 
 
 @pytest.fixture
 def routes() -> Routes:
-    """What the daemon of this test answers."""
+    """Return the answers of the fake daemon, for the test to fill."""
     return Routes()
 
 
 @pytest.fixture
 def daemon(home: Path, routes: Routes) -> Iterator[FakeDaemon]:
-    """A daemon at this home's socket."""
+    """Run a fake daemon at the socket of this home."""
     (home / "run").mkdir(parents=True)
     with fake_daemon(home / "run" / "reverie.sock", routes) as found:
         yield found

@@ -1,4 +1,4 @@
-"""Each command against a daemon that answers: what it asks for, and what people and machines get to read."""
+"""Commands against a fake daemon: their requests, tables, sentences and JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reveried.cli import dream_commands, output
+from reveried.cli import dreams, output
 from support.cli import DISTILLED, check
 from support.fake_daemon import Answer, FakeDaemon, envelope
 from support.pages import page
@@ -146,7 +146,7 @@ ANSWERS: dict[str, Any] = {
     "POST /v1/schedules": SCHEDULE,
     "DELETE /v1/schedules/sch_1": Answer(status=204, body=b""),
 }
-SAID = {
+PRINTED = {
     "status": (
         "process 7",
         "2 threads, 1,200 memories",
@@ -164,12 +164,12 @@ SAID = {
         "(3,000 characters)",
         "(image)",
         "900 tokens (o200k_base): summary 500, tail 400",
-        "No room for 1 piece",
+        "Left out for lack of budget: 1 part",
     ),
     "distill thr_1 --budget 9": (
         "number 2 of thr_1",
         "9,000 before, 900 after",
-        "10 messages (400 tokens)",
+        "10 messages, unchanged (400 tokens)",
         "2 new, 1 known already",
         "cdcd",
     ),
@@ -191,8 +191,8 @@ SAID = {
         "Document gone.md: removed for good",
         "Document new.md: changed",
     ),
-    "undo op_2": ("Taken back: distil", "reverie undo op_3"),
-    "undo": ("Taken back: distil", "reverie undo op_3"),
+    "undo op_2": ("Undone: distil", "reverie undo op_3"),
+    "undo": ("Undone: distil", "reverie undo op_3"),
     "archives list": (str(ARCHIVE["sha256"])[:12], "dream", "16 B"),
     "archives verify": ("1 archive checked and good.",),
     "dream --budget 100": (
@@ -203,25 +203,25 @@ SAID = {
         "kept",
         "candidate 4",
         "10 of 100",
-        "written anew",
+        "updated",
     ),
     "schedule list": ("sch_1", "0 3 * * *", "Europe/Vienna"),
-    "schedule remove sch_1": ("Schedule sch_1 is gone.",),
+    "schedule remove sch_1": ("Schedule sch_1 is removed.",),
 }
 
 
-@pytest.mark.parametrize("words", SAID)
+@pytest.mark.parametrize("words", PRINTED)
 @pytest.mark.usefixtures("daemon")
-def test_for_people(cli: Cli, routes: Routes, words: str) -> None:
-    """A table or a sentence with what matters."""
+def test_text_output(cli: Cli, routes: Routes, words: str) -> None:
+    """Each command prints a table or sentence with the important values."""
     routes.table |= ANSWERS
-    check(cli, words, *SAID[words])
+    check(cli, words, *PRINTED[words])
 
 
-@pytest.mark.parametrize("words", SAID)
+@pytest.mark.parametrize("words", PRINTED)
 @pytest.mark.usefixtures("daemon")
-def test_for_machines(cli: Cli, routes: Routes, words: str) -> None:
-    """The same with --json is one JSON document."""
+def test_json_output(cli: Cli, routes: Routes, words: str) -> None:
+    """With --json each command prints one JSON document."""
     routes.table |= ANSWERS
     done = cli(*words.split(), "--json")
     assert (done.code, done.err) == (0, "")
@@ -232,12 +232,12 @@ def test_for_machines(cli: Cli, routes: Routes, words: str) -> None:
     ("words", "call", "answer", "says"),
     [
         ("threads", "GET /v1/threads", page(), "No threads yet"),
-        ("memories", "GET /v1/memories", page(), "Nothing is remembered yet"),
-        ("recall x", "POST /v1/recall", {"hits": [], "tokens": 0}, "Nothing remembered answers that"),
-        ("log", "GET /v1/operations", page(), "Nothing has been written yet"),
+        ("memories", "GET /v1/memories", page(), "No memories yet"),
+        ("recall x", "POST /v1/recall", {"hits": [], "tokens": 0}, "No memory matches that"),
+        ("log", "GET /v1/operations", page(), "No operations yet"),
         ("archives list", "GET /v1/archives", page(), "No archives yet"),
-        ("schedule list", "GET /v1/schedules", page(), "No dreams run by themselves"),
-        ("dream", "POST /v1/dreams", DREAM | {"archive": None, "changes": []}, "Nothing is new"),
+        ("schedule list", "GET /v1/schedules", page(), "No schedules."),
+        ("dream", "POST /v1/dreams", DREAM | {"archive": None, "changes": []}, "No memory is new"),
         ("dream --dry-run", "POST /v1/dreams", DREAM | {"archive": None, "dryRun": True}, "5 decisions, none written"),
         ("distill thr_1", "POST /v1/threads/thr_1/distill", DISTILLED | {"memories": None}, "nothing"),
         (
@@ -249,14 +249,14 @@ def test_for_machines(cli: Cli, routes: Routes, words: str) -> None:
     ],
 )
 @pytest.mark.usefixtures("daemon")
-def test_when_there_is_nothing(cli: Cli, routes: Routes, *, words: str, call: str, answer: Any, says: str) -> None:
-    """An empty answer is a sentence with the next step."""
+def test_empty_answers(cli: Cli, routes: Routes, *, words: str, call: str, answer: Any, says: str) -> None:
+    """An empty answer is printed as a sentence."""
     routes[call] = answer
     check(cli, words, says)
 
 
-def test_what_is_asked_for(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
-    """Options reach the daemon under the names of the contract."""
+def test_request_parameters(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
+    """Options are sent to the daemon under the names of the wire."""
     routes.table |= ANSWERS
     cli("context", "thr_1", "--max-tokens", "500", "--query", "q", "--placement", "late")
     assert daemon.seen[-1].query == {"query": "q", "placement": "late", "maxTokens": "500"}
@@ -271,21 +271,21 @@ def test_what_is_asked_for(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_new_schedule_is_in_local_time(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without --timezone a schedule means the clock on this wall."""
+def test_schedule_defaults_to_the_local_time_zone(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without --timezone a schedule gets the time zone of this machine, UTC if it has none."""
     routes.table |= ANSWERS
     monkeypatch.setattr("tzlocal.get_localzone_name", lambda: "Europe/Vienna")
-    assert dream_commands.local_timezone() == "Europe/Vienna"
+    assert dreams.local_timezone() == "Europe/Vienna"
     assert "next 2026-11-21 09:30 UTC" in cli("schedule", "add", "0 3 * * *").out
     monkeypatch.setattr("tzlocal.get_localzone_name", lambda: None)
-    assert dream_commands.local_timezone() == "UTC"
+    assert dreams.local_timezone() == "UTC"
 
 
 @pytest.mark.usefixtures("daemon")
-def test_undo_finds_the_last_that_can_be_undone(cli: Cli, routes: Routes) -> None:
-    """Appends, undos and what they took back are passed over, page by page; with nothing left it says so.
+def test_undo_without_id_takes_the_last_undoable(cli: Cli, routes: Routes) -> None:
+    """Operations that cannot be undone, undos, and undone operations are skipped, page by page.
 
-    An operation whose undo was itself taken back stands again.
+    An operation whose undo was itself undone counts as not undone. If none is left, the command fails.
     """
     pages = {
         None: page(OPERATION | {"id": "op_9", "undoable": False}, next_="a"),
@@ -293,43 +293,43 @@ def test_undo_finds_the_last_that_can_be_undone(cli: Cli, routes: Routes) -> Non
     }
     routes.table |= ANSWERS
     routes["GET /v1/operations"] = lambda seen: pages[seen.query.get("after")]
-    check(cli, "undo", "Taken back: distil")
+    check(cli, "undo", "Undone: distil")
     redone = [OPERATION | {"id": "op_4", "undoes": "op_3"}, OPERATION | {"id": "op_3", "undoes": "op_2"}, OPERATION]
     routes["GET /v1/operations"] = page(*redone)
-    check(cli, "undo", "Taken back: distil")
+    check(cli, "undo", "Undone: distil")
     routes["GET /v1/operations"] = page()
     done = cli("undo")
     assert (done.code, "nothing to undo" in done.err) == (1, True)
 
 
 @pytest.mark.usefixtures("daemon")
-def test_undo_of_what_others_built_on(cli: Cli, routes: Routes) -> None:
-    """A conflict ends with 4."""
+def test_undo_conflict(cli: Cli, routes: Routes) -> None:
+    """An undo that conflicts with a later operation exits with 4."""
     routes.table |= ANSWERS
-    routes["POST /v1/operations/op_2/undo"] = envelope("conflict", "Something later stands on it.", status=409)
+    routes["POST /v1/operations/op_2/undo"] = envelope("conflict", "A later operation changed it.", status=409)
     assert cli("undo", "op_2").code == 4
 
 
 @pytest.mark.usefixtures("daemon")
 def test_archives(cli: Cli, routes: Routes) -> None:
-    """An archive is printed byte for byte by the first characters of its address; a wrong one is named."""
+    """An archive is printed byte for byte, given a prefix of its SHA-256; verify names one whose bytes do not match."""
     routes.table |= ANSWERS
     address = str(ARCHIVE["sha256"])
-    for given in (address, address[:8]):
-        assert cli("archives", "show", given).out.encode() == ARCHIVE_BYTES
+    for prefix in (address, address[:8]):
+        assert cli("archives", "show", prefix).out.encode() == ARCHIVE_BYTES
     assert "no archive begins with zz" in cli("archives", "show", "zz").err
     routes["GET /v1/archives"] = page(ARCHIVE, ARCHIVE | {"sha256": address[:10] + "0" * 54})
     assert "2 archives begin" in cli("archives", "show", address[:8]).err
     routes[f"GET /v1/archives/{address[:10]}{'0' * 54}"] = Answer(body=ARCHIVE_BYTES)
     done = cli("archives", "verify")
     assert done.code == 1
-    assert "is not what its address says" in done.out
+    assert "does not match its SHA-256" in done.out
     assert "1 archive checked and good, 1 not." in done.out
     assert cli("archives", "verify", "--json").json["wrong"] == [address[:10] + "0" * 54]
 
 
 def test_budget_that_cannot_be_met(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
-    """The refusal names what would be needed, for machines too."""
+    """The error for a budget that is too small has the budget that would be needed in its details."""
     routes["POST /v1/dreams"] = envelope(
         "token_budget_exceeded", "1 is too little.", status=422, budget=1, minimumRequired=90
     )
@@ -343,8 +343,8 @@ def test_budget_that_cannot_be_met(cli: Cli, routes: Routes, daemon: FakeDaemon)
     [(1, "1 second"), (59, "59 seconds"), (60, "1 minute"), (7200, "2 hours"), (200_000, "2 days")],
 )
 @pytest.mark.usefixtures("daemon")
-def test_age(cli: Cli, routes: Routes, seconds: float, words: str) -> None:
-    """How long the daemon has been up, as people say it."""
+def test_uptime(cli: Cli, routes: Routes, seconds: float, words: str) -> None:
+    """`reverie status` prints the uptime in its largest unit."""
     routes.table |= ANSWERS
     routes["GET /v1/health"] = {"status": "ok", "version": "1", "protocol": 1, "pid": 1, "uptimeSeconds": seconds}
     check(cli, "status", f"up {words}")
@@ -354,26 +354,26 @@ def test_age(cli: Cli, routes: Routes, seconds: float, words: str) -> None:
     ("count", "text"), [(320, "320 B"), (1229, "1.2 KiB"), (5 << 20, "5.0 MiB"), (3 << 30, "3.0 GiB")]
 )
 def test_sizes(count: int, text: str) -> None:
-    """Bytes as people read them."""
+    """Numbers of bytes are printed in B, KiB, MiB or GiB."""
     assert output.size(count) == text
 
 
-def test_text_of_others_cannot_steer_the_terminal() -> None:
-    """Escape sequences and line breaks in foreign text become harmless."""
+def test_control_characters_are_replaced() -> None:
+    """Escape sequences and line breaks in texts of others are replaced by harmless characters."""
     assert output.clean("a\x1b[2Jb\tc\nd") == "a?[2Jb c d"
     assert output.clean("a\nb", keep="\n") == "a\nb"
     assert output.when(None) == "-"
 
 
-def test_a_row_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """In a pipe no row is broken or padded, however long: each can be found by grep."""
-    output.table(["A", "B"], [("x" * 500, "y\nz"), ("1", "")])
+def test_one_line_per_row_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a pipe no row is broken or padded, however long, so that grep finds whole rows."""
+    output.print_table(["A", "B"], [("x" * 500, "y\nz"), ("1", "")])
     assert capsys.readouterr().out.splitlines()[1:] == ["x" * 500 + "  y z", "1"]
     assert output.clip("a  b\nc", 9) == "a b c"
     assert output.clip("abcdefghij", 5) == "abcd…"
 
 
 def test_version(cli: Cli) -> None:
-    """The version of program and protocol."""
+    """`reverie version` prints the versions of program and protocol."""
     assert cli("version", "--json").json["protocol"] == 1
     check(cli, "version", "reverie 0.1.0 (protocol 1")

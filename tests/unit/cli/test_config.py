@@ -1,4 +1,4 @@
-"""`reverie config`: shows, changes one value without touching the rest, and says where everything lives."""
+"""`reverie config`: show, change, check; and the line editor for TOML."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reveried.cli import daemon_handle
-from reveried.cli.toml_edit import with_value
+from reveried.cli.config import with_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,13 +44,13 @@ level = "x"
         ("log.level", "debug", COMMENTED + '\n[log]\nlevel = "debug"\n'),
     ],
 )
-def test_one_value_changes_and_the_rest_stays(name: str, value: Any, expected: str) -> None:
-    """A value is replaced on its line, added to its table, or gets a table: every other byte stays."""
+def test_with_value(name: str, value: Any, expected: str) -> None:
+    """A value is replaced on its line, added to its table, or gets a new table; every other byte stays."""
     assert with_value(COMMENTED, name, value) == expected
 
 
-def test_an_empty_file_and_one_without_its_last_newline() -> None:
-    """The first setting makes its table; a missing last newline is made good."""
+def test_with_value_in_incomplete_files() -> None:
+    """An empty file gets a table, a missing last newline is added, and an incomplete value is replaced."""
     assert with_value("", "log.level", "info") == '[log]\nlevel = "info"\n'
     assert with_value("[log]", "log.level", "info") == '[log]\nlevel = "info"\n'
     assert with_value("[log]\nlevel = [", "log.level", "info") == '[log]\nlevel = "info"\n'
@@ -67,7 +67,7 @@ _VALUES = (
 
 @given(st.lists(st.tuples(_NAMES, _VALUES), max_size=12))
 def test_any_sequence_of_changes_reads_back(changes: list[tuple[str, Any]]) -> None:
-    """Whatever was set last is what the file says, however often and in whichever order."""
+    """After any sequence of changes the file parses to the last value of each key."""
     text, expected = "# head\n", {}
     for name, value in changes:
         text = with_value(text, name, value)
@@ -78,7 +78,7 @@ def test_any_sequence_of_changes_reads_back(changes: list[tuple[str, Any]]) -> N
 
 
 def test_set_and_get(cli: Cli, home: Path) -> None:
-    """A value that was set is shown, with where it came from; a secret of one's own is only counted."""
+    """A value that was set is shown with its source; in the list of all settings secrets are only counted."""
     done = cli("config", "set", "context.distilAt", "0.65")
     assert (done.code, done.err) == (0, "")
     assert "context.distilAt is now 0.65" in done.out
@@ -96,17 +96,17 @@ def test_set_and_get(cli: Cli, home: Path) -> None:
     assert (home / "config.toml").stat().st_mode & 0o777 == 0o600
 
 
-def test_set_says_that_the_environment_wins(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A variable in the environment overrides the file, and that is said."""
+def test_set_warns_of_an_override(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A variable in the environment overrides the file, and the command says so."""
     monkeypatch.setenv("REVERIE_LOG_LEVEL", "debug")
-    assert "REVERIE_LOG_LEVEL is set in this environment, and wins" in cli("config", "set", "log.level", "info").out
+    assert "REVERIE_LOG_LEVEL is set in this environment and overrides" in cli("config", "set", "log.level", "info").out
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("context.distillAt", "0.6"), ("context.distilAt", "7"), ("context.clearAt", "0.99")]
 )
-def test_a_setting_that_cannot_be(cli: Cli, home: Path, name: str, value: str) -> None:
-    """A wrong name, value or combination is refused with the reason, and the file is not touched."""
+def test_invalid_settings_are_refused(cli: Cli, home: Path, name: str, value: str) -> None:
+    """A wrong name, value or combination is refused, and the file is not written."""
     done = cli("config", "set", name, value)
     assert done.code == 2
     assert "next: " in done.err
@@ -114,7 +114,7 @@ def test_a_setting_that_cannot_be(cli: Cli, home: Path, name: str, value: str) -
 
 
 def test_paths(cli: Cli, home: Path) -> None:
-    """Each place by its name; `root` is the folder of one's documents."""
+    """Each path is printed by its name; `root` is the folder of the documents."""
     assert cli("config", "path", "root").out == f"{home}/root/default\n"
     assert cli("config", "path").out == f"{home}/config.toml\n"
     assert cli("config", "path", "socket", "--json").json == {"socket": f"{home}/run/reverie.sock"}
@@ -123,14 +123,14 @@ def test_paths(cli: Cli, home: Path) -> None:
 
 
 def test_the_settings_may_move_the_socket(cli: Cli, home: Path, tmp_path: Path) -> None:
-    """A socket of one's own is where the commands go."""
+    """The commands use the socket of the settings."""
     cli("config", "set", "daemon.socket", str(tmp_path / "own.sock"))
     assert daemon_handle.socket_path() == tmp_path / "own.sock"
     assert home.exists()
 
 
 def test_validate(cli: Cli, home: Path, tmp_path: Path) -> None:
-    """The file in use, or another, is good or its fault is named."""
+    """The file in use or another one is valid, or its error is printed."""
     assert "not there: defaults are used" in cli("config", "validate").out
     (home).mkdir(exist_ok=True)
     (home / "config.toml").write_text("[log]\nlevel = 'debug'\n")
@@ -142,8 +142,8 @@ def test_validate(cli: Cli, home: Path, tmp_path: Path) -> None:
     assert cli("config", "validate", str(tmp_path / "no.toml")).code == 2
 
 
-def test_beside_a_wrong_setting(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What is good is used and can be read, what is wrong is named with its file and can be mended."""
+def test_commands_beside_a_wrong_setting(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Valid settings are used; the wrong ones are named with their file, and can be repaired one by one."""
     home.mkdir()
     path = home / "config.toml"
     path.write_text(f"[log]\nlevle = 1\nlevel = 'loud'\n[daemon]\nsocket = '{tmp_path}/own.sock'\n")
@@ -173,7 +173,7 @@ def test_beside_a_wrong_setting(cli: Cli, home: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_wrong_combination(cli: Cli, home: Path) -> None:
-    """Where no single setting is wrong, all have their defaults; a file that cannot be read says nothing."""
+    """A setting that is wrong only together with others gets its default; an unreadable file gives all defaults."""
     home.mkdir()
     (home / "config.toml").write_text("[context]\nclearAt = 0.9\ndistilAt = 0.5\n")
     assert cli("config", "get", "context.clearAt").out == "0.6\n"

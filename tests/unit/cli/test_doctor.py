@@ -1,4 +1,4 @@
-"""`reverie doctor`: each thing that can be wrong is found, named, and comes with what to type."""
+"""`reverie doctor`: each fault is found and named, with the command that fixes it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from reverie import tokens
 from reverie.redact import Redactor
 from reverie.store import Store
-from reveried.cli import findings
+from reveried.cli import doctor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from support.fake_daemon import FakeDaemon
 
 
-def check(name: str, verdict: str, says: str) -> None:
-    """The finding of one check has this verdict and says this."""
-    found = {finding.check: finding for finding in findings.examine()}[name]
+def check(name: str, verdict: str, message: str) -> None:
+    """Assert verdict and message of one check, and a hint unless it is good."""
+    found = {finding.check: finding for finding in doctor.findings()}[name]
     assert found.verdict == verdict
-    assert says in found.says
+    assert message in found.message
     assert found.verdict == "good" or found.hint
 
 
 def test_a_new_home(cli: Cli) -> None:
-    """Nothing is wrong with a home where nothing is yet; what could be done next is noted."""
+    """In an empty home nothing is bad; the next steps are notes."""
     done = cli("doctor")
     assert done.code == 0
     assert "note  daemon: not running" in done.out
@@ -41,7 +41,7 @@ def test_a_new_home(cli: Cli) -> None:
 
 
 def test_wrong_settings(cli: Cli, home: Path) -> None:
-    """A fault in the settings is one finding; the other checks go on as far as they can."""
+    """A fault in the settings is one finding; the other checks still run."""
     home.mkdir()
     (home / "config.toml").write_text("[nonsense]\nx = 1\n")
     done = cli("doctor")
@@ -51,7 +51,7 @@ def test_wrong_settings(cli: Cli, home: Path) -> None:
 
 
 def test_open_folders(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Folders that others may read, or that are not ours, are found."""
+    """Folders that others may read, that belong to others or are not writable are bad."""
     state = home / "state"
     state.mkdir(parents=True, mode=0o755)
     state.chmod(0o755)
@@ -61,13 +61,13 @@ def test_open_folders(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = home / "root" / "default"
     root.mkdir(parents=True)
     monkeypatch.setattr(os, "access", lambda *_: False)
-    check("folders", "bad", "cannot be written")
+    check("folders", "bad", "is not writable")
     monkeypatch.setattr(os, "getuid", lambda: 12345)
     check("folders", "bad", "belongs to another user")
 
 
 def test_a_full_disk(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Little room on the disk is found before writes fail."""
+    """A nearly full disk is bad."""
     assert not home.exists()
     check("room", "good", "free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
@@ -75,7 +75,7 @@ def test_a_full_disk(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_daemon(daemon: FakeDaemon, home: Path) -> None:
-    """A daemon of this version at a private socket is good; an open socket is not."""
+    """A daemon of this version at a private socket is good; an open socket or another version is bad."""
     socket = home / "run" / "reverie.sock"
     (home / "run").chmod(0o700)
     socket.chmod(0o600)
@@ -93,26 +93,26 @@ def test_the_daemon(daemon: FakeDaemon, home: Path) -> None:
     check("daemon", "bad", "runs version 9.9.9")
 
 
-def test_a_socket_left_behind(home: Path) -> None:
-    """A socket file that nobody listens at is said to be left over."""
+def test_a_stale_socket(home: Path) -> None:
+    """A socket file without a listener is named as stale."""
     (home / "run").mkdir(parents=True)
     (home / "run" / "reverie.sock").touch()
     check("daemon", "note", "still there")
 
 
 def test_the_store(home: Path) -> None:
-    """A sound store is good; a damaged one is found in a child."""
+    """A sound store is good; a damaged one is bad."""
     store = home / "data" / "store"
     Store.open(store, redactor=Redactor()).close()
-    check("store", "good", "every one is what was written")
+    check("store", "good", "all checksums match")
     data = bytearray((store / "data.mdb").read_bytes())
     data[: len(data)] = os.urandom(len(data))
     (store / "data.mdb").write_bytes(data)
-    assert {found.check: found for found in findings.examine()}["store"].verdict == "bad"
+    assert {found.check: found for found in doctor.findings()}["store"].verdict == "bad"
 
 
-def test_what_the_system_refuses(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A path that the system refuses to look at is a finding too, and the other checks go on."""
+def test_a_check_that_raises(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An OSError in a check is a finding too, and the other checks still run."""
 
     def refuse(_: Path) -> None:
         raise PermissionError(13, "Permission denied", str(home))
@@ -122,10 +122,10 @@ def test_what_the_system_refuses(home: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_wrong_counts(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    """A native core that counts wrongly is found, by itself and beside tiktoken."""
+    """A native core that counts wrongly is bad, by its own check and compared with tiktoken."""
     assert not home.exists()
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
-    assert "token counts" not in {finding.check for finding in findings.examine()}
+    assert "token counts" not in {finding.check for finding in doctor.findings()}
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "somewhere")
     encoding = SimpleNamespace(encode_ordinary=lambda text: [0] * tokens.count(text))
     monkeypatch.setitem(sys.modules, "tiktoken", SimpleNamespace(get_encoding=lambda _: encoding))

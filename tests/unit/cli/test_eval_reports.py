@@ -1,4 +1,4 @@
-"""`reverie eval continuity` and `frequency`: a table, JSON, a picture, and refusals that say what to do."""
+"""`reverie eval continuity` and `frequency`: tables, JSON, the picture, and errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> str:
-    """A folder with a session that was compacted."""
+    """Return a folder with one compacted session."""
     path = tmp_path / "sessions"
     path.mkdir()
     (path / "a.jsonl").write_bytes(compacted_session())
@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> str:
 
 
 def test_continuity_is_a_table(cli: Cli, folder: str, tmp_path: Path) -> None:
-    """Ours beside the simpler ways, the tiers below; the picture is written where it was asked for."""
+    """The table has Reverie and the baselines, then the tiers; --svg writes the picture."""
     picture = tmp_path / "kept.svg"
     done = cli("eval", "continuity", folder, "--budgets", "3000,800", "--svg", str(picture))
     assert (done.code, done.err) == (0, "")
@@ -38,22 +38,22 @@ def test_continuity_is_a_table(cli: Cli, folder: str, tmp_path: Path) -> None:
 
 
 def test_continuity_as_json(cli: Cli, folder: str) -> None:
-    """The same figures for machines; a file that is no session is named."""
+    """--json prints the same figures, and names a file that is no session."""
     (Path(folder) / "b.jsonl").write_bytes(b"PK\x03\x04 an archive")
     done = cli("eval", "continuity", folder, "--budgets", "3000", "--json")
-    found = done.json
-    assert (found["sessions"], found["events"], found["tokenizer"]) == (1, 1, TOKENIZER)
-    assert [row["way"] for row in found["rows"]] == ["reverie", "plain tail", "talk alone", "client's own summary"]
-    assert found["rows"][0]["inContext"]["error"] is None
-    assert sum(each["inContext"] for each in found["tiers"]) == pytest.approx(
-        found["rows"][0]["inContext"]["percent"], abs=0.1
+    report = done.json
+    assert (report["sessions"], report["events"], report["tokenizer"]) == (1, 1, TOKENIZER)
+    assert [row["way"] for row in report["rows"]] == ["reverie", "plain tail", "talk alone", "client's own summary"]
+    assert report["rows"][0]["inContext"]["error"] is None
+    assert sum(tier["inContext"] for tier in report["tiers"]) == pytest.approx(
+        report["rows"][0]["inContext"]["percent"], abs=0.1
     )
-    assert [Path(each["file"]).name for each in found["unread"]] == ["b.jsonl"]
+    assert [Path(item["file"]).name for item in report["unread"]] == ["b.jsonl"]
     assert "archive" in done.err
 
 
-def test_many_files_that_are_no_sessions_are_counted(cli: Cli, folder: str) -> None:
-    """The first are named, the rest is a number."""
+def test_unreadable_files_are_counted(cli: Cli, folder: str) -> None:
+    """The first ten unreadable files are named, the others counted."""
     for number in range(12):
         (Path(folder) / f"b{number}.jsonl").write_bytes(b"PK\x03\x04 an archive")
     done = cli("eval", "frequency", folder)
@@ -63,19 +63,19 @@ def test_many_files_that_are_no_sessions_are_counted(cli: Cli, folder: str) -> N
 
 
 def test_frequency_prints_its_parameters(cli: Cli, folder: str) -> None:
-    """Counts with and without editing, and every value they depend on."""
+    """The report has the counts with and without editing, and every parameter they depend on."""
     done = cli("eval", "frequency", folder, "--window", "60000")
     assert (done.code, done.err) == (0, "")
     assert "without context editing  0" in done.out
     for value in ("60,000 tokens", "42,000 tokens", "36,000 tokens, if that frees 6,000", "the last 8 tool uses"):
         assert value in done.out
-    told = cli("eval", "frequency", folder, "--json").json
-    assert (told["sessions"], told["withoutEditing"], told["withEditing"], told["fewer"]) == (1, 0, 0, None)
-    assert told["parameters"]["clearAt"] == 120_000
+    report = cli("eval", "frequency", folder, "--json").json
+    assert (report["sessions"], report["withoutEditing"], report["withEditing"], report["fewer"]) == (1, 0, 0, None)
+    assert report["parameters"]["clearAt"] == 120_000
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "error"),
     [
         (("continuity", "SESSIONS", "--budgets", "many"), (2, "--budgets must be whole numbers above 0")),
         (("continuity", "SESSIONS", "--budgets", "0"), (2, "--budgets must be whole numbers above 0")),
@@ -87,11 +87,11 @@ def test_frequency_prints_its_parameters(cli: Cli, folder: str) -> None:
         (("frequency", "SESSIONS", "--window", "9000"), (2, "has no room for a conversation")),
     ],
 )
-def test_refusals(cli: Cli, folder: str, tmp_path: Path, words: tuple[str, ...], said: tuple[int, str]) -> None:
-    """What cannot be measured is said with the next step."""
+def test_refusals(cli: Cli, folder: str, tmp_path: Path, words: tuple[str, ...], error: tuple[int, str]) -> None:
+    """Each error names its reason and the next step."""
     (tmp_path / "empty").mkdir()
-    places = {"SESSIONS": folder, "EMPTY": str(tmp_path / "empty")}
-    done = cli("eval", *(places.get(word, word) for word in words))
-    assert done.code == said[0]
-    assert said[1] in done.err
+    paths = {"SESSIONS": folder, "EMPTY": str(tmp_path / "empty")}
+    done = cli("eval", *(paths.get(word, word) for word in words))
+    assert done.code == error[0]
+    assert error[1] in done.err
     assert "next: " in done.err

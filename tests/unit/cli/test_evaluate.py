@@ -1,4 +1,4 @@
-"""`reverie eval` prints an agent's context after a transcript without a daemon, by either way into the program."""
+"""`reverie eval context|knowledge`, by the fast path and by the command tree."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie import evals, tokens
-from reveried.cli.run import run
+from reveried.cli.command_tree import run
 from reveried.demo.sample import sample
 
 if TYPE_CHECKING:
@@ -18,29 +18,31 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def transcript(tmp_path: Path) -> str:
-    """A session file."""
+    """Write the sample session and return its path."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(sample())
     return str(path)
 
 
 @pytest.mark.parametrize("what", ["context", "knowledge"])
-def test_both_ways_say_the_same(cli: Cli, transcript: str, capsys: pytest.CaptureFixture[str], what: str) -> None:
-    """The quick way and the command tree print the same text, within the budget."""
-    quick = cli("eval", what, transcript, "--max-tokens", "3000")
-    assert (quick.code, quick.err) == (0, "")
-    assert "make check" in quick.out
-    assert tokens.count(quick.out) <= 3000
-    assert cli("eval", what, "--max-tokens=3000", transcript).out == quick.out
+def test_fast_path_equals_command_tree(
+    cli: Cli, transcript: str, capsys: pytest.CaptureFixture[str], what: str
+) -> None:
+    """The fast path and the command tree print the same text, within the budget."""
+    fast = cli("eval", what, transcript, "--max-tokens", "3000")
+    assert (fast.code, fast.err) == (0, "")
+    assert "make check" in fast.out
+    assert tokens.count(fast.out) <= 3000
+    assert cli("eval", what, "--max-tokens=3000", transcript).out == fast.out
     assert run(["eval", what, transcript, "--max-tokens", "3000"]) == 0
-    assert capsys.readouterr().out == quick.out
-    assert quick.out.endswith("\n")
+    assert capsys.readouterr().out == fast.out
+    assert fast.out.endswith("\n")
     found = cli("eval", what, transcript, "--json").json
     assert found["tokens"] <= found["maxTokens"] == 16_000
 
 
 def test_the_newline_counts(cli: Cli, transcript: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the newline at the end would be one token too many, the text gives way."""
+    """If the last newline would be one token too many, the text is one token shorter."""
     monkeypatch.setattr(evals, "context_text", lambda _, most: " ".join(["word"] * most))
     out = cli("eval", "context", transcript, "--max-tokens", "50").out
     assert out.endswith("word\n")
@@ -62,7 +64,7 @@ def test_the_newline_counts(cli: Cli, transcript: str, monkeypatch: pytest.Monke
     ],
 )
 def test_refusals(cli: Cli, words: tuple[str, ...], code: int, says: str) -> None:
-    """What was typed wrongly is named, with how it is used."""
+    """A wrong command line is refused with the usage."""
     done = cli("eval", "context", *words)
     assert done.code == code
     assert says in done.err

@@ -35,49 +35,49 @@ def test_the_log_without_its_routine(cli: Cli, routes: Routes) -> None:
     done = cli("log", "-n", "1")
     assert len(done.out.splitlines()) == 3
     assert "When (UTC)" in done.out
-    assert done.out.endswith("Not shown: 2 of routine (appends, import steps, lists); --all does.\n")
+    assert done.out.endswith("Routine operations not shown: 2 (appends, import steps, lists); --all shows them.\n")
     everything = cli("log", "--all").out
     assert "memory.list" in everything
-    assert "Not shown" not in everything
+    assert "not shown" not in everything
     for options, expected in (((), ["op_2"] * 2), (("-n", "1"), ["op_2"]), (("-a", "-n", "1"), ["op_5"])):
-        told = cli("log", "--json", *options).json
-        assert [item["id"] for item in told["items"]] == expected
-        assert told["next"] == (expected[-1] if options else None)
+        page_ = cli("log", "--json", *options).json
+        assert [item["id"] for item in page_["items"]] == expected
+        assert page_["next"] == (expected[-1] if options else None)
     routes["GET /v1/operations"] = page(*steps)
-    assert cli("log").out == "Not shown: 2 of routine (appends, import steps, lists); --all does.\n"
+    assert cli("log").out == "Routine operations not shown: 2 (appends, import steps, lists); --all shows them.\n"
 
 
 @pytest.mark.usefixtures("daemon")
-def test_an_operation_in_words(cli: Cli, routes: Routes) -> None:
-    """A removed memory is told by its last words before, many are counted, and bookkeeping is no change."""
+def test_effects_of_an_operation(cli: Cli, routes: Routes) -> None:
+    """A removed memory is printed with its last text, many are counted, and bookkeeping records are left out."""
     versions = [
         {"version": n, "operation": str(n), "at": AT, "who": "owner", "why": "x", "memory": memory}
-        for n, memory in ((3, MEMORY | {"content": "Old words."}), (7, MEMORY | {"content": "Last words."}), (9, None))
+        for n, memory in ((3, MEMORY | {"content": "Old text."}), (7, MEMORY | {"content": "Last text."}), (9, None))
     ]
     removed = {"kind": "memory", "key": ["mem_1"], "before": 7, "after": None}
     routes["GET /v1/memories/mem_1/history"] = page(*versions)
     routes["GET /v1/operations/9"] = OPERATION | {"id": "9", "changes": [removed]}
-    check(cli, "show 9", "removed: Last words.")
+    check(cli, "show 9", "removed: Last text.")
     routes["GET /v1/operations/9"] = OPERATION | {"id": "9", "changes": [removed] * 52}
     check(cli, "show 9", "Memories: 52 removed", "and 2 more; --json")
     routes["GET /v1/operations/9"] = OPERATION | {"changes": [{"kind": "ledger", "key": []}]}
-    check(cli, "show 9", "Nothing that is remembered changed.")
+    check(cli, "show 9", "No memory, document or thread changed.")
 
 
 @pytest.mark.usefixtures("daemon")
-def test_what_is_taken_back(cli: Cli, routes: Routes) -> None:
-    """How to have it again is said where there is something to have again, and only there."""
+def test_undo_prints_how_to_redo(cli: Cli, routes: Routes) -> None:
+    """An undo prints how to redo it, unless there was nothing to undo."""
     routes["GET /v1/operations/2"] = OPERATION | {"id": "2"}
     routes["POST /v1/operations/2/undo"] = {"operation": "3", "undone": "2", "changes": []}
-    check(cli, "undo 2", "Taken back: distil", "To have it again: reverie undo 3")
+    check(cli, "undo 2", "Undone: distil", "To redo it: reverie undo 3")
     routes["POST /v1/operations/2/undo"] = {"operation": None, "undone": "2", "changes": []}
-    assert cli("undo", "2").out == "Nothing to take back: of what operation 2 did, nothing stands any more.\n"
+    assert cli("undo", "2").out == "Nothing to undo: no change of operation 2 is in effect any more.\n"
     assert cli("undo", "2", "--json").json["operation"] is None
 
 
 @pytest.mark.usefixtures("daemon")
-def test_archives_by_age(cli: Cli, routes: Routes) -> None:
-    """The newest comes first whatever its address, over all pages; with -n it is said that there are more."""
+def test_archives_newest_first(cli: Cli, routes: Routes) -> None:
+    """Archives of all pages are listed newest first; with -n the number of older ones is printed."""
     old, new = (
         ARCHIVE | {"sha256": letter * 64, "at": at} for letter, at in (("a", AT), ("b", AT.replace("11", "12", 1)))
     )

@@ -1,4 +1,4 @@
-"""Importing: bytes go over in chunks, from where they stopped; what cannot be read is named and the rest goes on."""
+"""`reverie import`: chunks from the last import on, unreadable lines and files, retries, and --follow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import Busy, TooLarge
 from reverie.importers import files
-from reveried.cli import import_commands, import_file, progress
+from reveried.cli import imports, output
 from support.fake_daemon import Answer, FakeDaemon, Seen, envelope, fake_daemon
 
 if TYPE_CHECKING:
@@ -28,43 +28,43 @@ if TYPE_CHECKING:
 SESSION = "5a0f7d0e-6a0b-4b7e-8f43-0c5f4f0d9b11"
 
 
-class Taker:
-    """The daemon's side of an import: keeps the bytes of each session, whole lines only, as the protocol says."""
+class FakeImporter:
+    """The daemon's side of the import protocol: stores the bytes of each session, whole lines only."""
 
     def __init__(self) -> None:
-        self.held: dict[str, bytes] = {}
+        self.stored: dict[str, bytes] = {}
         self.last: dict[str, tuple[int, str]] = {}
         self.busy = 0
 
     def begin(self, seen: Seen) -> Any:
         session = seen.json["session"]
-        held = self.held.setdefault(session, b"")
+        data = self.stored.setdefault(session, b"")
         check_from, sha256 = self.last.get(session, (0, ""))
         return {
             "id": session.replace("/", "+"),
             "thread": f"thr_{session[:4]}",
-            "offset": len(held),
-            "lines": held.count(b"\n"),
+            "offset": len(data),
+            "lines": data.count(b"\n"),
             "checkFrom": check_from,
             "sha256": sha256,
         }
 
-    def take(self, seen: Seen) -> Any:
+    def store_chunk(self, seen: Seen) -> Any:
         if self.busy:
             self.busy -= 1
             return envelope("busy", "full", status=503, retryAfter=0.01)
         session = seen.path.split("/")[3].replace("+", "/")
         query = wire.parse_query(wire.ChunkQuery, seen.query)
-        before = self.held[session][: query.offset]
+        before = self.stored[session][: query.offset]
         assert before.count(b"\n") == query.first_line - 1
         whole = len(seen.body) if query.final and seen.body.endswith(b"}") else seen.body.rfind(b"\n") + 1
         taken = seen.body[:whole]
-        self.held[session] = before + taken
+        self.stored[session] = before + taken
         self.last[session] = (query.offset, hashlib.sha256(taken).hexdigest())
         bad = [n for n, line in enumerate(taken.splitlines(), query.first_line) if b"bad" in line]
         return {
             "offset": query.offset + whole,
-            "lines": self.held[session].count(b"\n") + (not taken.endswith(b"\n") and bool(taken)),
+            "lines": self.stored[session].count(b"\n") + (not taken.endswith(b"\n") and bool(taken)),
             "added": len(taken.splitlines()),
             "duplicates": 0,
             "redacted": taken.count(b"REDACTED"),
@@ -77,20 +77,20 @@ class Taker:
             return Answer({"status": "ok", "version": "1", "protocol": 1, "pid": 1, "uptimeSeconds": 1})
         if seen.path.endswith("/learn"):
             return Answer({"candidates": 2, "counts": {"ADD": 1, "SKIP": 1}, "tier": "GENEROUS", "operation": "7"})
-        found = self.begin(seen) if seen.method == "POST" else self.take(seen)
+        found = self.begin(seen) if seen.method == "POST" else self.store_chunk(seen)
         return found if isinstance(found, Answer) else Answer(found)
 
 
 @pytest.fixture
-def taker(routes: Routes) -> Taker:
-    """A daemon that takes imports."""
-    found = Taker()
-    routes.table = _Everything(found)
-    return found
+def importer(routes: Routes) -> FakeImporter:
+    """Let the fake daemon answer imports."""
+    importer_ = FakeImporter()
+    routes.table = _Everything(importer_)
+    return importer_
 
 
 class _Everything(dict[str, Any]):
-    """Routes every call to one function."""
+    """Answers every call with one function."""
 
     def __init__(self, respond: Callable[[Seen], Answer]) -> None:
         super().__init__()
@@ -101,59 +101,59 @@ class _Everything(dict[str, Any]):
 
 
 def session(folder: Path, text: bytes, name: str = f"{SESSION}.jsonl") -> Path:
-    """A session file."""
+    """Write a session file, gzipped if its name ends in .gz, and return its path."""
     path = folder / name
     path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
     return path
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_file_that_grows(cli: Cli, taker: Taker, tmp_path: Path) -> None:
-    """Half a last line waits; importing again takes only what is new, and then nothing."""
+def test_a_file_that_grows(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
+    """An incomplete last line is not imported; another import sends only what is new, a third nothing."""
     path = session(tmp_path, b'{"a":1}\n{"b":2}\n{"c"')
     done = cli("import", "claude-code", str(path))
     assert (done.code, done.err) == (0, "")
     assert "2 new lines from 1 file." in done.out
-    assert taker.held[SESSION] == b'{"a":1}\n{"b":2}\n'
+    assert importer.stored[SESSION] == b'{"a":1}\n{"b":2}\n'
     path.write_bytes(b'{"a":1}\n{"b":2}\n{"c":3}\n')
     assert "1 new line from 1 file." in cli("import", "claude-code", str(path)).out
     assert "0 new lines from 1 file." in cli("import", "claude-code", str(path)).out
-    assert taker.held[SESSION] == path.read_bytes()
+    assert importer.stored[SESSION] == path.read_bytes()
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_whole_last_line_without_its_end(cli: Cli, taker: Taker, tmp_path: Path) -> None:
-    """A file whose last line has no newline is told to be at its end."""
+def test_a_whole_last_line_without_its_end(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
+    """The last chunk of a file whose last line has no newline is sent with `final`."""
     path = session(tmp_path, b'{"a":1}\n{"b":2}')
     cli("import", "claude-code", str(path))
-    assert taker.held[SESSION] == b'{"a":1}\n{"b":2}'
+    assert importer.stored[SESSION] == b'{"a":1}\n{"b":2}'
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_file_that_was_rewritten(cli: Cli, taker: Taker, tmp_path: Path) -> None:
-    """Other bytes where the last chunk was, or fewer bytes than were taken in, mean: from the beginning."""
+def test_a_file_that_was_rewritten(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
+    """A file with other bytes in its last chunk, or with fewer bytes, is sent from the beginning."""
     path = session(tmp_path, b'{"a":1}\n{"b":2}\n')
     cli("import", "claude-code", str(path))
     for text in (b'{"x":1}\n{"b":2}\n{"c":3}\n', b'{"y":1}\n'):
         path.write_bytes(text)
         assert cli("import", "claude-code", str(path)).code == 0
-        assert taker.held.get(SESSION, b"") == text
+        assert importer.stored.get(SESSION, b"") == text
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_packed_file(cli: Cli, taker: Taker, tmp_path: Path) -> None:
-    """A .gz file is unpacked on this side; one that breaks off is taken in as far as it goes, and said so."""
+def test_a_packed_file(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
+    """A .gz file is unpacked by the command; a truncated one is imported as far as it goes, with a message."""
     text = b"".join(b'{"n":%d}\n' % number for number in range(2000))
     path = session(tmp_path, text, f"{SESSION}.jsonl.gz")
     assert cli("import", "claude-code", str(path)).code == 0
-    assert taker.held.get(SESSION, b"") == text
+    assert importer.stored.get(SESSION, b"") == text
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    taker.held.clear()
-    taker.last.clear()
+    importer.stored.clear()
+    importer.last.clear()
     done = cli("import", "claude-code", str(path))
     assert done.code == 0
-    assert text.startswith(taker.held[SESSION])
+    assert text.startswith(importer.stored[SESSION])
     assert "could not be read" in done.out
 
 
@@ -165,59 +165,59 @@ def test_a_packed_file(cli: Cli, taker: Taker, tmp_path: Path) -> None:
     cut=st.integers(0, 4000),
 )
 def test_any_cut_gives_the_same_bytes(tmp_path: Path, lines: list[int], piece: int, largest: int, cut: int) -> None:
-    """Whatever the size of the pieces and wherever the file was cut before, every whole line arrives once, in order."""
+    """For any chunk size and any earlier end of the file, every whole line arrives once, in order."""
     text = b"".join(b'{"n":"%s"}\n' % (b"x" * length) for length in lines)
     path = tmp_path / f"{SESSION}.jsonl"
     socket = tmp_path / f"{time.monotonic_ns()}.sock"
-    taker = Taker()
-    with fake_daemon(socket, taker), Client(socket) as client, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_file, "_PIECE_BYTES", piece)
-        patch.setattr(import_file, "CHUNK_MAX_BYTES", largest)
+    importer = FakeImporter()
+    with fake_daemon(socket, importer), Client(socket) as client, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(imports, "_PIECE_BYTES", piece)
+        patch.setattr(imports, "CHUNK_MAX_BYTES", largest)
         for part in (text[:cut], text):
             path.write_bytes(part)
             moved: list[int] = []
-            import_file.import_file(client, path, moved=moved.append)
+            imports.import_file(client, path, on_bytes=moved.append)
             assert moved == sorted(moved)
-    assert taker.held.get(SESSION, b"") == text
+    assert importer.stored.get(SESSION, b"") == text
 
 
 def test_a_line_longer_than_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line that no chunk can hold and the daemon does not skip is an error that names it, not an endless loop."""
-    monkeypatch.setattr(import_file, "CHUNK_MAX_BYTES", 64)
+    """A line longer than a chunk that the daemon does not skip is an error with its number, not an endless loop."""
+    monkeypatch.setattr(imports, "CHUNK_MAX_BYTES", 64)
     path = session(tmp_path, b'{"a":1}\n' + b"x" * 500)
     longer = pytest.raises(TooLarge, match="line 2 is longer than 64 bytes")
-    with fake_daemon(tmp_path / "s", Taker()), Client(tmp_path / "s") as client, longer:
-        import_file.import_file(client, path)
+    with fake_daemon(tmp_path / "s", FakeImporter()), Client(tmp_path / "s") as client, longer:
+        imports.import_file(client, path)
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_busy_daemon_is_waited_for(cli: Cli, taker: Taker, tmp_path: Path) -> None:
-    """`busy` is an invitation to come back, a stated number of times."""
-    taker.busy = 3
+def test_a_busy_daemon_is_waited_for(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
+    """A chunk answered `busy` is sent again, up to BUSY_TRIES_MAX times."""
+    importer.busy = 3
     assert cli("import", "claude-code", str(session(tmp_path, b"{}\n"))).code == 0
-    assert taker.held[SESSION] == b"{}\n"
+    assert importer.stored[SESSION] == b"{}\n"
 
 
 def test_how_long_a_busy_daemon_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The daemon says how long, within reason; in the end it is an error."""
+    """The delay is the daemon's retryAfter within bounds; after the last try `busy` is an error."""
     waited: list[float] = []
     monkeypatch.setattr(time, "sleep", waited.append)
-    monkeypatch.setattr(import_file, "BUSY_TRIES_MAX", 4)
+    monkeypatch.setattr(imports, "BUSY_TRIES_MAX", 4)
     told = iter([0, 999, "soon", None, 1])
     path = session(tmp_path, b"{}\n")
-    taker = Taker()
+    importer = FakeImporter()
 
     def respond(seen: Seen) -> Answer:
-        return envelope("busy", status=503, retryAfter=next(told)) if seen.method == "PUT" else taker(seen)
+        return envelope("busy", status=503, retryAfter=next(told)) if seen.method == "PUT" else importer(seen)
 
     with fake_daemon(tmp_path / "s", respond), Client(tmp_path / "s") as client, pytest.raises(Busy):
-        import_file.import_file(client, path)
+        imports.import_file(client, path)
     assert waited == [0.05, 10.0, 1.0, 1.0]
 
 
 @pytest.mark.usefixtures("daemon")
-def test_the_report(cli: Cli, taker: Taker, tmp_path: Path) -> None:
-    """Per file what was new; what the lines were; secrets counted; bad lines with their numbers, the first twenty."""
+def test_the_report(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
+    """The report has a row per file, the kinds of new lines, redacted secrets, and the first unreadable lines."""
     session(tmp_path, b"{}\n[REDACTED:x]\n" + b"bad\n" * 30, "a.jsonl")
     session(tmp_path, b"{}\n", "b.jsonl")
     done = cli("import", "claude-code", str(tmp_path))
@@ -231,16 +231,16 @@ def test_the_report(cli: Cli, taker: Taker, tmp_path: Path) -> None:
         "and 10 more lines",
     ):
         assert said in done.out
-    taker.held.clear()
+    importer.stored.clear()
     found = cli("import", "claude-code", str(tmp_path), "--json").json
     assert (found["added"], found["redacted"], found["failed"]) == (33, 1, 0)
     assert [entry["lines"] for entry in found["files"]] == [32, 1]
     assert len(found["files"][0]["problems"]) == 30
 
 
-@pytest.mark.usefixtures("daemon", "taker")
+@pytest.mark.usefixtures("daemon", "importer")
 def test_a_file_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
-    """One bad file does not stop the others; the command ends with 1."""
+    """One file that fails does not stop the others; the exit code is 1."""
     session(tmp_path, b"PK\x03\x04zip", "a.jsonl")
     session(tmp_path, b"{}\n", "b.jsonl")
     done = cli("import", "claude-code", str(tmp_path))
@@ -249,9 +249,9 @@ def test_a_file_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
     assert "1 new line from 2 files." in done.out
 
 
-@pytest.mark.usefixtures("daemon", "taker")
+@pytest.mark.usefixtures("daemon", "importer")
 def test_nothing_to_import(cli: Cli, tmp_path: Path) -> None:
-    """A folder without sessions, or a path that is not there, says what to give."""
+    """A folder without sessions, or a missing path, is an error that says what to give."""
     for path in (tmp_path, tmp_path / "nowhere"):
         done = cli("import", "claude-code", str(path))
         assert done.code == 1
@@ -259,15 +259,15 @@ def test_nothing_to_import(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_subagents_file_is_a_thread_of_its_own(cli: Cli, taker: Taker, tmp_path: Path) -> None:
-    """A subagent's file names its session; it is kept beside it, not in its place."""
+def test_a_subagents_file_is_a_thread_of_its_own(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
+    """A subagent's file names its session; it becomes a thread of its own, `session/agent`."""
     session(tmp_path, b'{"sessionId":"abc"}\n', "agent-7.jsonl")
     cli("import", "claude-code", str(tmp_path))
-    assert list(taker.held) == ["abc/7"]
+    assert list(importer.stored) == ["abc/7"]
 
 
 def test_a_daemon_that_goes_away(cli: Cli, daemon: FakeDaemon, routes: Routes, tmp_path: Path) -> None:
-    """Without the daemon the rest of the files cannot be imported either: the command ends with 3."""
+    """If the daemon stops, the import stops at that file with exit code 3."""
     routes["POST /v1/imports"] = Answer(hang_up=True)
     session(tmp_path, b"{}\n", "a.jsonl")
     session(tmp_path, b"{}\n", "b.jsonl")
@@ -278,9 +278,9 @@ def test_a_daemon_that_goes_away(cli: Cli, daemon: FakeDaemon, routes: Routes, t
 @pytest.mark.parametrize("flags", [(), ("--json",)])
 @pytest.mark.usefixtures("daemon")
 def test_follow(
-    cli: Cli, taker: Taker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
+    cli: Cli, importer: FakeImporter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
 ) -> None:
-    """--follow takes in what is appended, files that come, and says which cannot be read; Ctrl-C ends it."""
+    """--follow imports appended lines and new files, and names unreadable ones; Ctrl-C stops it."""
     path = session(tmp_path, b"{}\n", "a.jsonl")
     turns: Iterator[Callable[[], object]] = iter(
         [
@@ -300,38 +300,38 @@ def test_follow(
     monkeypatch.setattr(time, "sleep", sleep)
     done = cli("import", "claude-code", str(tmp_path), "--follow", *flags)
     assert done.code == 130
-    assert taker.held["a"] == b"{}\n{}\n"
-    assert taker.held["b"] == b"{}\n"
+    assert importer.stored["a"] == b"{}\n{}\n"
+    assert importer.stored["b"] == b"{}\n"
     if not flags:
         assert "a.jsonl: 1 new line" in done.out
         assert "archive of files" in done.err
 
 
 def test_a_file_that_vanishes_while_followed(tmp_path: Path) -> None:
-    """A file that is gone when it is looked at counts as empty."""
-    assert import_commands._stamp(tmp_path / "gone") == (0, 0)
+    """A file that is deleted between listing and stat counts as empty."""
+    assert imports._stamp(tmp_path / "gone") == (0, 0)
 
 
 def test_progress_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On a terminal a bar goes from file to file; elsewhere there is none."""
+    """Progress is shown on a terminal only."""
     paths = [session(tmp_path, b"x" * 100, "a.jsonl"), session(tmp_path, b"x" * 100, "b.jsonl.gz")]
-    with progress.import_progress(paths, quiet=False) as begin:
+    with output.import_progress(paths, quiet=False) as begin:
         begin(paths[0])(50)
-    with progress.working("Thinking"):
+    with output.spinner("Thinking"):
         pass
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with progress.import_progress(paths, quiet=False) as begin:
+    with output.import_progress(paths, quiet=False) as begin:
         for path in paths:
             begin(path)(10_000)
-    with progress.working("Thinking"):
+    with output.spinner("Thinking"):
         threading.Event().wait(0.2)
     assert "Thinking" in capsys.readouterr().err
 
 
 def test_discovery_is_the_importers(tmp_path: Path) -> None:
-    """A path given twice is imported once."""
+    """A file that is given twice is found once."""
     path = session(tmp_path, b"{}\n")
     assert files.find_transcripts([path, tmp_path]) == [path]

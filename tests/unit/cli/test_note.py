@@ -1,4 +1,4 @@
-"""`reverie note`: writing one, listing those there are, and what cannot be meant."""
+"""`reverie note`: adding a note, listing notes, and unknown categories."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ NOTE = {"id": "note_1", "content": "the pier is closed", "category": "correction
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_note_is_written(cli: Cli, routes: Routes) -> None:
-    """The words as they were typed, in the category that was given."""
-    asked = []
+def test_add_note(cli: Cli, routes: Routes) -> None:
+    """The words are sent as typed, in the category that was given."""
+    sent = []
 
-    def written(seen: object) -> object:
-        asked.append(seen.json)  # type: ignore[attr-defined]
+    def answer(seen: object) -> object:
+        sent.append(seen.json)  # type: ignore[attr-defined]
         return NOTE
 
-    routes["POST /v1/threads/thr_1/notes"] = written
+    routes["POST /v1/threads/thr_1/notes"] = answer
     done = cli("note", "thr_1", "the", "pier", "is closed", "-c", "correction")
     assert done.code == 0
     assert "reverie undo" in done.out
-    assert asked == [{"content": "the pier is closed", "category": "correction"}]
+    assert sent == [{"content": "the pier is closed", "category": "correction"}]
     assert cli("note", "thr_1", "x", "--json").json["id"] == "note_1"
-    assert asked[1] == {"content": "x", "category": "context"}
+    assert sent[1] == {"content": "x", "category": "context"}
 
 
 @pytest.mark.usefixtures("daemon")
 def test_notes_are_listed_newest_first(cli: Cli, routes: Routes) -> None:
-    """Of every page; none at all is said."""
+    """The notes of all pages are listed, newest first; without notes a sentence is printed."""
     pages = {None: page(NOTE, next_="note_1"), "note_1": page(NOTE | {"id": "note_2", "content": "it is open"})}
     routes["GET /v1/threads/thr_1/notes"] = lambda seen: pages[seen.query.get("after")]
     listed = cli("note", "thr_1").out.splitlines()
     assert "it is open" in listed[1]
     assert "the pier is closed" in listed[2]
-    assert [each["id"] for each in cli("note", "thr_1", "--json").json["items"]] == ["note_2", "note_1"]
+    assert [note["id"] for note in cli("note", "thr_1", "--json").json["items"]] == ["note_2", "note_1"]
     routes["GET /v1/threads/thr_1/notes"] = page()
     assert "No notes yet" in cli("note", "thr_1").out
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_category_that_is_none_is_refused(cli: Cli) -> None:
-    """With those there are."""
+def test_unknown_category_is_refused(cli: Cli) -> None:
+    """The error lists the categories."""
     refused = cli("note", "thr_1", "x", "-c", "idea")
     assert refused.code == 2
     assert "task, decision, preference, correction, context" in refused.err

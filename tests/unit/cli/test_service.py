@@ -1,4 +1,4 @@
-"""`reverie service`: the units are the shipped ones, started by the program that runs; systemd's refusals are told."""
+"""`reverie service`: installing, removing and showing the systemd units, also when systemctl fails."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reveried.cli import units
+from reveried.cli import service
 
 if TYPE_CHECKING:
     from support.cli import Cli
@@ -18,11 +18,11 @@ SHIPPED = Path(__file__).resolve().parents[3] / "packaging" / "systemd"
 
 @pytest.fixture
 def systemctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A systemctl that notes what it is asked, answers `active`, and fails where a file `fail` stands beside it."""
+    """Put a fake systemctl on PATH: it logs its arguments, answers `active`, and fails if a file `fail` exists."""
     program = tmp_path / "bin" / "systemctl"
     program.parent.mkdir()
     program.write_text(
-        f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n[ -e {tmp_path}/fail ] && {{ echo "no bus" >&2; exit 1; }}\n'
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n[ -e {tmp_path}/fail ] && {{ echo "no bus" >&2; exit 1; }}\n'
         "[ $2 = show ] && echo active\nexit 0\n"
     )
     program.chmod(0o755)
@@ -30,27 +30,27 @@ def systemctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def asked(folder: Path) -> list[str]:
-    """What systemctl was asked."""
-    path = folder / "asked"
+def systemctl_calls(folder: Path) -> list[str]:
+    """Return the arguments of each systemctl call."""
+    path = folder / "calls"
     return path.read_text().splitlines() if path.exists() else []
 
 
 def test_the_units_are_those_of_packaging() -> None:
-    """One text for both: what the command installs is what packaging ships."""
-    for unit in units.UNITS:
-        inside = Path(units.__file__).parent / "systemd" / unit
+    """The units that the command installs are those of packaging/."""
+    for unit in service.UNITS:
+        inside = Path(service.__file__).parent / "systemd" / unit
         assert inside.read_bytes() == (SHIPPED / unit).read_bytes()
 
 
 def test_install_and_uninstall(cli: Cli, systemctl: Path) -> None:
-    """Installing writes both units and enables the socket; uninstalling takes them away and keeps memories."""
+    """Installing writes both units and enables the socket; uninstalling removes them."""
     folder = systemctl / "user" / ".config" / "systemd" / "user"
     done = cli("service", "install")
     assert (done.code, done.err) == (0, "")
-    assert f"ExecStart={units.command_line()} serve" in (folder / "reverie.service").read_text()
+    assert f"ExecStart={service.command_line()} serve" in (folder / "reverie.service").read_text()
     assert "ListenStream=%t/reverie/reverie.sock" in (folder / "reverie.socket").read_text()
-    assert asked(systemctl) == [
+    assert systemctl_calls(systemctl) == [
         "--user show --property=Version --value",
         "--user daemon-reload",
         "--user enable --now reverie.socket",
@@ -61,11 +61,11 @@ def test_install_and_uninstall(cli: Cli, systemctl: Path) -> None:
     assert not list(folder.iterdir())
     assert "not installed" in cli("service", "uninstall").out
     assert cli("service", "uninstall", "--json").json == {"removed": [], "systemd": None}
-    assert cli("service", "install", "--json").json["command"] == units.command_line()
+    assert cli("service", "install", "--json").json["command"] == service.command_line()
 
 
 def test_a_system_that_refuses(cli: Cli, systemctl: Path) -> None:
-    """Without a user session nothing is written, the reason is told and the other way to start."""
+    """If systemctl fails, no unit is written, and the error names its reason and `reverie up`."""
     (systemctl / "fail").touch()
     done = cli("service", "install")
     assert done.code == 1
@@ -75,42 +75,42 @@ def test_a_system_that_refuses(cli: Cli, systemctl: Path) -> None:
         "installed": False,
         "service": "unknown",
         "socket": "unknown",
-        "path": str(units.unit_file()),
+        "path": str(service.unit_file()),
     }
 
 
 def test_uninstalling_beside_a_system_that_refuses(cli: Cli, systemctl: Path) -> None:
-    """The units go even where systemd cannot be told, and that is said."""
+    """Uninstalling removes the units even if systemctl fails, and prints its reason."""
     assert cli("service", "install").code == 0
     (systemctl / "fail").touch()
     done = cli("service", "uninstall")
     assert done.code == 0
-    assert "systemd could not be told (systemctl --user" in done.out
-    assert not list(units.unit_folder().iterdir())
+    assert "systemd did not stop it (systemctl --user" in done.out
+    assert not list(service.unit_folder().iterdir())
 
 
 def test_a_system_without_systemd(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without systemctl the command says what to do instead."""
+    """Without systemctl the error names `reverie up`."""
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "start the daemon with `reverie up`" in cli("service", "install").err
 
 
-def test_how_the_program_is_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """By the command that runs now, quoted for systemd; else by the interpreter."""
+def test_command_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """ExecStart is the running script, quoted for systemd; else the script beside the interpreter, else the module."""
     command = tmp_path / "with space 100%" / "reverie"
     command.parent.mkdir()
     command.touch()
     monkeypatch.setattr(sys, "argv", [str(command)])
-    assert units.command_line() == f'"{tmp_path}/with space 100%%/reverie"'
+    assert service.command_line() == f'"{tmp_path}/with space 100%%/reverie"'
     monkeypatch.setattr(sys, "argv", ["pytest"])
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    assert units.command_line() == f"{tmp_path}/python -m reveried.cli"
+    assert service.command_line() == f"{tmp_path}/python -m reveried.cli"
     (tmp_path / "reverie").touch()
-    assert units.command_line() == f"{tmp_path}/reverie"
+    assert service.command_line() == f"{tmp_path}/reverie"
 
 
-def test_where_units_belong(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """XDG_CONFIG_HOME is honoured where it is absolute."""
+def test_unit_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """XDG_CONFIG_HOME is honoured if it is absolute."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert units.unit_folder() == tmp_path / "systemd" / "user"
-    assert units.socket_file().name == "reverie.socket"
+    assert service.unit_folder() == tmp_path / "systemd" / "user"
+    assert service.socket_file().name == "reverie.socket"

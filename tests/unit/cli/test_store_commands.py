@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 AT = "2026-11-21T09:30:00.000Z"
 
 
-def stored(store: Path, *names: str) -> None:
-    """A store that holds a thread of each name."""
+def write_threads(store: Path, *names: str) -> None:
+    """Write a thread of each name into a store."""
 
     def body(writer: Writer) -> None:
         for name in names:
@@ -32,7 +32,7 @@ def stored(store: Path, *names: str) -> None:
 
 
 def threads(store: Path) -> list[str]:
-    """The threads that a store holds."""
+    """Return the ids of the threads in a store."""
     opened = Store.open(store, redactor=Redactor())
     with opened.reader("default") as reader:
         found = [str(value["id"]) for _, value in reader.scan(Kind.THREAD)]
@@ -40,29 +40,29 @@ def threads(store: Path) -> list[str]:
     return found
 
 
-def test_there_and_back(cli: Cli, home: Path, tmp_path: Path) -> None:
-    """A backup brings back what was there; what was there since is kept beside it."""
+def test_backup_and_restore(cli: Cli, home: Path, tmp_path: Path) -> None:
+    """Restoring brings back the threads of the backup; the store before it is kept beside."""
     store, copy = home / "data" / "store", tmp_path / "b"
     assert "nothing is stored yet" in cli("backup", str(copy)).err
     assert "Nothing is stored yet" in cli("check").out
     assert cli("check", "--json").json["ok"] is True
-    stored(store, "one")
+    write_threads(store, "one")
     assert "checked." in cli("backup", str(copy)).out
     assert cli("backup", str(copy)).code == 4
     assert cli("backup", str(tmp_path / "c"), "--json").json["size"] == (tmp_path / "c").stat().st_size
-    stored(store, "two")
+    write_threads(store, "two")
     done = cli("restore", str(copy))
     assert (done.code, done.err) == (0, "")
-    assert "What was there before is in " in done.out
+    assert "The old store is in " in done.out
     assert threads(store) == ["one"]
     [aside] = (home / "data").glob("store-before-*")
     assert (aside / "data.mdb").exists()
     assert cli("restore", str(tmp_path / "nothing")).code == 1
 
 
-def test_restore_where_nothing_was(cli: Cli, home: Path, tmp_path: Path) -> None:
-    """A backup can be brought to a new home."""
-    stored(home / "data" / "store", "one")
+def test_restore_without_a_store(cli: Cli, home: Path, tmp_path: Path) -> None:
+    """A backup can be restored into a home without a store."""
+    write_threads(home / "data" / "store", "one")
     cli("backup", str(tmp_path / "b"))
     (home / "data").rename(tmp_path / "old")
     done = cli("restore", str(tmp_path / "b"), "--json")
@@ -71,10 +71,10 @@ def test_restore_where_nothing_was(cli: Cli, home: Path, tmp_path: Path) -> None
 
 
 def test_check(cli: Cli, home: Path) -> None:
-    """A sound store is said to be so; a damaged one is named and ends with 1."""
+    """A sound store exits with 0; of a damaged one the problem is printed, and the exit code is 1."""
     store = home / "data" / "store"
-    stored(store, "one")
-    assert "every one is what was written" in cli("check").out
+    write_threads(store, "one")
+    assert "all checksums match" in cli("check").out
     assert cli("check", "--json").json["ok"] is True
     data = (store / "data.mdb").read_bytes()
     assert b'"one"' in data
@@ -87,14 +87,14 @@ def test_check(cli: Cli, home: Path) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_restore_beside_a_running_daemon(cli: Cli, tmp_path: Path) -> None:
-    """The daemon has the store open: it must be stopped first."""
+    """Restore is refused while the daemon has the store open."""
     done = cli("restore", str(tmp_path / "b"))
     assert done.code == 4
     assert "reverie down" in done.err
 
 
 def test_backup_beside_a_running_daemon(cli: Cli, daemon: FakeDaemon, routes: Routes, tmp_path: Path) -> None:
-    """The daemon copies its own store, at a path that does not depend on where it runs."""
+    """The daemon is sent an absolute path without `..`, and copies its own store."""
     routes["POST /v1/backups"] = {"path": "x", "size": 2048, "counts": {"thread": 2}}
     assert "2.0 KiB, 2 records, checked." in cli("backup", str(tmp_path / "a" / ".." / "b")).out
     assert daemon.seen[-1].json == {"path": str(tmp_path / "b")}

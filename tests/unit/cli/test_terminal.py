@@ -1,4 +1,4 @@
-"""What a terminal of 80 columns shows: whole ids, the least important columns left out, no style with NO_COLOR."""
+"""Output on a terminal of 80 columns: whole ids, dropped columns, and no style with NO_COLOR."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEMORY_ID = "mem_01m7y16944963qekmefxgzskm0"
 
 @pytest.fixture
 def terminal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Standard output is a terminal of 80 columns."""
+    """Make standard output a terminal of 80 columns."""
     request.getfixturevalue("capsys")
     monkeypatch.setattr(CaptureIO, "isatty", lambda _: True, raising=False)
     monkeypatch.setenv("COLUMNS", "80")
@@ -28,7 +28,7 @@ def terminal(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def narrow(text: str) -> list[str]:
-    """The lines, each of which fits."""
+    """Return the lines after asserting that each fits into 80 columns."""
     lines = text.splitlines()
     assert max(map(len, lines)) <= 80
     return lines
@@ -36,7 +36,7 @@ def narrow(text: str) -> list[str]:
 
 @pytest.mark.usefixtures("terminal", "daemon")
 def test_threads(cli: Cli, routes: Routes) -> None:
-    """The id is whole; a long title may take two lines."""
+    """The id is not cut; a long title may take two lines."""
     thread: dict[str, Any] = {
         "id": THREAD_ID,
         "title": "Why the tide tables of the harbour are an hour late in summer",
@@ -55,7 +55,7 @@ def test_threads(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("terminal", "daemon")
 def test_memories(cli: Cli, routes: Routes) -> None:
-    """Each memory is its text, and under it what it is, where it stands and how it is told apart."""
+    """Each memory is its text, and below it its type, file and shortened id."""
     memory = {
         "id": MEMORY_ID,
         "type": "fact",
@@ -76,17 +76,17 @@ def test_memories(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("terminal")
 def test_settings(cli: Cli) -> None:
-    """The names of settings are whole, their meanings go over several lines."""
+    """The names of settings are not cut; their meanings go over several lines."""
     lines = narrow(cli("config", "get").out)
     assert any(line.startswith("compaction.preserveRecentMaxTokens  12000") for line in lines)
 
 
 @pytest.mark.usefixtures("terminal")
-def test_what_cannot_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    """Columns go from the right unless said otherwise; the first stays whole however narrow the terminal is."""
-    output.table(["Id", "A", "B"], [("x" * 60, "y" * 15, "z" * 9)])
+def test_dropped_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    """Columns are dropped from the right by default; the first is never cut, however narrow the terminal is."""
+    output.print_table(["Id", "A", "B"], [("x" * 60, "y" * 15, "z" * 9)])
     assert capsys.readouterr().out.splitlines()[1] == "x" * 60 + "  " + "y" * 15
-    output.table(["Id", "A"], [("x" * 99, "y")])
+    output.print_table(["Id", "A"], [("x" * 99, "y")])
     assert capsys.readouterr().out.splitlines() == ["Id", "x" * 99]
 
 
@@ -94,16 +94,16 @@ ODD = "- a\x1b[31mred\x1b]0;title\x07\r\n\tb\x9b2J\n\n"
 
 
 @pytest.mark.usefixtures("terminal", "daemon")
-def test_a_document_cannot_command_the_terminal(cli: Cli, routes: Routes) -> None:
-    """Its words, lines and tabs are shown, and no sequence that colours it, names it or clears it."""
+def test_documents_without_control_characters(cli: Cli, routes: Routes) -> None:
+    """On a terminal a document's words, lines and tabs are printed, and no escape sequences."""
     routes["GET /v1/documents/a.md"] = document(ODD)
     assert cli("show", "a.md").out == "- a?[31mred?]0;title? \n\tb?2J\n\n"
 
 
 @pytest.mark.usefixtures("daemon")
 @pytest.mark.parametrize("text", [ODD, "no newline", ""])
-def test_a_pipe_gets_a_document_as_it_is(routes: Routes, capfdbinary: pytest.CaptureFixture[bytes], text: str) -> None:
-    """Byte for byte: what is written there may become a file again."""
+def test_documents_in_a_pipe(routes: Routes, capfdbinary: pytest.CaptureFixture[bytes], text: str) -> None:
+    """A pipe gets a document byte for byte: it may become a file again."""
     routes["GET /v1/documents/a.md"] = document(text)
     capfdbinary.readouterr()
     assert main(["show", "a.md"]) == 0
@@ -111,7 +111,7 @@ def test_a_pipe_gets_a_document_as_it_is(routes: Routes, capfdbinary: pytest.Cap
 
 
 def document(text: str) -> dict[str, Any]:
-    """A document as the daemon gives it."""
+    """Return a document as the daemon answers it."""
     return {"path": "a.md", "size": 1, "etag": "e", "updatedAt": AT, "content": text}
 
 
@@ -120,15 +120,15 @@ def document(text: str) -> dict[str, Any]:
 def test_no_color(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, value: str | None, *, styled: bool
 ) -> None:
-    """NO_COLOR turns bold off too; set but empty it means nothing."""
+    """NO_COLOR turns bold off too; an empty value has no effect."""
     monkeypatch.delenv("NO_COLOR", raising=False)
     if value is not None:
         monkeypatch.setenv("NO_COLOR", value)
-    output.table(["Heading"], [("x",)])
+    output.print_table(["Heading"], [("x",)])
     assert ("\x1b[1m" in capsys.readouterr().out) is styled
 
 
 def test_a_pipe_gets_every_column(capsys: pytest.CaptureFixture[str]) -> None:
-    """However long a cell is: what reads a table has no width."""
-    output.table(["A", "B", "C"], [("a", "b" * 3 * output.PLAIN_WIDTH, "c")], drop=(2, 1))
+    """In a pipe no column is dropped, however long a cell is."""
+    output.print_table(["A", "B", "C"], [("a", "b" * 3 * output.PLAIN_WIDTH, "c")], drop=(2, 1))
     assert capsys.readouterr().out.splitlines()[1].split() == ["a", "b" * 3 * output.PLAIN_WIDTH, "c"]

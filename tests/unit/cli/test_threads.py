@@ -1,4 +1,4 @@
-"""Threads and memories for people: an id by its beginning, a distillation in short, and why a list is empty."""
+"""Thread ids by prefix, the output of distill and dream, and empty lists."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ THREAD = {
 
 
 def memory(name: str, kind: str) -> dict[str, Any]:
+    """Return a memory with this id and type, as the daemon answers it."""
     texts = {"content": "x", "document": "facts/user.md", "createdAt": AT, "updatedAt": AT}
     return {"id": name, "type": kind, "tags": [], **texts}
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_thread_by_its_beginning(cli: Cli, routes: Routes) -> None:
-    """The only thread that begins so is meant, on whichever page; several are named; none is the daemon's refusal."""
+def test_thread_by_prefix(cli: Cli, routes: Routes) -> None:
+    """A prefix stands for the only thread that begins so; several are listed; none is the daemon's error."""
     pages = {None: page(THREAD, next_="a"), "a": page(THREAD | {"id": "thr_5bb7"})}
     routes["GET /v1/threads"] = lambda seen: pages[seen.query.get("after")]
     routes["POST /v1/threads/thr_5bb7/distill"] = DISTILLED
@@ -47,17 +48,17 @@ def test_a_thread_by_its_beginning(cli: Cli, routes: Routes) -> None:
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_distillation_in_short(cli: Cli, routes: Routes) -> None:
-    """Facts come first, with what was learnt by kind; the summary is printed where it is asked for."""
-    taught = {"candidates": 3, "counts": {"ADD": 2}, "tier": "GENEROUS"}
-    routes["POST /v1/threads/thr_1/distill"] = DISTILLED | {"memories": taught, "operation": "7"}
+def test_distill_output(cli: Cli, routes: Routes) -> None:
+    """The figures come first, with the new memories by type; --full prints the summary."""
+    changes_made = {"candidates": 3, "counts": {"ADD": 2}, "tier": "GENEROUS"}
+    routes["POST /v1/threads/thr_1/distill"] = DISTILLED | {"memories": changes_made, "operation": "7"}
     changes = [{"kind": "memory", "key": [name], "after": 1} for name in ("mem_1", "mem_2")]
     operation = {"id": "7", "seq": 7, "at": AT, "who": "owner", "why": "thread.distill"}
     routes["GET /v1/operations/7"] = operation | {"changes": changes}
     routes["GET /v1/memories"] = page(memory("mem_1", "fact"), memory("mem_2", "fact"), memory("mem_3", "skill"))
     short = cli("distill", "thr_1").out
     assert short.startswith("Distillation  number 2 of thr_1\n")
-    assert "Learnt        2 new (2 facts)\n" in short
+    assert "Memories      2 new (2 facts)\n" in short
     assert "Conversation Summary" not in short
     assert short.endswith("reverie context thr_1\n")
     assert cli("distill", "thr_1", "--full").out.endswith("# Conversation Summary (Distillation #2)\n")
@@ -70,25 +71,25 @@ def test_a_distillation_in_short(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_a_thread_without_messages(cli: Cli, routes: Routes) -> None:
-    """It is marked, and what that means is said."""
+    """Its count is `none`, and a sentence says what that means."""
     routes["GET /v1/threads"] = page(THREAD)
     done = cli("threads")
     assert " none " in done.out
-    assert "Nobody speaks in a thread with no messages" in done.out
+    assert "A thread without messages has nothing to distill." in done.out
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("memories", "Nothing is remembered yet."),
-        ("memories --tag nosuch", "Nothing that is remembered has the tag nosuch."),
-        ("memories --type skill", "Nothing that is remembered is of type skill."),
-        ("memories --type skill --tag x", "Nothing that is remembered is of type skill and has the tag x."),
+        ("memories", "No memories yet."),
+        ("memories --tag nosuch", "No memory has the tag nosuch."),
+        ("memories --type skill", "No memory is of type skill."),
+        ("memories --type skill --tag x", "No memory is of type skill and has the tag x."),
     ],
 )
 @pytest.mark.usefixtures("daemon")
-def test_why_a_list_is_empty(cli: Cli, routes: Routes, words: str, says: str) -> None:
-    """An empty list says whether nothing is remembered, or nothing of that kind or tag."""
+def test_empty_list_of_memories(cli: Cli, routes: Routes, words: str, says: str) -> None:
+    """An empty list says whether there are no memories, or none of that type or tag."""
     routes["GET /v1/memories"] = page()
     done = cli(*words.split())
     assert done.out.startswith(says)
@@ -96,8 +97,8 @@ def test_why_a_list_is_empty(cli: Cli, routes: Routes, words: str, says: str) ->
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_dream_tells_what_it_only_proposes(cli: Cli, routes: Routes) -> None:
-    """A line that a person wrote: how it would read, and why."""
+def test_dream_prints_proposals(cli: Cli, routes: Routes) -> None:
+    """Changes of lines that a person wrote are printed as proposals, with the new text and the reason."""
     better = {"action": "UPDATE", "id": "mem_1", "content": "Editor: kate", "tags": []}
     over = {"action": "DELETE", "id": "mem_2"}
     routes["POST /v1/dreams"] = {
@@ -106,18 +107,18 @@ def test_a_dream_tells_what_it_only_proposes(cli: Cli, routes: Routes) -> None:
         "tokenBudget": 9,
         "indexUpdated": True,
         "changes": [{"action": "KEEP", "id": "mem_1"}],
-        "proposals": [{"change": better, "why": "what was said since replaces it"}, {"change": over, "why": "over"}],
+        "proposals": [{"change": better, "why": "a later message replaces it"}, {"change": over, "why": "over"}],
     }
     done = cli("dream").out
     assert "Proposed only" in done
     assert "Editor: kate" in done
     assert "(delete it)" in done
-    assert "what was said since replaces it" in done
+    assert "a later message replaces it" in done
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_dream_that_changes_nothing(cli: Cli, routes: Routes) -> None:
-    """There is no empty table, and what would bring something new is named."""
+def test_dream_without_changes(cli: Cli, routes: Routes) -> None:
+    """No empty table is printed, and the commands that bring new memories are named."""
     routes["POST /v1/dreams"] = {
         "archive": "ab",
         "tokensUsed": 1,

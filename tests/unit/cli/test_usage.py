@@ -1,4 +1,4 @@
-"""Help, suggestions and exit codes: what the command line says when it is asked wrongly, or nothing at all."""
+"""Help, suggestions, exit codes, and `reverie` without a command."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict, Forbidden, ReverieError, ValidationError
-from reveried.cli import daemon_handle, main, run
-from reveried.cli.reference import markdown
-from reveried.cli.suggest import nearest, slips
-from reveried.cli.tree import tree
+from reveried.cli import command_tree, daemon_handle, main
+from reveried.cli.command_tree import edit_distance, nearest, tree
+from reveried.cli.reference import commands_page
 from support.fake_daemon import envelope
 
 if TYPE_CHECKING:
@@ -30,17 +29,17 @@ COMMANDS = (
 
 
 def test_the_documented_commands_are_there() -> None:
-    """The command list of the contract, as far as it is built, and nothing that is not documented."""
+    """The command tree has exactly these commands."""
     assert set(tree().commands) == set(COMMANDS.split())
 
 
-def test_the_page_is_what_the_program_says() -> None:
-    """docs/cli.md is the program's own description; `python -m reveried.cli.reference` writes it anew."""
-    assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == markdown()
+def test_docs_page_is_generated() -> None:
+    """docs/cli.md equals the output of `python -m reveried.cli.reference cli`."""
+    assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == commands_page()
 
 
 def test_every_command_has_one_sentence_an_example_and_json() -> None:
-    """Help is one line and one example; every command but `serve` can print JSON."""
+    """Help is one sentence and one example; every command but `serve` has --json."""
     for name, command in tree().commands.items():
         for words, found in {
             name: command,
@@ -66,15 +65,15 @@ def test_every_command_has_one_sentence_an_example_and_json() -> None:
         ("eval", "context", "--help"),
     ],
 )
-def test_help_ends_well(cli: Cli, words: tuple[str, ...]) -> None:
-    """Help is printed and is not an error."""
+def test_help_exits_with_0(cli: Cli, words: tuple[str, ...]) -> None:
+    """Help is printed to standard output, and the exit code is 0."""
     done = cli(*words)
     assert (done.code, done.err) == (0, "")
     assert "Example: " in done.out or "Commands:" in done.out
 
 
 def test_the_version(cli: Cli) -> None:
-    """`--version` is `version`."""
+    """`--version` prints what `version` prints."""
     assert cli("--version").out == cli("version").out
     assert cli("--version").code == 0
 
@@ -83,15 +82,15 @@ def test_the_version(cli: Cli) -> None:
     ("typed", "meant", "expected"),
     [("", "", 0), ("get", "get", 0), ("gte", "get", 1), ("statsu", "status", 1), ("bogus", "logs", 2), ("a", "", 1)],
 )
-def test_slips(typed: str, meant: str, expected: int) -> None:
-    """A swap of two neighbours is one slip, like a character too many, too few or wrong."""
-    assert slips(typed, meant) == expected
-    assert slips(meant, typed) == expected
+def test_edit_distance(typed: str, meant: str, expected: int) -> None:
+    """A swap of two neighbours is one error, like a character too many, too few or wrong."""
+    assert edit_distance(typed, meant) == expected
+    assert edit_distance(meant, typed) == expected
     assert nearest("x", []) is None
 
 
-def test_asked_nothing_with_wrong_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is wrong ends with one full stop, and so does what to do."""
+def test_overview_with_wrong_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Error and hint are each printed with exactly one end mark."""
 
     def fail() -> None:
         raise ValidationError("The file is odd.", hint="Did you mean 'even'?")
@@ -100,8 +99,8 @@ def test_asked_nothing_with_wrong_settings(cli: Cli, monkeypatch: pytest.MonkeyP
     assert cli().out.endswith("Now: The file is odd. Next: Did you mean 'even'?\n")
 
 
-def test_asked_nothing_it_says_what_it_is_for(cli: Cli) -> None:
-    """`reverie` alone is an introduction with the next things to type, and tells that no daemon runs."""
+def test_overview(cli: Cli) -> None:
+    """`reverie` alone prints an introduction with the first commands, and that no daemon is running."""
     done = cli()
     assert done.code == 0
     assert "memory that survives" in done.out
@@ -110,8 +109,8 @@ def test_asked_nothing_it_says_what_it_is_for(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("daemon")
-def test_asked_nothing_beside_a_daemon(cli: Cli) -> None:
-    """The introduction tells that the daemon runs."""
+def test_overview_with_a_daemon(cli: Cli) -> None:
+    """The introduction says that the daemon is running."""
     assert "Now: the daemon is running (version 0.1.0, process 7)." in cli().out
 
 
@@ -133,7 +132,7 @@ def test_asked_nothing_beside_a_daemon(cli: Cli) -> None:
     ],
 )
 def test_a_wrong_command_line(cli: Cli, words: tuple[str, ...], says: str, next_: str) -> None:
-    """Usage errors name what is wrong, give the nearest word or the help, and end with 2."""
+    """A usage error suggests the nearest command or names the help, and exits with 2."""
     done = cli(*words)
     assert (done.code, done.out) == (2, "")
     assert says in done.err
@@ -142,7 +141,7 @@ def test_a_wrong_command_line(cli: Cli, words: tuple[str, ...], says: str, next_
 
 
 def test_without_a_daemon(cli: Cli) -> None:
-    """What needs the daemon ends with 3 and says how to start it; with --json as an envelope."""
+    """Commands that need the daemon exit with 3 and name `reverie up`; with --json as an error envelope."""
     for words in (("status",), ("threads",), ("recall", "x"), ("dream",), ("undo",), ("schedule", "list"), ("log",)):
         done = cli(*words)
         assert done.code == 3
@@ -165,11 +164,11 @@ def test_without_a_daemon(cli: Cli) -> None:
     ],
 )
 @pytest.mark.usefixtures("daemon")
-def test_the_daemons_refusals(cli: Cli, routes: Routes, code: str, status: int, exit_code: int) -> None:
-    """Each error code has its exit code; the message and the hint are those of the daemon."""
-    routes["GET /v1/threads"] = envelope(code, "It was no good.", status=status, hint="try harder")
+def test_errors_of_the_daemon(cli: Cli, routes: Routes, code: str, status: int, exit_code: int) -> None:
+    """Each error code has its exit code; message and hint are those of the daemon."""
+    routes["GET /v1/threads"] = envelope(code, "It was refused.", status=status, hint="try harder")
     done = cli("threads")
-    assert (done.code, done.err) == (exit_code, "reverie threads: It was no good.\nnext: try harder\n")
+    assert (done.code, done.err) == (exit_code, "reverie threads: It was refused.\nnext: try harder\n")
 
 
 @pytest.mark.parametrize(
@@ -182,20 +181,20 @@ def test_the_daemons_refusals(cli: Cli, routes: Routes, code: str, status: int, 
         (OSError("odd"), 1),
     ],
 )
-def test_errors_become_words(capsys: pytest.CaptureFixture[str], error: BaseException, code: int) -> None:
-    """Whatever goes wrong on the way ends in a sentence and an exit code, not in a trace."""
+def test_exceptions_become_exit_codes(capsys: pytest.CaptureFixture[str], error: BaseException, code: int) -> None:
+    """Any exception ends in a message and an exit code, without a traceback."""
 
     def fail() -> None:
         raise error
 
-    assert run.guarded("reverie x", fail, []) == code
+    assert command_tree.call_with_exit_code("reverie x", fail, []) == code
     said = capsys.readouterr().err
     assert said == "" if isinstance(error, KeyboardInterrupt) else said.startswith("reverie x: ")
     assert "next: " in said or isinstance(error, ReverieError | KeyboardInterrupt)
 
 
-def test_a_reader_that_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pipe that was closed is no error of ours: nothing is said, and nothing more is written."""
+def test_closed_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A closed pipe exits with 1 without a message, and standard output is redirected to /dev/null."""
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as closed:
@@ -204,12 +203,12 @@ def test_a_reader_that_left(monkeypatch: pytest.MonkeyPatch) -> None:
         def fill() -> None:
             raise BrokenPipeError
 
-        assert run.guarded("reverie x", fill, []) == 1
+        assert command_tree.call_with_exit_code("reverie x", fill, []) == 1
         assert os.fstat(closed.fileno()).st_rdev == Path(os.devnull).stat().st_rdev
 
 
-def test_output_that_nobody_reads() -> None:
-    """`reverie config get | head -1` ends quietly."""
+def test_reader_that_exits_early() -> None:
+    """`reverie config get | true` prints no error."""
     command = f"{sys.executable} -m reveried.cli config get | true; exit ${{PIPESTATUS[0]}}"
     for _ in range(2):
         done = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True, env=_environment())
@@ -217,8 +216,8 @@ def test_output_that_nobody_reads() -> None:
         assert done.stderr == ""
 
 
-def test_as_a_module_and_quickly() -> None:
-    """`python -m reveried.cli` is the command; an evaluation does not load the command tree."""
+def test_module_and_fast_path() -> None:
+    """`python -m reveried.cli` runs the command; `eval context` does not load the command tree."""
     done = subprocess.run(
         [sys.executable, "-m", "reveried.cli", "version"],
         check=False,
@@ -234,8 +233,8 @@ def test_as_a_module_and_quickly() -> None:
         assert heavy not in loaded
 
 
-def test_serve_starts_without_the_command_tree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """`reverie serve` hands the environment to the daemon and gives its exit status."""
+def test_serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`reverie serve` passes the environment to the daemon, and its exit code on."""
     monkeypatch.chdir(tmp_path)
     given: list[object] = []
 
@@ -254,7 +253,7 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "REVERIE_HOME": "/nonexistent/reverie"}
 
 
-def test_the_daemon_is_seen(daemon: FakeDaemon, cli: Cli) -> None:
-    """A command speaks the protocol at the socket of this home."""
+def test_protocol_header(daemon: FakeDaemon, cli: Cli) -> None:
+    """A command sends its protocol version to the socket of this home."""
     cli("status")
     assert daemon.seen[0].headers["reverie-protocol"] == "1"

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from reverie.errors import ValidationError
 from reverie.paths import Layout
 from reveried.config import CONFIG_BYTES_MAX, KEYS, Config, load, parse, read_file
-from reveried.config_keys import attribute, environment_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,20 +66,20 @@ def test_every_key_is_documented_once_and_reaches_its_attribute(tmp_path: Path) 
     names = [key.name for key in KEYS]
 
     assert len(set(names)) == len(names)
-    assert len({environment_name(name) for name in names}) == len(names)
+    assert len({key.environment for key in KEYS}) == len(names)
     for key in KEYS:
-        assert key.says.endswith(".")
+        assert key.description.endswith(".")
         assert key.expected
         config.value(key.name)
-        default = list(key.default) if key.kind == "list" else key.default
+        default = list(key.default) if isinstance(key.default, tuple) else key.default
         assert key.checked(default) == key.default
     fields = {
         (section, field)
-        for section in Config.__dataclass_fields__
+        for section in Config.__struct_fields__
         if section != "set_by"
-        for field in type(getattr(config, section)).__dataclass_fields__
+        for field in getattr(config, section).__struct_fields__
     }
-    assert fields == {attribute(name) for name in names}
+    assert fields == {(key.section, key.field) for key in KEYS}
 
 
 def test_file_then_environment(tmp_path: Path) -> None:

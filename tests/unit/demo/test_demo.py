@@ -1,4 +1,4 @@
-"""The demo's parts: the sample is a real transcript, sessions are chosen rightly, the pages bear anything."""
+"""The demo: its sample transcript, the selection of a session, and the pages of its report."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from reverie.errors import NotFound
 from reverie.importers import files
 from reverie.importers.messages import main_line
 from reverie.models import EntryKind
-from reveried.cli.import_file import FileReport
+from reveried.cli.imports import FileReport
 from reveried.demo import scenario
-from reveried.demo.choose import Choice, choose
-from reveried.demo.report import Teller
+from reveried.demo.report import Report
 from reveried.demo.sample import SESSION, sample
+from reveried.demo.scenario import Selection, select_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 AT = "2026-11-21T09:30:00.000Z"
 
 
-def test_the_sample_is_a_real_transcript(tmp_path: Path) -> None:
-    """Every line is speech of one main line, every tool call has its result, and it is the same bytes every time."""
+def test_the_sample_is_a_valid_transcript(tmp_path: Path) -> None:
+    """Every line is a message of one branch, every tool call has its result, and the bytes are the same every time."""
     path = tmp_path / f"{SESSION}.jsonl"
     path.write_bytes(sample())
     assert sample() == path.read_bytes()
@@ -45,42 +45,45 @@ def test_the_sample_is_a_real_transcript(tmp_path: Path) -> None:
     assert files.read_identity(path).session == SESSION
 
 
-def test_given_sessions_win(tmp_path: Path) -> None:
-    """What is named on the command line is shown, own sessions or not."""
+def test_given_sessions_are_selected(tmp_path: Path) -> None:
+    """Sessions given on the command line are selected, all of them, also if the user has own sessions."""
     one, two = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
     one.write_text("{}\n")
-    assert choose([one], tmp_path, tmp_path).whose == "the session that you gave"
+    assert select_sessions([one], tmp_path, tmp_path).description == "the session that you gave"
     two.write_text("{}\n")
-    assert choose([tmp_path], tmp_path, tmp_path) == Choice([one, two], "the 2 sessions you gave")
+    assert select_sessions([tmp_path], tmp_path, tmp_path) == Selection([one, two], "the 2 sessions given")
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotFound):
-        choose([tmp_path / "empty"], tmp_path, tmp_path)
+        select_sessions([tmp_path / "empty"], tmp_path, tmp_path)
 
 
-def test_own_sessions_newest_first(tmp_path: Path) -> None:
-    """Without a path it is one's own newest sessions, subagents' files passed over; without any, the sample."""
-    found = choose([], tmp_path, tmp_path)
-    assert found.is_sample
-    assert found.files[0].read_bytes() == sample()
+def test_one_of_the_users_own_sessions_is_selected(tmp_path: Path) -> None:
+    """Without a path it is the longest of the user's three newest, no subagent's; without any, the sample."""
+    selection = select_sessions([], tmp_path, tmp_path)
+    assert selection.is_sample
+    assert selection.files[0].read_bytes() == sample()
     projects = tmp_path / ".claude" / "projects" / "p"
     projects.mkdir(parents=True)
     for age, name in enumerate(["d.jsonl", "agent-1.jsonl", "c.jsonl", "b.jsonl", "a.jsonl"]):
-        (projects / name).write_text("{}\n")
+        (projects / name).write_text("{}\n" * (9 if name in {"agent-1.jsonl", "a.jsonl"} else 1))
         os.utime(projects / name, (1_000_000 - age, 1_000_000 - age))
-        assert choose([], tmp_path, tmp_path).whose.startswith("your newest session" if age < 2 else "your ")
-    assert [path.name for path in choose([], tmp_path, tmp_path).files] == ["d.jsonl", "c.jsonl", "b.jsonl"]
+        one = "your newest session" if age < 2 else f"the longest of your {min(age, 3)} newest sessions"
+        assert select_sessions([], tmp_path, tmp_path) == Selection([projects / "d.jsonl"], one)
+    (projects / "b.jsonl").write_text("{}\n" * 2)
+    os.utime(projects / "b.jsonl", (999_997, 999_997))
+    assert [path.name for path in select_sessions([], tmp_path, tmp_path).files] == ["b.jsonl"]
 
 
-@pytest.mark.parametrize(("tokens", "room"), [(0, 4000), (30_000, 6000), (31_999, 6000), (1_000_000, 16_000)])
-def test_the_room_that_is_given(tokens: int, room: int) -> None:
-    """A fifth of the conversation in round numbers, between 4,000 and 16,000."""
-    assert scenario.room(tokens) == room
+@pytest.mark.parametrize(("tokens", "budget"), [(0, 4000), (30_000, 6000), (31_999, 6000), (1_000_000, 16_000)])
+def test_context_budget(tokens: int, budget: int) -> None:
+    """The budget is a fifth of the thread in whole thousands, between 4,000 and 16,000."""
+    assert scenario.context_budget(tokens) == budget
 
 
 def memory(
     kind: wire.MemoryKind, content: str = "Close the file before renaming it.", title: str | None = None
 ) -> wire.Memory:
-    """A memory."""
+    """Return a memory of this type."""
     return wire.Memory(
         id="m",
         type=kind,
@@ -93,35 +96,34 @@ def memory(
     )
 
 
-def test_the_question_that_is_asked() -> None:
-    """The hardest lesson is asked about first; without lessons, the task."""
+def test_question_about() -> None:
+    """The question is about a mistake before a fact, and about the task if there is neither."""
     memories = [memory("fact", "The sea is salt"), memory("mistake", "one two three four five six seven eight, nine")]
-    state = wire.WorkingState(current_task="Mend the table.")
-    assert scenario.question(memories, state) == "What do we know about one two three four five six seven eight?"
-    assert scenario.question(memories[:1], state) == "What do we know about The sea is salt?"
-    assert scenario.question([memory("episode")], state) == "What about Mend the table?"
-    assert scenario.question([], wire.WorkingState()) == "What about the last task?"
+    state = wire.WorkingState(current_task="Fix the table.")
+    assert scenario.question_about(memories, state) == "What do we know about one two three four five six seven eight?"
+    assert scenario.question_about(memories[:1], state) == "What do we know about The sea is salt?"
+    assert scenario.question_about([memory("episode")], state) == "What about Fix the table?"
+    assert scenario.question_about([], wire.WorkingState()) == "What about the last task?"
 
 
-def pages(tell: Callable[[Teller], None], width: int = 80) -> str:
-    """What a teller prints on a plain screen."""
+def pages(print_pages: Callable[[Report], None], width: int = 80) -> str:
+    """Return what a report prints on a plain screen, none of its lines wider than that."""
     out = Console(file=io.StringIO(), width=width, markup=False, highlight=False, emoji=False)
-    tell(Teller(out))
+    print_pages(Report(out))
     assert isinstance(out.file, io.StringIO)
     text = out.file.getvalue()
     assert all(len(line) <= width for line in text.splitlines())
     return text
 
 
-def shown(memories: list[wire.Memory], *, tokens: int = 1000) -> scenario.Shown:
-    """Results of a demo."""
+def result(memories: list[wire.Memory], *, tokens: int = 1000) -> scenario.DemoResult:
+    """Return the result of a demo with these memories, on a thread of so many tokens."""
     use = wire.ContextUse(tokens=tokens, window=200_000, fraction=0.1)
     thread = wire.Thread(
         id="t", message_count=3, tokens=tokens, distillations=0, context=use, created_at=AT, updated_at=AT
     )
     summary = wire.SummaryText(number=1, sections={}, text="")
-    return scenario.Shown(
-        reports=[],
+    return scenario.DemoResult(
         before=thread,
         distilled=wire.DistillAnswer(
             archive="a",
@@ -139,69 +141,68 @@ def shown(memories: list[wire.Memory], *, tokens: int = 1000) -> scenario.Shown:
         ),
         state=wire.WorkingState(),
         memories=memories,
-        asked="x",
+        question="x",
         recalled=wire.RecallAnswer(hits=[], tokens=0),
         root="r",
-        others=0,
     )
 
 
-def test_before_and_after() -> None:
-    """Two bars and only the tiers that cost anything."""
-    text = pages(lambda teller: teller.distilled(shown([])))
+def test_context_page() -> None:
+    """The page has two bars, and only the tiers that cost anything."""
+    text = pages(lambda report: report.print_context(result([])))
     assert "1,000" in text
-    assert "reads 50% of the conversation" in text
+    assert "has 50% of the tokens" in text
     assert "summary" in text
     assert "notes" not in text
-    assert "reads 100%" in pages(lambda teller: teller.distilled(shown([], tokens=0)))
+    assert "has 100%" in pages(lambda report: report.print_context(result([], tokens=0)))
 
 
-def test_what_was_learnt() -> None:
-    """Memories by kind with their files, a few of each; an episode by its title; nothing is said to be nothing."""
+def test_memories_page() -> None:
+    """The page lists a few memories of each type with their files, episodes by title; or says that there are none."""
     many = [memory("mistake", f"Lesson {number}") for number in range(5)]
-    text = pages(lambda teller: teller.learnt(shown([*many, memory("episode", title="The mended table")])))
-    assert "Mistakes not to make again (5), in facts/mistake.md:" in text
+    text = pages(lambda report: report.print_memories(result([*many, memory("episode", title="The fixed table")])))
+    assert "Mistakes to avoid (5), in facts/mistake.md:" in text
     assert "and 2 more" in text
-    assert "The mended table" in text
+    assert "The fixed table" in text
     assert "Lesson 4" not in text
-    assert "without lessons leaves none" in pages(lambda teller: teller.learnt(shown([])))
+    assert "None: the session has no lesson" in pages(lambda report: report.print_memories(result([])))
 
 
-def test_long_and_hostile_words() -> None:
-    """Long words are cut after three lines, control characters never reach the screen."""
+def test_long_texts_and_control_characters() -> None:
+    """Long texts are cut after three lines, and control characters are not printed."""
     state = wire.WorkingState(current_task="word " * 200, completed_steps=["\x1b[2Jx", "", "y"], open_files=["a" * 300])
-    text = pages(lambda teller: teller.state(state))
+    text = pages(lambda report: report.print_working_state(state))
     assert " ..." in text
     assert "\x1b" not in text
     assert "Blocked" not in text
 
 
-def test_reports_and_answers() -> None:
-    """Hidden secrets and files left out are told; a question without an answer too."""
+def test_import_and_recall_pages() -> None:
+    """The pages name redacted secrets, files left out, and a search without hits."""
     reports = [FileReport("a", lines=3, redacted=2), FileReport("b", error="no")]
-    text = pages(lambda teller: teller.taken_in(reports, shown([]).before))
+    text = pages(lambda report: report.print_import(reports, result([]).before))
     assert "3 lines from 2 files" in text
-    assert "2 secrets in it never reached the disk" in text
+    assert "2 secrets replaced by [REDACTED:...] before" in text
     assert "Left out: b: no" in text
-    assert "Nothing remembered" in pages(lambda teller: teller.recalled("q", wire.RecallAnswer(hits=[], tokens=0)))
+    assert "No memory matches" in pages(lambda report: report.print_recall("q", wire.RecallAnswer(hits=[], tokens=0)))
 
 
-def test_the_folder(tmp_path: Path) -> None:
-    """All files but the mark, and the beginning of the one that tells most."""
+def test_files_page(tmp_path: Path) -> None:
+    """The page lists all files but the folder's mark, and prints the beginning of the most instructive one."""
     for name in ("facts/preferences.md", ".reverie/space.json", "empty.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("- Short sentences.\n" * 40 if "preferences" in name else "")
-    text = pages(lambda teller: teller.folder(tmp_path))
-    assert "facts/preferences.md reads:" in text
+    text = pages(lambda report: report.print_files(tmp_path))
+    assert "facts/preferences.md:" in text
     assert text.count("| - Short sentences.") == 12
     assert "space.json" not in text
     (tmp_path / "facts/preferences.md").unlink()
-    assert "reads:" not in pages(lambda teller: teller.folder(tmp_path))
+    assert "facts/preferences.md:" not in pages(lambda report: report.print_files(tmp_path))
 
 
 @pytest.mark.parametrize("keep", [True, False])
-def test_how_to_go_on(*, keep: bool) -> None:
-    """A kept daemon comes with the words to reach and end it; else the words to start for good."""
-    text = pages(lambda teller: teller.ending(Path("/h"), Path("/h/root"), 7, keep=keep))
+def test_next_steps_page(*, keep: bool) -> None:
+    """The page says how to reach and stop a kept daemon; else how to start for good."""
+    text = pages(lambda report: report.print_next_steps(Path("/h"), Path("/h/root"), 7, keep=keep))
     assert ("export REVERIE_HOME=/h" in text) is keep
     assert ("reverie up" in text) is not keep

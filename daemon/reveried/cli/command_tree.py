@@ -1,0 +1,301 @@
+"""The command tree of `reverie`, in the order of `reverie --help`, and the mapping of errors to exit codes."""
+
+import contextlib
+import functools
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+from typer.core import TyperGroup
+from typer.exceptions import Abort, TyperException
+
+from reverie.errors import ReverieError, StorageFailed, ValidationError
+from reveried.cli import (
+    config,
+    daemon,
+    daemon_handle,
+    diff,
+    doctor,
+    dreams,
+    evals,
+    history,
+    imports,
+    memories,
+    service,
+    store,
+    sync,
+    threads,
+)
+from reveried.cli.options import Json
+from reveried.cli.output import print_error, say
+
+__all__ = ["Suggesting", "call_with_exit_code", "edit_distance", "nearest", "run", "tree"]
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+_CHARS_PER_ERROR = 3  # a suggestion may have one typing error for every three characters: `statsu` (6) may have two
+
+_OVERVIEW = """\
+Reverie gives AI agents a memory that survives. It continues long threads when an agent's context
+window is full, extracts memories from sessions, and writes them into plain markdown files that you
+can read and edit.
+
+  See a demo       reverie demo
+  Start            reverie up                          stop with: reverie down
+  Import sessions  reverie import claude-code ~/.claude/projects
+  Look around      reverie threads    reverie memories    reverie status
+  Search           reverie recall "how do we run the tests?"
+  Continue         reverie context THREAD
+  Undo             reverie log    reverie undo
+  All commands     reverie --help
+"""
+
+
+def demo(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[PATH...]", help="Session files; default: your newest session, else a sample."),
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the daemon running and the folder in place.")] = False,
+    json: Json = False,
+) -> None:
+    """Show what Reverie does with one session, in a temporary folder.
+
+    Example: reverie demo
+    """
+    from reveried.demo import run_demo  # noqa: PLC0415 - only this command needs it
+
+    run_demo(paths or [], keep=keep, json=json)
+
+
+Commands = dict[str, Callable[..., None]]
+
+_FIRST: Commands = {
+    "demo": demo,
+    "serve": daemon.serve,
+    "up": daemon.up,
+    "down": daemon.down,
+    "status": daemon.status,
+    "logs": daemon.logs,
+    "doctor": doctor.doctor,
+}
+_WORK: Commands = {
+    "threads": threads.threads,
+    "context": threads.context,
+    "distill": threads.distill,
+    "dream": dreams.dream,
+    "recall": memories.recall,
+    "memories": memories.memories,
+    "remember": memories.remember,
+    "forget": memories.forget,
+    "note": threads.note,
+    "log": history.log,
+    "show": history.show,
+    "diff": diff.diff,
+    "undo": history.undo,
+    "rollback": diff.rollback,
+    "backup": store.backup,
+    "restore": store.restore,
+    "check": store.check,
+    "version": daemon.version,
+}
+_GROUPS: dict[str, tuple[str, Commands]] = {
+    "import": (
+        "Import sessions of other programs.\n\nExample: reverie import claude-code ~/.claude/projects",
+        {"claude-code": imports.import_claude_code},
+    ),
+    "sync": (
+        "Synchronise your folder of markdown files with the store.\n\nExample: reverie sync status",
+        {"status": sync.status, "now": sync.now, "conflicts": sync.conflicts, "resolve": sync.resolve},
+    ),
+    "archives": (
+        "Show the archives of distillations and dreams.\n\nExample: reverie archives list",
+        {"list": dreams.archives_list, "show": dreams.archives_show, "verify": dreams.archives_verify},
+    ),
+    "schedule": (
+        "Run dreams on a schedule.\n\nExample: reverie schedule list",
+        {"list": dreams.schedule_list, "add": dreams.schedule_add, "remove": dreams.schedule_remove},
+    ),
+    "config": (
+        "Show and change settings, and print the paths in use.\n\nExample: reverie config get",
+        {
+            "get": config.config_get,
+            "set": config.config_set,
+            "path": config.config_path,
+            "validate": config.config_validate,
+        },
+    ),
+    "service": (
+        "Run the daemon as a systemd user service.\n\nExample: reverie service install",
+        {
+            "install": service.service_install,
+            "uninstall": service.service_uninstall,
+            "status": service.service_status,
+        },
+    ),
+    "eval": (
+        "Evaluate contexts and memories on transcripts.\n\nExample: reverie eval context session.jsonl",
+        {
+            "context": evals.eval_context,
+            "knowledge": evals.eval_knowledge,
+            "continuity": evals.eval_continuity,
+            "frequency": evals.eval_frequency,
+        },
+    ),
+}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line through the command tree and return its exit code."""
+    command = _command_name(arguments)
+    return call_with_exit_code(
+        command, lambda: tree()(args=list(arguments), prog_name="reverie", standalone_mode=False), arguments
+    )
+
+
+def call_with_exit_code(command: str, action: Callable[[], object], arguments: Sequence[str]) -> int:
+    """Call `action` and return the exit code; an error is printed as `<command>: <why>` with the next step."""
+    json = "--json" in arguments
+    try:
+        result = action()
+    except ReverieError as error:
+        print_error(command, error, json=json)
+        return error.exit_status
+    except TyperException as error:
+        usage = ValidationError(error.format_message().rstrip("."), hint=f"{command} --help shows its usage")
+        print_error(command, usage, json=json)
+        return usage.exit_status
+    except Abort:
+        print_error(
+            command, ValidationError("not confirmed; nothing was changed", hint="answer y, or give --yes"), json=json
+        )
+        return 1
+    except BrokenPipeError:
+        # The reader of our output has closed the pipe; the interpreter must not fail when it flushes at its end.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else ""
+        failed = StorageFailed(f"{error.strerror or error}{where}", hint="reverie doctor checks paths and permissions")
+        print_error(command, failed, json=json)
+        return failed.exit_status
+    return result if isinstance(result, int) else 0
+
+
+def _command_name(arguments: Sequence[str]) -> str:
+    """Return the command of a command line, as far as it exists: `reverie archives list`."""
+    commands = tree().commands
+    words = ["reverie"]
+    for argument in arguments[:2]:
+        if argument not in commands:
+            break
+        words.append(argument)
+        commands = getattr(commands[argument], "commands", {})
+    return " ".join(words)
+
+
+@functools.cache
+def tree() -> TyperGroup:
+    """Build the command tree, once per process."""
+    root = _group(
+        "Memory for AI agents that survives distillation.\n\n"
+        "Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon, 4 conflict, 5 refused."
+    )
+    root.callback(invoke_without_command=True)(_root_options)
+    _add(root, _FIRST)
+    for name, (help_text, commands) in _GROUPS.items():
+        group = _group(help_text)
+        _add(group, commands)
+        root.add_typer(group, name=name)
+    _add(root, _WORK)
+    return cast("TyperGroup", typer.main.get_command(root))
+
+
+def _group(help_text: str) -> typer.Typer:
+    """Return an empty command group."""
+    return typer.Typer(
+        cls=Suggesting,
+        help=help_text,
+        add_completion=False,
+        no_args_is_help=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        suggest_commands=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
+def _add(group: typer.Typer, commands: Commands) -> None:
+    """Add commands to a group."""
+    for name, command in commands.items():
+        group.command(name)(command)
+
+
+def _root_options(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", "-V", help="Show the version and exit.")] = False,
+) -> None:
+    """Memory for AI agents that survives distillation."""
+    if version:
+        daemon.version()
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        say(_OVERVIEW)
+        say(_daemon_state())
+
+
+def _daemon_state() -> str:
+    """Return one line: whether the daemon is running, and what to type if it is not."""
+    try:
+        with daemon_handle.client() as client:
+            health = client.health()
+    except ReverieError as error:
+        state = _with_full_stop(f"Now: {error.message}")
+        return f"{state} {_with_full_stop(f'Next: {error.hint}')}" if error.hint else state
+    return f"Now: the daemon is running (version {health.version}, process {health.pid})."
+
+
+def _with_full_stop(text: str) -> str:
+    """Return the text with a full stop, unless it has an end mark."""
+    return text if text.endswith((".", "?", "!")) else text + "."
+
+
+class Suggesting(TyperGroup):
+    """A command group whose "no such command" error suggests the nearest command."""
+
+    def resolve_command(self, ctx: typer.Context, args: list[str]) -> tuple[str | None, object, list[str]]:  # type: ignore[override] # the vendored parser's types are not public
+        """Return the command, or raise the error with a suggestion."""
+        try:
+            return super().resolve_command(ctx, args)
+        except TyperException as error:
+            suggestion = nearest(args[0], self.commands)
+            if suggestion is not None:
+                error.message = f"{error.message.rstrip('.')}. Did you mean {suggestion!r}?"
+            raise
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate with the smallest edit distance, if that is at most one error per three typed characters."""
+    best = min(candidates, key=lambda name: edit_distance(word, name), default=None)
+    if best is None or edit_distance(word, best) > max(1, len(word) // _CHARS_PER_ERROR):
+        return None
+    return best
+
+
+def edit_distance(typed: str, meant: str) -> int:
+    """Return the optimal string alignment distance: characters missing, added, wrong, or swapped with the next."""
+    before: list[int] = []
+    row = list(range(len(meant) + 1))
+    for i, left in enumerate(typed, 1):
+        older, before, row = before, row, [i]
+        for j, right in enumerate(meant, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (left != right))
+            if i > 1 and j > 1 and (left, typed[i - 2]) == (meant[j - 2], right):
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+    return row[-1]

@@ -1,0 +1,239 @@
+"""`reverie config`: show, change and check settings, and print the paths in use.
+
+Values are changed by a small line editor of our own. tomlkit would do it in a more general way, but it is no dependency
+of the daemon, takes 37 ms to import (the settings and their checks: 9 ms), and refuses a file whose syntax error is the
+value that is being replaced.
+"""
+
+import json as jsonlib
+import os
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reverie import files
+from reverie.errors import ValidationError
+from reveried.cli import daemon_handle
+from reveried.cli.options import Json
+from reveried.cli.output import clean, counted, print_json, print_table, say
+from reveried.config import KEYS, load, load_valid, parse, parse_valid, read_file
+
+if TYPE_CHECKING:
+    from reverie.paths import Layout
+
+__all__ = ["config_get", "config_path", "config_set", "config_validate", "with_value"]
+
+_PATH_NAMES = ("config", "root", "data", "store", "state", "socket", "log")
+_TABLE = re.compile(r"^\s*\[\s*([A-Za-z0-9_-]+)\s*\]\s*(?:#.*)?$")
+_COMMENT = re.compile(r"\s+#[^\"']*$")
+Name = Annotated[str, typer.Argument(metavar="KEY", help="A setting, such as context.distilAt.")]
+
+
+def config_get(
+    name: Annotated[str | None, typer.Argument(metavar="[KEY]", help="A setting; default: all of them.")] = None,
+    json: Json = False,
+) -> None:
+    """Show one setting, or all with their meaning.
+
+    Example: reverie config get context.distilAt
+    """
+    config, problems = daemon_handle.valid_settings()
+    for problem in problems:
+        sys.stderr.write(f"not used: {clean(problem.message)}\n")
+    if name is not None:
+        value = config.value(name)
+        print_json({name: _json_value(value)}) if json else say(_display(value))
+        return
+    values = {key.name: _without_secrets(key.name, config.value(key.name)) for key in KEYS}
+    if json:
+        print_json({name: _json_value(value) for name, value in values.items()})
+        return
+    rows = [
+        (key.name, _display(values[key.name]), config.set_by.get(key.name, "default"), key.description) for key in KEYS
+    ]
+    print_table(["Setting", "Value", "Set by", "Meaning"], rows, wraps=(1, 3), drop=(2,))
+
+
+def config_set(
+    name: Name,
+    value: Annotated[str, typer.Argument(metavar="VALUE", help='The value; a list as JSON: \'["a", "b"]\'.')],
+    json: Json = False,
+) -> None:
+    """Change one setting in the settings file; comments are preserved.
+
+    Example: reverie config set context.distilAt 0.6
+    """
+    layout = daemon_handle.layout()
+    key = next((key for key in KEYS if key.name == name), None)
+    if key is None:
+        daemon_handle.valid_settings()[0].value(name)  # raises ValidationError with the nearest name
+        raise AssertionError(name)
+    new_value = key.from_text(value)
+    changed = with_value(read_file(layout.config_file).decode("utf-8"), name, new_value)
+    _refuse_new_errors(changed.encode(), layout)
+    layout.config_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files.write_atomic(layout.config_file, changed.encode())
+    if json:
+        print_json({"path": str(layout.config_file), name: _json_value(new_value)})
+        return
+    say(f"{name} is now {_display(new_value)}. A running daemon reads it at its next start.")
+    if key.environment in os.environ:
+        say(f"But {key.environment} is set in this environment and overrides the file.")
+
+
+def config_path(
+    what: Annotated[str, typer.Argument(metavar="[WHAT]", help=f"One of {', '.join(_PATH_NAMES)}.")] = "config",
+    json: Json = False,
+) -> None:
+    """Print a path that Reverie uses.
+
+    Example: reverie config path root
+    """
+    layout, (config, _) = daemon_handle.layout(), daemon_handle.valid_settings()
+    paths = {
+        "config": layout.config_file,
+        "root": daemon_handle.root(),
+        "data": layout.data_dir,
+        "store": layout.store_dir,
+        "state": layout.state_dir,
+        "socket": config.daemon.socket,
+        "log": daemon_handle.log_file(),
+    }
+    assert tuple(paths) == _PATH_NAMES
+    if what not in paths:
+        raise ValidationError(f"there is no path called {what!r}", hint=f"one of {', '.join(_PATH_NAMES)}")
+    print_json({what: str(paths[what])}) if json else say(str(paths[what]))
+
+
+def config_validate(
+    path: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A settings file; default: the one in use.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check the settings file and the environment.
+
+    Example: reverie config validate
+    """
+    layout = daemon_handle.layout()
+    checked = path or layout.config_file
+    if path is not None:
+        if not path.exists():
+            raise ValidationError(f"{path} does not exist", hint="give a settings file")
+        config = parse(read_file(path), {}, layout=layout, home=Path.home(), source=path)
+    else:
+        config = load(layout, os.environ, home=Path.home())
+    if json:
+        print_json({"path": str(checked), "valid": True, "setBy": dict(config.set_by)})
+        return
+    missing = "" if checked.exists() else " (not there: defaults are used)"
+    say(f"{checked}{missing} is valid; {counted(len(config.set_by), 'setting')} changed from the default.")
+
+
+def _refuse_new_errors(changed: bytes, layout: "Layout") -> None:
+    """Raise if the changed file has an error that the present one does not have.
+
+    So one setting can be repaired while another is still wrong, but none can be made wrong.
+
+    Raises:
+        ValidationError: the first new error; or the file is not TOML at all.
+    """
+    try:
+        tomllib.loads(changed.decode())
+    except tomllib.TOMLDecodeError as error:
+        raise ValidationError(f"{layout.config_file} is not TOML: {error}", hint="fix it in an editor") from error
+    before = {problem.message for problem in load_valid(layout, {}, home=Path.home())[1]}
+    for problem in parse_valid(changed, {}, layout=layout, home=Path.home())[1]:
+        if problem.message not in before:
+            raise problem
+
+
+def _without_secrets(name: str, value: Any) -> Any:
+    """Return the value, but only the number of the user's own secrets: a list of all settings may be shared."""
+    return f"({counted(len(value), 'literal')})" if name == "redact.literals" and value else value
+
+
+def _display(value: Any) -> str:
+    """Format a setting for people: lists as JSON, None as nothing."""
+    return jsonlib.dumps(_json_value(value)) if isinstance(value, tuple) else "" if value is None else str(value)
+
+
+def _json_value(value: Any) -> Any:
+    """Return a setting as a JSON value."""
+    match value:
+        case Path():
+            return str(value)
+        case tuple():
+            return list(value)
+        case _:
+            return value
+
+
+def with_value(text: str, name: str, value: Any) -> str:
+    """Return the TOML text with `section.key` set; every other byte, comments above all, stays the same.
+
+    The key's line is replaced, or added at the end of its table, or with a new table. Settings have two levels, and a
+    list that goes over several lines is replaced whole.
+    """
+    section, _, key = name.partition(".")
+    lines = text.split("\n")
+    line = f"{key} = {_toml_value(value)}"
+    begin, end = _table_lines(lines, section)
+    if begin is None:
+        body = text.rstrip("\n")
+        return f"{body}\n\n[{section}]\n{line}\n" if body else f"[{section}]\n{line}\n"
+    for at in range(begin, end):
+        if re.match(rf"^\s*{re.escape(key)}\s*=", lines[at]):
+            last = _last_line(lines, at, end)
+            comment = _COMMENT.search(lines[last])
+            lines[at : last + 1] = [line + (comment.group() if comment else "")]
+            return _joined(lines)
+    while end > begin and not lines[end - 1].strip():
+        end -= 1  # before the blank lines that separate this table from the next
+    lines.insert(end, line)
+    return _joined(lines)
+
+
+def _joined(lines: list[str]) -> str:
+    """Join lines to a text that ends with a newline."""
+    text = "\n".join(lines)
+    return text if text.endswith("\n") else text + "\n"
+
+
+def _table_lines(lines: list[str], section: str) -> tuple[int | None, int]:
+    """Return the range of a table's lines without its heading; (None, n) if there is no such table."""
+    begin: int | None = None
+    for at, line in enumerate(lines):
+        heading = _TABLE.match(line)
+        if heading is None:
+            continue
+        if begin is not None:
+            return begin, at
+        if heading.group(1) == section:
+            begin = at + 1
+    return begin, len(lines)
+
+
+def _last_line(lines: list[str], at: int, end: int) -> int:
+    """Return the last line of the value that begins at `at`: that of a list ends at its closing bracket.
+
+    Brackets in strings and comments do not count: `["a]",  # ]` goes on.
+    """
+    depth = 0
+    for last in range(at, end):
+        code = re.sub(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|#.*$", "", lines[last])
+        depth += code.count("[") - code.count("]")
+        if depth <= 0:
+            return last
+    return at
+
+
+def _toml_value(value: Any) -> str:
+    """Format a value as TOML; strings as in JSON, whose escapes TOML reads too."""
+    if isinstance(value, tuple | list):
+        return "[" + ", ".join(_toml_value(item) for item in value) + "]"
+    return jsonlib.dumps(value, ensure_ascii=False) if not isinstance(value, float) else repr(value)

@@ -1,0 +1,281 @@
+"""Commands for the daemon process: serve, up, down, status, logs, version; and starting and stopping that process."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reverie.errors import DaemonNotRunning, NotFound, ReverieError, StorageFailed
+from reveried import PROTOCOL, __version__
+from reveried.cli import daemon_handle
+from reveried.cli.options import Json
+from reveried.cli.output import counted, print_fields, print_json, say, when
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from reverie import wire
+    from reverie.client import Client
+
+__all__ = ["Started", "down", "is_alive", "logs", "serve", "start_daemon", "status", "stop_daemon", "up", "version"]
+
+START_MAX_S = 30.0  # a start after an unclean stop checks the whole store first
+STOP_MAX_S = 30.0  # longer than daemon.drainSeconds (20 s): requests in progress may end
+POLL_S = 0.05
+LOG_MAX_BYTES = 5 * 1024 * 1024  # rotated at start beyond this; one older file is kept
+_LOG_TAIL_BYTES = 4096  # of the log: enough for the last line, which says why the daemon ended
+_LOGS_TAIL_BYTES = 1024 * 1024  # of the log that `reverie logs` reads
+_FOLLOW_S = 0.2  # poll interval of `reverie logs --follow`
+
+
+def serve() -> None:
+    """Run the daemon in the foreground.
+
+    Example: reverie serve
+    """
+    from reveried.cli import run_daemon  # noqa: PLC0415 - the package imports this module's tree on demand
+
+    raise typer.Exit(run_daemon())
+
+
+def up(json: Json = False) -> None:
+    """Start the daemon in the background and wait until it answers.
+
+    Example: reverie up
+    """
+    with daemon_handle.client() as client:
+        started = start_daemon(client, daemon_handle.log_file(), os.environ)
+    health = started.health
+    if json:
+        print_json({"started": started.is_new, "pid": health.pid, "version": health.version})
+        return
+    if not started.is_new:
+        say(f"The daemon is already running (process {health.pid}).")
+        return
+    say(f"The daemon is running (process {health.pid}).")
+    say(f"Memories are files in {daemon_handle.root()}. Next: reverie import claude-code ~/.claude/projects")
+
+
+def down(json: Json = False) -> None:
+    """Stop the daemon after it has finished its work.
+
+    Example: reverie down
+    """
+    with daemon_handle.client() as client:
+        try:
+            pid = client.health().pid
+        except DaemonNotRunning:
+            print_json({"stopped": False}) if json else say("The daemon is not running.")
+            return
+        client.close()
+        stop_daemon(pid, client)
+    print_json({"stopped": True, "pid": pid}) if json else say(f"The daemon has stopped (it was process {pid}).")
+
+
+def status(json: Json = False) -> None:
+    """Show what is stored, the schedules, and what needs attention.
+
+    Example: reverie status
+    """
+    with daemon_handle.client() as client:
+        health, daemon_status = client.health(), client.status()
+    if json:
+        print_json({"health": health, "status": daemon_status})
+        return
+    _print_status(health, daemon_status)
+
+
+def logs(
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Print new lines until Ctrl-C.")] = False,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last lines to show.")] = 50,
+    json: Json = False,
+) -> None:
+    """Show the daemon's log.
+
+    Example: reverie logs -f
+    """
+    path = daemon_handle.log_file()
+    if not path.exists():
+        if _is_service():
+            raise typer.Exit(_print_journal(lines, follow=follow))
+        raise NotFound(f"there is no log at {path} yet", hint="run `reverie up`; a service writes to journalctl --user")
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _LOGS_TAIL_BYTES))
+        tail = file.read().decode("utf-8", "replace").splitlines()[-lines:]
+        if json:
+            print_json({"path": str(path), "lines": tail})
+            return
+        for line in tail:
+            say(line)
+        if follow:
+            _follow(file)
+
+
+def version(json: Json = False) -> None:
+    """Show the version of the program and of its protocol.
+
+    Example: reverie version
+    """
+    if json:
+        print_json({"version": __version__, "protocol": PROTOCOL, "python": sys.version.split()[0]})
+        return
+    say(f"reverie {__version__} (protocol {PROTOCOL}, Python {sys.version.split()[0]})")
+
+
+def _print_status(health: "wire.Health", status: "wire.Status") -> None:
+    """Print the daemon's status as names and values."""
+    tokens = status.spend
+    pairs: list[tuple[str, object]] = [
+        (
+            "Daemon",
+            f"{health.status}, version {health.version}, process {health.pid}, up {_age(health.uptime_seconds)}",
+        ),
+        ("Folder", status.root),
+        ("Stored", ", ".join(f"{number:,} {kind}" for kind, number in status.counts.items()) or "nothing yet"),
+        ("Engine", status.model.name or f"{status.model.engine} (built in, no network)"),
+        ("Tokens used", f"{tokens.total:,} so far, {tokens.today:,} today"),
+    ]
+    if status.last_dream is not None:
+        pairs.append(("Last dream", f"{when(status.last_dream.at)} UTC ({status.last_dream.id})"))
+    pairs.extend(("Schedule", f"{row.cron} {row.timezone}, next {when(row.next_run)} UTC") for row in status.schedules)
+    if status.open_conflicts:
+        pairs.append(("Conflicts", f"{counted(status.open_conflicts, 'conflict')}; reverie sync conflicts"))
+    if status.sync is not None and status.sync.state == "stopped":
+        pairs.append(("Sync", f"stopped: {status.sync.reason}; reverie sync status"))
+    elif status.sync is not None and status.sync.refused:
+        pairs.append(("Sync", f"{counted(len(status.sync.refused), 'file')} not read; reverie sync status"))
+    print_fields(pairs)
+
+
+def _age(seconds: float) -> str:
+    """Format a duration in its largest unit: `50 seconds`, `3 minutes`, `5 hours`, from 48 hours on in days."""
+    minutes, hours = int(seconds // 60), int(seconds // 3600)
+    if minutes < 1:
+        return counted(int(seconds), "second")
+    return counted(minutes, "minute") if hours < 1 else counted(hours, "hour") if hours < 48 else f"{hours // 24} days"
+
+
+def _follow(file: "BinaryIO") -> None:
+    """Print what is appended to the file until interrupted."""
+    sys.stdout.flush()
+    while True:
+        data = file.read()
+        if data:
+            say(data.decode("utf-8", "replace").rstrip("\n"))
+            sys.stdout.flush()
+        else:
+            time.sleep(_FOLLOW_S)
+
+
+def _is_service() -> bool:
+    """Return True if the systemd service is installed."""
+    from reveried.cli.service import unit_file  # noqa: PLC0415 - only where there is no log file
+
+    return unit_file().exists()
+
+
+def _print_journal(lines: int, *, follow: bool) -> int:
+    """Print the service's log with journalctl and return its exit code."""
+    command = ["journalctl", "--user", "--unit", "reverie", "--lines", str(lines), *(["--follow"] if follow else [])]
+    return subprocess.run(command, check=False).returncode  # noqa: S603 - a fixed command
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """Health of a running daemon; `is_new` if `start_daemon` started it and did not find it running."""
+
+    health: "wire.Health"
+    is_new: bool
+
+
+def start_daemon(client: "Client", log_file: "Path", environment: Mapping[str, str]) -> Started:
+    """Start the daemon in the background unless it is running; return when it answers.
+
+    Raises:
+        StorageFailed: it exited before it answered; the message ends with the last line of its log.
+    """
+    try:
+        return Started(client.health(), is_new=False)
+    except DaemonNotRunning:
+        pid = _spawn(log_file, environment)
+    deadline = time.monotonic() + START_MAX_S
+    while time.monotonic() < deadline:
+        exited_pid, status = os.waitpid(pid, os.WNOHANG)
+        if exited_pid:
+            raise _exited(os.waitstatus_to_exitcode(status), log_file)
+        try:
+            return Started(client.health(), is_new=True)
+        except DaemonNotRunning:
+            time.sleep(POLL_S)
+    os.kill(pid, signal.SIGTERM)
+    raise StorageFailed(
+        f"the daemon did not answer within {START_MAX_S:g} s and was stopped", hint=f"read {log_file}, then try again"
+    )
+
+
+def stop_daemon(pid: int, client: "Client") -> None:
+    """Send SIGTERM to the daemon and return when its process has exited.
+
+    Raises:
+        StorageFailed: it is still running after STOP_MAX_S.
+    """
+    os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_MAX_S
+    while time.monotonic() < deadline:
+        if not is_alive(pid):
+            return
+        time.sleep(POLL_S)
+    client.close()
+    raise StorageFailed(
+        f"the daemon (process {pid}) is still finishing its work after {STOP_MAX_S:g} s",
+        hint="run `reverie logs` to see what it does, then `reverie down` again",
+    )
+
+
+def is_alive(pid: int) -> bool:
+    """Return True if the process is running; a child process that has exited is reaped."""
+    try:
+        if os.waitpid(pid, os.WNOHANG) != (0, 0):
+            return False
+    except ChildProcessError:
+        pass  # not our child: signal 0 decides
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def _spawn(log_file: "Path", environment: Mapping[str, str]) -> int:
+    """Start `reverie serve` in a session of its own, so that closing the terminal does not stop it; return its pid."""
+    log_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if log_file.exists() and log_file.stat().st_size > LOG_MAX_BYTES:
+        log_file.replace(log_file.with_name(log_file.name + ".1"))
+    append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    return os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-P", "-m", "reveried.cli", "serve"],
+        environment,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, str(log_file), append, 0o600),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,
+    )
+
+
+def _exited(status: int, log_file: "Path") -> ReverieError:
+    """Return the error for a daemon that exited before it answered."""
+    with log_file.open("rb") as file:
+        file.seek(max(0, log_file.stat().st_size - _LOG_TAIL_BYTES))
+        lines = file.read().decode("utf-8", "replace").strip().splitlines()
+    last = lines[-1].strip() if lines else "it logged nothing"
+    return StorageFailed(f"the daemon exited at once with status {status}: {last}", hint="run `reverie doctor`")

@@ -1,0 +1,180 @@
+"""`reverie doctor`: checks of settings, folders, disk, daemon, store and native core; changes nothing."""
+
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+import typer
+
+from reverie.errors import DaemonNotRunning, ReverieError
+from reveried import PROTOCOL, __version__
+from reveried.cli import daemon_handle
+from reveried.cli.options import Json
+from reveried.cli.output import print_json, say, size
+
+__all__ = ["Finding", "doctor", "findings"]
+
+Verdict: TypeAlias = Literal["good", "note", "bad"]
+FREE_MIN_BYTES = 512 * 1024 * 1024  # below this the store may not find room for its next growth
+_MARKS = {"good": "ok  ", "note": "note", "bad": "BAD "}
+_SAMPLES = (  # what tokenizers disagree on: nothing, code, other scripts, a long run, a special token, odd white space
+    "",
+    "Hello, world!",
+    "def f(x):\n    return x + 1\n",
+    "Grüße, 你好, 🙂🙂",
+    "a" * 300,
+    "<|endoftext|>",
+    "1234567 \t\n\n x",
+)
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """Result of one check; `hint` is the command to type if there is something to do."""
+
+    check: str
+    verdict: Verdict
+    message: str = msgspec.field(name="says")
+    hint: str | None = None
+
+
+def doctor(json: Json = False) -> None:
+    """Check settings, folders, socket, store and token counts; changes nothing.
+
+    Example: reverie doctor
+    """
+    results = []
+    for finding in findings():
+        results.append(finding)
+        if not json:
+            say(f"{_MARKS[finding.verdict]}  {finding.check}: {finding.message}")
+            if finding.hint and finding.verdict != "good":
+                say(f"      next: {finding.hint}")
+    if json:
+        print_json(results)
+    if any(finding.verdict == "bad" for finding in results):
+        raise typer.Exit(1)
+
+
+def findings() -> Iterator[Finding]:
+    """Run every check, yielding each finding as soon as it is known."""
+    checks: tuple[Callable[[], Finding], ...] = (
+        _check_settings,
+        _check_folders,
+        _check_room,
+        _check_daemon,
+        _check_store,
+        _check_native,
+    )
+    if os.environ.get("TIKTOKEN_CACHE_DIR"):
+        # Nothing needs tiktoken; where its vocabulary is on the disk, it is a second opinion.
+        checks = (*checks, _check_tokens)
+    for check in checks:
+        name = check.__name__.removeprefix("_check_")
+        try:
+            yield check()
+        except ReverieError as error:
+            yield Finding(name, "bad", error.message, error.hint)
+        except OSError as error:
+            yield Finding(name, "bad", f"{error.filename}: {error.strerror}", "check the path")
+
+
+def _check_settings() -> Finding:
+    """Check that the settings can be read."""
+    config = daemon_handle.settings()
+    path = daemon_handle.layout().config_file
+    source = str(path) if path.exists() else f"no file at {path}, defaults"
+    return Finding("settings", "good", f"{source}; {len(config.set_by)} changed")
+
+
+def _check_folders() -> Finding:
+    """Check that our folders are private to this user and that the document folder is writable."""
+    layout = daemon_handle.layout()
+    for folder in (layout.data_dir, layout.store_dir, layout.state_dir, daemon_handle.socket_path().parent):
+        if not folder.exists():
+            continue
+        status = folder.stat()
+        if status.st_uid != os.getuid():
+            return Finding("folders", "bad", f"{folder} belongs to another user", f"sudo chown -R $USER {folder}")
+        if stat.S_IMODE(status.st_mode) & 0o077 and folder != layout.data_dir:
+            return Finding("folders", "bad", f"{folder} is open to other users", f"chmod 700 {folder}")
+    root = daemon_handle.root()
+    if root.exists() and not os.access(root, os.W_OK):
+        return Finding("folders", "bad", f"{root} is not writable", f"chmod u+w {root}")
+    return Finding("folders", "good", f"documents in {root}, store in {layout.store_dir}")
+
+
+def _check_room() -> Finding:
+    """Check that the disk of the store has room."""
+    free = shutil.disk_usage(_nearest_existing(daemon_handle.layout().data_dir)).free
+    if free < FREE_MIN_BYTES:
+        return Finding("room", "bad", f"only {size(free)} free on the disk of the store", "free space on that disk")
+    return Finding("room", "good", f"{size(free)} free")
+
+
+def _check_daemon() -> Finding:
+    """Check that the daemon answers, at a private socket, with the version of this command."""
+    socket = daemon_handle.socket_path()
+    try:
+        with daemon_handle.client() as client:
+            health = client.health()
+    except DaemonNotRunning as error:
+        stale = " (a stale socket file is still there)" if socket.exists() else ""
+        return Finding("daemon", "note", f"not running{stale}", error.hint)
+    mode = stat.S_IMODE(socket.stat().st_mode)
+    if mode & 0o077:
+        return Finding("daemon", "bad", f"{socket} has mode {mode:o}, not 600", f"chmod 600 {socket}")
+    if (health.version, health.protocol) != (__version__, PROTOCOL):
+        return Finding(
+            "daemon",
+            "bad",
+            f"runs version {health.version}, this command is {__version__}",
+            "reverie down, then reverie up",
+        )
+    return Finding("daemon", "good", f"version {health.version} answers at {socket}")
+
+
+def _check_store() -> Finding:
+    """Check every record of the store against its checksum."""
+    store = daemon_handle.layout().store_dir
+    if not (store / "data.mdb").exists():
+        return Finding("store", "note", "nothing stored yet", "reverie import claude-code ~/.claude/projects")
+    from reverie.store.check import run_check  # noqa: PLC0415 - loaded only if there is a store
+
+    report = run_check(store)
+    if not report.ok:
+        first = report.problems[0]
+        return Finding("store", "bad", f"{first.kind} {first.key}: {first.what}", "reverie check lists every problem")
+    return Finding("store", "good", f"{sum(report.counts.values()):,} records read, all checksums match")
+
+
+def _check_native() -> Finding:
+    """Check that the Rust extension loads, counts and serialises correctly."""
+    from reverie import canonical, tokens  # noqa: PLC0415 - an import error here is what this check looks for
+
+    count, json = tokens.count("Hello, world!"), canonical.canonical({"b": 1, "a": "é"})
+    if (count, json) != (4, '{"a":"é","b":1}'.encode()):
+        return Finding("native core", "bad", "gives wrong answers", "install reverie again")
+    return Finding("native core", "good", f"loads and counts ({tokens.TOKENIZER})")
+
+
+def _check_tokens() -> Finding:
+    """Compare the native token counter with tiktoken."""
+    import tiktoken  # noqa: PLC0415 - loaded for this check alone
+
+    from reverie import tokens  # noqa: PLC0415 - as above
+
+    encoding = tiktoken.get_encoding(tokens.TOKENIZER)
+    for sample in _SAMPLES:
+        expected, count = len(encoding.encode_ordinary(sample)), tokens.count(sample)
+        if expected != count:
+            return Finding("token counts", "bad", f"{count} where tiktoken counts {expected}", "install reverie again")
+    return Finding("token counts", "good", f"equal to tiktoken's on {len(_SAMPLES)} samples")
+
+
+def _nearest_existing(path: Path) -> Path:
+    """Return the path itself or its nearest existing parent."""
+    return path if path.exists() else _nearest_existing(path.parent)

@@ -1,0 +1,199 @@
+"""Commands for dreams, their schedules, and the archives that distillations and dreams leave."""
+
+import hashlib
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reverie.errors import NotFound
+from reveried.cli import daemon_handle
+from reveried.cli.daemon_handle import all_items
+from reveried.cli.memories import change_row, print_proposals
+from reveried.cli.options import Budget, Json, Limit
+from reveried.cli.output import counted, print_fields, print_json, print_table, say, size, when
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+__all__ = [
+    "archives_list",
+    "archives_show",
+    "archives_verify",
+    "dream",
+    "schedule_add",
+    "schedule_list",
+    "schedule_remove",
+]
+
+_SHORT_HASH = 12  # characters of a SHA-256 that a list shows
+_HASH_CHARS = 64
+Address = Annotated[str, typer.Argument(metavar="SHA256", help="An archive's SHA-256, or its first characters.")]
+
+
+def dream(
+    budget: Budget = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the decisions and write nothing.")] = False,
+    json: Json = False,
+) -> None:
+    """Distill the memories that are new since the last dream.
+
+    Example: reverie dream --budget 20000
+    """
+    with daemon_handle.client() as client:
+        answer = client.dream(token_budget=budget, dry_run=dry_run)
+    if json:
+        print_json(answer)
+        return
+    if not answer.changes:
+        say("No memory is new since the last dream.")
+        say("New ones come from: reverie import claude-code ~/.claude/projects, or reverie distill THREAD")
+    else:
+        number = counted(len(answer.changes), "decision")
+        say(f"{number}, none written:" if answer.dry_run else f"{number}:")
+        print_table(["Decision", "Memory"], [change_row(change) for change in answer.changes], wraps=(1,))
+    if answer.archive is None and not answer.changes:
+        return
+    print_fields(
+        [
+            ("Tokens", f"{answer.tokens_used:,} of {answer.token_budget:,} ({answer.tokenizer})"),
+            ("Archive", answer.archive),
+            ("Index", "updated" if answer.index_updated else None),
+        ]
+    )
+    print_proposals(answer.proposals)
+
+
+def schedule_list(json: Json = False) -> None:
+    """List the schedules of dreams.
+
+    Example: reverie schedule list
+    """
+    with daemon_handle.client() as client:
+        page = client.schedules()
+    if json:
+        print_json(page)
+        return
+    if not page.items:
+        say('No schedules. To dream every night at three: reverie schedule add "0 3 * * *"')
+        return
+    print_table(
+        ["Schedule", "When", "Time zone", "Next (UTC)", "Last (UTC)"],
+        [(item.id, item.cron, item.timezone, when(item.next_run), when(item.last_run)) for item in page.items],
+    )
+
+
+def schedule_add(
+    cron: Annotated[
+        str, typer.Argument(metavar="CRON", help='Five fields in quotes: "0 3 * * *" is every night at 3.')
+    ],
+    timezone: Annotated[
+        str | None, typer.Option("--timezone", help="A name such as Europe/Vienna; default: this machine's.")
+    ] = None,
+    budget: Budget = None,
+    json: Json = False,
+) -> None:
+    """Add a schedule of dreams.
+
+    Example: reverie schedule add "0 3 * * *"
+    """
+    with daemon_handle.client() as client:
+        schedule = client.add_schedule(cron, timezone=timezone or local_timezone(), token_budget=budget)
+    if json:
+        print_json(schedule)
+        return
+    say(f"Schedule {schedule.id}: {schedule.cron} in {schedule.timezone}, next {when(schedule.next_run)} UTC.")
+
+
+def schedule_remove(
+    schedule: Annotated[str, typer.Argument(metavar="SCHEDULE", help="Its id, as `reverie schedule list` shows it.")],
+    json: Json = False,
+) -> None:
+    """Remove a schedule.
+
+    Example: reverie schedule remove SCHEDULE
+    """
+    with daemon_handle.client() as client:
+        client.remove_schedule(schedule)
+    print_json({"removed": schedule}) if json else say(f"Schedule {schedule} is removed.")
+
+
+def local_timezone() -> str:
+    """Return the name of this machine's time zone, UTC if it has none."""
+    import tzlocal  # noqa: PLC0415 - only a new schedule needs it
+
+    name: str | None = tzlocal.get_localzone_name()
+    return name or "UTC"
+
+
+def archives_list(limit: Limit = 50, json: Json = False) -> None:
+    """List the archives, newest first.
+
+    Example: reverie archives list
+    """
+    with daemon_handle.client() as client:
+        if json:
+            print_json(client.archives(limit=limit))
+            return
+        # The daemon lists them by SHA-256, which is no order in time.
+        archives = sorted(all_items(lambda after: client.archives(after=after)), key=lambda item: item.at, reverse=True)
+    if not archives:
+        say("No archives yet; each distillation and each dream leaves one.")
+        return
+    print_table(
+        ["Archive", "Made by", "When (UTC)", "Size", "Entries", "Of"],
+        [
+            (item.sha256[:_SHORT_HASH], item.kind, when(item.at), size(item.size), item.entries, item.ref or "-")
+            for item in archives[:limit]
+        ],
+        right=(3, 4),
+        wraps=(5,),
+        drop=(4, 3),
+    )
+    if len(archives) > limit:
+        more = min(limit * 5, 1000)
+        say(f"Older ones not shown: {len(archives) - limit:,}. Next: reverie archives list --limit {more}")
+
+
+def archives_show(address: Address, json: Json = False) -> None:
+    """Print an archive's canonical JSON, byte for byte.
+
+    Example: reverie archives show 3f2a
+    """
+    del json  # an archive is JSON already
+    with daemon_handle.client() as client:
+        typer.echo(client.archive(_whole_address(client, address)), nl=False)
+
+
+def archives_verify(json: Json = False) -> None:
+    """Check every archive against its SHA-256.
+
+    Example: reverie archives verify
+    """
+    good, wrong = 0, []
+    with daemon_handle.client() as client:
+        for item in all_items(lambda after: client.archives(after=after)):
+            if hashlib.sha256(client.archive(item.sha256)).hexdigest() == item.sha256:
+                good += 1
+            else:
+                wrong.append(item.sha256)
+    if json:
+        print_json({"good": good, "wrong": wrong})
+    else:
+        for address in wrong:
+            say(f"{address} does not match its SHA-256")
+        say(f"{counted(good, 'archive')} checked and good" + (f", {len(wrong)} not." if wrong else "."))
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _whole_address(client: "Client", prefix: str) -> str:
+    """Return the SHA-256 of the only archive that begins with these characters."""
+    if len(prefix) >= _HASH_CHARS:
+        return prefix
+    found = [
+        item.sha256 for item in all_items(lambda after: client.archives(after=after)) if item.sha256.startswith(prefix)
+    ]
+    if len(found) == 1:
+        return found[0]
+    why = f"{counted(len(found), 'archive')} begin" if found else "no archive begins"
+    raise NotFound(f"{why} with {prefix}", hint="reverie archives list shows the addresses")

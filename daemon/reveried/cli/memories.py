@@ -1,0 +1,246 @@
+"""Commands for memories: recall, memories, remember, forget; and consolidation changes in words."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from reverie import documents, wire
+from reverie.errors import NotFound, ValidationError
+from reveried.cli import daemon_handle
+from reveried.cli.daemon_handle import all_items
+from reveried.cli.options import Json, Limit
+from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+__all__ = ["change_row", "forget", "memories", "print_proposals", "recall", "remember"]
+
+_FILE_PENDING = "It is stored, but the file could not be written yet. Next: reverie sync status"
+_ROW_CHARS = 1_000  # of one memory in a list; --json prints it whole
+_ID_CHARS_MAX = 16  # a longer id is shown by its end
+_ID_END = 8  # last characters of an id: ids begin with a time, so memories extracted together differ at the end
+MemoryType = Annotated[
+    str | None,
+    typer.Option("--type", "-t", help="Only skill, fact, procedure, observation, mistake, preference or episode."),
+]
+Tag = Annotated[str | None, typer.Option("--tag", help="Only those with this tag.")]
+
+
+def recall(
+    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="A question in your own words.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many to show at most.")] = 5,
+    kind: MemoryType = None,
+    tag: Tag = None,
+    json: Json = False,
+) -> None:
+    """Search the memories for a question.
+
+    Example: reverie recall how do we run the tests
+    """
+    types = [_checked_type(kind)] if kind else None
+    request = wire.parse(wire.RecallRequest, {"query": " ".join(query), "types": types})
+    with daemon_handle.client() as client:
+        answer = client.recall(request.query, limit=limit, types=request.types, tags=[tag] if tag else None)
+    if json:
+        print_json(answer)
+        return
+    if not answer.hits:
+        say("No memory matches that. `reverie memories` lists all of them.")
+    for hit in answer.hits:
+        say(_one_line(hit.memory))
+        say(f"    {hit.memory.type}, {hit.memory.document}; {hit.why}")
+
+
+def memories(kind: MemoryType = None, tag: Tag = None, limit: Limit = 50, json: Json = False) -> None:
+    """List the memories.
+
+    Example: reverie memories --type mistake
+    """
+    kind = _checked_type(kind) if kind else None
+    query = wire.parse(wire.MemoryQuery, {"type": kind, "tag": tag, "limit": limit})
+    with daemon_handle.client() as client:
+        page = client.memories(kind=query.type, tag=query.tag, limit=limit)
+    if json:
+        print_json(page)
+        return
+    if not page.items:
+        say(_empty_list(kind, tag))
+        return
+    if is_terminal():
+        for item in page.items:
+            say(_one_line(item))
+            say(f"    {item.type} · {item.document} · {_short_id(item.id)}")
+    else:
+        _print_rows(page.items)
+    if page.next:
+        say(f"There are more: reverie memories --limit {min(limit * 5, 1000)}")
+
+
+def remember(
+    text: Annotated[
+        list[str],
+        typer.Argument(metavar="TEXT...", help="The memory; words like '#release' at its end are tags."),
+    ],
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--type",
+            "-t",
+            help="fact, preference, mistake, procedure, skill, observation or episode; else the file's, or fact.",
+        ),
+    ] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given again.")] = None,
+    document: Annotated[
+        str | None, typer.Option("--document", "-d", metavar="PATH", help="The file, such as facts/user.md.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Add a memory: one more line of your markdown files, which engines never change by themselves.
+
+    Example: reverie remember we deploy on Thursdays --type procedure
+    """
+    content, tags_at_end = _split_tags(" ".join(text))
+    fields = {
+        "content": content,
+        "type": None if kind is None else _checked_type(kind),
+        "tags": [*tags_at_end, *(tags or [])],
+        "document": document,
+        "author": "person",
+    }
+    body = wire.parse(wire.CreateMemory, {name: value for name, value in fields.items() if value is not None})
+    with daemon_handle.client() as client:
+        memory = client.remember(body)
+        pending = not json and _file_pending(client, memory.document)
+    if json:
+        print_json(memory)
+        return
+    say(f"Added to {memory.document}. To remove it: reverie forget {memory.id[-_ID_END:]}")
+    if pending:
+        say(_FILE_PENDING)
+
+
+def forget(
+    memory: Annotated[str, typer.Argument(metavar="ID", help="A memory's id, or its last characters.")],
+    json: Json = False,
+) -> None:
+    """Delete one memory and its lines in your files; undo restores them.
+
+    Example: reverie forget ID
+    """
+    with daemon_handle.client() as client:
+        target = _find_memory(client, memory)
+        answer = client.forget(target.id)
+        pending = not json and _file_pending(client, answer.document)
+    if json:
+        print_json(answer)
+        return
+    say(f"Deleted: {clip(_one_line(target), 70)} ({answer.document}). To restore it: reverie undo {answer.operation}")
+    if pending:
+        say(_FILE_PENDING)
+
+
+def change_row(change: wire.Change) -> tuple[str, str]:
+    """Return a consolidation change as a table row: what was done, and with which memory."""
+    match change:
+        case wire.AddChange():
+            return "new", change.content
+        case wire.UpdateChange():
+            return "improved", change.content
+        case wire.DeleteChange():
+            return "dropped", change.id
+        case wire.KeepChange():
+            return "kept", change.id
+        case wire.SkipChange():
+            return "known already", f"candidate {change.candidate_index}"
+
+
+def print_proposals(proposals: Sequence[wire.Proposal]) -> None:
+    """Print the changes that were only proposed, since a person wrote those lines; nothing if there are none."""
+    if not proposals:
+        return
+    say()
+    say("Proposed only, because you wrote these lines (reverie memories shows the file; edit it to accept one):")
+    rows = [
+        (
+            proposal.change.id,
+            proposal.change.content if isinstance(proposal.change, wire.UpdateChange) else "(delete it)",
+            proposal.why,
+        )
+        for proposal in proposals
+    ]
+    print_table(["Memory", "Proposed text", "Why"], rows, wraps=(1, 2))
+
+
+def _file_pending(client: "Client", path: str) -> bool:
+    """Return True if the store's change is not in the file yet: sync is stopped with writes pending, or refuses it."""
+    status = client.sync_status()
+    return (status.state == "stopped" and status.pending > 0) or any(file.path == path for file in status.refused)
+
+
+def _find_memory(client: "Client", id_end: str) -> wire.Memory:
+    """Return the only memory whose id ends like this; `mem_…` as the list prints it is ignored."""
+    ending = id_end.removeprefix("mem_…").removeprefix("…")
+    found = [
+        item for item in all_items(lambda after: client.memories(after=after, limit=1000)) if item.id.endswith(ending)
+    ]
+    if len(found) == 1:
+        return found[0]
+    why = f"{counted(len(found), 'memory', 'memories')} end" if found else "no memory ends"
+    raise NotFound(f"{why} with {clip(id_end, 40)}", hint="reverie memories --json shows whole ids")
+
+
+def _split_tags(text: str) -> tuple[str, tuple[str, ...]]:
+    """Split the tags off the end of a text, by the rules for a line of a file: `run it #ci` is ("run it", ("ci",))."""
+    items = documents.read("facts/said.md", f"- {text}\n").items if "#" in text and "\n" not in text else ()
+    return (items[0].content, items[0].tags) if len(items) == 1 and items[0].tags else (text, ())
+
+
+def _checked_type(text: str) -> str:
+    """Return the text if it is a memory type.
+
+    Raises:
+        ValidationError: it is none; lists them.
+    """
+    types = get_args(wire.MemoryKind)
+    if text not in types:
+        raise ValidationError(f"--type: memories have no type {clip(text, 40)}", hint=f"give one of {', '.join(types)}")
+    return text
+
+
+def _empty_list(kind: str | None, tag: str | None) -> str:
+    """Return the sentence for an empty list, and what to type next."""
+    if kind is None and tag is None:
+        return "No memories yet. They are extracted from sessions.\nNext: reverie import claude-code ~/.claude/projects"
+    filters = " and ".join([*([f"is of type {kind}"] if kind else []), *([f"has the tag {tag}"] if tag else [])])
+    return f"No memory {filters}. `reverie memories` lists all of them."
+
+
+def _print_rows(items: list[wire.Memory]) -> None:
+    """Print one line a memory, for grep and cut; a very long one is cut, and --json prints it whole."""
+    print_table(
+        ["Type", "Memory", "Tags", "File", "Changed (UTC)", "Id"],
+        [
+            (
+                item.type,
+                clip(_one_line(item), _ROW_CHARS),
+                " ".join(item.tags),
+                item.document,
+                when(item.updated_at),
+                item.id,
+            )
+            for item in items
+        ],
+    )
+
+
+def _short_id(memory_id: str) -> str:
+    """Return an id shortened to its last characters: `mem_…fxgzskm0`."""
+    return memory_id if len(memory_id) <= _ID_CHARS_MAX else f"mem_…{memory_id[-_ID_END:]}"
+
+
+def _one_line(memory: wire.Memory) -> str:
+    """Return a memory's title (an episode's) or text on one line."""
+    text = memory.title or memory.content
+    return " ".join(text.split())

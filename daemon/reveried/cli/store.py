@@ -1,0 +1,171 @@
+"""Commands for the store's files: backup, restore, check."""
+
+import os
+import secrets
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reverie.errors import Conflict, DaemonNotRunning, NotFound
+from reveried.cli import daemon_handle
+from reveried.cli.options import Json
+from reveried.cli.output import counted, print_json, say, size, spinner
+
+if TYPE_CHECKING:
+    from reverie.paths import Layout
+    from reverie.store import Store
+
+__all__ = ["backup", "check", "restore"]
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Path of the copy; must not exist yet.")],
+    json: Json = False,
+) -> None:
+    """Write a compact, checked copy of the store; works with and without the daemon.
+
+    Example: reverie backup reverie.backup
+    """
+    target = Path(os.path.abspath(file))  # noqa: PTH100 - the daemon has another cwd; symlinks are not resolved
+    with spinner("Copying"):
+        try:
+            with daemon_handle.client() as client:
+                answer = client.backup(str(target))
+            byte_count, counts = answer.size, answer.counts
+        except DaemonNotRunning:
+            byte_count, counts = _backup_without_daemon(target)
+    if json:
+        print_json({"path": str(target), "size": byte_count, "counts": counts})
+        return
+    say(f"{target}: {size(byte_count)}, {counted(sum(counts.values()), 'record')}, checked.")
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `reverie backup`.")],
+    json: Json = False,
+) -> None:
+    """Replace the store by a backup and keep the old one beside it; the daemon must not run.
+
+    Example: reverie restore reverie.backup
+    """
+    from reverie.store.backup import restore as restore_store  # noqa: PLC0415 - only here is the store loaded
+
+    store = daemon_handle.layout().store_dir
+    _refuse_running_daemon()
+    aside = store.with_name(f"store-before-{time.strftime('%Y%m%d-%H%M%S')}")
+    with spinner("Checking and restoring"):
+        restored = restore_store(file, store, aside=aside)
+    kept = str(aside) if aside.exists() else None
+    data_dir = daemon_handle.valid_settings()[0].memory.data_dir
+    missing = missing_folders(store, daemon_handle.layout(), data_dir, first=kept is None)
+    if json:
+        print_json(
+            {
+                "path": str(store),
+                "size": restored.byte_count,
+                "counts": restored.counts,
+                "aside": kept,
+                "missing": [str(folder) for folder in missing],
+            }
+        )
+        return
+    say(f"Restored {file}: {counted(sum(restored.counts.values()), 'record')}, checked.")
+    if kept is not None:
+        say(f"The old store is in {kept}; delete it when you no longer need it.")
+    for folder in missing:
+        say(f"{folder} is missing, or is another folder than the one written before. Bring it back, or after")
+        say("`reverie up` write all files there, which deletes nothing: reverie sync now --accept-folder")
+    say("Next: reverie up")
+
+
+def check(json: Json = False) -> None:
+    """Read every record of the store and list the damaged ones.
+
+    Example: reverie check
+    """
+    from reverie.store.check import run_check  # noqa: PLC0415 - only here is the store loaded
+
+    store = daemon_handle.layout().store_dir
+    if not (store / "data.mdb").exists():
+        print_json({"ok": True, "counts": {}, "problems": []}) if json else say("Nothing is stored yet.")
+        return
+    with spinner("Reading every record"):
+        report = run_check(store)
+    if json:
+        print_json(report.as_json())
+    else:
+        for problem in report.problems:
+            say(f"{problem.kind} {problem.key}: {problem.what}")
+        say(_check_result(len(report.problems), report.counts))
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def _check_result(problems: int, counts: dict[str, int]) -> str:
+    """Return the last line of `reverie check`."""
+    read = f"{counted(sum(counts.values()), 'record')} read"
+    if not problems:
+        return f"{read}; all checksums match."
+    return f"{read}, {counted(problems, 'problem')}. To return to a backup: reverie restore FILE"
+
+
+def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:
+    """Back up the store directly; return the size of the copy in bytes and its records by kind."""
+    from reverie.redact import Redactor  # noqa: PLC0415 - only without a daemon is the store opened here
+    from reverie.store import Store  # noqa: PLC0415 - as above
+    from reverie.store.backup import backup as backup_store  # noqa: PLC0415 - as above
+
+    folder = daemon_handle.layout().store_dir
+    if not (folder / "data.mdb").exists():
+        raise NotFound("nothing is stored yet", hint="reverie import claude-code ~/.claude/projects")
+    store = Store.open(folder, redactor=Redactor())
+    try:
+        copy = backup_store(store, target, draft_suffix=secrets.token_hex(16))
+    finally:
+        store.close()
+    return copy.byte_count, dict(copy.counts)
+
+
+def _refuse_running_daemon() -> None:
+    """Raise Conflict if the daemon is running: it has the store open."""
+    try:
+        with daemon_handle.client() as client:
+            client.health()
+    except DaemonNotRunning:
+        return
+    raise Conflict("the daemon is running and has the store open", hint="run `reverie down`, then restore again")
+
+
+def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: bool) -> list[Path]:
+    """Return the synced folders below `data_dir` that a restored store knows and that are missing or have no mark.
+
+    On a machine without a store before (`first`) and without the default folder, no folder can come back: the spaces'
+    baselines are dropped, so that the daemon writes all files there, and no folder counts as missing.
+    Raises what `Store.open` raises.
+    """
+    from reverie.redact import Redactor  # noqa: PLC0415 - only a restored store is opened here
+    from reverie.store import Store  # noqa: PLC0415 - as above
+    from reverie.sync.root import MARKER_FILE  # noqa: PLC0415 - as above
+    from reverie.usecases import sync  # noqa: PLC0415 - as above
+    from reveried.clock import text_of  # noqa: PLC0415 - as above
+    from reveried.tables import spaces_of  # noqa: PLC0415 - as above
+
+    with Store.open(store, redactor=Redactor()) as opened:
+        synced = [space for space in spaces_of(opened) if _has_baselines(opened, space)]
+        missing = {space: data_dir / space for space in synced if not (data_dir / space / MARKER_FILE).exists()}
+        if first and data_dir == layout.root and not os.path.lexists(data_dir):
+            at = text_of(datetime.now(UTC))
+            opened.commit([sync.begun_anew(space, at=at) for space in missing], at=at)
+            return []
+    return list(missing.values())
+
+
+def _has_baselines(store: "Store", space: str) -> bool:
+    """Return True if the store has the baseline of a file that exists in a space."""
+    from reverie.usecases import sync  # noqa: PLC0415 - only a restored store is opened here
+
+    with store.reader(space) as reader:
+        return any(baseline.sha256 for baseline in sync.known(reader).values())

@@ -1,0 +1,284 @@
+"""`reverie sync`: status of folder and store, a scan on demand, and conflicts with both texts side by side."""
+
+import time
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reverie import wire
+from reverie.errors import NotFound, ValidationError
+from reveried.cli import daemon_handle
+from reveried.cli.daemon_handle import all_items
+from reveried.cli.options import Json, Limit
+from reveried.cli.output import clean, console, counted, print_fields, print_json, print_table, say, when
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+__all__ = ["conflicts", "diff_rows", "now", "resolve", "status"]
+
+_MISSING_MAX_S = 10.0  # wait at most so long for missing files to count as deleted; then the status lists them
+_RESCAN_S = 0.5
+_MISSING_SHOWN = 10  # paths of missing files in the status
+_ID_END = 8  # last characters of a conflict's id: ids begin with a time, so those of one scan differ at the end
+CONTEXT_LINES = 2  # equal lines shown around a difference
+WIDTH_MIN = 60  # characters of a terminal: less is not readable in two columns
+WIDTH_MAX = 160  # also the width in a pipe
+_GUTTER = 3  # characters between the columns: blank, mark, blank
+ConflictId = Annotated[str, typer.Argument(metavar="ID", help="A conflict's id, or its last characters.")]
+
+
+def status(json: Json = False) -> None:
+    """Show whether folder and store agree.
+
+    Example: reverie sync status
+    """
+    with daemon_handle.client() as client:
+        sync_status = client.sync_status()
+    if json:
+        print_json(sync_status)
+    else:
+        _print_status(sync_status)
+    if sync_status.state == "stopped":
+        raise typer.Exit(4)
+
+
+def now(
+    accept_deletions: Annotated[
+        bool, typer.Option("--accept-deletions", help="Files missing from the folder were deleted on purpose.")
+    ] = False,
+    accept_folder: Annotated[
+        bool, typer.Option("--accept-folder", help="Use the folder that is there now; deletes nothing.")
+    ] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Read every file, even if mtime and size are unchanged.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Scan the whole folder now, and wait until it and the store agree.
+
+    Example: reverie sync now
+    """
+    with daemon_handle.client() as client:
+        outcome = client.sync_now(accept_deletions=accept_deletions, accept_folder=accept_folder, deep=deep)
+        outcome = _wait_for_missing(client, outcome)
+    if json:
+        print_json(outcome)
+    else:
+        say(_summary(outcome))
+        if not _agrees(outcome.status):
+            _print_status(outcome.status)
+    if outcome.status.state == "stopped":
+        raise typer.Exit(4)
+
+
+def conflicts(
+    conflict: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="Show this one, both texts side by side.")
+    ] = None,
+    limit: Limit = 50,
+    json: Json = False,
+) -> None:
+    """List the conflicts, where a person and the store changed the same lines; with an id, show both texts.
+
+    Example: reverie sync conflicts
+    """
+    with daemon_handle.client() as client:
+        if conflict is not None:
+            _print_conflict(client.conflict(_whole_id(client, conflict)), json=json)
+            return
+        page = client.conflicts(limit=limit)
+    if json:
+        print_json(page)
+        return
+    if not page.items:
+        say("No conflicts.")
+        return
+    print_table(
+        ["Conflict", "File", "Conflict copy", "Since (UTC)", "Regions"],
+        [(item.id, item.path, item.copy or "-", when(item.opened_at), item.regions) for item in page.items],
+        right=(4,),
+        wraps=(1, 2),
+        drop=(4, 3),
+    )
+    say("To see one: reverie sync conflicts ID   To resolve it: reverie sync resolve ID --keep file|store|both")
+
+
+def resolve(
+    conflict: ConflictId,
+    keep: Annotated[
+        str | None, typer.Option("--keep", metavar="SIDE", help="file (as it is), store (the other text) or both.")
+    ] = None,
+    content: Annotated[
+        Path | None, typer.Option("--content", metavar="FILE", help="A file with the resolved text.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Resolve a conflict; undo reverts that.
+
+    Example: reverie sync resolve ID --keep file
+    """
+    if (keep is None) == (content is None):
+        raise ValidationError("give either --keep or --content", hint="reverie sync resolve ID --keep file|store|both")
+    body = wire.parse(wire.Resolve, {"keep": keep, "content": None if content is None else _read_text(content)})
+    with daemon_handle.client() as client:
+        answer = client.resolve(_whole_id(client, conflict), body)
+    if json:
+        print_json(answer)
+        return
+    say(f"Resolved: {answer.path}. To revert that: reverie undo {answer.operation}")
+
+
+def _read_text(path: Path) -> str:
+    """Return a file's text.
+
+    Raises:
+        ValidationError: it cannot be read or is not UTF-8.
+    """
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValidationError(f"{path} cannot be read: {error}", hint="name a text file in UTF-8") from error
+
+
+def _whole_id(client: "Client", id_end: str) -> str:
+    """Return the id of the only open conflict whose id ends like this."""
+    found = [item.id for item in all_items(lambda after: client.conflicts(after=after)) if item.id.endswith(id_end)]
+    if len(found) == 1:
+        return found[0]
+    why = f"{counted(len(found), 'conflict')} end" if found else "no open conflict ends"
+    raise NotFound(f"{why} with {id_end}", hint="reverie sync conflicts lists them")
+
+
+def _print_conflict(conflict: wire.ConflictText, *, json: bool) -> None:
+    """Print one conflict with both texts."""
+    if json:
+        print_json(conflict)
+        return
+    print_fields(
+        [
+            ("Conflict", conflict.id),
+            ("File", conflict.path),
+            ("Conflict copy", conflict.copy),
+            ("Since", conflict.opened_at),
+        ]
+    )
+    say()
+    print_side_by_side("The file", conflict.file_text, "The store", conflict.store_text)
+    say()
+    say(f"To resolve it: reverie sync resolve {conflict.id[-_ID_END:]} --keep file|store|both")
+
+
+def _summary(outcome: wire.SyncOutcome) -> str:
+    """Return what a scan did, in one sentence."""
+    actions = [
+        (outcome.adopted, "stored"),
+        (outcome.written, "written"),
+        (outcome.deleted, "deleted"),
+        (outcome.conflicts, "in conflict"),
+    ]
+    parts = ", ".join(f"{number:,} {action}" for number, action in actions if number)
+    if parts:
+        return f"{counted(outcome.read, 'file')} read: {parts}."
+    return "Folder and store agree." if _agrees(outcome.status) else "No file was stored or written."
+
+
+def _agrees(status: wire.SyncStatus) -> bool:
+    """Return True if nothing is pending, missing or refused."""
+    return status.state == "ok" and not (status.pending or status.missing or status.refused)
+
+
+def _wait_for_missing(client: "Client", outcome: wire.SyncOutcome) -> wire.SyncOutcome:
+    """Rescan until no file is missing any more (each counts as deleted after a while); return the sum of the scans."""
+    deadline = time.monotonic() + _MISSING_MAX_S
+    while outcome.status.state == "ok" and outcome.status.missing and time.monotonic() < deadline:
+        time.sleep(_RESCAN_S)
+        rescan = client.sync_now()
+        outcome = wire.SyncOutcome(
+            read=outcome.read + rescan.read,
+            adopted=outcome.adopted + rescan.adopted,
+            written=outcome.written + rescan.written,
+            deleted=outcome.deleted + rescan.deleted,
+            conflicts=outcome.conflicts + rescan.conflicts,
+            status=rescan.status,
+        )
+    return outcome
+
+
+def _print_status(status: wire.SyncStatus) -> None:
+    """Print the sync status as names and values, then the missing and the refused files."""
+    print_fields(
+        [
+            ("Folder", status.root),
+            ("Sync", f"{status.state}: {status.reason}" if status.reason else status.state),
+            ("Next", status.hint),
+            ("Documents", f"{status.documents:,}"),
+            ("Pending", status.pending or None),
+            ("Conflicts", f"{status.conflicts:,}; reverie sync conflicts" if status.conflicts else None),
+            ("Last scan", when(status.last_scan_at)),
+            ("Changes from", "file events" if status.watching == "events" else "periodic scans"),
+        ]
+    )
+    if status.missing:
+        more = " …" if len(status.missing) > _MISSING_SHOWN else ""
+        say(f"Missing from the folder, still stored: {', '.join(status.missing[:_MISSING_SHOWN])}{more}")
+    if status.refused:
+        say()
+        print_table(
+            ["Not read", "Why", "What to do"],
+            [(file.path, file.reason.replace("_", " "), file.hint) for file in status.refused],
+            wraps=(0, 2),
+        )
+
+
+def print_side_by_side(left_name: str, left: str, right_name: str, right: str) -> None:
+    """Print two texts in two columns with a mark on each line that differs; long equal stretches are left out."""
+    width = min(max(console().width, WIDTH_MIN), WIDTH_MAX)
+    column = (width - _GUTTER) // 2
+    say(f"{_padded(left_name, column)} | {right_name}".rstrip())
+    say("-" * width)
+    for mark, left_line, right_line in diff_rows(left, right):
+        for left_part, right_part in zip_longest(_chop(left_line, column), _chop(right_line, column), fillvalue=""):
+            say(f"{_padded(left_part, column)} {mark} {right_part}".rstrip())
+
+
+def diff_rows(left: str, right: str) -> Iterator[tuple[str, str, str]]:
+    """Yield aligned lines: a mark (` ` equal, `|` changed, `<` only left, `>` only right), left line, right line."""
+    left_lines, right_lines = left.splitlines(), right.splitlines()
+    matcher = SequenceMatcher(None, left_lines, right_lines, autojunk=False)
+    for kind, i, i_end, j, j_end in matcher.get_opcodes():
+        if kind == "equal":
+            yield from _equal_rows(left_lines[i:i_end])
+            continue
+        for left_line, right_line in zip_longest(left_lines[i:i_end], right_lines[j:j_end]):
+            mark = "<" if right_line is None else ">" if left_line is None else "|"
+            yield mark, left_line or "", right_line or ""
+
+
+def _equal_rows(lines: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield equal lines; of a long stretch only the first and last CONTEXT_LINES."""
+    if len(lines) <= 2 * CONTEXT_LINES + 1:
+        yield from ((" ", line, line) for line in lines)
+        return
+    yield from ((" ", line, line) for line in lines[:CONTEXT_LINES])
+    omitted = f"… {len(lines) - 2 * CONTEXT_LINES} equal lines …"
+    yield " ", omitted, omitted
+    yield from ((" ", line, line) for line in lines[-CONTEXT_LINES:])
+
+
+def _chop(line: str, width: int) -> list[str]:
+    """Split a line into parts of at most `width` terminal cells: a Chinese character takes two."""
+    from rich.cells import chop_cells  # noqa: PLC0415 - only where texts are shown
+
+    return chop_cells(clean(line), width) or [""]
+
+
+def _padded(text: str, width: int) -> str:
+    """Return the text padded with spaces to `width` terminal cells."""
+    from rich.cells import cell_len  # noqa: PLC0415 - as above
+
+    return text + " " * (width - cell_len(text))

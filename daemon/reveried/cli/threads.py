@@ -1,0 +1,269 @@
+"""Commands for threads: threads, context, distill, note."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+
+import orjson
+import typer
+
+from reverie import wire
+from reverie.errors import NotFound, ValidationError
+from reverie.models import NoteCategory
+from reveried.cli import daemon_handle
+from reveried.cli.daemon_handle import all_items
+from reveried.cli.memories import print_proposals
+from reveried.cli.options import Budget, Json, Limit
+from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, when
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+__all__ = ["context", "distill", "note", "threads"]
+
+T = TypeVar("T")
+TITLE_CHARS = 60
+TOOL_CHARS_MAX = 2000  # of one tool call or result in `reverie context`: it shows what was done, not every byte
+_CATEGORIES = get_args(NoteCategory)
+_CANDIDATES_SHOWN = 3  # thread ids that an ambiguous prefix is answered with
+ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="A thread's id, or its first characters.")]
+
+
+def threads(limit: Limit = 20, json: Json = False) -> None:
+    """List the threads with their sizes.
+
+    Example: reverie threads
+    """
+    with daemon_handle.client() as client:
+        page = client.threads(limit=limit)
+    if json:
+        print_json(page)
+        return
+    if not page.items:
+        say("No threads yet. Next: reverie import claude-code ~/.claude/projects")
+        return
+    print_table(
+        ["Thread", "Title", "Messages", "Tokens", "Summaries", "In context", "Last (UTC)"],
+        [
+            (
+                thread.id,
+                clip(thread.title, TITLE_CHARS) if thread.title else "-",
+                f"{thread.message_count:,}" if thread.message_count else "none",
+                f"{thread.tokens:,}",
+                f"{thread.distillations:,}" if thread.distillations else "-",
+                f"{thread.context.tokens:,} ({thread.context.fraction:.0%})",
+                when(thread.updated_at),
+            )
+            for thread in page.items
+        ],
+        right=(2, 3, 4, 5),
+        wraps=(1,),
+        drop=(5, 4, 6, 3, 2),
+    )
+    if not all(thread.message_count for thread in page.items):
+        say("A thread without messages has nothing to distill.")
+    if page.next:
+        say(f"There are more: reverie threads --limit {min(limit * 5, 1000)}")
+
+
+def context(
+    thread: ThreadId,
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Token budget of the context.")] = None,
+    query: Annotated[str | None, typer.Option("--query", "-q", help="What the agent is about to do.")] = None,
+    placement: Annotated[
+        str | None, typer.Option(help="Where the parts that change go: system (blocks) or late (messages).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show the context with which an agent continues a thread.
+
+    Example: reverie context THREAD --max-tokens 16000
+    """
+    if placement not in (None, "system", "late"):
+        raise ValidationError(f"--placement: there is no {clip(str(placement), 40)}", hint="give system or late")
+    parsed = wire.parse_query(wire.ContextQuery, {"placement": placement} if placement is not None else {})
+    with daemon_handle.client() as client:
+        answer = with_thread(
+            client,
+            thread,
+            lambda thread_id: client.context(thread_id, query=query, placement=parsed.placement, max_tokens=max_tokens),
+        )
+    if json:
+        print_json(answer)
+        return
+    say(request_text(answer.request))
+    say()
+    say(token_costs(answer.tokens))
+    if answer.dropped:
+        say(f"Left out for lack of budget: {counted(len(answer.dropped), 'part')}; --json lists them.")
+
+
+def distill(
+    thread: ThreadId,
+    budget: Budget = None,
+    full: Annotated[bool, typer.Option("--full", help="Print the summary too.")] = False,
+    json: Json = False,
+) -> None:
+    """Replace a thread's older messages by a summary, and extract memories from them.
+
+    Example: reverie distill THREAD
+    """
+    with daemon_handle.client() as client:
+        answer = with_thread(client, thread, lambda thread_id: client.distill(thread_id, token_budget=budget))
+        kinds = "" if json else new_memory_kinds(client, answer.operation)
+    if json:
+        print_json(answer)
+        return
+    tail = answer.tail
+    print_fields(
+        [
+            ("Distillation", f"number {answer.number} of {thread}"),
+            ("Tokens", f"{answer.tokens_before:,} before, {answer.tokens_after:,} after"),
+            ("Tail", f"the last {counted(tail.messages, 'message')}, unchanged ({tail.tokens:,} tokens)"),
+            ("Memories", change_counts(answer.memories) + kinds),
+            ("Archive", answer.archive),
+        ]
+    )
+    if answer.memories is not None:
+        print_proposals(answer.memories.proposals)
+    say()
+    say(answer.summary.text if full else f"To see the new context: reverie context {thread}")
+
+
+def note(
+    thread: ThreadId,
+    text: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEXT...]", help="The note; without it the notes are listed.")
+    ] = None,
+    category: Annotated[
+        str, typer.Option("--category", "-c", help="task, decision, preference, correction or context.")
+    ] = "context",
+    json: Json = False,
+) -> None:
+    """Add a note to every later context of a thread, or list its notes.
+
+    Example: reverie note THREAD the release waits for Ann --category task
+    """
+    if not text:
+        _print_notes(thread, json=json)
+        return
+    if category not in _CATEGORIES:
+        raise ValidationError(f"there is no category {category[:40]!r}", hint=f"give {', '.join(_CATEGORIES)}")
+    body = wire.parse(wire.CreateNote, {"content": " ".join(text), "category": category})
+    with daemon_handle.client() as client:
+        answer = with_thread(client, thread, lambda thread_id: client.add_note(thread_id, body.content, body.category))
+    if json:
+        print_json(answer)
+        return
+    say("Noted: the note is part of the thread's context from now on. To remove it: reverie undo")
+
+
+def _print_notes(thread: str, *, json: bool) -> None:
+    """Print the notes of a thread, newest first, as its agent reads them."""
+    with daemon_handle.client() as client:
+        notes = with_thread(
+            client,
+            thread,
+            lambda thread_id: list(all_items(lambda after: client.notes(thread_id, after=after))),
+        )
+    notes.reverse()
+    if json:
+        print_json({"items": notes})
+        return
+    if not notes:
+        say("No notes yet. Agents write them with the tool `note`.")
+        return
+    rows = [(when(note.at), note.category, note.content) for note in notes]
+    print_table(["When (UTC)", "Category", "Note"], rows, wraps=(2,))
+
+
+def with_thread(client: "Client", prefix: str, call: Callable[[str], T]) -> T:
+    """Call with the thread id `prefix`; if there is no such thread, with the only one whose id begins so.
+
+    Raises:
+        NotFound: no thread begins so; the daemon's own error.
+        ValidationError: several do; the message lists some.
+    """
+    try:
+        return call(prefix)
+    except NotFound:
+        # Only now are the threads listed: a whole id, as programs give it, costs one request.
+        ids = [item.id for item in all_items(lambda after: client.threads(after=after)) if item.id.startswith(prefix)]
+        if not ids or prefix in ids:  # in ids: the thread exists, and something else was not found
+            raise
+    if len(ids) > 1:
+        some = ", ".join(ids[:_CANDIDATES_SHOWN]) + (", …" if len(ids) > _CANDIDATES_SHOWN else "")
+        raise ValidationError(f"{len(ids)} threads begin with {prefix}: {some}", hint="give more of the id")
+    return call(ids[0])
+
+
+def new_memory_kinds(client: "Client", operation: str | None) -> str:
+    """Return ` (2 facts, 1 mistake)`: the memories that an operation added, by type; "" if there are none."""
+    changes = client.operation(operation).changes if operation is not None else []
+    added = {change.key[0] for change in changes if change.kind == "memory" and change.before is None}
+    if not added:
+        return ""
+    kinds = Counter(item.type for item in all_items(lambda after: client.memories(after=after)) if item.id in added)
+    words = ", ".join(counted(number, kind) for kind, number in kinds.most_common())
+    return f" ({words})" if words else ""
+
+
+def token_costs(tokens: wire.ContextTokens) -> str:
+    """Return `5,120 tokens (o200k_base): summary 2,000, tail 3,000, …`: the cost of each tier that is not empty."""
+    tiers = {
+        "bootstrap": tokens.bootstrap,
+        "index": tokens.index,
+        "digest": tokens.digest,
+        "working state": tokens.working_state,
+        "notes": tokens.notes,
+        "recall": tokens.recall,
+        "summary": tokens.summary,
+        "excerpts": tokens.excerpts,
+        "tail": tokens.tail,
+        "tools": tokens.tools,
+    }
+    parts = ", ".join(f"{name} {cost:,}" for name, cost in tiers.items() if cost)
+    return f"{tokens.total:,} tokens ({tokens.tokenizer})" + (f": {parts}" if parts else "")
+
+
+def change_counts(changes: wire.MemoryChanges | None) -> str:
+    """Return `2 new, 1 improved`: the changes of a consolidation by action, or `nothing`."""
+    if changes is None:
+        return "nothing"
+    words = {"ADD": "new", "UPDATE": "improved", "DELETE": "dropped", "KEEP": "kept", "SKIP": "known already"}
+    parts = [f"{changes.counts[action]} {word}" for action, word in words.items() if changes.counts.get(action)]
+    return ", ".join(parts) or "nothing"
+
+
+def request_text(request: wire.RequestFragment) -> str:
+    """Return a request fragment as text: system blocks first, then each message under its role, tool data shortened."""
+    parts: list[str] = []
+    if request.system:
+        parts.append("[system]\n" + _content_text(request.system))
+    parts.extend(f"[{message['role']}]\n{_content_text(message['content'])}" for message in request.messages)
+    return "\n\n".join(parts)
+
+
+def _content_text(content: Any) -> str:
+    """Return the text of a message's content, a string or a list of blocks."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(_block_text(block) for block in content)
+
+
+def _block_text(block: dict[str, Any]) -> str:
+    """Return one content block as text: `->` before a tool call, `<-` before its result."""
+    match block.get("type"):
+        case "text":
+            return str(block.get("text", ""))
+        case "tool_use":
+            return f"-> {block.get('name')} {_shortened(orjson.dumps(block.get('input')).decode())}"
+        case "tool_result":
+            return "<- " + _shortened(_content_text(block.get("content") or ""))
+        case kind:
+            return f"({kind})"
+
+
+def _shortened(text: str) -> str:
+    """Cut a text to TOOL_CHARS_MAX characters, with its whole length behind it."""
+    return text if len(text) <= TOOL_CHARS_MAX else f"{text[:TOOL_CHARS_MAX]} … ({len(text):,} characters)"

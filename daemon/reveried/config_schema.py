@@ -1,0 +1,323 @@
+"""Settings schema: one field per setting, with its type, default, bounds and description, as msgspec structs.
+
+The structs are the single declaration: `KEYS`, the checks, the error texts, `reverie config` and docs/configuration.md
+are derived from them. msgspec checks the values, which the daemon and the command import anyway (the wire types); a
+settings library would cost start time for the same checks: `import pydantic` with one model takes 175 ms,
+pydantic-settings more, this module 9 ms on top of msgspec.
+
+Names: the field `queue_length` of the section `daemon` is `daemon.queueLength` in the file and
+`REVERIE_DAEMON_QUEUE_LENGTH` in the environment.
+"""
+
+import difflib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+import msgspec
+from msgspec import Meta
+
+from reverie.errors import ValidationError
+
+__all__ = [
+    "ANYWHERE",
+    "BY_NAME",
+    "KEYS",
+    "Config",
+    "Key",
+    "Sync",
+    "unknown_key",
+]
+
+ANYWHERE = "the configuration"
+DAY_MAX = 36_500
+TOKENS_MAX = 10_000_000
+TEXT_MAX = 4096  # characters: the longest path that Linux takes
+LIST_MAX = 10_000
+CREDENTIAL_WORDS = ("key", "token", "secret", "password", "credential")
+_NEAREST_CUTOFF = 0.4  # of difflib's ratio: `sokcet` finds `daemon.socket` although the section is missing
+
+Texts = tuple[Annotated[str, Meta(min_length=1, max_length=TEXT_MAX)], ...]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+def _range(least: float, most: float, description: str) -> Meta:
+    """Return the bounds, both allowed, and the description of a number."""
+    return Meta(ge=least, le=most, description=description)
+
+
+def _share(description: str) -> Meta:
+    """Return the bounds of a fraction: above 0 and up to 1."""
+    return Meta(gt=0, le=1, description=description)
+
+
+def _text(description: str) -> Meta:
+    """Return the description of a path, list or choice."""
+    return Meta(description=description)
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A table of the settings file."""
+
+
+class Memory(Section, frozen=True):
+    """`[memory]`."""
+
+    data_dir: Annotated[Path, _text("The folder that holds one folder of markdown per space; empty: ~/Reverie.")]
+
+
+class Sync(Section, frozen=True):
+    """`[sync]`."""
+
+    debounce_ms: Annotated[int, _range(1, 60_000, "Quiet time after a change of a file before it is read.")] = 100
+    rescan_seconds: Annotated[float, _range(0.1, 86_400, "Interval of full scans of the folder.")] = 120.0
+    delete_quiet_seconds: Annotated[
+        float, _range(0, 86_400, "How long a file must be missing to count as deleted.")
+    ] = 2.0
+    grace_seconds: Annotated[float, _range(0, 600, "How long a replaced file is watched for a late save.")] = 3.0
+    file_bytes: Annotated[int, _range(1024, 67_108_864, "Largest file that is read.")] = 1_048_576
+    files: Annotated[int, _range(1, 10_000_000, "Most files that a folder may have.")] = 100_000
+    mass_fraction: Annotated[
+        float, _share("Share of the files that may be missing at once before sync stops and asks.")
+    ] = 0.5
+
+
+class Daemon(Section, frozen=True):
+    """`[daemon]`."""
+
+    socket: Annotated[Path, _text("Where the daemon listens; empty: the runtime directory of the user.")]
+    tcp: Annotated[
+        str,
+        Meta(
+            pattern=r"\A(?:(?:127\.0\.0\.1|\[::1\]):[0-9]{1,5})?\Z",
+            description="A second, loopback listener on which every request needs a token; empty: off.",
+            extra={"expected": 'empty (off), or a loopback address and port such as "127.0.0.1:8377"'},
+        ),
+    ] = ""
+    queue_length: Annotated[int, _range(1, 100_000, "Writes that may wait in each lane before `busy`.")] = 1024
+    connections: Annotated[int, _range(1, 10_000, "Connections at once; more are answered 503.")] = 512
+    body_bytes: Annotated[int, _range(1024, 1_073_741_824, "Largest body of a request.")] = 33_554_432
+    header_seconds: Annotated[float, _range(0.05, 600, "Time limit for the head of a request.")] = 5.0
+    body_seconds: Annotated[float, _range(0.05, 600, "Time limit between two parts of a body.")] = 10.0
+    idle_seconds: Annotated[float, _range(0.05, 86_400, "How long a connection may be idle.")] = 60.0
+    write_seconds: Annotated[float, _range(0.05, 600, "How long a client may leave its answer unread.")] = 30.0
+    drain_seconds: Annotated[float, _range(0, 600, "Time to finish running requests when stopping.")] = 20.0
+    compute_idle_seconds: Annotated[float, _range(0.05, 86_400, "How long a compute process without work stays.")] = (
+        60.0
+    )
+    compute_seconds: Annotated[float, _range(0.05, 86_400, "Time limit of one job in a compute process.")] = 600.0
+    subscribers: Annotated[int, _range(1, 10_000, "Event streams at once.")] = 64
+
+
+class Context(Section, frozen=True):
+    """`[context]`."""
+
+    window: Annotated[int, _range(1000, TOKENS_MAX, "The model's context window in tokens.")] = 200_000
+    distil_at: Annotated[float, _share("Share of the window at which a thread is distilled.")] = 0.70
+    clear_at: Annotated[float, _share("Share of the window at which old tool results are cleared.")] = 0.60
+    absolute_cap: Annotated[int, _range(1000, TOKENS_MAX, "Tokens at which any thread is distilled.")] = 140_000
+    bootstrap: Annotated[Texts, Meta(max_length=LIST_MAX, description="Documents whose text opens every context.")] = ()
+
+
+class Compaction(Section, frozen=True):
+    """`[compaction]`."""
+
+    preserve_recent_messages: Annotated[int, _range(1, 1000, "Last messages kept word for word.")] = 10
+    preserve_recent_max_tokens: Annotated[int, _range(100, TOKENS_MAX, "Most tokens of those messages.")] = 12_000
+
+
+class Consolidation(Section, frozen=True):
+    """`[consolidation]`."""
+
+    window: Annotated[int, _range(1000, 100 * TOKENS_MAX, "Tokens of memory that count as full.")] = 1_000_000
+
+
+class Dream(Section, frozen=True):
+    """`[dream]`."""
+
+    max_token_budget: Annotated[int, _range(1, 100 * TOKENS_MAX, "Most tokens that one dream may use.")] = 100_000
+
+
+class Redact(Section, frozen=True):
+    """`[redact]`. `literals` has those of `literals_file` too; they are secrets, so `repr` shows their number only."""
+
+    literals: Annotated[
+        Texts, Meta(max_length=LIST_MAX, description="Secrets of your own to be replaced wherever they appear.")
+    ] = ()
+    literals_file: Annotated[Path | None, _text("A file of mode 0600 with one such secret a line; empty: none.")] = None
+
+    def __repr__(self) -> str:
+        return f"Redact({len(self.literals)} literals)"
+
+
+class Log(Section, frozen=True):
+    """`[log]`."""
+
+    level: Annotated[LogLevel, _text("What is logged: debug, info, warning or error.")] = "info"
+
+
+class Retention(Section, frozen=True):
+    """`[retention]`."""
+
+    version_days: Annotated[int, _range(1, DAY_MAX, "Days that superseded versions are kept.")] = 365
+    event_days: Annotated[int, _range(1, DAY_MAX, "Days that events are kept.")] = 90
+    key_days: Annotated[int, _range(1, DAY_MAX, "Days that idempotency keys are kept.")] = 7
+    job_days: Annotated[int, _range(1, DAY_MAX, "Days that finished jobs are kept.")] = 7
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """All settings, checked. `set_by` maps each key that is not at its default to `file` or `environment`."""
+
+    memory: Memory
+    sync: Sync
+    daemon: Daemon
+    context: Context
+    compaction: Compaction
+    consolidation: Consolidation
+    dream: Dream
+    redact: Redact
+    log: Log
+    retention: Retention
+    set_by: dict[str, str]
+
+    def value(self, name: str) -> Any:
+        """Return the value of a key by its name in the file, such as `daemon.socket`.
+
+        Raises:
+            ValidationError: there is no such key; names the nearest.
+        """
+        if name not in BY_NAME:
+            raise unknown_key(name)
+        key = BY_NAME[name]
+        return getattr(getattr(self, key.section), key.field)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One setting of the file, derived from a field of its section; `default` is "" for an unset path."""
+
+    name: str
+    section: str
+    field: str
+    type: Any
+    meta: Meta
+    default: Any
+    description: str
+
+    def checked(self, value: Any, where: str = ANYWHERE) -> Any:
+        """Return `value` as the type that the program uses; `where` it was set goes into the error.
+
+        A path stays a text here: only `reveried.config` knows the home folder.
+
+        Raises:
+            ValidationError: the wrong type, or out of bounds; says what to write.
+        """
+        try:
+            checked = msgspec.convert(value, Annotated[self.type, self.meta])
+        except (msgspec.ValidationError, OverflowError):
+            # Not chained: msgspec's message repeats the value, which may be a secret.
+            raise self.refused(f"it must be {self.expected}", where) from None
+        texts = checked if isinstance(checked, tuple) else (checked,)
+        if not all(text.isprintable() for text in texts if isinstance(text, str)):
+            raise self.refused(f"it must be {self.expected}", where)
+        return checked
+
+    def from_text(self, text: str, where: str = ANYWHERE) -> Any:
+        """Return the value of an environment variable; a list is JSON.
+
+        Raises:
+            ValidationError: as `checked`.
+        """
+        value: Any = text
+        try:
+            if self.type is int:
+                value = int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else None
+            elif self.type is float:
+                value = float(text)
+            elif get_origin(self.type) is tuple:
+                value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = None
+        return self.checked(value, where)
+
+    @property
+    def expected(self) -> str:
+        """The allowed values in words: `a whole number of 1 to 1000`."""
+        if self.type is int:
+            return f"a whole number of {_plain(self.meta.ge)} to {_plain(self.meta.le)}"
+        if self.type is float and self.meta.gt is not None:
+            return "a number above 0 and up to 1"
+        if self.type is float:
+            return f"a number of {_plain(self.meta.ge)} to {_plain(self.meta.le)}"
+        if get_origin(self.type) is tuple:
+            return "a list of texts, none empty"
+        if get_origin(self.type) is Literal:
+            return "one of " + ", ".join(get_args(self.type))
+        return str((self.meta.extra or {}).get("expected", "a text without control characters"))
+
+    @property
+    def environment(self) -> str:
+        """The environment variable that overrides it; the socket's has a short name, which clients read too."""
+        if self.name == "daemon.socket":
+            return "REVERIE_SOCKET"
+        return f"REVERIE_{self.section.upper()}_{self.field.upper()}"
+
+    def refused(self, why: str, where: str = ANYWHERE) -> ValidationError:
+        """Return the error for a wrong value of this key; it never shows the value."""
+        return ValidationError(
+            f"{self.name} in {where}: {why}.",
+            hint=f"{self.description} Default: {json.dumps(self.default)}.",
+            key=self.name,
+        )
+
+
+def _plain(number: float | None) -> str:
+    """Format a bound as people write it: 10000000 and 0.05, never 1e+07."""
+    assert number is not None
+    return str(int(number)) if number == int(number) else str(number)
+
+
+def _key(section: str, field: msgspec.structs.FieldInfo) -> Key:
+    """Return the key of one field of a section."""
+    kind, meta = get_args(field.type)
+    is_path = kind in (Path, Path | None)
+    if is_path:
+        kind, meta = str, Meta(max_length=TEXT_MAX, description=meta.description)
+    elif kind is str:
+        meta = Meta(max_length=TEXT_MAX, pattern=meta.pattern, description=meta.description, extra=meta.extra)
+    return Key(
+        name=f"{section}.{field.encode_name}",
+        section=section,
+        field=field.name,
+        type=kind,
+        meta=meta,
+        default="" if is_path else field.default,
+        description=meta.description or "",
+    )
+
+
+KEYS: tuple[Key, ...] = tuple(
+    _key(section.name, field)
+    for section in msgspec.structs.fields(Config)
+    if isinstance(section.type, type) and issubclass(section.type, Section)
+    for field in msgspec.structs.fields(section.type)
+)
+"""Every setting, in the order of the sections."""
+
+BY_NAME = {key.name: key for key in KEYS}
+
+
+def unknown_key(name: str, where: str = ANYWHERE) -> ValidationError:
+    """Return the error for a key that does not exist; names the nearest, never the value, which may be a secret."""
+    shown = name[:80]
+    if any(word in name.lower() for word in CREDENTIAL_WORDS):
+        return ValidationError(
+            f"There is no key {shown!r}, and a credential does not belong in the configuration.",
+            hint="Keep it in a file of mode 0600, or in the environment.",
+            key=shown,
+        )
+    nearest = difflib.get_close_matches(shown, BY_NAME, n=1, cutoff=_NEAREST_CUTOFF)
+    hint = f"Did you mean {nearest[0]!r}?" if nearest else "reverie config get lists all keys."
+    return ValidationError(f"There is no key {shown!r} in {where}.", hint=hint, key=shown)
