@@ -8,7 +8,7 @@ use std::path::Path;
 use reverie_core::blocks::{self, Sections};
 use reverie_core::canonical::{self, Value};
 use reverie_core::error::Position;
-use reverie_core::redact::{Reach, Redactor};
+use reverie_core::redact::{Redactor, Scope};
 use reverie_core::tokens::{ENCODINGS, Encoding};
 use reverie_core::{Error, rank};
 
@@ -72,9 +72,9 @@ fn json_is_canonical_or_refused_as_the_vectors_say() {
 fn text_is_redacted_as_the_vectors_say() {
     let redactor = Redactor::new::<&str>(&[]);
     for vector in vectors("redact.jsonl") {
-        let (redacted, _) = redactor.redact(text(&vector, "text"), Reach::Content);
+        let (redacted, _) = redactor.redact(text(&vector, "text"), Scope::Content);
         assert_eq!(redacted, text(&vector, "redacted"));
-        assert_eq!(redactor.redact(&redacted, Reach::Content).1, 0, "{redacted:?}");
+        assert_eq!(redactor.redact(&redacted, Scope::Content).1, 0, "{redacted:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Laws of redaction over texts made of what secrets and their surroundings are made of.
 
-use reverie_core::redact::{REACH, Reach, Redactor, Stream, kinds};
+use reverie_core::redact::{LOOKAROUND_MAX, Redactor, Scope, Stream, kinds};
 
 /// What secrets are made of, and what stands round them, so that a few bytes make an awkward text.
 const PIECES: [&str; 64] = [
@@ -99,7 +99,7 @@ pub fn spans_are_apart(data: &[u8]) {
 /// The spans that this redactor finds in this text are in order, apart, on characters and of known kinds.
 pub fn apart_in(redactor: &Redactor, text: &str) {
     let mut at = 0;
-    for span in redactor.spans(text, Reach::Content) {
+    for span in redactor.spans(text, Scope::Content) {
         assert!(span.start >= at && span.end > span.start, "{text:?}");
         assert!(text.is_char_boundary(span.start) && text.is_char_boundary(span.end), "{text:?}");
         assert!(kinds().contains(&span.kind), "{text:?}");
@@ -114,9 +114,9 @@ pub fn idempotent(data: &[u8]) {
 
 /// What this redactor makes of this text is left as it is by the same redactor.
 pub fn idempotent_in(redactor: &Redactor, text: &str) {
-    for reach in [Reach::Content, Reach::Name] {
-        let (once, _) = redactor.redact(text, reach);
-        let (twice, again) = redactor.redact(&once, reach);
+    for scope in [Scope::Content, Scope::Identifier] {
+        let (once, _) = redactor.redact(text, scope);
+        let (twice, again) = redactor.redact(&once, scope);
         assert_eq!((&once, 0), (&twice, again), "{text:?}");
     }
 }
@@ -124,7 +124,7 @@ pub fn idempotent_in(redactor: &Redactor, text: &str) {
 /// A published format is gone from the text, wherever it stands.
 pub fn nothing_is_left(data: &[u8]) {
     let text = text(data);
-    let (redacted, _) = redactor(data).redact(&text, Reach::Content);
+    let (redacted, _) = redactor(data).redact(&text, Scope::Content);
     assert!(!redacted.contains(PIECES[0]), "{text:?}");
 }
 
@@ -132,7 +132,7 @@ pub fn nothing_is_left(data: &[u8]) {
 pub fn short_streams_read_as_the_whole(data: &[u8]) {
     let data = &data[..data.len().min(SHORT)];
     let (text, redactor) = (text(data), redactor(data));
-    let whole = redactor.redact(&text, Reach::Content).0;
+    let whole = redactor.redact(&text, Scope::Content).0;
     for (cut, _) in text.char_indices() {
         assert_eq!(streamed(&redactor, [&text[..cut], &text[cut..]]), whole, "{text:?}");
     }
@@ -149,14 +149,14 @@ pub fn long_streams_read_as_the_whole(data: &[u8]) {
     let (text, redactor) = (text(data), redactor(data));
     let inside = |byte: u8| text.floor_char_boundary(text.len() * usize::from(byte) / 256);
     let filler = FILLERS[usize::from(first ^ second) % FILLERS.len()];
-    let (fed, edge) = (4 * REACH, 2 * REACH);
+    let (fed, edge) = (4 * LOOKAROUND_MAX, 2 * LOOKAROUND_MAX);
     let mut long = text.clone();
     fill(&mut long, filler, edge - inside(*first));
     long.push_str(&text);
     fill(&mut long, filler, fed - inside(*second));
     long.push_str(&text);
     let cut = long.floor_char_boundary(fed);
-    let whole = redactor.redact(&long, Reach::Content).0;
+    let whole = redactor.redact(&long, Scope::Content).0;
     assert_eq!(streamed(&redactor, [&long[..cut], &long[cut..]]), whole, "{text:?} at {} and {cut}", inside(*first));
 }
 

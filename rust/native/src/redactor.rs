@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use reverie_core::Error;
 use reverie_core::error::{JsonReason, Position};
-use reverie_core::redact::{self as rules, Object, Reach, Span};
+use reverie_core::redact::{self as rules, ObjectKind, Scope, Span};
 
 use crate::error::{Refused, text};
 use crate::unlocked::unlocked;
@@ -28,8 +28,8 @@ pub(crate) fn redact(
     let text = crate::error::text(text)?;
     Ok(unlocked(py, text.len(), || {
         let redactor = rules::Redactor::new(&literals);
-        let spans = redactor.spans(text, Reach::Content);
-        (redactor.redact(text, Reach::Content).0.into_owned(), offsets(text, &spans))
+        let spans = redactor.spans(text, Scope::Content);
+        (redactor.redact(text, Scope::Content).0.into_owned(), offsets(text, &spans))
     }))
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn kinds() -> Vec<&'static str> {
 
 #[pyfunction]
 pub(crate) fn marks() -> Vec<(&'static str, &'static str, &'static str)> {
-    rules::marks().into_iter().map(|mark| (mark.kind, mark.how, mark.text)).collect()
+    rules::indicators().into_iter().map(|mark| (mark.kind, mark.how, mark.text)).collect()
 }
 
 #[pyclass(frozen, module = "reverie._native")]
@@ -56,7 +56,7 @@ impl Redactor {
 
     fn text<'py>(&self, py: Python<'py>, value: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
         let whole = text(value)?;
-        let (redacted, _) = unlocked(py, whole.len(), || self.0.redact(whole, Reach::Content));
+        let (redacted, _) = unlocked(py, whole.len(), || self.0.redact(whole, Scope::Content));
         Ok(match redacted {
             Cow::Borrowed(_) => value.clone(),
             Cow::Owned(redacted) => PyString::new(py, &redacted),
@@ -65,7 +65,7 @@ impl Redactor {
 
     fn spans(&self, py: Python<'_>, value: &Bound<'_, PyString>) -> PyResult<Vec<SpanTuple>> {
         let whole = text(value)?;
-        Ok(unlocked(py, whole.len(), || offsets(whole, &self.0.spans(whole, Reach::Content))))
+        Ok(unlocked(py, whole.len(), || offsets(whole, &self.0.spans(whole, Scope::Content))))
     }
 
     fn stream(&self) -> RedactedStream {
@@ -73,8 +73,8 @@ impl Redactor {
     }
 
     fn value<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, usize)> {
-        let mut walk = Walk { redactor: &self.0, replaced: 0, depth: 0, around: Object::Plain };
-        let redacted = walk.value(value, Some(Reach::Content))?;
+        let mut walk = Walk { redactor: &self.0, replaced: 0, depth: 0, around: ObjectKind::Plain };
+        let redacted = walk.value(value, Some(Scope::Content))?;
         Ok((redacted.unwrap_or_else(|| value.clone()), walk.replaced))
     }
 }
@@ -109,12 +109,12 @@ fn finished() -> PyErr {
 /// Byte offsets as character offsets, which is how Python counts.
 fn offsets(text: &str, spans: &[Span]) -> Vec<SpanTuple> {
     let (mut byte, mut character) = (0, 0);
-    let mut reach = |offset: usize| {
+    let mut scope = |offset: usize| {
         character += text[byte..offset].chars().count();
         byte = offset;
         character
     };
-    spans.iter().map(|span| (reach(span.start), reach(span.end), span.kind)).collect()
+    spans.iter().map(|span| (scope(span.start), scope(span.end), span.kind)).collect()
 }
 
 struct Walk<'r> {
@@ -122,33 +122,33 @@ struct Walk<'r> {
     replaced: usize,
     depth: usize,
     /// The object around the one that is walked.
-    around: Object,
+    around: ObjectKind,
 }
 
 impl Walk<'_> {
     /// The value that replaces this one; none if there was nothing to replace, or it is not to be looked into.
-    fn value<'py>(&mut self, value: &Bound<'py, PyAny>, reach: Option<Reach>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn value<'py>(&mut self, value: &Bound<'py, PyAny>, scope: Option<Scope>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if let Ok(string) = value.cast::<PyString>() {
-            let Some(reach) = reach else { return Ok(None) };
-            return Ok(self.string(string, reach)?.map(Bound::into_any));
+            let Some(scope) = scope else { return Ok(None) };
+            return Ok(self.string(string, scope)?.map(Bound::into_any));
         }
         if let Ok(map) = value.cast::<PyDict>() {
             return self.nested(|walk| Ok(walk.map(map)?.map(Bound::into_any)));
         }
         if let Ok(list) = value.cast::<PyList>() {
-            return self.items(list, reach);
+            return self.items(list, scope);
         }
         // JSON has no tuples, but what writes JSON takes them for lists.
         if let Ok(tuple) = value.cast::<PyTuple>() {
-            return self.items(&tuple.to_list(), reach);
+            return self.items(&tuple.to_list(), scope);
         }
         Ok(None)
     }
 
     /// A list that replaces this one; its items are what its key announces.
-    fn items<'py>(&mut self, list: &Bound<'py, PyList>, reach: Option<Reach>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let reach = reach.filter(|reach| matches!(reach, Reach::Announced(_))).unwrap_or(Reach::Content);
-        self.nested(|walk| Ok(walk.list(list, reach)?.map(Bound::into_any)))
+    fn items<'py>(&mut self, list: &Bound<'py, PyList>, scope: Option<Scope>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let scope = scope.filter(|scope| matches!(scope, Scope::Named(_))).unwrap_or(Scope::Content);
+        self.nested(|walk| Ok(walk.list(list, scope)?.map(Bound::into_any)))
     }
 
     fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> PyResult<T>) -> PyResult<T> {
@@ -163,8 +163,8 @@ impl Walk<'_> {
         result
     }
 
-    fn string<'py>(&mut self, string: &Bound<'py, PyString>, reach: Reach) -> PyResult<Option<Bound<'py, PyString>>> {
-        let (redacted, replaced) = self.redactor.redact(text(string)?, reach);
+    fn string<'py>(&mut self, string: &Bound<'py, PyString>, scope: Scope) -> PyResult<Option<Bound<'py, PyString>>> {
+        let (redacted, replaced) = self.redactor.redact(text(string)?, scope);
         self.replaced += replaced;
         Ok(match redacted {
             Cow::Borrowed(_) => None,
@@ -172,10 +172,10 @@ impl Walk<'_> {
         })
     }
 
-    fn list<'py>(&mut self, list: &Bound<'py, PyList>, reach: Reach) -> PyResult<Option<Bound<'py, PyList>>> {
+    fn list<'py>(&mut self, list: &Bound<'py, PyList>, scope: Scope) -> PyResult<Option<Bound<'py, PyList>>> {
         let mut changed: Option<Bound<'py, PyList>> = None;
         for (index, item) in list.iter().enumerate() {
-            if let Some(new) = self.value(&item, Some(reach))? {
+            if let Some(new) = self.value(&item, Some(scope))? {
                 let copy = match changed.take() {
                     Some(copy) => copy,
                     None => list.get_slice(0, list.len()),
@@ -194,15 +194,15 @@ impl Walk<'_> {
         let mut renamed = Vec::new();
         for (key, value) in map.iter() {
             let name = key.cast::<PyString>()?;
-            if let Some(new) = self.string(name, Reach::Content)? {
+            if let Some(new) = self.string(name, Scope::Content)? {
                 renamed.push((name.clone(), new));
             }
             let name = text(name)?;
-            let reach = match named_beside(map, name)? {
-                Some(reach) => Some(reach),
-                None => rules::holds(name, object, around),
+            let scope = match named_beside(map, name)? {
+                Some(scope) => Some(scope),
+                None => rules::scope_of_key(name, object, around),
             };
-            if let Some(new) = self.value(&value, reach)? {
+            if let Some(new) = self.value(&value, scope)? {
                 let copy = match changed.take() {
                     Some(copy) => copy,
                     None => map.copy()?,
@@ -219,13 +219,13 @@ impl Walk<'_> {
     }
 }
 
-fn kind_of(map: &Bound<'_, PyDict>) -> PyResult<Object> {
-    let Some(kind) = map.get_item(intern!(map.py(), "type"))? else { return Ok(Object::Plain) };
-    kind.cast::<PyString>().map_or(Ok(Object::Plain), |kind| Ok(Object::of(text(kind)?)))
+fn kind_of(map: &Bound<'_, PyDict>) -> PyResult<ObjectKind> {
+    let Some(kind) = map.get_item(intern!(map.py(), "type"))? else { return Ok(ObjectKind::Plain) };
+    kind.cast::<PyString>().map_or(Ok(ObjectKind::Plain), |kind| Ok(ObjectKind::of(text(kind)?)))
 }
 
 /// How a `value` is looked at that has its name beside it, as environments and headers are often listed.
-fn named_beside(map: &Bound<'_, PyDict>, key: &str) -> PyResult<Option<Reach>> {
+fn named_beside(map: &Bound<'_, PyDict>, key: &str) -> PyResult<Option<Scope>> {
     let beside = match key {
         "value" => ["name", "key"],
         "Value" => ["Name", "Key"],
@@ -235,7 +235,7 @@ fn named_beside(map: &Bound<'_, PyDict>, key: &str) -> PyResult<Option<Reach>> {
         if let Some(name) = map.get_item(key)?
             && let Ok(name) = name.cast::<PyString>()
         {
-            return Ok(Some(rules::named(text(name)?)));
+            return Ok(Some(rules::scope_of_value(text(name)?)));
         }
     }
     Ok(None)

@@ -1,14 +1,15 @@
-//! The bytes that may begin a secret, all looked for at once, and what is asked where they stand.
+//! Anchors: literal strings that may begin or announce a secret, all searched in one pass, and the rule that each
+//! triggers.
 
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::redact::found::{Found, Sure};
+use crate::redact::findings::{Confidence, Findings};
 use crate::redact::rules::{INFIXES, Infix, KEYWORDS, Keyword, Token, tokens};
-use crate::redact::{Reach, Span, automaton};
+use crate::redact::{Scope, Span, automaton};
 
-/// What a hit of the automaton announces.
+/// The rule that an anchor triggers.
 enum Anchor {
     Token(&'static Token),
     Infix(&'static Infix),
@@ -24,12 +25,13 @@ enum Anchor {
     ForeignMarker { kind: &'static str, close: u8 },
 }
 
+/// The anchors and their automaton, compiled on first use.
 static ANCHORS: LazyLock<(Vec<Anchor>, Option<AhoCorasick>)> = LazyLock::new(|| {
     let (anchors, patterns): (Vec<_>, Vec<_>) = anchors().into_iter().unzip();
     (anchors, automaton(&patterns, MatchKind::Standard))
 });
 
-/// Every anchor with the bytes that raise it.
+/// Return every anchor with the string that triggers it.
 fn anchors() -> Vec<(Anchor, String)> {
     let mut anchors: Vec<(Anchor, String)> =
         tokens().map(|token| (Anchor::Token(token), token.prefix.to_owned())).collect();
@@ -75,43 +77,49 @@ fn anchors() -> Vec<(Anchor, String)> {
     anchors
 }
 
-impl Found<'_> {
-    /// Everything that an anchor raises.
-    pub(crate) fn anchored(&mut self, reach: Reach) {
+impl Findings<'_> {
+    /// Find every anchor in the text and apply its rule, as far as the scope allows.
+    pub(crate) fn scan_anchors(&mut self, scope: Scope) {
         let (anchors, automaton) = &*ANCHORS;
         let Some(automaton) = automaton else { return };
         for hit in automaton.find_overlapping_iter(self.text) {
-            self.anchor(&anchors[hit.pattern().as_usize()], hit.start(), hit.end(), reach);
+            self.match_anchor(&anchors[hit.pattern().as_usize()], hit.start(), hit.end(), scope);
         }
     }
 
-    fn anchor(&mut self, anchor: &Anchor, start: usize, end: usize, reach: Reach) {
-        let (span, sure) = match anchor {
-            Anchor::Token(token) => (self.token(token, start, end), Sure::Published(token.prefix.len())),
-            Anchor::Infix(infix) => (self.infixed(infix, start, end), Sure::Published(infix.middle.len())),
-            Anchor::Jwt => (self.jwt(start), Sure::Shaped),
-            Anchor::Pem => (self.pem(start, end), Sure::Published(end - start)),
+    /// Apply the rule of one anchor found at `start..end`.
+    fn match_anchor(&mut self, anchor: &Anchor, start: usize, end: usize, scope: Scope) {
+        let (span, confidence) = match anchor {
+            Anchor::Token(token) => {
+                (self.prefixed_token(token, start, end), Confidence::PublishedFormat(token.prefix.len()))
+            }
+            Anchor::Infix(infix) => {
+                (self.infixed_token(infix, start, end), Confidence::PublishedFormat(infix.middle.len()))
+            }
+            Anchor::Jwt => (self.jwt(start), Confidence::KnownShape),
+            Anchor::Pem => (self.pem(start, end), Confidence::PublishedFormat(end - start)),
             Anchor::Escape => {
                 self.escapes.push(start);
                 return;
             }
             Anchor::OwnMarker => {
-                self.own_marker(start, end);
+                self.add_own_marker(start, end);
                 return;
             }
-            _ if reach == Reach::Name => return,
+            _ if scope == Scope::Identifier => return,
             Anchor::Keyword(keyword) => {
-                self.compared(keyword, start, end);
-                (self.announced(keyword, start, end), Sure::Announced)
+                self.find_compared_value(keyword, start, end);
+                (self.assigned_value(keyword, start, end), Confidence::NamedValue)
             }
-            Anchor::Bearer => (self.bearer(end), Sure::Announced),
-            Anchor::Sql => (self.sql(end), Sure::Announced),
-            Anchor::User => (self.user(end), Sure::Announced),
-            Anchor::Scheme => (self.connection(end), Sure::Announced),
-            Anchor::ForeignMarker { kind, close } => {
-                (self.marker(end, *close).map(|end| Span { start, end, kind }), Sure::Published(end - start))
-            }
+            Anchor::Bearer => (self.authorization(end), Confidence::NamedValue),
+            Anchor::Sql => (self.sql_password(end), Confidence::NamedValue),
+            Anchor::User => (self.user_password(end), Confidence::NamedValue),
+            Anchor::Scheme => (self.connection_password(end), Confidence::NamedValue),
+            Anchor::ForeignMarker { kind, close } => (
+                self.marker_end(end, *close).map(|end| Span { start, end, kind }),
+                Confidence::PublishedFormat(end - start),
+            ),
         };
-        self.add(span, sure);
+        self.add(span, confidence);
     }
 }

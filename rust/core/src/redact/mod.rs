@@ -1,111 +1,112 @@
-//! Secrets replaced by `[REDACTED:<kind>]`: one pass over the text, linear in its length.
+//! Redaction: secrets are replaced by `[REDACTED:<kind>]` in one pass, linear in the length of the text.
 //!
-//! Every rule looks no further than [`REACH`] bytes from what raised it, so that a stream can be redacted piece by
-//! piece and reads the same as the whole.
+//! Every rule looks no further than [`LOOKAROUND_MAX`] bytes from its anchor, so that a stream can be redacted piece by
+//! piece with the same result as the whole.
 
 mod anchors;
-mod assigned;
-mod found;
-mod judge;
-mod keys;
-mod layers;
-mod literals;
-mod marks;
-mod near;
+mod assignments;
+mod context_rules;
+mod decoding;
+mod findings;
+mod format_rules;
+mod json_keys;
+mod kinds;
+mod known_secrets;
+mod plausibility;
 mod rules;
-mod shapes;
 mod stream;
 
 use std::borrow::Cow;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use found::Found;
-use literals::Literals;
+use findings::Findings;
+use known_secrets::KnownSecrets;
 
-pub use keys::{Announcer, Object, holds, named};
-pub use marks::{Mark, kinds, marks};
+pub use json_keys::{NameHint, ObjectKind, scope_of_key, scope_of_value};
+pub use kinds::{Indicator, indicators, kinds};
 pub use stream::Stream;
 
-/// A redacted text may show a secret that its neighbour hid; more rounds than this are not needed in practice.
+/// Passes over a text: replacing one secret may reveal another beside it. More passes than this change nothing in
+/// practice.
 const ROUNDS_MAX: usize = 4;
 
-/// How deep a value may nest for its walk; what readers of JSON allow is less.
+/// Nesting depth up to which a JSON value is redacted; JSON parsers allow less.
 pub const DEPTH_MAX: usize = 1024;
 
-/// The longest value, key block or encoded run that is followed.
+/// Bytes of the longest value, key block or encoded run that is followed.
 const RUN_MAX: usize = 32 * 1024;
 
-/// No rule looks further than this from what raised it, in either direction; a stream holds four times as much.
-pub const REACH: usize = 2 * RUN_MAX;
+/// Bytes that any rule looks in either direction from its anchor; a stream buffers four times as much.
+pub const LOOKAROUND_MAX: usize = 2 * RUN_MAX;
 
-/// One secret: byte offsets into the text, and its kind.
+/// A secret in a text: byte offsets and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The first byte.
     pub start: usize,
     /// The byte after the last.
     pub end: usize,
-    /// The word in `[REDACTED:<kind>]`.
+    /// The kind in `[REDACTED:<kind>]`.
     pub kind: &'static str,
 }
 
-/// How much of the table a string is held against.
+/// Which rules apply to a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// Everything: literals, published formats, announced values, foreign markers.
+pub enum Scope {
+    /// All rules: known secrets, published formats, named values, foreign markers.
     Content,
-    /// Everything, and the whole string is the value that this announces.
-    Announced(Announcer),
-    /// Only literals and published formats: for identifiers, which must otherwise stay as they are.
-    Name,
+    /// All rules, and the whole string is the value of a key with this name.
+    Named(NameHint),
+    /// Only known secrets and published formats: for identifiers, which must otherwise stay unchanged.
+    Identifier,
 }
 
-/// The compiled rules, with the literal secrets that its owner knows.
+/// The compiled rules, with the secrets that the owner has listed.
 pub struct Redactor {
-    literals: Option<Literals>,
+    known_secrets: Option<KnownSecrets>,
 }
 
-/// `None` only for patterns too large to compile, which literal lists of any real size are not.
+/// Compile an automaton; None only for patterns too large to compile, which no real list is.
 fn automaton<P: AsRef<[u8]>>(patterns: &[P], matches: MatchKind) -> Option<AhoCorasick> {
     AhoCorasick::builder().match_kind(matches).kind(Some(AhoCorasickKind::DFA)).build(patterns).ok()
 }
 
 impl Redactor {
-    /// Compiles the literals; empty ones are ignored. A longer one covers a shorter one inside it.
+    /// Compile the owner's secrets; empty ones are ignored, and a longer one covers a shorter one inside it.
     #[must_use]
-    pub fn new<L: AsRef<str>>(literals: &[L]) -> Self {
-        Self { literals: Literals::new(literals) }
+    pub fn new<L: AsRef<str>>(known_secrets: &[L]) -> Self {
+        Self { known_secrets: KnownSecrets::new(known_secrets) }
     }
 
-    /// The secrets of a text: in order, apart from each other, never inside a `[REDACTED:<kind>]` that stands there.
+    /// Return the secrets of a text in order, without overlap and never inside an existing `[REDACTED:<kind>]`.
     #[must_use]
-    pub fn spans(&self, text: &str, reach: Reach) -> Vec<Span> {
-        let mut found = Found::new(text);
-        if let Reach::Announced(announcer) = reach {
-            found.whole(announcer);
+    pub fn spans(&self, text: &str, scope: Scope) -> Vec<Span> {
+        let mut findings = Findings::new(text);
+        if let Scope::Named(hint) = scope {
+            findings.named_string(hint);
         }
-        if let Some(literals) = &self.literals {
-            literals.find(&mut found);
+        if let Some(known_secrets) = &self.known_secrets {
+            known_secrets.find(&mut findings);
         }
-        found.anchored(reach);
-        if reach != Reach::Name {
-            found.runs(|found, start, end| {
-                found.near(start, end);
-                found.encoded(self.literals.as_ref(), start, end);
+        findings.scan_anchors(scope);
+        if scope != Scope::Identifier {
+            findings.for_each_run(|findings, start, end| {
+                findings.add_by_context(start, end);
+                findings.scan_encoded(self.known_secrets.as_ref(), start, end);
             });
-            found.escaped(self.literals.as_ref());
+            findings.scan_escaped(self.known_secrets.as_ref());
         }
-        found.finish()
+        findings.into_spans()
     }
 
-    /// The text without its secrets, borrowed if it had none, and how many spans were replaced.
+    /// Return the text with its secrets replaced (borrowed if it had none), and the number of replacements.
     #[must_use]
-    pub fn redact<'t>(&self, text: &'t str, reach: Reach) -> (Cow<'t, str>, usize) {
+    pub fn redact<'t>(&self, text: &'t str, scope: Scope) -> (Cow<'t, str>, usize) {
         let mut current = Cow::Borrowed(text);
         let mut replaced = 0;
         for _ in 0..ROUNDS_MAX {
-            let spans = self.spans(&current, reach);
+            let spans = self.spans(&current, scope);
             if spans.is_empty() {
                 break;
             }
@@ -117,13 +118,13 @@ impl Redactor {
         (current, replaced)
     }
 
-    /// The furthest that anything is looked at from what raised it.
-    fn reach(&self) -> usize {
-        REACH.max(self.literals.as_ref().map_or(0, Literals::reach))
+    /// Return how far, in bytes, any rule looks from its anchor.
+    fn lookaround(&self) -> usize {
+        LOOKAROUND_MAX.max(self.known_secrets.as_ref().map_or(0, KnownSecrets::lookaround))
     }
 }
 
-/// Writes `text` from `from` on, with its spans replaced.
+/// Write `text` from byte `from` on, with its spans replaced.
 fn replace(text: &str, from: usize, spans: &[Span], out: &mut String) {
     let mut copied = from;
     for span in spans {

@@ -1,36 +1,46 @@
-//! What a secret looks like, in tables: published formats, the words that announce a value, and the names of services.
+//! Rule tables: published token formats, words that announce a value, names of services.
 //!
-//! Formats are facts that the issuers publish; the lengths are kept below the published ones, so that a truncated
-//! secret is still covered.
+//! Formats are facts that the issuers publish; minimum lengths are below the published ones, so that a truncated secret
+//! is still covered.
 
-mod body;
-mod clouds;
-mod formats;
-mod services;
-mod words;
+mod cloud_formats;
+mod service_formats;
+mod service_names;
+mod token_format;
+mod word_lists;
 
-pub(crate) use body::{Begins, Body, Infix, Token};
-pub(crate) use clouds::CLOUDS;
-pub(crate) use formats::{FORMATS, INFIXES};
-pub(crate) use services::SERVICES;
-pub(crate) use words::{
-    BENIGN, BENIGN_KEYS, COMMON, CREDENTIALS, DIGESTS, IDENTIFIERS, KEYWORDS, Keyword, NAMES, NOT_THE_VALUE,
-    PLACEHOLDERS, SECRET_KEYS, STRONG,
+pub(crate) use cloud_formats::CLOUD_FORMATS;
+pub(crate) use service_formats::{INFIXES, SERVICE_FORMATS};
+pub(crate) use service_names::SERVICES;
+pub(crate) use token_format::{Begins, ByteSet, Infix, Token};
+pub(crate) use word_lists::{
+    CREDENTIAL_WORDS, DESCRIPTION_WORDS, DIGEST_WORDS, FUNCTION_WORDS, IDENTIFIER_KEYS, IDENTIFIER_PREFIXES,
+    IDENTIFIER_WORDS, KEYWORDS, Keyword, LOOKUP_KEYS, PLACEHOLDERS, SECRET_KEYS, STRONG_CREDENTIALS,
 };
 
-/// Every published format that begins with a prefix.
+/// Iterate over every published format that begins with a prefix.
 pub(crate) fn tokens() -> impl Iterator<Item = &'static Token> {
-    FORMATS.iter().chain(CLOUDS)
+    SERVICE_FORMATS.iter().chain(CLOUD_FORMATS)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BENIGN, BENIGN_KEYS, COMMON, CREDENTIALS, DIGESTS, SERVICES, STRONG};
+    use super::{
+        CREDENTIAL_WORDS, DIGEST_WORDS, FUNCTION_WORDS, IDENTIFIER_WORDS, LOOKUP_KEYS, SERVICES, STRONG_CREDENTIALS,
+    };
 
-    /// The words are looked up by halving.
+    /// The word lists are sorted, as they are searched by bisection.
     #[test]
     fn words_are_in_order() {
-        for list in [BENIGN, BENIGN_KEYS, COMMON, CREDENTIALS, DIGESTS, SERVICES, STRONG] {
+        for list in [
+            IDENTIFIER_WORDS,
+            LOOKUP_KEYS,
+            FUNCTION_WORDS,
+            CREDENTIAL_WORDS,
+            DIGEST_WORDS,
+            SERVICES,
+            STRONG_CREDENTIALS,
+        ] {
             assert!(list.is_sorted(), "{list:?}");
         }
     }

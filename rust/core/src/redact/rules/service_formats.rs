@@ -1,13 +1,14 @@
-//! The published formats of models, payment, mail and work, and those that are known by their middle.
+//! Published token formats of AI, payment, mail and collaboration services, and formats known by an infix.
 
-use super::body::{Begins, Body, Infix, Token, infix, token};
+use super::token_format::{Begins, ByteSet, Infix, Token, infix, token};
 
 use Begins::{Anywhere, AtWord, Random};
-use Body::{Alnum, Digit, Dotted, Hex, Padded, Path, Upper, Web, Wide, Word};
+use ByteSet::{Alnum, Digit, Dotted, Hex, Padded, Path, Upper, Web, Wide, Word};
 
-/// Where one prefix begins with another, both may match; the longer span wins.
+/// Kind, prefix, body, minimum body length, where it may begin. If one prefix begins with another both may match; the
+/// longer span wins.
 #[rustfmt::skip]
-pub(crate) const FORMATS: &[Token] = &[
+pub(crate) const SERVICE_FORMATS: &[Token] = &[
     // Models and their platforms
     token("anthropic-key",        "sk-ant-",                        Word,    12, Anywhere),
     token("openai-key",           "sk-proj-",                       Word,    16, Anywhere),
@@ -161,7 +162,7 @@ pub(crate) const FORMATS: &[Token] = &[
     token("private-key",          "b3BlbnNzaC1rZXkt",               Wide,    40, AtWord),
 ];
 
-/// Formats without a prefix of their own.
+/// Formats without a prefix of their own: kind, part before, infix, part after.
 #[rustfmt::skip]
 pub(crate) const INFIXES: &[Infix] = &[
     infix("terraform-token",      (Alnum,  14), ".atlasv1.",         (Padded, 32)),

@@ -1,13 +1,14 @@
-//! The published formats of clouds, code hosts, infrastructure and packages.
+//! Published token formats of clouds, code hosts, infrastructure, monitoring and package registries.
 
-use super::body::{Begins, Body, Token, token};
+use super::token_format::{Begins, ByteSet, Token, token};
 
 use Begins::{Anywhere, AtWord, Random};
-use Body::{Alnum, Dotted, Hex, Padded, Upper, Wide, Word};
+use ByteSet::{Alnum, Dotted, Hex, Padded, Upper, Wide, Word};
 
-/// Where one prefix begins with another, both may match; the longer span wins.
+/// Kind, prefix, body, minimum body length, where it may begin. If one prefix begins with another both may match; the
+/// longer span wins.
 #[rustfmt::skip]
-pub(crate) const CLOUDS: &[Token] = &[
+pub(crate) const CLOUD_FORMATS: &[Token] = &[
     // Code hosts
     token("github-token",         "ghp_",                           Alnum,   20, Anywhere),
     token("github-token",         "gho_",                           Alnum,   20, Anywhere),
@@ -117,7 +118,7 @@ pub(crate) const CLOUDS: &[Token] = &[
     token("cockroach-key",        "CCDB1_",                         Word,    40, Anywhere),
     token("snowflake-token",      "ver:1-hint:",                    Wide,    40, Anywhere),
     token("elastic-key",          "essu_",                          Wide,    40, AtWord),
-    // Keepers of secrets, infrastructure, monitoring
+    // Secret managers, infrastructure, monitoring
     token("vault-token",          "hvs.",                           Word,    24, AtWord),
     token("vault-token",          "hvb.",                           Word,    24, AtWord),
     token("doppler-token",        "dp.pt.",                         Alnum,   32, AtWord),
@@ -197,7 +198,7 @@ pub(crate) const CLOUDS: &[Token] = &[
     token("mapbox-token",         "tk.eyJ",                         Dotted,  40, AtWord),
     token("rootly-token",         "rootly_",                        Hex,     40, AtWord),
     token("ntlm-hash",            "TlRMT",                          Wide,    24, AtWord),
-    // Packages
+    // Package registries
     token("npm-token",            "npm_",                           Alnum,   30, AtWord),
     token("pypi-token",           "pypi-AgE",                       Word,    16, Anywhere),
     token("rubygems-key",         "rubygems_",                      Hex,     40, Anywhere),

@@ -1,19 +1,20 @@
-//! The words round a value: which announce a secret, which a name of a thing, and which stand for a value.
+//! Word lists for the context of a value: words that announce a secret, an identifier, a digest or a placeholder.
 
-/// A word that, in a name, announces a secret as that name's value.
+/// A word in a name that announces a secret as that name's value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Keyword {
     pub(crate) word: &'static str,
     pub(crate) kind: &'static str,
-    /// People write passwords as words; tokens and keys are always made by machines.
+    /// Whether people choose the value, as for passwords; tokens and keys are always generated.
     pub(crate) worded: bool,
 }
 
+/// Build a keyword, for short table rows.
 const fn keyword(word: &'static str, kind: &'static str, worded: bool) -> Keyword {
     Keyword { word, kind, worded }
 }
 
-/// The words, in lower case; they are also met in upper case and capitalised.
+/// The keywords, in lower case; they also match in upper case and capitalized.
 #[rustfmt::skip]
 pub(crate) const KEYWORDS: &[Keyword] = &[
     keyword("password",    "password", true),
@@ -45,7 +46,7 @@ pub(crate) const KEYWORDS: &[Keyword] = &[
     keyword("credentials", "secret",   false),
 ];
 
-/// Names that end in `key` are mostly not secret; these are. Compared in lower case without `_` and `-`.
+/// Names ending in `key` that are secret (most are not), in lower case without `_` and `-`.
 pub(crate) const SECRET_KEYS: &[&str] = &[
     "apikey",
     "accesskey",
@@ -63,30 +64,30 @@ pub(crate) const SECRET_KEYS: &[&str] = &[
     "licensekey",
 ];
 
-/// Words of names, beside [`KEYWORDS`], near which a value that a machine made is a secret.
+/// Words, besides [`KEYWORDS`], near which a random value is a secret.
 #[rustfmt::skip]
-pub(crate) const CREDENTIALS: &[&str] = &[
+pub(crate) const CREDENTIAL_WORDS: &[&str] = &[
     "access", "accesskey", "api", "apikey", "apitoken", "auth", "authentication", "authkey", "authorization", "bearer", "client", "cookie", "cred", "credential", "credentials", "creds", "dsn", "jwt", "key", "keys", "kty", "license", "login", "nonce", "oauth", "oauth2", "otp", "pass", "passcode", "passphrase", "passwd", "password", "pat", "pin", "private", "psk", "pwd", "salt", "sas", "secret", "secrets", "session", "sig", "signature", "signing", "token", "tokens", "webhook",
 ];
 
-/// Those of them beside which even a UUID or a hexadecimal number is a secret.
+/// Those of them near which even a UUID or a hexadecimal number is a secret.
 #[rustfmt::skip]
-pub(crate) const STRONG: &[&str] = &[
+pub(crate) const STRONG_CREDENTIALS: &[&str] = &[
     "apikey", "apitoken", "auth", "authkey", "authorization", "bearer", "cred", "credential", "credentials", "creds",
     "jwt", "pass", "passphrase", "passwd", "password", "pat", "psk", "pwd", "secret", "secrets", "token", "tokens",
 ];
 
-/// What stands before `key` where the key only finds something.
+/// Words before `key` where the key is used for look-up (`primary key`, `cache key`).
 #[rustfmt::skip]
-pub(crate) const BENIGN_KEYS: &[&str] = &[
+pub(crate) const LOOKUP_KEYS: &[&str] = &[
     "cache", "composite", "dedup", "dedupe", "foreign", "group", "hash", "host", "idempotency", "index", "lookup",
     "map", "memory", "merge", "object", "partition", "primary", "public", "query", "range", "routing", "row", "shard",
     "sort", "storage", "store", "surrogate", "unique",
 ];
 
-/// Words that say that a value names something: it is no secret, whatever stands farther away.
+/// Words which say that the value is an identifier: it is no secret, whatever words are farther away.
 #[rustfmt::skip]
-pub(crate) const BENIGN: &[&str] = &[
+pub(crate) const IDENTIFIER_WORDS: &[&str] = &[
     "agent", "arn", "base", "blob", "branch", "build", "cache", "cachekey", "checkpoint", "checksum", "chunk",
     "commit", "commits", "container", "content", "crc", "crc32", "diff", "digest", "etag", "event", "file",
     "fingerprint", "guid", "h1", "hash", "hashes", "head", "html", "image", "index", "integrity", "issue", "job",
@@ -96,24 +97,24 @@ pub(crate) const BENIGN: &[&str] = &[
     "trace", "tree", "url", "uuid", "version",
 ];
 
-/// Words before `key` that do not tell whose key it is.
+/// Words before `key` that do not say whose key it is.
 #[rustfmt::skip]
-pub(crate) const COMMON: &[&str] = &[
+pub(crate) const FUNCTION_WORDS: &[&str] = &[
     "a", "an", "and", "as", "by", "each", "every", "first", "for", "has", "have", "if", "in", "is", "its", "json",
     "last", "my", "new", "no", "of", "old", "on", "one", "or", "other", "our", "per", "same", "string", "that", "the",
     "their", "this", "to", "under", "use", "var", "when", "where", "which", "with", "your",
 ];
 
-/// Words that name a digest or a revision, for everything behind them on their line.
+/// Words that name a digest or a revision, for all values behind them on their line.
 #[rustfmt::skip]
-pub(crate) const DIGESTS: &[&str] = &[
+pub(crate) const DIGEST_WORDS: &[&str] = &[
     "checksum", "commit", "digest", "etag", "fingerprint", "hash", "integrity", "md5", "narhash", "rev", "revision",
     "sha", "sha1", "sha224", "sha256", "sha384", "sha512", "uuid",
 ];
 
-/// Words that, behind a keyword in a name, say that the value is something about the secret and not the secret.
+/// Words that, behind a keyword in a name, say that the value only describes the secret (`password_length`).
 #[rustfmt::skip]
-pub(crate) const NOT_THE_VALUE: &[&str] = &[
+pub(crate) const DESCRIPTION_WORDS: &[&str] = &[
     "algorithm", "at", "attribute", "budget", "cache", "class", "column", "count", "counter", "created", "date",
     "dir", "directory", "enabled", "endpoint", "env", "error", "exp", "expires", "expiry", "exception", "factory",
     "field", "file", "filename", "fingerprint", "format", "generator", "handler", "hash", "header", "hint", "id",
@@ -125,14 +126,14 @@ pub(crate) const NOT_THE_VALUE: &[&str] = &[
     "usage", "validator", "version",
 ];
 
-/// Prefixes of identifiers that services give to messages, calls and objects.
+/// Prefixes of the identifiers that services give to messages, calls and objects.
 #[rustfmt::skip]
-pub(crate) const IDENTIFIERS: &[&str] = &[
+pub(crate) const IDENTIFIER_PREFIXES: &[&str] = &[
     "toolu_", "srvtoolu_", "msg_", "req_", "call_", "chatcmpl-", "resp_", "run_", "thread_", "asst_", "file-",
     "session_", "item_", "evt_", "cus_", "price_", "prod_", "sha1-", "sha256-", "sha384-", "sha512-", "agent-",
 ];
 
-/// Values that stand for a secret and are none.
+/// Values that are placeholders for a secret.
 pub(crate) const PLACEHOLDERS: &[&str] = &[
     "none",
     "null",
@@ -164,9 +165,8 @@ pub(crate) const PLACEHOLDERS: &[&str] = &[
     "changeme",
 ];
 
-/// Keys of JSON objects whose strings are names of things, never content. Only the published formats are looked for
-/// in them.
-pub(crate) const NAMES: &[&str] = &[
+/// Keys of JSON objects whose strings are identifiers, never content: only published formats are searched in them.
+pub(crate) const IDENTIFIER_KEYS: &[&str] = &[
     "id",
     "uuid",
     "parentUuid",

@@ -1,6 +1,6 @@
-//! Names of services that give out keys: beside one, a value that a machine made is more likely a secret.
+//! Names of services that issue keys: a random value beside one of them is more likely a secret.
 
-/// In lower case without separators, in order.
+/// Lower case without separators, sorted for bisection.
 #[rustfmt::skip]
 pub(crate) const SERVICES: &[&str] = &[
     "abbysale", "abstractapi", "abuseipdb", "abyssale", "accuweather", "activecampaign", "adafruit", "adafruitio",

@@ -1,56 +1,59 @@
-//! Whether a value reads as a secret: made by chance, or only standing for another.
+//! Plausibility of a value as a secret: random enough, and not a placeholder, path, number or template.
 
-use crate::redact::rules::{Body, Keyword, PLACEHOLDERS, SECRET_KEYS};
+use crate::redact::rules::{ByteSet, Keyword, PLACEHOLDERS, SECRET_KEYS};
 
-/// A value is judged by no more than its first bytes, so that a long line of keywords stays linear.
-pub(crate) const JUDGED_MAX: usize = 256;
-/// The longest digest in use, SHA-512, in hexadecimal digits.
+/// Bytes of a value that are examined, so that a long line of keywords stays linear.
+pub(crate) const EXAMINED_MAX: usize = 256;
+/// Hexadecimal digits of the longest digest in use (SHA-512).
 const DIGEST_MAX: usize = 128;
 
-/// What something wrote between the name and the value.
+/// How a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stands {
+pub(crate) enum Quoting {
     /// In quotes.
     Quoted,
-    /// In none.
+    /// Without quotes.
     Bare,
 }
 
-/// Whether a value reads as a secret, by the keyword that announced it and how it stood.
-pub(crate) fn plausible(value: &str, keyword: &Keyword, stands: Stands) -> bool {
-    let quoted = stands == Stands::Quoted;
+/// Whether a value reads as a secret, given the keyword that announced it and its quoting.
+///
+/// Passwords are words of people: in quotes 4 characters are enough, without quotes 6; keys and tokens need 8 and must
+/// look machine-made. `token = "refresh"` is not a secret, `token = "a8f3k2x9"` is.
+pub(crate) fn is_plausible(value: &str, keyword: &Keyword, quoting: Quoting) -> bool {
+    let quoted = quoting == Quoting::Quoted;
     let free_form = quoted && keyword.worded;
-    let least = match (keyword.worded, quoted) {
+    let length_min = match (keyword.worded, quoted) {
         (true, true) => 4,
         (true, false) => 6,
         (false, _) => 8,
     };
-    if value.len() < least || value.bytes().any(|byte| byte.is_ascii_whitespace()) || stands_for_another(value) {
+    if value.len() < length_min || value.bytes().any(|byte| byte.is_ascii_whitespace()) || is_placeholder(value) {
         return false;
     }
     let code = !quoted && value.contains('(');
-    let alike = free_form
-        || halves(value)
+    let looks_secret = free_form
+        || is_hex_pair(value)
         || is_number(value) && !keyword.worded
-        || (made_by_machine(value) || scrambled(value)) && !code
-        || punctuated(value);
-    alike && !(keyword.word == "pwd" && is_path(value)) && !is_place(value)
+        || (mixes_letters_and_digits(value) || has_scrambled_case(value)) && !code
+        || is_heavily_punctuated(value);
+    looks_secret && !(keyword.word == "pwd" && is_path(value)) && !is_location(value)
 }
 
-/// Whether what follows a scheme in an HTTP header proves a right. The base64 of Basic may be without digits.
-pub(crate) fn authorizes(scheme: &str, credentials: &str) -> bool {
+/// Whether the credentials behind a scheme in an HTTP header read as real ones. The base64 of Basic may have no digit.
+pub(crate) fn is_authorization(scheme: &str, credentials: &str) -> bool {
     let bytes = credentials.as_bytes();
     let any = |wanted: fn(&u8) -> bool| bytes.iter().any(wanted);
     let base64 = || bytes.len().is_multiple_of(4) && any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase);
     bytes.len() >= 8
         && !any(u8::is_ascii_whitespace)
-        && (made_by_machine(credentials) || scheme.eq_ignore_ascii_case("basic") && base64())
-        && !stands_for_another(credentials)
+        && (mixes_letters_and_digits(credentials) || scheme.eq_ignore_ascii_case("basic") && base64())
+        && !is_placeholder(credentials)
 }
 
-/// Whether a name that ends in `key` is one of those that are secret.
-pub(crate) fn names_a_secret_key(name: &[u8]) -> bool {
-    let word = name.iter().rev().take_while(|byte| Body::Word.holds(**byte)).count();
+/// Whether a name that ends in `key` is that of a secret key (`api_key`, but not `primary_key`).
+pub(crate) fn is_secret_key_name(name: &[u8]) -> bool {
+    let word = name.iter().rev().take_while(|byte| ByteSet::Word.contains(**byte)).count();
     let name: String = name[name.len() - word..]
         .iter()
         .filter(|byte| byte.is_ascii_alphanumeric())
@@ -59,52 +62,56 @@ pub(crate) fn names_a_secret_key(name: &[u8]) -> bool {
     SECRET_KEYS.iter().any(|secret| name.ends_with(secret))
 }
 
-/// Two hexadecimal numbers of one length with a colon between.
-pub(crate) fn halves(value: &str) -> bool {
+/// Whether a value is two hexadecimal numbers of equal length with a colon between.
+pub(crate) fn is_hex_pair(value: &str) -> bool {
     let hex = |half: &str| half.len() >= 8 && half.bytes().all(|byte| byte.is_ascii_hexdigit());
     value.split_once(':').is_some_and(|(first, second)| first.len() == second.len() && hex(first) && hex(second))
 }
 
-/// Digits only, more than a count or a time has.
+/// Whether a value has only digits, and at least 16: more than a count or a timestamp has.
 pub(crate) fn is_number(value: &str) -> bool {
     value.len() >= 16 && value.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The working directory has the same name as a password.
+/// Whether a value is an absolute path: `PWD`, the working directory, is named like a password.
 fn is_path(value: &str) -> bool {
     matches!(value.as_bytes(), [b'/' | b'~', ..] | [_, b':', b'/' | b'\\', ..])
 }
 
-/// A file or an address, which may hold a secret but is none.
-fn is_place(value: &str) -> bool {
+/// Whether a value is a path or URL, which may contain a secret but is none.
+fn is_location(value: &str) -> bool {
     ["/", "./", "../", "~/", "http://", "https://", "file:"].iter().any(|place| value.starts_with(place))
 }
 
-/// Digits among letters: what an ordinary word does not have.
-pub(crate) fn made_by_machine(value: &str) -> bool {
+/// Whether a value has both letters and digits, which ordinary words do not.
+pub(crate) fn mixes_letters_and_digits(value: &str) -> bool {
     let any = |wanted: fn(&u8) -> bool| value.as_bytes().iter().any(wanted);
     any(u8::is_ascii_alphabetic) && any(u8::is_ascii_digit)
 }
 
-/// Upper case, lower case and digits together.
-pub(crate) fn of_three_classes(value: &[u8]) -> bool {
+/// Whether a value has upper case, lower case and digits.
+pub(crate) fn has_three_char_classes(value: &[u8]) -> bool {
     let any = |wanted: fn(&u8) -> bool| value.iter().any(wanted);
     any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase) && any(u8::is_ascii_digit)
 }
 
-/// Punctuation of many kinds among letters, as people are told to put into passwords.
-pub(crate) fn punctuated(value: &str) -> bool {
-    let mut kinds: Vec<char> =
-        value.chars().take(JUDGED_MAX).filter(|held| !held.is_alphanumeric() && *held != '_' && *held != '-').collect();
+/// Whether a value is letters with at least 5 different punctuation marks (6 in all), as password rules ask for.
+pub(crate) fn is_heavily_punctuated(value: &str) -> bool {
+    let mut kinds: Vec<char> = value
+        .chars()
+        .take(EXAMINED_MAX)
+        .filter(|character| !character.is_alphanumeric() && *character != '_' && *character != '-')
+        .collect();
     let count = kinds.len();
     kinds.sort_unstable();
     kinds.dedup();
     kinds.len() >= 5 && count >= 6 && value.chars().any(char::is_alphabetic)
 }
 
-/// Long and without a digit, but with the cases of letters mixed as no name mixes them.
-fn scrambled(value: &str) -> bool {
-    let bytes = &value.as_bytes()[..value.len().min(JUDGED_MAX)];
+/// Whether a long value without digits mixes upper and lower case as no identifier does (3.4 characters a segment or
+/// less).
+fn has_scrambled_case(value: &str) -> bool {
+    let bytes = &value.as_bytes()[..value.len().min(EXAMINED_MAX)];
     let plain = bytes.iter().all(|byte| byte.is_ascii_alphabetic() || b"+/=".contains(byte));
     plain && value.len() >= 16 && {
         let shape = Shape::of(bytes);
@@ -112,19 +119,20 @@ fn scrambled(value: &str) -> bool {
     }
 }
 
-/// What a value is made of.
+/// Character statistics of a value.
 #[derive(Default)]
 struct Shape {
     alnum: usize,
     digits: usize,
     upper: usize,
     lower: usize,
-    /// Words, as a reader of camel case sees them, and numbers.
+    /// Camel-case words and numbers: `getUser42` has three.
     segments: usize,
     numbers: usize,
 }
 
 impl Shape {
+    /// Count the characters and segments of a value.
     fn of(value: &[u8]) -> Self {
         let mut shape = Self::default();
         let (mut before, mut capitals) = (0_u8, 0_usize);
@@ -150,8 +158,11 @@ impl Shape {
         shape
     }
 
-    /// Letters and digits change as often as they do by chance.
-    fn restless(&self) -> bool {
+    /// Whether letters, cases and digits alternate as often as in random text.
+    ///
+    /// Segments of random base64 are short: about 2 characters. The limits (3.0, 3.6 or 4.6 characters a segment on
+    /// average, 8.0 for long values of one case) leave room for chance, while words of identifiers are longer.
+    fn alternates_randomly(&self) -> bool {
         let both = self.upper > 0 && self.lower > 0;
         let tenths = match (both, self.numbers) {
             (false, 3..) if self.alnum >= 32 => 80,
@@ -166,9 +177,9 @@ impl Shape {
     }
 }
 
-/// Whether a value reads as made by chance: a part of it without punctuation does, and it is long enough.
-pub(crate) fn random(value: &[u8]) -> bool {
-    let value = &value[..value.len().min(JUDGED_MAX)];
+/// Whether a value looks random: it is long enough and has a part without punctuation that does.
+pub(crate) fn is_random(value: &[u8]) -> bool {
+    let value = &value[..value.len().min(EXAMINED_MAX)];
     let whole = Shape::of(value);
     if whole.alnum < 14 || whole.digits == 0 || whole.upper + whole.lower < 2 {
         return false;
@@ -176,11 +187,11 @@ pub(crate) fn random(value: &[u8]) -> bool {
     let capitals = whole.lower == 0 && whole.alnum >= 24 && whole.digits >= 4 && whole.numbers >= 3;
     let parts = || value.split(|byte| !byte.is_ascii_alphanumeric());
     capitals
-        || parts().any(|part| part.len() >= 10 && Shape::of(part).restless())
+        || parts().any(|part| part.len() >= 10 && Shape::of(part).alternates_randomly())
         || value.len() >= 20 && whole.upper > 2 && whole.lower > 2 && whole.alnum * 10 <= whole.segments * 26
 }
 
-/// Whether a value is as digests are written: hexadecimal digits of one case, whatever it begins with.
+/// Whether a value is written like a digest: hexadecimal digits of one case.
 pub(crate) fn is_digest(value: &[u8]) -> bool {
     let all = |upper: fn(&u8) -> bool| value.iter().all(|byte| byte.is_ascii_hexdigit() && !upper(byte));
     if value.len() > DIGEST_MAX {
@@ -189,9 +200,9 @@ pub(crate) fn is_digest(value: &[u8]) -> bool {
     all(u8::is_ascii_uppercase) || all(u8::is_ascii_lowercase)
 }
 
-/// Random without doubt: long, of three classes, changing often.
-pub(crate) fn surely_random(value: &[u8]) -> bool {
-    let shape = Shape::of(&value[..value.len().min(JUDGED_MAX)]);
+/// Whether a value is certainly random: long, with upper case, lower case and digits, frequently alternating.
+pub(crate) fn is_surely_random(value: &[u8]) -> bool {
+    let shape = Shape::of(&value[..value.len().min(EXAMINED_MAX)]);
     shape.alnum >= 20
         && shape.upper > 2
         && shape.lower > 2
@@ -199,27 +210,28 @@ pub(crate) fn surely_random(value: &[u8]) -> bool {
         && shape.alnum * 10 <= shape.segments * 27
 }
 
-/// What kind of name of a thing a value could also be.
+/// What else a random value could be: the identifier of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum MachineClass {
     Uuid,
     Hex,
     Other,
 }
 
-/// The class of a value that was made by chance; none if it was not.
-pub(crate) fn class(value: &[u8]) -> Option<Class> {
+/// Classify a random value; None if it is not random.
+pub(crate) fn machine_class(value: &[u8]) -> Option<MachineClass> {
     if is_uuid(value) {
-        return Some(Class::Uuid);
+        return Some(MachineClass::Uuid);
     }
     let hex = value.iter().all(u8::is_ascii_hexdigit);
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     if hex && digits > 0 && digits < value.len() {
-        return Some(Class::Hex);
+        return Some(MachineClass::Hex);
     }
-    random(value).then_some(Class::Other)
+    is_random(value).then_some(MachineClass::Other)
 }
 
+/// Whether a value is a UUID with dashes.
 fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36
         && value.iter().enumerate().all(|(at, byte)| match at {
@@ -228,14 +240,14 @@ fn is_uuid(value: &[u8]) -> bool {
         })
 }
 
-/// A variable, a template, a mask or a word that says what kind of value belongs here.
-pub(crate) fn stands_for_another(value: &str) -> bool {
+/// Whether a value only stands for a secret: a variable, a template, a mask (`********`) or a placeholder word.
+pub(crate) fn is_placeholder(value: &str) -> bool {
     let bytes = value.as_bytes();
     let first = bytes.first().copied().unwrap_or(0);
-    let lower = value[..value.floor_char_boundary(JUDGED_MAX)].to_ascii_lowercase();
-    let opens = b"$<{%[(@*".contains(&first) && !punctuated(value);
+    let lower = value[..value.floor_char_boundary(EXAMINED_MAX)].to_ascii_lowercase();
+    let opens = b"$<{%[(@*".contains(&first) && !is_heavily_punctuated(value);
     opens
-        || holds_a_template(bytes)
+        || contains_template(bytes)
         || bytes.iter().all(|byte| *byte == bytes[0])
         || PLACEHOLDERS.contains(&lower.as_str())
         || [
@@ -254,16 +266,16 @@ pub(crate) fn stands_for_another(value: &str) -> bool {
         .any(|code| lower.starts_with(code))
 }
 
-/// `${NAME}` or `{{ name }}` somewhere inside.
-fn holds_a_template(value: &[u8]) -> bool {
-    let value = &value[..value.len().min(JUDGED_MAX)];
+/// Whether a value contains `${NAME}` or `{{ name }}`.
+fn contains_template(value: &[u8]) -> bool {
+    let value = &value[..value.len().min(EXAMINED_MAX)];
     value.windows(2).enumerate().any(|(at, open)| {
         let close: &[u8] = match open {
             b"${" => b"}",
             b"{{" => b"}}",
             _ => return false,
         };
-        let name = value[at + 2..].iter().take_while(|byte| Body::Dotted.holds(**byte) || **byte == b' ').count();
+        let name = value[at + 2..].iter().take_while(|byte| ByteSet::Dotted.contains(**byte) || **byte == b' ').count();
         name > 0 && value[at + 2 + name..].starts_with(close)
     })
 }

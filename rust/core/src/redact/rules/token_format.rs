@@ -1,8 +1,8 @@
-//! How a published format is written down.
+//! Types of the format tables: byte sets, and token formats by prefix or infix.
 
-/// Which bytes a token's body is made of.
+/// A set of bytes that a token's body consists of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Body {
+pub(crate) enum ByteSet {
     /// `0-9`
     Digit,
     /// `0-9 a-z A-Z`
@@ -25,10 +25,12 @@ pub(crate) enum Body {
     Web,
 }
 
-impl Body {
+impl ByteSet {
+    /// The number of sets.
     pub(crate) const ALL: usize = 10;
 
-    pub(crate) fn holds(self, byte: u8) -> bool {
+    /// Whether the set contains a byte.
+    pub(crate) fn contains(self, byte: u8) -> bool {
         let word = byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         match self {
             Self::Digit => byte.is_ascii_digit(),
@@ -48,46 +50,48 @@ impl Body {
 /// Where a token may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Begins {
-    /// Anywhere: the prefix is distinctive by itself.
+    /// Anywhere: the prefix is unmistakable.
     Anywhere,
-    /// Only where no word goes on, because the prefix also ends ordinary words.
+    /// Only at the beginning of a word, as ordinary words end like the prefix.
     AtWord,
-    /// Only where no word goes on, and only if the body reads as made by chance: the prefix is short or a word.
+    /// Only at the beginning of a word, and only if the body looks random: the prefix is short or a word itself.
     Random,
 }
 
-/// A published format: after `prefix` come at least `at_least` bytes of `body`, and all that follow belong to it.
+/// A published token format: a prefix, then at least `at_least` bytes of `body`; all further ones belong to it.
 pub(crate) struct Token {
     pub(crate) kind: &'static str,
     pub(crate) prefix: &'static str,
-    pub(crate) body: Body,
+    pub(crate) body: ByteSet,
     pub(crate) at_least: usize,
     pub(crate) begins: Begins,
 }
 
+/// Build a prefix format, for short table rows.
 pub(crate) const fn token(
     kind: &'static str,
     prefix: &'static str,
-    body: Body,
+    body: ByteSet,
     at_least: usize,
     begins: Begins,
 ) -> Token {
     Token { kind, prefix, body, at_least, begins }
 }
 
-/// A published format that is known by its middle: so many bytes of one body, `middle`, so many of another.
+/// A token format known by its infix: at least so many bytes of one set, `middle`, at least so many of another.
 pub(crate) struct Infix {
     pub(crate) kind: &'static str,
-    pub(crate) before: (Body, usize),
+    pub(crate) before: (ByteSet, usize),
     pub(crate) middle: &'static str,
-    pub(crate) after: (Body, usize),
+    pub(crate) after: (ByteSet, usize),
 }
 
+/// Build an infix format, for short table rows.
 pub(crate) const fn infix(
     kind: &'static str,
-    before: (Body, usize),
+    before: (ByteSet, usize),
     middle: &'static str,
-    after: (Body, usize),
+    after: (ByteSet, usize),
 ) -> Infix {
     Infix { kind, before, middle, after }
 }

@@ -1,0 +1,331 @@
+//! Context rules: a random value is a secret if the words before it name a credential, or a service that issues keys.
+
+use crate::redact::Span;
+use crate::redact::findings::{Confidence, Findings};
+use crate::redact::plausibility::{MachineClass, is_surely_random, machine_class};
+use crate::redact::rules::{
+    ByteSet, CREDENTIAL_WORDS, DIGEST_WORDS, FUNCTION_WORDS, IDENTIFIER_PREFIXES, IDENTIFIER_WORDS, LOOKUP_KEYS,
+    SERVICES, STRONG_CREDENTIALS,
+};
+
+/// Bytes from which a value is judged by context; a shorter one needs a name that announces it.
+const LENGTH_MIN: usize = 16;
+/// Bytes of the longest value; anything longer is data.
+const LENGTH_MAX: usize = 512;
+/// How far back context is searched: bytes, and words.
+const LOOKBACK_BYTES: usize = 96;
+const LOOKBACK_WORDS: usize = 7;
+/// Bytes of the longest word that is examined.
+const WORD_MAX: usize = 48;
+
+/// What a word means for a value behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// The value is an identifier (`commit`, `request`).
+    Identifier,
+    /// The value is a credential; if strong, even a UUID is one.
+    Credential {
+        strong: bool,
+    },
+    /// The name of a service that issues keys.
+    Service,
+    Nothing,
+}
+
+/// Whether a byte can be part of a value: letters, digits and `_ - + / . ~`.
+fn is_value_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'.' | b'~')
+}
+
+impl Findings<'_> {
+    /// Call `visit` for every run of at least `LENGTH_MIN` value bytes.
+    ///
+    /// Only every `LENGTH_MIN`-th byte is tested first, as each such run contains one of them.
+    pub(crate) fn for_each_run(&mut self, mut visit: impl FnMut(&mut Self, usize, usize)) {
+        let mut at = LENGTH_MIN - 1;
+        while at < self.bytes.len() {
+            if !is_value_byte(self.bytes[at]) {
+                at += LENGTH_MIN;
+                continue;
+            }
+            let before = self.bytes[..at].iter().rev().take_while(|byte| is_value_byte(**byte)).count();
+            let after = self.bytes[at..].iter().take_while(|byte| is_value_byte(**byte)).count();
+            let (start, end) = (at - before, at + after);
+            if end - start >= LENGTH_MIN {
+                visit(self, start, end);
+            }
+            at = end + LENGTH_MIN;
+        }
+    }
+
+    /// Add a run, or its parts between slashes and dots, if the context says that it is a secret.
+    pub(crate) fn add_by_context(&mut self, start: usize, end: usize) {
+        let bytes = &self.bytes[start..end];
+        let dots = bytes.iter().rev().take_while(|byte| **byte == b'.').count();
+        let (end, bytes) = (end - dots, &bytes[..bytes.len() - dots]);
+        if !(LENGTH_MIN..=LENGTH_MAX).contains(&bytes.len()) {
+            return;
+        }
+        if !bytes.iter().any(u8::is_ascii_digit) {
+            return;
+        }
+        if (60..=80).contains(&bytes.len()) && is_surely_random(bytes) && self.is_alone_on_line(start, end) {
+            return self.add(Some(Span { start, end, kind: "key-material" }), Confidence::Context);
+        }
+        if (50..=80).contains(&bytes.len())
+            && let Some(kind) = format_by_name_parts(bytes)
+        {
+            return self.add(Some(Span { start, end, kind }), Confidence::KnownShape);
+        }
+        if machine_class(bytes).is_some_and(|class| class == MachineClass::Uuid)
+            || is_surely_random(bytes) && !bytes.starts_with(b"/")
+        {
+            return self.add_if_secret(start, start, end);
+        }
+        let mut from = start;
+        for part in bytes.split(|byte| b"/.".contains(byte)) {
+            let trimmed = part.trim_ascii_start();
+            if trimmed.len() >= LENGTH_MIN && part.len() <= LENGTH_MAX {
+                let dashes = part.iter().take_while(|byte| **byte == b'-').count();
+                self.add_if_secret(start, from + dashes, from + part.len());
+            }
+            from += part.len() + 1;
+        }
+    }
+
+    /// Add the part `start..end` of the run that begins at `run`, if it is random and its context announces a secret.
+    fn add_if_secret(&mut self, run: usize, start: usize, end: usize) {
+        let value = &self.bytes[start..end];
+        let Some(class) = machine_class(value).filter(|_| value.len() >= LENGTH_MIN) else { return };
+        let mut words = WordsBefore {
+            findings: self,
+            at: run,
+            limit: run.saturating_sub(LOOKBACK_BYTES),
+            after_operator: false,
+            lines: 0,
+        };
+        let is_named_identifier =
+            words.next().is_some_and(|word| meaning(word) == Meaning::Identifier) && words.lines == 0;
+        if is_named_identifier
+            || is_identifier(&self.bytes[run..end])
+            || !self.is_announced(start, class, value)
+            || class != MachineClass::Other && self.is_digest(start)
+        {
+            return;
+        }
+        let padding = self.bytes[end..].iter().take(2).take_while(|byte| **byte == b'=').count();
+        let (start, end) = self.extend_to_quotes(start, end + padding);
+        self.add(Some(Span { start, end, kind: "token" }), Confidence::Context);
+    }
+
+    /// Extend a value to the quotes around it, if there is no white space between.
+    fn extend_to_quotes(&self, start: usize, end: usize) -> (usize, usize) {
+        let stops = |byte: &u8| byte.is_ascii_whitespace() || b"\"'`<>[]{}(),\\".contains(byte);
+        let before = self.bytes[start.saturating_sub(64)..start].iter().rev().take_while(|byte| !stops(byte)).count();
+        let after = self.bytes[end..].iter().take(64).take_while(|byte| !stops(byte)).count();
+        let open = start.checked_sub(before + 1).map(|at| self.bytes[at]);
+        let close = self.bytes.get(end + after).copied();
+        let quoted = open == close && open.is_some_and(|byte| b"\"'`".contains(&byte));
+        let plain =
+            !self.bytes[start - before..start].contains(&b'=') && !self.bytes[start - before..start].contains(&b'/');
+        if quoted && plain { (start - before, end + after) } else { (start, end) }
+    }
+
+    /// Whether a run is a line of its own, as the lines of an encoded key are.
+    fn is_alone_on_line(&self, start: usize, end: usize) -> bool {
+        let base64 = self.bytes[start..end].iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(byte));
+        let frames = |byte: &&u8| b" \t\"'=,+".contains(byte);
+        let mut before = self.bytes[..start].iter().rev().take(WORD_MAX).skip_while(frames);
+        let mut after = self.bytes[end..].iter().take(WORD_MAX).skip_while(frames);
+        let begins = matches!(before.next(), None | Some(b'\n' | b'\r' | b'n'));
+        base64 && begins && matches!(after.next(), None | Some(b'\n' | b'\r' | b'\\'))
+    }
+
+    /// Whether the words before the value on its line say that it is a digest or a revision.
+    pub(crate) fn is_digest(&self, start: usize) -> bool {
+        let mut words = WordsBefore {
+            findings: self,
+            at: start,
+            limit: start.saturating_sub(LOOKBACK_BYTES),
+            after_operator: false,
+            lines: 0,
+        };
+        std::iter::from_fn(|| words.next().filter(|_| words.lines == 0)).take(2 * LOOKBACK_WORDS).any(|word| {
+            let lower = word.to_ascii_lowercase();
+            name_parts(word, &lower).iter().any(|part| DIGEST_WORDS.binary_search(part).is_ok())
+        })
+    }
+
+    /// Whether the words before a value announce a secret.
+    fn is_announced(&self, start: usize, class: MachineClass, value: &[u8]) -> bool {
+        let mut words = WordsBefore {
+            findings: self,
+            at: start,
+            limit: start.saturating_sub(LOOKBACK_BYTES),
+            after_operator: false,
+            lines: 0,
+        };
+        let first = self.bytes[..start].last().copied().unwrap_or(b' ');
+        let may_be_identifier = class != MachineClass::Other;
+        if may_be_identifier && b"@#/.".contains(&first) {
+            return false;
+        }
+        let (mut assigned, mut keyed) = (false, false);
+        for nth in 0..LOOKBACK_WORDS {
+            let Some(word) = words.next() else { break };
+            let is_close = words.lines == 0 || words.after_operator && words.lines == 1;
+            let is_key = nth == 0 && words.after_operator && is_close && word.eq_ignore_ascii_case(b"key");
+            match meaning(word) {
+                _ if is_key && may_be_identifier => keyed = true,
+                Meaning::Nothing if may_be_identifier && keyed && nth == 1 && !is_function_word(word) => return true,
+                Meaning::Identifier if nth == 0 => return false,
+                Meaning::Identifier => {}
+                Meaning::Credential { strong } if may_be_identifier => {
+                    if strong && is_close && (nth == 0 || nth <= 2 && words.after_operator) {
+                        return true;
+                    }
+                }
+                Meaning::Service if may_be_identifier => {
+                    let digest = matches!(value.len(), 40 | 64);
+                    if is_close && (nth <= 2 && words.after_operator || nth == 0 && !digest) {
+                        return true;
+                    }
+                }
+                Meaning::Credential { .. } | Meaning::Service => return true,
+                Meaning::Nothing => assigned |= nth == 0 && words.after_operator,
+            }
+        }
+        let bare = value.len() >= 32 && !b"/.".contains(&first);
+        !may_be_identifier && (assigned || bare && is_surely_random(value))
+    }
+}
+
+/// Whether a value is an identifier of a message, call or object of a service (`msg_…`, `toolu_…`), or contains one.
+fn is_identifier(value: &[u8]) -> bool {
+    IDENTIFIER_PREFIXES.iter().any(|prefix| {
+        let mut matches = value.windows(prefix.len()).enumerate().take(WORD_MAX);
+        matches.any(|(at, window)| window == prefix.as_bytes() && (at == 0 || b"_-/:".contains(&value[at - 1])))
+    })
+}
+
+/// Return the kind of a format that is recognized by the lengths of its parts only.
+fn format_by_name_parts(run: &[u8]) -> Option<&'static str> {
+    let hex = |part: &[u8], length: usize| part.len() == length && part.iter().all(u8::is_ascii_hexdigit);
+    let dots: Vec<&[u8]> = run.split(|byte| *byte == b'.').take(4).collect();
+    if let [id, time, proof] = dots[..]
+        && matches!(id.first(), Some(b'M' | b'N' | b'O'))
+        && (23..=30).contains(&id.len())
+        && (5..=7).contains(&time.len())
+        && (27..=40).contains(&proof.len())
+    {
+        return Some("discord-token");
+    }
+    let dashes: Vec<&[u8]> = run.split(|byte| *byte == b'-').take(4).collect();
+    match dashes[..] {
+        [key, first, second] if hex(key, 32) && hex(first, 8) && hex(second, 8) => Some("mailgun-key"),
+        _ => None,
+    }
+}
+
+/// Iterator over the words before a position, nearest first.
+struct WordsBefore<'f, 't> {
+    findings: &'f Findings<'t>,
+    at: usize,
+    limit: usize,
+    /// Whether an assignment operator, quote or bracket is between the position and the word.
+    after_operator: bool,
+    lines: usize,
+}
+
+impl<'t> WordsBefore<'_, 't> {
+    /// Return the next word before the last one, or None at the limit.
+    fn next(&mut self) -> Option<&'t [u8]> {
+        let bytes = self.findings.bytes;
+        while self.at > self.limit && !ByteSet::Word.contains(bytes[self.at - 1]) {
+            match bytes[self.at - 1] {
+                b'\n' => self.lines += 1,
+                b'=' | b':' | b'>' | b'"' | b'\'' | b'`' | b'(' | b'{' | b'|' | b',' => self.after_operator = true,
+                // The text of a marker, and what was before it, is not context.
+                b']' if self.findings.ends_with_marker(self.at) => return None,
+                _ => {}
+            }
+            self.at -= 1;
+        }
+        let end = self.at;
+        if end <= self.limit || self.lines > 2 {
+            return None;
+        }
+        let length =
+            bytes[self.limit..end].iter().rev().take(WORD_MAX).take_while(|byte| ByteSet::Word.contains(**byte));
+        self.at -= length.count();
+        Some(&bytes[self.at..end])
+    }
+}
+
+/// Return the meaning of a word; of its parts the last one counts most.
+fn meaning(word: &[u8]) -> Meaning {
+    let lower: Vec<u8> = word.to_ascii_lowercase();
+    let parts = name_parts(word, &lower);
+    let Some(last) = parts.last() else { return Meaning::Nothing };
+    let is = |list: &[&str], part: &str| list.binary_search(&part).is_ok();
+    let whole: String = parts.concat();
+    let service = parts.iter().any(|part| is(SERVICES, part)) || starts_with_service(&whole);
+    if is(IDENTIFIER_WORDS, last) {
+        return Meaning::Identifier;
+    }
+    if matches!(*last, "id" | "ids" | "name" | "names") {
+        let is_client_id =
+            service || parts.iter().any(|part| matches!(*part, "client" | "access" | "key" | "app" | "api"));
+        return if is_client_id && last.starts_with("id") { Meaning::Service } else { Meaning::Identifier };
+    }
+    let ends = ["token", "secret", "password", "passwd", "apikey", "secretkey", "accesskey"];
+    let key = matches!(*last, "key" | "keys") && !parts.iter().any(|part| is(LOOKUP_KEYS, part));
+    let strong = parts.iter().any(|part| is(STRONG_CREDENTIALS, part))
+        || ends.iter().any(|end| whole.ends_with(end))
+        || key && parts.len() > 1;
+    if strong || parts.iter().any(|part| is(CREDENTIAL_WORDS, part)) {
+        return Meaning::Credential { strong };
+    }
+    if service {
+        return Meaning::Service;
+    }
+    if parts.iter().any(|part| is(IDENTIFIER_WORDS, part)) { Meaning::Identifier } else { Meaning::Nothing }
+}
+
+/// Whether a word before `key` does not say whose key it is.
+fn is_function_word(word: &[u8]) -> bool {
+    let word = word.to_ascii_lowercase();
+    let is = |list: &[&str]| list.iter().any(|listed| listed.as_bytes() == word);
+    is(FUNCTION_WORDS) || is(LOOKUP_KEYS)
+}
+
+/// Split a name into its words: `API_KEY`, `apiKey`, `api-key`.
+fn name_parts<'l>(word: &[u8], lower: &'l [u8]) -> Vec<&'l str> {
+    let mut parts = Vec::new();
+    let mut from = 0;
+    let mut cut = |from: usize, to: usize| {
+        if let Ok(part) = std::str::from_utf8(&lower[from..to])
+            && !part.is_empty()
+        {
+            parts.push(part);
+        }
+    };
+    for (at, byte) in word.iter().enumerate() {
+        let camel = at > 0 && byte.is_ascii_uppercase() && word[at - 1].is_ascii_lowercase();
+        if camel {
+            cut(from, at);
+            from = at;
+        } else if !byte.is_ascii_alphanumeric() {
+            cut(from, at);
+            from = at + 1;
+        }
+    }
+    cut(from, word.len());
+    parts
+}
+
+/// Whether a name without separators begins with the name of a service, of five letters or more.
+fn starts_with_service(name: &str) -> bool {
+    (5..=name.len().min(20))
+        .any(|length| name.get(..length).is_some_and(|begin| SERVICES.binary_search(&begin).is_ok()))
+}

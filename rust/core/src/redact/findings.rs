@@ -1,0 +1,164 @@
+//! The findings in one text: candidate spans in any order, merged where they overlap, with existing markers cut out.
+
+use crate::redact::json_keys::{NameHint, SecretName};
+use crate::redact::kinds::{MARKER_MAX, OPENING, kinds};
+use crate::redact::plausibility::{Quoting, is_authorization, is_plausible};
+use crate::redact::rules::ByteSet;
+use crate::redact::{RUN_MAX, Span};
+
+/// How reliable a span's kind is, ascending; where spans overlap, the most reliable one names the union.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Confidence {
+    Context,
+    NamedValue,
+    KnownShape,
+    /// By a published prefix of so many bytes: the longer, the more reliable.
+    PublishedFormat(usize),
+    KnownSecret,
+}
+
+/// A span that may be a secret.
+struct Candidate {
+    span: Span,
+    confidence: Confidence,
+}
+
+/// Collects the spans of one text.
+pub(crate) struct Findings<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) bytes: &'t [u8],
+    candidates: Vec<Candidate>,
+    /// The ranges of our own markers: nothing inside them is a secret.
+    markers: Vec<(usize, usize)>,
+    /// Cache of the last extent of each kind.
+    pub(crate) extents: [(usize, usize); 2],
+    /// Positions of escape sequences.
+    pub(crate) escapes: Vec<usize>,
+    /// Cache of the last run of each byte set, so that it is measured once.
+    runs: [(usize, usize); ByteSet::ALL],
+}
+
+impl<'t> Findings<'t> {
+    /// No findings yet in this text.
+    pub(crate) fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            candidates: Vec::new(),
+            markers: Vec::new(),
+            extents: [(0, 0); 2],
+            escapes: Vec::new(),
+            runs: [(0, 0); ByteSet::ALL],
+        }
+    }
+
+    /// Add a span, if there is one.
+    pub(crate) fn add(&mut self, span: Option<Span>, confidence: Confidence) {
+        self.candidates.extend(span.map(|span| Candidate { span, confidence }));
+    }
+
+    /// Record our own marker, if one whose kind begins at `end` is complete.
+    pub(crate) fn add_own_marker(&mut self, start: usize, end: usize) {
+        self.markers.extend(self.own_marker_end(end).map(|until| (start, until)));
+    }
+
+    /// Return the end of our own marker whose kind begins at `start`.
+    fn own_marker_end(&self, start: usize) -> Option<usize> {
+        self.marker_end(start, b']').filter(|until| kinds().binary_search(&&self.text[start..until - 1]).is_ok())
+    }
+
+    /// Count the letters and digits in a range outside of our own markers.
+    pub(crate) fn count_alphanumerics(&self, from: usize, to: usize) -> usize {
+        let (mut at, mut count) = (from, 0);
+        while at < to {
+            let marker =
+                self.bytes[at..to].starts_with(OPENING).then(|| self.own_marker_end(at + OPENING.len())).flatten();
+            count += usize::from(self.bytes[at].is_ascii_alphanumeric());
+            at = marker.unwrap_or(at + 1);
+        }
+        count
+    }
+
+    /// Whether one of our own markers seems to end here. The secret that it replaced may have been longer.
+    pub(crate) fn ends_with_marker(&self, end: usize) -> bool {
+        let window = &self.bytes[end.saturating_sub(MARKER_MAX)..end];
+        window.last() == Some(&b']') && window.windows(OPENING.len()).any(|window| window == OPENING)
+    }
+
+    /// Return the end of the run of `body` bytes from `start`, at most `RUN_MAX` long, if it has at least `at_least`
+    /// bytes.
+    pub(crate) fn body_end(&mut self, body: ByteSet, start: usize, at_least: usize) -> Option<usize> {
+        let cached = &mut self.runs[body as usize];
+        if !(cached.0..cached.1).contains(&start) {
+            let length = self.bytes[start..].iter().take_while(|byte| body.contains(**byte)).count();
+            *cached = (start, start + length);
+        }
+        let end = cached.1.max(start).min(start + RUN_MAX);
+        (end - start >= at_least).then_some(end)
+    }
+
+    /// Add the whole text if it is the secret that the name of its key announces.
+    pub(crate) fn named_string(&mut self, NameHint(secret_name): NameHint) {
+        let trimmed = self.text.trim_ascii_end();
+        let start = trimmed.len() - trimmed.trim_ascii_start().len();
+        let secret = match secret_name {
+            SecretName::Secret(keyword) => {
+                is_plausible(&trimmed[start..], keyword, Quoting::Quoted).then_some((start, keyword.kind))
+            }
+            SecretName::Authorization => {
+                let (scheme, credentials) = trimmed[start..].split_once(' ').unwrap_or(("", &trimmed[start..]));
+                is_authorization(scheme, credentials).then_some((trimmed.len() - credentials.len(), "authorization"))
+            }
+        };
+        self.add(secret.map(|(start, kind)| Span { start, end: trimmed.len(), kind }), Confidence::NamedValue);
+    }
+
+    /// Return the spans in order, merged where they overlap, without the markers inside them.
+    pub(crate) fn into_spans(mut self) -> Vec<Span> {
+        if self.candidates.is_empty() {
+            return Vec::new();
+        }
+        // A known secret that overlaps a marker matched text that the marker itself put there.
+        let markers = &self.markers;
+        self.candidates.retain(|Candidate { span, confidence }| {
+            let next = markers.partition_point(|(_, to)| *to <= span.start);
+            *confidence != Confidence::KnownSecret || markers.get(next).is_none_or(|(from, _)| *from >= span.end)
+        });
+        self.candidates.sort_by(|a, b| {
+            a.span.start.cmp(&b.span.start).then(b.span.end.cmp(&a.span.end)).then(b.confidence.cmp(&a.confidence))
+        });
+        let mut merged: Vec<Candidate> = Vec::with_capacity(self.candidates.len());
+        for candidate in self.candidates {
+            match merged.last_mut() {
+                Some(last) if candidate.span.start < last.span.end => {
+                    last.span.end = last.span.end.max(candidate.span.end);
+                    if candidate.confidence > last.confidence {
+                        last.confidence = candidate.confidence;
+                        last.span.kind = candidate.span.kind;
+                    }
+                }
+                _ => merged.push(candidate),
+            }
+        }
+        without_markers(merged.iter().map(|candidate| candidate.span), &self.markers)
+    }
+}
+
+/// Cut every marker out of the spans.
+fn without_markers(spans: impl Iterator<Item = Span>, markers: &[(usize, usize)]) -> Vec<Span> {
+    let mut remaining = Vec::new();
+    for span in spans {
+        let mut start = span.start;
+        let first = markers.partition_point(|(_, to)| *to <= span.start);
+        for &(from, to) in markers[first..].iter().take_while(|(from, _)| *from < span.end) {
+            if start < from {
+                remaining.push(Span { start, end: from, kind: span.kind });
+            }
+            start = start.max(to);
+        }
+        if start < span.end {
+            remaining.push(Span { start, ..span });
+        }
+    }
+    remaining
+}

@@ -1,0 +1,152 @@
+//! Format rules: secrets recognized by their own form (published token formats, JWT, PEM, connection strings, headers).
+
+use crate::redact::findings::Findings;
+use crate::redact::kinds::MARKER_MAX;
+use crate::redact::plausibility::{
+    EXAMINED_MAX, has_three_char_classes, is_digest, is_hex_pair, is_placeholder, is_random, mixes_letters_and_digits,
+};
+use crate::redact::rules::{Begins, ByteSet, Infix, Token};
+use crate::redact::{RUN_MAX, Span};
+
+/// Bytes of the user and host parts of a connection string.
+const CONNECTION_MAX: usize = 256;
+/// Bytes of the longest name between `-----BEGIN ` and `-----`.
+const PEM_NAME_MAX: usize = 48;
+/// Letters and digits from which a PEM block has content and is not only its header.
+const PEM_BODY_MIN: usize = 24;
+/// The prefix of the format whose published length includes the terminating byte.
+const TERMINATED_FORMAT: &str = "sntrys_";
+
+impl Findings<'_> {
+    /// Return the token of a published format whose prefix was found at `start..end`.
+    pub(crate) fn prefixed_token(&mut self, token: &Token, start: usize, end: usize) -> Option<Span> {
+        let until = self.body_end(token.body, end, token.at_least)?;
+        let examined = &self.bytes[end..until.min(end + EXAMINED_MAX)];
+        let begins = match token.begins {
+            Begins::Anywhere => true,
+            Begins::AtWord => {
+                self.starts_word(start) || has_three_char_classes(examined) || self.follows_same_format(token, start)
+            }
+            Begins::Random => {
+                let joined = self.bytes[..start].last().is_some_and(|byte| b"+/.=~".contains(byte));
+                self.starts_word(start) && !(joined && token.prefix.len() < 3) && is_random(examined)
+            }
+        };
+        // The published pattern of this format includes the byte that ends it.
+        let closes = |byte: &&u8| token.prefix == TERMINATED_FORMAT && b"\"'`\n\r\t <&;".contains(byte);
+        let until = until + self.bytes[until..].iter().take(1).take_while(closes).count();
+        let scheme = if token.prefix.contains('/') { self.scheme_before(start) } else { 0 };
+        (begins && !is_digest(&self.bytes[start..until])).then_some(Span {
+            start: start - scheme,
+            end: until,
+            kind: token.kind,
+        })
+    }
+
+    /// Return the length of the URL scheme before a URL that is itself the secret (a webhook).
+    fn scheme_before(&self, start: usize) -> usize {
+        ["https://", "http://"]
+            .iter()
+            .find(|scheme| self.text[..start].ends_with(**scheme))
+            .map_or(0, |scheme| scheme.len())
+    }
+
+    /// Whether a token of the same format ends where this one starts.
+    fn follows_same_format(&self, token: &Token, start: usize) -> bool {
+        let body = self.bytes[start.saturating_sub(token.at_least + 64)..start].iter().rev();
+        let body = body.take_while(|byte| token.body.contains(**byte)).count();
+        let prefix = token.prefix.as_bytes();
+        (token.at_least..=body).any(|length| self.bytes[..start - length].ends_with(prefix))
+    }
+
+    /// Return the token around an infix that was found at `start..end`.
+    pub(crate) fn infixed_token(&mut self, infix: &Infix, start: usize, end: usize) -> Option<Span> {
+        let (body, length_min) = infix.before;
+        let before = self.bytes[start.saturating_sub(EXAMINED_MAX)..start].iter().rev();
+        let before = before.take_while(|byte| body.contains(**byte)).count();
+        let (after, at_least) = infix.after;
+        let until = self.body_end(after, end, at_least)?;
+        let examined = &self.bytes[start - before..until.min(end + EXAMINED_MAX)];
+        (before >= length_min && examined.iter().any(u8::is_ascii_digit)).then_some(Span {
+            start: start - before,
+            end: until,
+            kind: infix.kind,
+        })
+    }
+
+    /// Whether a word begins here: not after a word byte, except after a written escape such as `\n`.
+    pub(crate) fn starts_word(&self, start: usize) -> bool {
+        match self.bytes[..start] {
+            [.., b'\\', b'n' | b'r' | b't'] | [] => true,
+            [.., last] => !ByteSet::Word.contains(last),
+        }
+    }
+
+    /// Return a JWT: three base64url parts with dots between, the first a JSON object; the third may be missing or
+    /// empty.
+    pub(crate) fn jwt(&mut self, start: usize) -> Option<Span> {
+        let header = self.body_end(ByteSet::Word, start, 12)?;
+        let claims = self.after(header, b'.').and_then(|at| self.body_end(ByteSet::Word, at, 8))?;
+        let end = self.after(claims, b'.').and_then(|at| self.body_end(ByteSet::Word, at, 0)).unwrap_or(claims);
+        Some(Span { start, end, kind: "jwt" })
+    }
+
+    /// The position behind `byte`, if it is at `at`.
+    fn after(&self, at: usize, byte: u8) -> Option<usize> {
+        (self.bytes.get(at) == Some(&byte)).then_some(at + 1)
+    }
+
+    /// Return a private key block, from `-----BEGIN … PRIVATE KEY-----` to its end line or to the last byte that it can
+    /// have.
+    ///
+    /// Looks no further than the next five dashes, so that a text full of begin lines stays linear.
+    pub(crate) fn pem(&self, start: usize, end: usize) -> Option<Span> {
+        let from = start.saturating_sub(PEM_NAME_MAX);
+        let begin = self.bytes[from..start].windows(11).rposition(|window| window == b"-----BEGIN ")? + from;
+        let window = &self.bytes[end..self.bytes.len().min(end + RUN_MAX)];
+        let dashes = window.windows(5).position(|window| window == b"-----").unwrap_or(window.len());
+        let end_line = &window[dashes..];
+        let closing = end_line.starts_with(b"-----END ").then(|| {
+            let name = &end_line[9..end_line.len().min(9 + PEM_NAME_MAX)];
+            name.windows(5).position(|window| window == b"-----").map(|length| dashes + 9 + length + 5)
+        });
+        let is_body = |byte: &u8| ByteSet::Wide.contains(*byte) || b"\\ \t\r\n:,\"'".contains(byte);
+        let length =
+            closing.flatten().unwrap_or_else(|| window[..dashes].iter().take_while(|byte| is_body(byte)).count());
+        let body = self.count_alphanumerics(end, end + length); // a block that was redacted before has none
+        (body >= PEM_BODY_MIN).then_some(Span { start: begin, end: end + length, kind: "private-key" })
+    }
+
+    /// Return the password of `scheme://user:password@host`.
+    pub(crate) fn connection_password(&self, start: usize) -> Option<Span> {
+        let ends = |byte: u8| byte.is_ascii_whitespace() || b"/?#\"'<>`\\|".contains(&byte);
+        let window = &self.bytes[start..self.bytes.len().min(start + CONNECTION_MAX)];
+        let window = &window[..window.iter().position(|byte| ends(*byte)).unwrap_or(window.len())];
+        let at = window.iter().rposition(|byte| *byte == b'@')?;
+        let colon = window[..at].iter().position(|byte| *byte == b':')?;
+        let (from, to) = (start + colon + 1, start + at);
+        let value = self.text.get(from..to)?;
+        // A user and password of equal hexadecimal length are the two halves of one key (a Sentry DSN): both are
+        // secret.
+        let from = if is_hex_pair(&self.text[start..to]) { start } else { from };
+        (!value.is_empty() && !is_placeholder(value)).then_some(Span {
+            start: from,
+            end: to,
+            kind: "connection-password",
+        })
+    }
+
+    /// Return the credentials of an authorization header.
+    pub(crate) fn authorization(&mut self, start: usize) -> Option<Span> {
+        let end = self.body_end(ByteSet::Wide, start, 12)?;
+        let examined = &self.text[start..end.min(start + EXAMINED_MAX)];
+        mixes_letters_and_digits(examined).then_some(Span { start, end, kind: "authorization" })
+    }
+
+    /// Return the end of a marker whose kind begins at `start`.
+    pub(crate) fn marker_end(&self, start: usize, close: u8) -> Option<usize> {
+        let window = &self.bytes[start..self.bytes.len().min(start + MARKER_MAX)];
+        let length = window.iter().position(|byte| !(ByteSet::Dotted.contains(*byte) || b":/ ".contains(byte)))?;
+        (length > 0 && window[length] == close).then_some(start + length + 1)
+    }
+}
