@@ -6,13 +6,13 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.errors import Conflict
 from support.folder import tree
+from support.waiting import stopped, until
 
 if TYPE_CHECKING:
     from support.folder import Tree
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 NAMES = [f"facts/n{number:02}.md" for number in range(12)]
 IGNORED = ".reverie/\narchives/\nmemory/\nMEMORY-INDEX.json\n"
 MARK = ".reverie/space.json"
-HEARD_S = 30.0
 
 
 def noted(name: str) -> str:
@@ -87,9 +86,10 @@ def test_what_is_missing_is_written_out(how: str, *, restarted: bool) -> None:
     """Never taken as deletions, whatever was agreed on with the folder before; and hints are heard there."""
     with tree(REVERIE_SYNC_RESCAN_SECONDS="600") as own:
         filled(own)
-        shutil.rmtree(own.root)
-        if how == "empty":
-            own.root.mkdir()
+        with stopped(own.daemon.pid):  # else it may look at a folder that is half gone, which is another case
+            shutil.rmtree(own.root)
+            if how == "empty":
+                own.root.mkdir()
         if restarted:
             own.daemon.stop()
             own.daemon.start()
@@ -98,11 +98,12 @@ def test_what_is_missing_is_written_out(how: str, *, restarted: bool) -> None:
 
         done = own.client.sync_now(accept_folder=True)
 
-        assert (done.status.state, done.deleted, done.written >= len(NAMES)) == ("ok", 0, True)
+        # How many of the files this call wrote is no matter: the daemon's own look may come first and write them.
+        assert (done.status.state, done.deleted) == ("ok", 0)
         assert own.read(NAMES[0]).endswith("- Note: new since\n")
         assert all(noted(name) in own.read(name) for name in NAMES[1:])
         own.save(NAMES[1], "- Note: saved there\n")
-        assert heard(own, "- Note: saved there\n")
+        until(lambda: own.stored(NAMES[1]) == "- Note: saved there\n", "a save that nobody asked to look for")
         own.daemon.stop()
         own.daemon.start()
         own.agree()
@@ -185,16 +186,6 @@ def test_what_is_the_space_s_folder_already_stays_as_it_is() -> None:
         own.root.unlink()
         away.rename(own.root)
         assert own.client.sync_now().status.state == "ok"
-
-
-def heard(own: Tree, text: str) -> bool:
-    """Whether a save is noticed without anybody asking for a look."""
-    until = time.monotonic() + HEARD_S
-    while own.stored(NAMES[1]) != text:
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 @pytest.mark.parametrize("how", ["gone", "empty", "another", "unmarked"])
