@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Connection"]
 
+GRACE_S = 0.02  # after a deadline; long enough for one pass of the event loop, which reads what has arrived
 READ_AHEAD = 16  # requests without a body that are queued before reading is paused
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -355,8 +356,17 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
     def _set_read_timer(self, seconds: float, callback: Callable[[], None]) -> None:
+        """Call `callback` when nothing that cancels the timer was received within `seconds`.
+
+        After a suspension (SIGSTOP, a laptop's sleep) every deadline has passed, and the event loop runs timers before
+        it reads: a request that has been waiting in the socket meanwhile would be thrown away. So a deadline that has
+        passed is followed by one pass of reading before it counts.
+        """
         self._cancel_read_timer()
-        self._read_timer = self._loop.call_later(seconds, callback)
+        self._read_timer = self._loop.call_later(seconds, self._read_once_more, callback)
+
+    def _read_once_more(self, callback: Callable[[], None]) -> None:
+        self._read_timer = self._loop.call_later(GRACE_S, callback)
 
     def _cancel_read_timer(self) -> None:
         if self._read_timer is not None:

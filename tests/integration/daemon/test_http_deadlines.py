@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from reverie.client import Client
 from support.daemon import status_bytes
 from support.http_checks import HEALTH, check_refused, check_well
 
 if TYPE_CHECKING:
     from support.daemon import Daemon
 
+SUSPENDED_S = 2.0  # longer than every deadline of QUICK
 CRAWL_BYTES = 400
 """As many would take twenty seconds; the deadlines of QUICK are half a second."""
 
@@ -100,3 +104,34 @@ def test_client_that_never_reads(daemon: Daemon) -> None:
                 break
         assert status_bytes(daemon.pid, "VmRSS") - before < 8 << 20
     check_well(daemon)
+
+
+@pytest.mark.parametrize("sent", [0, 10, len(HEALTH) - 1])
+def test_a_request_that_arrived_during_a_suspension_is_answered(daemon: Daemon, sent: int) -> None:
+    """A daemon that was stopped beyond its deadlines reads what waits in a socket before it closes the connection."""
+    with daemon.wire() as wire:
+        wire.send(HEALTH)
+        assert wire.answer() is not None
+        wire.send(HEALTH[:sent])
+        time.sleep(0.05)
+        os.kill(daemon.pid, signal.SIGSTOP)
+        try:
+            wire.send(HEALTH[sent:])
+            time.sleep(SUSPENDED_S)
+        finally:
+            os.kill(daemon.pid, signal.SIGCONT)
+        answer = wire.answer()
+        assert answer is not None, "closed without an answer"
+        assert answer.status == 200
+
+
+def test_a_client_kept_over_a_suspension_goes_on(daemon: Daemon) -> None:
+    """A client whose idle connection was closed during the suspension opens another by itself."""
+    with Client(daemon.socket) as client:
+        thread = client.create_thread(agent="sleeper").id
+        for _ in range(3):
+            os.kill(daemon.pid, signal.SIGSTOP)
+            time.sleep(SUSPENDED_S)
+            os.kill(daemon.pid, signal.SIGCONT)
+            client.append(thread, [{"role": "user", "content": "good morning"}])
+        assert client.thread(thread).message_count == 3
