@@ -32,7 +32,7 @@ from reverie.importers.messages import main_line
 from reverie.models import Memory, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write, seal
-from reverie.store.env import options
+from reverie.store.lmdb_env import lmdb_options
 from reverie.usecases import incremental_state, threads
 from reverie.usecases.decide.incremental_state import decide as follow
 from reverie.usecases.records import entry_record, record
@@ -180,7 +180,7 @@ class _Floor:
     """One small record per durable commit, by LMDB alone."""
 
     def __init__(self, folder: Path) -> None:
-        self._env: Any = lmdb.open(str(folder / "floor"), **options(1 << 30))  # type: ignore[arg-type]
+        self._env: Any = lmdb.open(str(folder / "floor"), **lmdb_options(1 << 30))  # type: ignore[arg-type]
         self._number = 0
 
     def commit(self) -> None:

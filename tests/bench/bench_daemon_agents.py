@@ -26,7 +26,7 @@ import lmdb
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
-from reverie.store.env import options
+from reverie.store.lmdb_env import lmdb_options
 from reveried.cli.imports import import_file
 from support.daemon import Daemon, request, running_daemon
 from support.session import session_file
@@ -125,7 +125,7 @@ def whole(answer: bytes) -> bool:
 def commits(folder: Path, seconds: float, figures: Figures) -> None:
     """One small record per durable commit, by LMDB alone."""
     began = time.perf_counter()
-    with lmdb.open(str(folder / "floor"), **options(1 << 30)) as env:  # type: ignore[arg-type]
+    with lmdb.open(str(folder / "floor"), **lmdb_options(1 << 30)) as env:  # type: ignore[arg-type]
         while (now := time.perf_counter()) < began + seconds:
             with env.begin(write=True) as txn:
                 txn.put(f"{now:.9f}".encode(), TEXT.encode())

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reverie.redact import Redactor
 from reverie.store import Kind, Sealed, Store, Write, Writer, seal
 from reverie.store.check import check
-from reverie.store.env import options
+from reverie.store.lmdb_env import lmdb_options
 from support.stores import AT
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def commits(folder: Path, store: Store) -> None:
     value = orjson.dumps(ENTRY)
     took: dict[str, list[float]] = {"bare": [], "same": [], "one": [], "group": [], "single": []}
     (folder / "bare").mkdir()
-    with lmdb.open(str(folder / "bare"), **options(1 << 30)) as env:  # type: ignore[arg-type] # a mapping of options
+    with lmdb.open(str(folder / "bare"), **lmdb_options(1 << 30)) as env:  # type: ignore[arg-type] # a mapping of options
 
         def bare(turn: int, records: int) -> None:
             with env.begin(write=True) as txn:
@@ -120,10 +120,10 @@ def reads(store: Store, path: Path) -> None:
 
     store.commit([Write("default", "bench", "fill", body)], at=AT)
     with store.reader("default") as reader:
-        raw = [key for key, _ in reader.lookup.txn.cursor().iternext() if b"memory_" in key and len(key) < 40][
+        raw = [key for key, _ in reader.transaction.txn.cursor().iternext() if b"memory_" in key and len(key) < 40][
             :MEMORIES
         ]
-        txn = reader.lookup.txn
+        txn = reader.transaction.txn
         bare = min(seconds(lambda: [orjson.loads((txn.get(key) or b"")[50:]) for key in raw]) for _ in range(3))
         sealed = min(seconds(lambda: [reader.get(Kind.MEMORY, key) for key in keys]) for _ in range(3))
         entries = reader.count(Kind.ENTRY, ("import_0",))

@@ -20,7 +20,7 @@ import pytest
 from reverie.errors import Damaged, DiskFull, ReverieError
 from reverie.store import RULES, SYSTEM_SPACE, Kind, Reader, Store, Writer, needs_check
 from reverie.store.check import CheckReport, check
-from reverie.store.codec import arrived
+from reverie.store.codec import verified_sealed
 from support.soak import count
 from support.store_load import held, writes
 from support.stores import AT, SPACE, opened, put, write
@@ -241,7 +241,7 @@ def _questions() -> dict[str, Question]:
     """Everything one can ask, by name: its kind, its space, and the asking."""
     asked: dict[str, Question] = {}
     for space in (SPACE, "other", SYSTEM_SPACE, "nobody"):
-        for kind in set(RULES) - {Kind.TALLY, Kind.ROOT, Kind.HEADER, Kind.VERSION}:
+        for kind in set(RULES) - {Kind.CHECKSUM, Kind.ROOT, Kind.HEADER, Kind.VERSION}:
             asked[f"scan {space} {kind}"] = _question(kind, _opened_all, kind, space=space)
         asked[f"operation {space}"] = _question(Kind.OPERATION, Reader.operation, space=space)
     for number in range(42):
@@ -266,7 +266,7 @@ def _some(reader: Reader, prefix: tuple[str], *, reverse: bool) -> list[Any]:
 
 def _opened_all(reader: Reader, kind: Kind) -> list[Any]:
     """A whole kind as sealed values, each verified as whoever receives it does."""
-    return [(key, arrived(data).body) for key, data in reader.scan_sealed(kind)]
+    return [(key, verified_sealed(data).body) for key, data in reader.scan_sealed(kind)]
 
 
 def _answers(path: Path) -> dict[str, Any]:
@@ -373,5 +373,5 @@ def _judged(truth: dict[str, Any], answers: Any, report: Any, what: str) -> str:
         named = {problem.kind for problem in report.problems}
         for name in damaged:
             kind = _questions()[name][0]
-            assert named & {kind, "page", "store", "version", "blob", "tally", "root", "header"}, f"{what}: {name}"
+            assert named & {kind, "page", "store", "version", "blob", "checksum", "root", "header"}, f"{what}: {name}"
     return "noticed"

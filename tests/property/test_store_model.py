@@ -14,8 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from reverie.errors import Conflict, NotFound
 from reverie.store import Done, Failed, Kind, Store, Write, Writer
 from reverie.store.check import check
-from reverie.store.integrity import walk
-from reverie.store.undo import restore
+from reverie.store.integrity import walk_collection
+from reverie.store.undo import undo_operation
 from support.soak import count
 from support.stores import AT, opened
 
@@ -118,7 +118,7 @@ def _body(changes: list[tuple[str, str, Any]], error: Exception | None) -> Any:
                 case "append":
                     w.append(Kind.ENTRY, (name,), value)
                 case "run":
-                    w.put(Kind.RUN, (name,), value)
+                    w.put(Kind.DREAM, (name,), value)
                 case "event":
                     w.event("x", {"name": name})
         if error is not None:
@@ -160,7 +160,7 @@ class StoreMachine(RuleBasedStateMachine):
     def undo(self, space: str, data: st.DataObject) -> None:
         model = self.models[space]
         operation = data.draw(st.integers(1, model.operation + 1))
-        (outcome,) = self.store.commit([Write(space, "who", "undo", lambda w: restore(w, operation))], at=AT)
+        (outcome,) = self.store.commit([Write(space, "who", "undo", lambda w: undo_operation(w, operation))], at=AT)
         if operation > model.operation:
             assert isinstance(outcome, Failed)
             assert isinstance(outcome.error, NotFound)
@@ -210,7 +210,7 @@ class StoreMachine(RuleBasedStateMachine):
         for space, model in getattr(self, "models", {}).items():
             with self.store.reader(space) as reader:
                 assert {str(key[0]): value for key, value in reader.scan(Kind.MEMORY)} == model.memories
-                assert {str(key[0]): value for key, value in reader.scan(Kind.RUN)} == model.runs
+                assert {str(key[0]): value for key, value in reader.scan(Kind.DREAM)} == model.runs
                 for name, items in model.entries.items():
                     assert [value for _, value in reader.scan(Kind.ENTRY, (name,))] == items
                 for name, versions in model.history.items():
@@ -223,10 +223,10 @@ class StoreMachine(RuleBasedStateMachine):
     def counts_what_it_holds(self) -> None:
         for space in getattr(self, "models", {}):
             with self.store.reader(space) as reader:
-                for prefix in reader.lookup.collections(reader.lookup.space):
-                    tally = reader.lookup.tally(prefix)
-                    assert tally is not None
-                    assert walk(reader.lookup.txn, prefix).holds(tally)
+                for prefix in reader.transaction.collections(reader.transaction.space):
+                    checksum = reader.transaction.checksum(prefix)
+                    assert checksum is not None
+                    assert walk_collection(reader.transaction.txn, prefix).same_records(checksum)
 
     @precondition(lambda self: hasattr(self, "store"))
     @rule()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import lmdb
 
 from reverie.store import Done, Failed, Store, Write
-from reverie.store.env import options
+from reverie.store.codec import from_ms, to_ms
 from reverie.store.keys import record_key, space_prefix
-from reverie.store.timestamps import from_ms, to_ms
+from reverie.store.lmdb_env import lmdb_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,7 +75,7 @@ def put(store: Store, kind: Kind, key: Key, value: dict[str, Any], **more: Any) 
 @contextmanager
 def raw(path: Path) -> Iterator[lmdb.Transaction[bytes]]:
     """A closed store's pages, to damage them."""
-    with lmdb.open(str(path), **options(1 << 30)) as env, env.begin(write=True) as txn:  # type: ignore[arg-type]
+    with lmdb.open(str(path), **lmdb_options(1 << 30)) as env, env.begin(write=True) as txn:  # type: ignore[arg-type]
         yield txn
 
 

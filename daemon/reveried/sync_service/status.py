@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reverie.store.timestamps import from_ms
+from reverie.store.codec import from_ms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from reverie.store.codec import Redactor, Sealed, open_sealed, seal
 from reverie.store.group_commit import Done, Failed, Write
-from reverie.store.lock import StoreLock
 from reverie.store.memory_records import (
     AccessRecord,
     ArchiveEntryRecord,
@@ -30,9 +29,9 @@ from reverie.store.records import (
     open_sealed_as,
     seal_record,
 )
-from reverie.store.rollback_guard import needs_check
 from reverie.store.schema import RULES, SYSTEM_SPACE, Key, Kind
 from reverie.store.store import Store
+from reverie.store.store_folder import StoreLock, needs_check
 from reverie.store.thread_records import (
     ClearedRecord,
     DigestRecord,

@@ -1,4 +1,4 @@
-"""Copies a store to one file and back, each time checked before it counts."""
+"""Backup and restore: a store copied to one file and back, the copy checked before it counts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict, Damaged, DiskFull, NotFound, StorageFailed, ValidationError
 from reverie.store.check import run_check
-from reverie.store.lock import StoreLock
-from reverie.store.rollback_guard import sync_folder
+from reverie.store.store_folder import StoreLock, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,13 +37,13 @@ _NOT_THERE = frozenset(
         errno.EROFS,
     )
 )
-_ANOTHER = "name a new file in a folder that the daemon may write to"
-_SHOWN_CHARS = 200
+_OTHER_PATH_HINT = "name a new file in a folder that the daemon may write to"
+_SHOWN_CHARS = 200  # characters of a path in an error
 
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What was copied, and what the check of the copy counted."""
+    """A backup made or restored: its file or folder, its size, and how many records of each kind the check found."""
 
     path: Path
     byte_count: int
@@ -52,10 +51,10 @@ class Backup:
 
 
 def backup(store: Store, to: Path, *, draft_suffix: str) -> Backup:
-    """A compacting copy of an open store in the file `to`, checked. Writers go on meanwhile.
+    """Copy an open store, compacted and checked, to the file `to`. Writers go on meanwhile.
 
-    It is drafted beside `to`, in a file that is named with `draft_suffix` (random: nobody may know it beforehand) and
-    made for this copy. No file that is there is written to, followed or replaced.
+    The draft is a new file beside `to`, its name made with `draft_suffix` (random, so that no other process can prepare
+    a link under that name). No existing file is written to, followed or replaced.
     Raises Conflict where `to` exists, NotFound without its folder, ValidationError where no file can be made under
     that name, DiskFull, StorageFailed, and Damaged where the copy does not pass the check (`to` is not made then).
     """
@@ -74,7 +73,7 @@ def backup(store: Store, to: Path, *, draft_suffix: str) -> Backup:
                 os.fsync(fd)
             finally:
                 os.close(fd)
-            report = _sound(draft)
+            report = _checked(draft)
             size = draft.stat().st_size
             _publish(draft, to)
         finally:
@@ -84,28 +83,31 @@ def backup(store: Store, to: Path, *, draft_suffix: str) -> Backup:
 
 
 def _publish(draft: Path, to: Path) -> None:
-    """Gives the draft its name. Raises FileExistsError where somebody else has the name."""
+    """Give the draft its name. Raises FileExistsError where the name is in use.
+
+    A hard link, because a rename would replace a file that was made there meanwhile.
+    """
     try:
         os.link(draft, to, follow_symlinks=False)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        # A file system without links, such as a memory stick's: the name is taken first, and then what we took
-        # is replaced.
+        # A file system without links, such as a memory stick's: create the name exclusively, then replace our own
+        # empty file.
         os.close(os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
         draft.rename(to)
 
 
 @contextmanager
 def _refusals(to: Path) -> Iterator[None]:
-    """What the system says against the file `to`, as an error of ours."""
+    """Raise the system's errors about the file `to` as errors of `reverie.errors`."""
     try:
         yield
     except FileExistsError as error:
         raise Conflict(f"{to} exists", hint="name another file, or remove that one first") from error
     except ValueError as error:  # a NUL, or what no file system can encode
         raise ValidationError(
-            "the path of the backup is not one: " + str(error), hint=_ANOTHER, field="path"
+            "the path of the backup is not one: " + str(error), hint=_OTHER_PATH_HINT, field="path"
         ) from error
     except OSError as error:
         why = error.strerror or str(error)
@@ -113,19 +115,21 @@ def _refusals(to: Path) -> Iterator[None]:
             raise DiskFull(f"there is no room for the backup: {why}", hint="free some space") from error
         if error.errno in _NOT_THERE:
             shown = str(to) if len(str(to)) <= _SHOWN_CHARS else str(to)[:_SHOWN_CHARS] + "…"
-            raise ValidationError(f"no file can be made at {shown}: {why}", hint=_ANOTHER, field="path") from error
+            raise ValidationError(
+                f"no file can be made at {shown}: {why}", hint=_OTHER_PATH_HINT, field="path"
+            ) from error
         raise StorageFailed(f"the backup cannot be written: {why}", hint="look at the disk") from error
 
 
 def restore(source: Path, store: Path, *, aside: Path | None = None) -> Backup:
-    """Makes the folder `store` hold what the backup `source` holds.
+    """Restore the backup `source` into the folder `store`.
 
-    A store that is there is moved to the folder `aside`, whole. Raises NotFound without a backup, Damaged where the
+    A store that is there is copied to the folder `aside` first. Raises NotFound without a backup, Damaged where the
     backup does not pass the check, Conflict where a store is there and no `aside` is given, or is in use.
     """
     if not source.is_file():
         raise NotFound(f"there is no backup at {source}", hint="name the file that `reverie backup` wrote")
-    report = _sound(source)
+    report = _checked(source)
     with StoreLock.take(store):
         data = store / "data.mdb"
         if data.exists():
@@ -134,8 +138,8 @@ def restore(source: Path, store: Path, *, aside: Path | None = None) -> Backup:
         shutil.copyfile(source, draft)
         draft.chmod(0o600)
         _sync_file(draft)
-        # One rename changes the store from the old to the new. Until the anchor is gone too, a store older than its
-        # anchor is refused, so that a crash between the two cannot pass for a restore that was finished.
+        # One rename replaces the old store by the new. Until the rollback guard is gone too, a store that is older than
+        # its guard is refused, so that a crash between the two cannot pass for a finished restore.
         draft.rename(data)
         (store / "lock.mdb").unlink(missing_ok=True)
         (store / "anchor").unlink(missing_ok=True)
@@ -143,7 +147,8 @@ def restore(source: Path, store: Path, *, aside: Path | None = None) -> Backup:
     return Backup(store, data.stat().st_size, report.counts)
 
 
-def _sound(path: Path) -> CheckReport:
+def _checked(path: Path) -> CheckReport:
+    """Return the report on a backup file. Raises Damaged where it does not pass the check."""
     report = run_check(path)
     if not report.ok:
         first = report.problems[0]
@@ -155,6 +160,7 @@ def _sound(path: Path) -> CheckReport:
 
 
 def _set_aside(store: Path, aside: Path | None) -> None:
+    """Copy a store and its rollback guard to a new folder, flushed. Raises Conflict without a new folder."""
     if aside is None or aside.exists():
         where = "a folder that is not there yet" if aside is not None else "a folder"
         raise Conflict(f"there is a store in {store}", hint=f"name {where} that the old one is moved to")
@@ -169,6 +175,7 @@ def _set_aside(store: Path, aside: Path | None) -> None:
 
 
 def _sync_file(path: Path) -> None:
+    """Flush a file's content, so that a rename after it cannot come first on disk."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)

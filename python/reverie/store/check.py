@@ -1,7 +1,7 @@
-"""Checks a store in a process of its own, so that a damaged file can crash only that process.
+"""The check of a store, run in a child process, so that a damaged file can crash only that process.
 
-`python -m reverie.store.check PATH [--json] [--offline]` ends with 0 for a sound store; 1 where records are damaged or
-missing, each of which the store names when it is asked for; 3 where the file itself is, and is better not opened.
+`python -m reverie.store.check PATH [--json] [--offline]` exits with 0 for a sound store; 1 where records are damaged or
+missing (the store can be opened and names each that is asked for); 3 where the file is damaged and must not be opened.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ import orjson
 from lmdb import verify
 
 from reverie.errors import ReverieError, StorageFailed
-from reverie.store.audit import Audit, Problem
-from reverie.store.env import MAP_BYTES, options
-from reverie.store.lock import StoreLock
-from reverie.store.rollback_guard import AnchorFile
+from reverie.store.consistency_check import ConsistencyCheck, Problem
+from reverie.store.lmdb_env import MAP_BYTES, lmdb_options
 from reverie.store.schema import SYSTEM_SPACE
+from reverie.store.store_folder import RollbackGuardFile, StoreLock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["CheckReport", "check", "main", "run_check"]
 
-SOUND, RECORDS, FILE = 0, 1, 3  # the exit statuses; 2 is a wrong command line
+SOUND, RECORDS, FILE = 0, 1, 3  # exit statuses; argparse uses 2 for a wrong command line
 _STATUSES = (SOUND, RECORDS, FILE)
-_FILE_KINDS = ("page", "store")  # of problems that make a file unsafe to open
+_FILE_KINDS = ("page", "store")  # kinds of problem that make a file unsafe to open
+# LMDB asserts, or follows a wild page number in its map: a crash is what damage looks like.
 _CRASHES = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What a check found. `crashed` names the signal that ended it where LMDB itself fell over the file."""
+    """The result of a check. `crashed` names the signal that LMDB crashed with when it read the file, or is None."""
 
     ok: bool
     problems: tuple[Problem, ...]
@@ -47,13 +47,13 @@ class CheckReport:
 
     @property
     def status(self) -> int:
-        """SOUND, RECORDS (it can be opened: what is damaged is named when asked for) or FILE (it should not be)."""
+        """SOUND, RECORDS (the store can be opened; reads name what is damaged) or FILE (it should not be opened)."""
         if self.ok:
             return SOUND
         return FILE if any(problem.kind in _FILE_KINDS for problem in self.problems) else RECORDS
 
     def as_json(self) -> dict[str, Any]:
-        """The form printed."""
+        """Return the report as it is printed with `--json`."""
         return {
             "ok": self.ok,
             "problems": [problem.as_json() for problem in self.problems],
@@ -63,9 +63,9 @@ class CheckReport:
 
 
 def run_check(path: Path, *, offline: bool = False, timeout_s: float = 3600) -> CheckReport:
-    """Checks the store in the folder `path`, or the backup file `path`, in a child process.
+    """Check the store in the folder `path`, or the backup file `path`, in a child process.
 
-    `offline` says that the caller holds the store's lock and has not opened it: then the pages are checked as well.
+    `offline`: the caller has the store's lock and has not opened it, so that the pages can be checked as well.
     A child that crashed is a finding, not an error. Raises StorageFailed where no check could be made.
     """
     command = [sys.executable, "-m", "reverie.store.check", str(path), "--json"]
@@ -74,6 +74,7 @@ def run_check(path: Path, *, offline: bool = False, timeout_s: float = 3600) -> 
     done = _child(command, timeout_s)
     if -done.returncode in _CRASHES:
         pages = _child([*command, "--pages-only"], timeout_s)
+        # The pages are checked without LMDB, so this run can say what it was that LMDB crashed on.
         found = _report(pages.stdout).problems if pages.returncode in _STATUSES else ()
         word = signal.Signals(-done.returncode).name
         crash = Problem("store", "", str(path.name), f"LMDB crashed with {word} when reading the file")
@@ -87,6 +88,7 @@ def run_check(path: Path, *, offline: bool = False, timeout_s: float = 3600) -> 
 
 
 def _child(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess[bytes]:
+    """Run the check as a child process. Raises StorageFailed after `timeout_s`."""
     try:
         return subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603 - our own module
     except subprocess.TimeoutExpired as error:
@@ -94,16 +96,17 @@ def _child(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProc
 
 
 def _report(printed: bytes) -> CheckReport:
+    """Return the report that a child printed."""
     value = orjson.loads(printed)
     problems = tuple(Problem(**problem) for problem in value["problems"])
     return CheckReport(value["ok"], problems, value["counts"], value["crashed"])
 
 
 def check(path: Path, *, offline: bool, pages_only: bool = False) -> CheckReport:
-    """Checks in this process, which a damaged file may crash; `run_check` is the safe way."""
+    """Check in this process, which a damaged file may crash; `run_check` is the safe way."""
     file = path if path.is_file() else path / "data.mdb"
-    if path.is_dir() and file.stat().st_size == 0 and AnchorFile.read(path) is None:
-        return CheckReport(ok=True, problems=(), counts={})  # begun, and nothing written yet
+    if path.is_dir() and file.stat().st_size == 0 and RollbackGuardFile.read(path) is None:
+        return CheckReport(ok=True, problems=(), counts={})  # made, and nothing written yet
     problems = _pages(path) if offline or path.is_file() else []
     counts: dict[str, int] = {}
     if not pages_only:
@@ -115,7 +118,7 @@ def check(path: Path, *, offline: bool, pages_only: bool = False) -> CheckReport
 
 
 def _pages(path: Path) -> list[Problem]:
-    """The shape of the file, page by page, without LMDB; only while nobody writes to it."""
+    """Return what is wrong with the file's pages, read without LMDB; only valid while no process writes to it."""
     try:
         return [Problem("page", "", path.name, what) for what in _structure(path)]
     except (verify.VerifyError, OSError) as error:
@@ -123,31 +126,33 @@ def _pages(path: Path) -> list[Problem]:
 
 
 def _structure(path: Path) -> list[str]:
+    """Return what lmdb's verifier, written in Python, finds wrong with the pages."""
     found: list[str] = verify.verify(str(path))  # type: ignore[no-untyped-call] # lmdb ships no types for this module
     return found
 
 
-def _records(path: Path, offline: bool, problems: list[Problem]) -> dict[str, int]:  # noqa: FBT001 - handed through
-    settings: dict[str, Any] = {**options(MAP_BYTES, readonly=True), "subdir": path.is_dir(), "lock": not offline}
+def _records(path: Path, offline: bool, problems: list[Problem]) -> dict[str, int]:  # noqa: FBT001 - passed through
+    """Check every record, add to `problems`, and return the number of records by kind."""
+    settings: dict[str, Any] = {**lmdb_options(MAP_BYTES, readonly=True), "subdir": path.is_dir(), "lock": not offline}
     with lmdb.open(str(path), **settings) as env, env.begin() as txn:
-        audit = Audit(txn)
+        walk = ConsistencyCheck(txn)
         try:
-            audit.run()
+            walk.run()
         finally:
-            problems += audit.problems
-    anchor = AnchorFile.read(path) if path.is_dir() else None
-    if anchor is not None and audit.commits < anchor.commits:
-        what = f"the store is at commit {audit.commits}; commit {anchor.commits} was acknowledged"
+            problems += walk.problems  # those found before an error count too
+    guard = RollbackGuardFile.read(path) if path.is_dir() else None
+    if guard is not None and walk.commits < guard.commits:
+        what = f"the store is at commit {walk.commits}; commit {guard.commits} was acknowledged"
         problems.append(Problem("header", SYSTEM_SPACE, "", what))
-    return dict(audit.counts)
+    return dict(walk.counts)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; its exit status."""
+    """Run the command line; return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m reverie.store.check", description="Check a store.")
     parser.add_argument("path", type=Path, help="the folder of a store, or a backup file")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--offline", action="store_true", help="the caller holds the store's lock")
+    parser.add_argument("--offline", action="store_true", help="the caller has the store's lock")
     parser.add_argument("--pages-only", action="store_true", help="check the file's pages without opening it")
     chosen = parser.parse_args(arguments)
     path: Path = chosen.path
@@ -166,6 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _text(report: CheckReport) -> str:
+    """Return the report as people read it."""
     lines = [f"{problem.kind} {problem.key} in {problem.space}: {problem.what}" for problem in report.problems]
     total = sum(report.counts.values())
     verdict = f"{total} records, all sound" if report.ok else f"{total} records, {len(lines)} problems"

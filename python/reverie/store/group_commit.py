@@ -1,4 +1,9 @@
-"""The writes of one commit, each in a nested transaction of its own, and the tallies that seal them together."""
+"""Group commit: the writes of one commit, each in its own nested transaction, and the checksums that cover them all.
+
+A durable flush takes milliseconds, a write's own work a fraction of one. So all writes that wait are put into one outer
+LMDB transaction and share its flush. Each runs in a nested transaction: one that fails is aborted alone, and its
+neighbours commit as if it had never been.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +15,22 @@ import msgspec
 import orjson
 
 from reverie.errors import Conflict, TooLarge, ValidationError
-from reverie.store.codec import HASH_BYTES, Redactor, bind, seal, seal_own
-from reverie.store.collection_checksum import Tally, kind_of, tally_key
-from reverie.store.integrity import root_key, stored_tally
+from reverie.store.codec import HASH_BYTES, Redactor, encode_record, seal, seal_own
+from reverie.store.integrity import CollectionChecksum, checksum_key, collection_kind, root_key, stored_checksum
 from reverie.store.keys import record_key, space_prefix
-from reverie.store.lmdb_errors import translate
+from reverie.store.lmdb_env import translated_error
 from reverie.store.schema import RULES, Kind
-from reverie.store.write_txn import Draft
+from reverie.store.transaction import WriteTransaction
 from reverie.store.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.store.env import Environment
     from reverie.store.header import Header
-    from reverie.store.integrity import Trust
+    from reverie.store.integrity import VerifiedCollections
+    from reverie.store.lmdb_env import Environment
 
-__all__ = ["Batch", "Done", "Failed", "Write"]
+__all__ = ["Done", "Failed", "GroupCommit", "Write"]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -34,10 +38,10 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Write(Generic[T]):
-    """One write: whose space, who writes, why, and the body that does it.
+    """One write: the space, who writes, why, and the function that does it.
 
     `body` may be called again from the beginning where the store needs room, so it changes nothing but the Writer.
-    `idempotency` is (key, hash of the request); the body's value must then be JSON, and comes back as JSON.
+    `idempotency` is (key, hash of the request); the body's value must then be JSON, and is returned as JSON.
     `parent` is the operation that the write was decided from, if it is not the last one.
     `answers` is the type of the body's value where that is a Struct: a replayed value is converted to it.
     """
@@ -55,7 +59,7 @@ class Write(Generic[T]):
 class Done(Generic[T_co]):
     """A write that is on disk. `operation` is its number, None where only bookkeeping or nothing changed.
 
-    `replayed`: the key was used before; `value` and `operation` are those of the first time.
+    `replayed`: the idempotency key was used before; `value` and `operation` are those of the first time.
     """
 
     value: T_co
@@ -65,7 +69,7 @@ class Done(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A write of which nothing is on disk, and why."""
+    """A write of which nothing is on disk, and the exception that it failed with."""
 
     error: Exception
 
@@ -73,83 +77,99 @@ class Failed:
 Outcome: TypeAlias = Done[Any] | Failed
 
 
-class Batch:
-    """One commit being made. The caller owns the outer transaction `txn` and ends it."""
+class GroupCommit:
+    """One commit in progress. The caller owns the outer transaction `txn`, and commits or aborts it."""
 
     def __init__(
-        self, env: Environment, txn: lmdb.Transaction[bytes], at_ms: int, redactor: Redactor, trust: Trust
+        self,
+        env: Environment,
+        txn: lmdb.Transaction[bytes],
+        at_ms: int,
+        redactor: Redactor,
+        verified: VerifiedCollections,
     ) -> None:
         self._env = env
         self._txn = txn
         self._at_ms = at_ms
         self._redactor = redactor
-        self._trust = trust
-        self._tallies: dict[bytes, dict[bytes, Tally]] = {}
+        self._verified = verified
+        self._checksums: dict[bytes, dict[bytes, CollectionChecksum]] = {}  # changed ones, by space and collection
 
     @property
     def changed(self) -> bool:
-        """Whether there is anything to flush."""
-        return any(self._tallies.values())
+        """True if there is anything to flush."""
+        return any(self._checksums.values())
 
     def run(self, write: Write[Any]) -> Outcome:
-        """One write, all of it or nothing. Raises lmdb.MapFullError where the map must grow first."""
-        child = self._env.begin(self._txn)
+        """Run one write, all of it or nothing. Raises lmdb.MapFullError where the map must grow first."""
+        nested = self._env.begin(self._txn)
         try:
             space = space_prefix(write.space)
-            draft = Draft(child, space, self._at_ms, self._tallies.setdefault(space, {}))
-            outcome = self._body(write, draft)
-            child.commit()
+            transaction = WriteTransaction(nested, space, self._at_ms, self._checksums.setdefault(space, {}))
+            outcome = self._run_body(write, transaction)
+            nested.commit()
         except lmdb.MapFullError:
-            raise
+            raise  # a full map makes the outer transaction useless as well: the whole commit is run again
         except Exception as error:  # noqa: BLE001 - whatever one body raises is its own failure, not its neighbours'
-            child.abort()
-            return Failed(_said(error))
-        draft.settle()
+            nested.abort()
+            return Failed(_without_lmdb(error))
+        # Only now: the checksums of a write that was aborted must not be stored.
+        transaction.merge_checksums()
         return outcome
 
-    def _body(self, write: Write[Any], draft: Draft) -> Done[Any]:
-        writer = Writer(draft, write.space, self._trust, self._redactor)
+    def _run_body(self, write: Write[Any], transaction: WriteTransaction) -> Done[Any]:
+        """Run a write's body, or replay the answer to its idempotency key."""
+        writer = Writer(transaction, write.space, self._verified, self._redactor)
         if write.idempotency is None:
             value = write.body(writer)
             return Done(value, writer.finish(who=write.who, why=write.why, parent=write.parent))
         key, request = write.idempotency
-        raw = record_key(draft.space, Kind.IDEMPOTENCY, (key,))
-        seen = draft.find(raw)
-        if seen is not None:
-            return _replay(draft.open(raw, seen), request, write.answers)
+        raw = record_key(transaction.space, Kind.IDEMPOTENCY, (key,))
+        answered = transaction.find(raw)
+        if answered is not None:
+            return _replay(transaction.open(raw, answered), request, write.answers)
         value = write.body(writer)
         operation = writer.finish(who=write.who, why=write.why, parent=write.parent)
+        # In the same transaction as the change: there is no moment at which one is on disk without the other.
         answer = {"request": request, "value": _plain(value), "operation": operation}
-        draft.put(Kind.IDEMPOTENCY, raw, 0, seal(answer, self._redactor), None)
+        transaction.put(Kind.IDEMPOTENCY, raw, 0, seal(answer, self._redactor), None)
         return Done(value, operation)
 
     def seal(self, header: Header) -> str:
-        """Writes the tallies, the roots over them and the header over those; the header's checksum."""
-        for space, tallies in self._tallies.items():
-            if tallies:
-                self._seal_space(space, tallies, header)
+        """Store the changed checksums from the bottom up, then `header`; return the header's checksum in hex.
+
+        Each level covers the records of the one below, so collection checksums go first, then the roots of their
+        spaces, then the header.
+        """
+        for space, checksums in self._checksums.items():
+            if checksums:
+                self._seal_space(space, checksums, header)
         header.commits += 1
         return header.write(self._txn, self._at_ms)
 
-    def _seal_space(self, space: bytes, tallies: dict[bytes, Tally], header: Header) -> None:
+    def _seal_space(self, space: bytes, checksums: dict[bytes, CollectionChecksum], header: Header) -> None:
+        """Store the changed checksums of a space and its root, and include the root in the header's checksum."""
         raw = root_key(space)
-        root = stored_tally(self._txn, raw) or Tally()
-        for prefix, tally in tallies.items():
-            key = tally_key(space, prefix)
+        root = stored_checksum(self._txn, raw) or CollectionChecksum()
+        for prefix, checksum in checksums.items():
+            key = checksum_key(space, prefix)
             old = self._txn.get(key)
             if old is not None:
                 root.remove(old[:HASH_BYTES])
-            if tally.count == 0 and RULES[kind_of(space, prefix)].scope:
+            if checksum.count == 0 and RULES[collection_kind(space, prefix)].scope:
+                # An emptied thread would leave a checksum behind for ever. One of a whole kind stays: a sequence's
+                # `last` must not begin again.
                 self._txn.delete(key)
             else:
-                root.add(self._put(key, tally))
+                root.add(self._put(key, checksum))
         old = self._txn.get(raw)
         if old is not None:
             header.spaces.remove(old[:HASH_BYTES])
         header.spaces.add(self._put(raw, root))
 
-    def _put(self, key: bytes, tally: Tally) -> bytes:
-        record = bind(key, 0, self._at_ms, seal_own(tally.as_json()).data)
+    def _put(self, key: bytes, checksum: CollectionChecksum) -> bytes:
+        """Store a checksum as a record; return that record's own checksum."""
+        record = encode_record(key, 0, self._at_ms, seal_own(checksum.as_json()).data)
         self._txn.put(key, record)
         return record[:HASH_BYTES]
 
@@ -171,6 +191,7 @@ def _struct_as_dict(value: object) -> Any:
 
 
 def _replay(answer: dict[str, Any], request: str, answers: type[Any] | None) -> Done[Any]:
+    """Return the stored answer of an idempotency key. Raises Conflict where the key was used for another request."""
     if answer["request"] != request:
         raise Conflict(
             "this idempotency key was used for another request", hint="use a new key for each different request"
@@ -179,10 +200,10 @@ def _replay(answer: dict[str, Any], request: str, answers: type[Any] | None) -> 
     return Done(value, answer["operation"], replayed=True)
 
 
-def _said(error: Exception) -> Exception:
-    """What a body raised, in the words of the design where LMDB raised it."""
+def _without_lmdb(error: Exception) -> Exception:
+    """Return what a body raised, as an error of `reverie.errors` where LMDB raised it."""
     if isinstance(error, lmdb.TxnFullError):
         return TooLarge("one write changes more than fits into a transaction", hint="split the write")
     if isinstance(error, lmdb.Error):
-        return translate(error, "writing")
+        return translated_error(error, "writing")
     return error

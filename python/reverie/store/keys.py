@@ -1,4 +1,4 @@
-"""Turns a space, a kind and a tuple of texts and numbers into key bytes that sort as the tuples do."""
+"""Keys as bytes: a space, a kind and a tuple of texts and numbers, encoded so that the bytes sort as the tuples do."""
 
 from __future__ import annotations
 
@@ -8,37 +8,40 @@ from reverie.errors import Damaged, ValidationError
 from reverie.store.schema import KEY_BYTES_MAX, RULES, SPACE_BYTES_MAX, Key, Kind, rule_by_code
 
 __all__ = [
-    "decode",
-    "encode",
+    "decode_key",
+    "encode_key",
+    "encode_number",
+    "key_text",
     "kind_prefix",
-    "name",
-    "number",
     "prefix_end",
     "record_key",
-    "show",
+    "record_name",
     "space_prefix",
-    "split",
+    "split_key",
 ]
 
+# Type tags of the FoundationDB tuple layer. No tag is 0x00 or 0xFF: the end of a text (0x00) sorts before anything
+# that may follow it, and `prefix_end` can close a range with 0xFF.
 TEXT = 0x02
 DIGEST = 0x03
-NUMBER = 0x14  # + how many bytes follow, 0 to 8
+NUMBER = 0x14  # plus the number of bytes that follow, 0 to 8
 _DIGEST_BYTES = 32
 _TEXT_TAG, _DIGEST_TAG = bytes((TEXT,)), bytes((DIGEST,))
 _NUMBER_TAGS = tuple(bytes((NUMBER + size,)) for size in range(9))
 _KIND_TAGS = {kind: bytes((rule.code,)) for kind, rule in RULES.items()}
 
 
-def encode(parts: Key, *, hashed: bool = False) -> bytes:
-    """`parts` as bytes that sort as the tuples do; one tuple is never the byte prefix of another by accident.
+def encode_key(parts: Key, *, hashed: bool = False) -> bytes:
+    """Return `parts` as bytes that sort as the tuples do; only a tuple's own prefix is a prefix of its bytes.
 
-    A text is 0x02, its UTF-8, 0x00. A number (0 to 2^64 - 1) is 0x14 + n, then n big-endian bytes.
+    A text is 0x02, its UTF-8, 0x00. A number (0 to 2^64 - 1) is 0x14 + n, then n big-endian bytes, n as small as can
+    be: the tag grows with the length, so 255 (15 FF) sorts before 256 (16 01 00).
     With `hashed` the first part, a text, is 0x03 and its SHA-256. Raises ValidationError.
     """
     out = b""
     for part in parts:
         if type(part) is not str:
-            out += number(part)
+            out += encode_number(part)
         elif hashed and not out:
             out = _DIGEST_TAG + sha256(_text(part)).digest()
         else:
@@ -47,24 +50,27 @@ def encode(parts: Key, *, hashed: bool = False) -> bytes:
 
 
 def _text(part: str) -> bytes:
+    """Return the UTF-8 of a text. Raises ValidationError for NUL, which ends a text in a key, and for a surrogate."""
     if "\0" in part:
-        raise ValidationError("a key holds a NUL character", hint="leave NUL out of ids and paths")
+        raise ValidationError("a key contains a NUL character", hint="leave NUL out of ids and paths")
     try:
         return part.encode()
     except UnicodeEncodeError as error:
-        raise ValidationError("a key holds half of a surrogate pair", hint="send text that is valid UTF-8") from error
+        raise ValidationError(
+            "a key contains half of a surrogate pair", hint="send text that is valid UTF-8"
+        ) from error
 
 
-def number(part: object) -> bytes:
-    """One number as it stands in a key. Raises ValidationError for anything but 0 to 2^64 - 1."""
+def encode_number(part: object) -> bytes:
+    """Return the bytes of one number in a key. Raises ValidationError for anything but 0 to 2^64 - 1."""
     if type(part) is not int or not 0 <= part < 1 << 64:
-        raise ValidationError(f"{part!r} cannot stand in a key", hint="use texts and numbers from 0 to 2^64 - 1")
+        raise ValidationError(f"{part!r} cannot be part of a key", hint="use texts and numbers from 0 to 2^64 - 1")
     size = (part.bit_length() + 7) >> 3
     return _NUMBER_TAGS[size] + part.to_bytes(size, "big")
 
 
-def decode(data: bytes) -> Key:
-    """The tuple that `encode` was given; a hashed part comes back as hex. Raises Damaged."""
+def decode_key(data: bytes) -> Key:
+    """Return the tuple that `encode_key` encoded, a hashed part as hex. Raises Damaged."""
     parts: list[str | int] = []
     at = 0
     try:
@@ -88,6 +94,7 @@ def decode(data: bytes) -> Key:
 
 
 def _exactly(data: bytes, start: int, size: int) -> bytes:
+    """Return `size` bytes from `start` on. Raises Damaged where the key ends before."""
     part = data[start : start + size]
     if len(part) != size:
         raise _unreadable(data)
@@ -95,32 +102,33 @@ def _exactly(data: bytes, start: int, size: int) -> bytes:
 
 
 def _unreadable(data: bytes) -> Damaged:
-    return Damaged(f"the store holds a key that cannot be read: {data.hex()}", hint="run `reverie check`")
+    """Return the error for a key that does not follow the encoding."""
+    return Damaged(f"the store has a key that cannot be read: {data.hex()}", hint="run `reverie check`")
 
 
 def space_prefix(space: str) -> bytes:
-    """What every key of `space` begins with. Raises ValidationError."""
+    """Return the bytes that every key of `space` begins with. Raises ValidationError for an impossible name."""
     if not space:
         raise ValidationError("a space needs a name", hint="name the space that this belongs to")
-    data = encode((space,))
+    data = encode_key((space,))
     if len(data) > SPACE_BYTES_MAX + 2:
         raise ValidationError(f"the name of a space is longer than {SPACE_BYTES_MAX} bytes", hint="shorten it")
     return data
 
 
 def kind_prefix(space: bytes, kind: Kind) -> bytes:
-    """What every key of `kind` begins with, after the encoded `space`."""
+    """Return the bytes that every key of `kind` begins with; `space` is the encoded space."""
     return space + _KIND_TAGS[kind]
 
 
 def record_key(space: bytes, kind: Kind, key: Key) -> bytes:
-    """The whole key of one record. Raises ValidationError where it has the wrong number of parts or is too long."""
+    """Return the whole key of one record. Raises ValidationError for a wrong number of parts or a key too long."""
     rule = RULES[kind]
     if len(key) != len(rule.parts):
         raise ValidationError(
             f"a {kind} is keyed by {', '.join(rule.parts)}, not by {len(key)} parts", hint="see store/FORMAT.md"
         )
-    raw = space + _KIND_TAGS[kind] + encode(key, hashed=rule.hashed)
+    raw = space + _KIND_TAGS[kind] + encode_key(key, hashed=rule.hashed)
     if len(raw) > KEY_BYTES_MAX:
         raise ValidationError(
             f"the key of this {kind} is {len(raw)} bytes long, {KEY_BYTES_MAX} are possible", hint="use a shorter id"
@@ -128,41 +136,39 @@ def record_key(space: bytes, kind: Kind, key: Key) -> bytes:
     return raw
 
 
-def split(raw: bytes) -> tuple[str, Kind | int, bytes]:
-    """Space, kind (or its unknown byte) and the rest of a whole key. Raises Damaged."""
+def split_key(raw: bytes) -> tuple[str, Kind | int, bytes]:
+    """Return space, kind (its byte where it is unknown) and encoded parts of a whole key. Raises Damaged."""
     end = raw.find(0)
     if raw[:1] != bytes((TEXT,)) or end < 0 or end + 1 >= len(raw):
         raise _unreadable(raw)
-    (space,) = decode(raw[: end + 1])
+    (space,) = decode_key(raw[: end + 1])
     code = raw[end + 1]
     kind = rule_by_code(code)
     return str(space), code if kind is None else kind, raw[end + 2 :]
 
 
 def prefix_end(prefix: bytes) -> bytes:
-    """The first bytes after every key that begins with `prefix`. No part of a key begins with 0xFF."""
+    """Return bytes greater than every key that begins with `prefix`: no part of a key begins with 0xFF."""
     return prefix + b"\xff"
 
 
-def show(kind: Kind | int, rest: bytes) -> str:
-    """A key as a person reads it: `entry thread_a/17`."""
+def key_text(kind: Kind | int, rest: bytes) -> str:
+    """Return a key as people read it: `entry thread_a/17`. Unreadable parts are shown in hex."""
     try:
-        if kind is Kind.VERSION and rest:
-            of = rule_by_code(rest[0])
-            return f"{kind} of {show(of if of is not None else rest[0], rest[1:])}"
-        if kind is Kind.TALLY and rest:
-            of = rule_by_code(rest[0])
-            return f"{kind} of {show(of if of is not None else rest[0], rest[1:])}".rstrip()
-        parts = decode(rest)
+        if kind in (Kind.VERSION, Kind.CHECKSUM) and rest:
+            # The key of a version or checksum has the kind byte and key of what it belongs to.
+            owner = rule_by_code(rest[0])
+            return f"{kind} of {key_text(rest[0] if owner is None else owner, rest[1:])}".rstrip()
+        parts = decode_key(rest)
     except Damaged:
         return f"{kind} {rest.hex()}"
     return f"{kind} {'/'.join(str(part) for part in parts)}".rstrip()
 
 
-def name(raw: bytes) -> str:
-    """A whole key as a person reads it: `entry thread_a/17 of space default`."""
+def record_name(raw: bytes) -> str:
+    """Return a whole key as people read it: `entry thread_a/17 of space default`."""
     try:
-        space, kind, rest = split(raw)
+        space, kind, rest = split_key(raw)
     except Damaged:
         return f"key {raw.hex()}"
-    return f"{show(kind, rest)} of space {space}"
+    return f"{key_text(kind, rest)} of space {space}"

@@ -111,7 +111,7 @@ class BaselineRecord(StoredRecord, Generic[T], frozen=True, kw_only=True):
     `reader.load(BaselineRecord[Baseline], (path,))`. `save` takes any record of it. Key: (path,).
     """
 
-    KIND: ClassVar[Kind] = Kind.PUBLISHED
+    KIND: ClassVar[Kind] = Kind.BASELINE
 
     path: str
     baseline: T = field(name="known")

@@ -1,4 +1,4 @@
-"""Reads one space as it stood at one moment."""
+"""Read access to one space in one snapshot: current records, versions, sequences and counts."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import lmdb
 
 from reverie.errors import Damaged, NotFound, ValidationError
-from reverie.store.codec import GONE, Record, unbind
-from reverie.store.collection_checksum import Tally
-from reverie.store.keys import decode, encode, kind_prefix, name, number, prefix_end, record_key
-from reverie.store.lmdb_errors import translate
-from reverie.store.records import StoredRecord, decoded
+from reverie.store.codec import TOMBSTONE, RawRecord, decode_record, from_ms
+from reverie.store.integrity import CollectionChecksum
+from reverie.store.keys import decode_key, encode_key, encode_number, kind_prefix, prefix_end, record_key, record_name
+from reverie.store.lmdb_env import translated_error
+from reverie.store.records import OperationRecord, StoredRecord, decoded
 from reverie.store.schema import RULES, Key, Kind
-from reverie.store.timestamps import from_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reverie.store.codec import Sealed
-    from reverie.store.integrity import Trust
-    from reverie.store.lookup import Lookup
+    from reverie.store.integrity import VerifiedCollections
+    from reverie.store.transaction import ReadTransaction
 
 __all__ = ["Reader", "RecordVersion", "Version"]
 
@@ -32,7 +31,7 @@ R = TypeVar("R", bound=StoredRecord)
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a record: the operation that wrote it, when, and the value; None where it was deleted."""
+    """One version of a record: the operation that wrote it, when, and the value, None for a deletion."""
 
     operation: int
     at: str
@@ -41,7 +40,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class RecordVersion(Generic[R]):
-    """One version of a typed record: the operation that wrote it, when, and the record; None where it was deleted."""
+    """One version of a typed record: the operation that wrote it, when, and the record, None for a deletion."""
 
     operation: int
     at: str
@@ -49,39 +48,39 @@ class RecordVersion(Generic[R]):
 
 
 class Reader:
-    """A snapshot of one space. Valid inside the `with` that gave it.
+    """A snapshot of one space, valid inside the `with` of `Store.reader`.
 
-    Every method raises Damaged, naming what is damaged, rather than give a record that is not the one written, or say
-    that nothing is there where something is missing; ValidationError for a key of the wrong shape.
-    `lookup` is for the store's own parts.
+    Every method raises Damaged, naming what is damaged, rather than return a record that is not the one written, or
+    None where a record is missing; ValidationError for a key of the wrong shape.
+    `transaction` is for the store's own modules.
     """
 
-    def __init__(self, lookup: Lookup, space: str, trust: Trust) -> None:
-        self.lookup = lookup
-        self._trust = trust
+    def __init__(self, transaction: ReadTransaction, space: str, verified: VerifiedCollections) -> None:
+        self.transaction = transaction
+        self._verified = verified
         self.space = space
 
     def get(self, kind: Kind, key: Key) -> dict[str, Any] | None:
-        """The value under `key`, or None where nothing is there."""
-        raw = record_key(self.lookup.space, kind, key)
-        data = self.lookup.data(raw)
+        """Return the value under `key`, or None where nothing is there."""
+        raw = record_key(self.transaction.space, kind, key)
+        data = self.transaction.data(raw)
         if data is None:
             self._absent(kind, key)
             return None
-        return self.lookup.value(raw, data)
+        return self.transaction.value(raw, data)
 
     def load(self, record_type: type[R], key: Key) -> R | None:
         """Return the typed record under `key`, or None where nothing is there."""
-        raw = record_key(self.lookup.space, record_type.KIND, key)
-        data = self.lookup.data(raw)
+        raw = record_key(self.transaction.space, record_type.KIND, key)
+        data = self.transaction.data(raw)
         if data is None:
             self._absent(record_type.KIND, key)
             return None
-        return self.lookup.load(record_type, raw, data)
+        return self.transaction.load(record_type, raw, data)
 
     def version(self, kind: Kind, key: Key) -> int | None:
-        """The operation that wrote what is under `key`, or None where nothing is there."""
-        record = self.lookup.find(record_key(self.lookup.space, kind, key))
+        """Return the operation that wrote the current record under `key`, or None where nothing is there."""
+        record = self.transaction.find(record_key(self.transaction.space, kind, key))
         if record is None:
             self._absent(kind, key)
             return None
@@ -90,12 +89,13 @@ class Reader:
     def scan(
         self, kind: Kind, prefix: Key = (), *, after: Key | None = None, limit: int | None = None, reverse: bool = False
     ) -> Iterator[tuple[Key, dict[str, Any]]]:
-        """Keys and values under `prefix` in the order of their keys, or against it; those beyond `after` only.
+        """Yield keys and values under `prefix` in the order of their keys, or against it; those beyond `after` only.
 
-        Kinds with a hashed key come in the order of the hash. Whole key parts make a prefix, not pieces of text.
+        Kinds with a hashed key come in the order of the hash. A prefix is made of whole key parts, not of a part's
+        beginning. An incomplete collection raises Damaged before its first record, a sequence at its first gap.
         """
         for raw, data in islice(self._walk(kind, prefix, after, reverse=reverse), limit):
-            value = self.lookup.value(raw, data)
+            value = self.transaction.value(raw, data)
             yield self._key(kind, raw, value), value
 
     def records(
@@ -111,19 +111,19 @@ class Reader:
         kind = record_type.KIND
         name_part = RULES[kind].field
         for raw, data in islice(self._walk(kind, prefix, after, reverse=reverse), limit):
-            record = self.lookup.load(record_type, raw, data)
-            key = decode(raw[len(self.lookup.space) + 1 :])
+            record = self.transaction.load(record_type, raw, data)
+            key = decode_key(raw[len(self.transaction.space) + 1 :])
             yield key if name_part is None else (getattr(record, name_part), *key[1:]), record
 
     def scan_sealed(
         self, kind: Kind, prefix: Key = (), *, after: Key | None = None, limit: int | None = None, reverse: bool = False
     ) -> Iterator[tuple[Key, bytes]]:
-        """As `scan`, with the values still sealed: `codec.open_sealed` verifies and opens them, anywhere."""
+        """Yield keys and sealed values, as `scan`; `open_sealed` or `open_sealed_as` verify and open them anywhere."""
         for raw, data in islice(self._walk(kind, prefix, after, reverse=reverse), limit):
-            yield self._key(kind, raw, None), self.lookup.sealed(raw, unbind(raw, data))
+            yield self._key(kind, raw, None), self.transaction.sealed_bytes(raw, decode_record(raw, data))
 
     def last(self, kind: Kind, prefix: Key = ()) -> tuple[Key, dict[str, Any]] | None:
-        """The greatest key under `prefix` with its value, or None."""
+        """Return the greatest key under `prefix` with its value, or None."""
         return next(self.scan(kind, prefix, reverse=True), None)
 
     def last_record(self, record_type: type[R], prefix: Key = ()) -> tuple[Key, R] | None:
@@ -131,47 +131,47 @@ class Reader:
         return next(self.records(record_type, prefix, reverse=True), None)
 
     def count(self, kind: Kind, prefix: Key = ()) -> int:
-        """How many records are under `prefix`; at once for a whole collection."""
+        """Return how many records are under `prefix`; for a whole collection without walking it."""
         if len(prefix) == RULES[kind].scope:
-            return self._tally(kind, prefix).count
+            return self._checksum(kind, prefix).count
         return sum(1 for _ in self._walk(kind, prefix, None, reverse=False))
 
     def last_seq(self, kind: Kind, prefix: Key = ()) -> int:
-        """The number last given in a sequence; 0 where none was. `kind` is a sequence, `prefix` what it is for."""
-        return self._tally(kind, prefix).last
+        """Return the last number assigned in the sequence of `kind` under `prefix`; 0 where none was."""
+        return self._checksum(kind, prefix).last
 
     def first_seq(self, kind: Kind, prefix: Key = ()) -> int:
-        """The number of the first record of a sequence that is still kept; `last_seq` + 1 where there is none."""
-        tally = self._tally(kind, prefix)
-        return tally.last - tally.count + 1
+        """Return the first number of a sequence that is still kept; `last_seq` + 1 where none is."""
+        checksum = self._checksum(kind, prefix)
+        return checksum.last - checksum.count + 1
 
     def operation(self) -> int:
-        """The number of the last operation of this space; 0 where there is none."""
+        """Return the number of the last operation of this space; 0 where there is none."""
         return self.last_seq(Kind.OPERATION)
 
     def touched(self, kind: Kind, since: int) -> list[str]:
-        """The names (first key part) of a kind that operations after `since` wrote or deleted, in their order."""
-        names = {
-            str(change["key"][0])
-            for _, operation in self.scan(Kind.OPERATION, after=(since,))
-            for change in operation["changes"]
-            if change["kind"] == kind.value
+        """Return the first key parts of the records of a kind that operations after `since` changed, sorted."""
+        ids = {
+            str(change.key[0])
+            for _, operation in self.records(OperationRecord, after=(since,))
+            for change in operation.changes
+            if change.kind is kind
         }
-        return sorted(names)
+        return sorted(ids)
 
     def history(self, kind: Kind, key: Key) -> list[Version]:
-        """Every version kept of a record, oldest first, the current one last; deletions among them."""
+        """Return every version kept of a record, oldest first, the current one last, deletions among them."""
         return list(self.past(kind, key))[::-1]
 
     def past(self, kind: Kind, key: Key) -> Iterator[Version]:
-        """As `history`, newest first; each one is read when it is come to, so a few cost as much as they are."""
-        for where, record in self._past(kind, key):
-            yield self._version(where, record)
+        """Yield the versions of `history`, newest first; each is read when the caller comes to it."""
+        for raw, record in self._past(kind, key):
+            yield self._version(raw, record)
 
-    def _past(self, kind: Kind, key: Key) -> Iterator[tuple[bytes, Record]]:
+    def _past(self, kind: Kind, key: Key) -> Iterator[tuple[bytes, RawRecord]]:
         """Yield the current record and its superseded versions, newest first, each with its whole key."""
-        raw = record_key(self.lookup.space, kind, key)
-        current = self.lookup.find(raw)
+        raw = record_key(self.transaction.space, kind, key)
+        current = self.transaction.find(raw)
         if current is None:
             self._absent(kind, key)
         else:
@@ -185,131 +185,150 @@ class Reader:
     def record_versions(self, record_type: type[R], key: Key) -> Iterator[RecordVersion[R]]:
         """Yield the versions of `record_history`, newest first; each is read when the caller comes to it."""
         for raw, record in self._past(record_type.KIND, key):
-            value = None if record.form == GONE else decoded(record_type, raw, self.lookup.body(raw, record))
+            value = None if record.form == TOMBSTONE else decoded(record_type, raw, self.transaction.body(raw, record))
             yield RecordVersion(record.operation, from_ms(record.at_ms), value)
 
-    def _version(self, where: bytes, record: Record) -> Version:
-        value = None if record.form == GONE else self.lookup.open(where, record)
+    def _version(self, raw: bytes, record: RawRecord) -> Version:
+        """Return the version in a current or superseded record."""
+        value = None if record.form == TOMBSTONE else self.transaction.open(raw, record)
         return Version(record.operation, from_ms(record.at_ms), value)
 
     def latest(self, kind: Kind, key: Key) -> int | None:
-        """The operation that last wrote or deleted what is under `key`; None where nothing is known of it."""
-        raw = record_key(self.lookup.space, kind, key)
-        current = self.lookup.find(raw)
+        """Return the operation that last wrote or deleted the record under `key`; None where there is no version."""
+        raw = record_key(self.transaction.space, kind, key)
+        current = self.transaction.find(raw)
         if current is not None:
             return current.operation
         return next((record.operation for _, record in self._versions(kind, raw, reverse=True)), None)
 
     def at_version(self, kind: Kind, key: Key, operation: int) -> Sealed:
-        """What `operation` wrote under `key`. Raises NotFound where that version is not kept, or was a deletion."""
-        raw = record_key(self.lookup.space, kind, key)
-        current = self.lookup.find(raw)
+        """Return what `operation` wrote under `key`. Raises NotFound where it is no longer kept, or was a deletion."""
+        raw = record_key(self.transaction.space, kind, key)
+        current = self.transaction.find(raw)
         if current is not None and current.operation == operation:
-            return self.lookup.again(raw, current)
-        for where, record in self._versions(kind, raw):
-            if record.operation == operation and record.form != GONE:
-                return self.lookup.again(where, record)
+            return self.transaction.sealed_copy(raw, current)
+        for version_raw, record in self._versions(kind, raw):
+            if record.operation == operation and record.form != TOMBSTONE:
+                return self.transaction.sealed_copy(version_raw, record)
         raise NotFound(
-            f"version {operation} of {name(raw)} is not kept",
+            f"version {operation} of {record_name(raw)} is not kept",
             hint="superseded versions are pruned after a year; look at its history",
         )
 
-    def _versions(self, kind: Kind, raw: bytes, *, reverse: bool = False) -> Iterator[tuple[bytes, Record]]:
-        """Superseded versions of the record under the whole key `raw`, oldest first unless `reverse`."""
+    def _versions(self, kind: Kind, raw: bytes, *, reverse: bool = False) -> Iterator[tuple[bytes, RawRecord]]:
+        """Return the superseded versions of the record under the whole key `raw`, oldest first unless `reverse`."""
         if not RULES[kind].versioned:
             raise ValidationError(f"versions of a {kind} are not kept", hint="see store/FORMAT.md")
-        of = versions_prefix(self.lookup.space, raw)
-        collection = of[: len(self.lookup.space) + 2]
-        self._trust.require(self.lookup, self.lookup.space, collection)
-        return ((key, unbind(key, data)) for key, data in self._records(of, None, reverse=reverse))
+        prefix = versions_prefix(self.transaction.space, raw)
+        collection = prefix[: len(self.transaction.space) + 2]  # the versions of all records of the kind
+        self._verified.require(self.transaction, self.transaction.space, collection)
+        return ((key, decode_record(key, data)) for key, data in self._records(prefix, None, reverse=reverse))
 
-    def _tally(self, kind: Kind, prefix: Key) -> Tally:
-        """The tally of a collection; its own checksum and the space's root vouch for it."""
+    def _checksum(self, kind: Kind, prefix: Key) -> CollectionChecksum:
+        """Return the checksum of a collection; where there is none, the space's root must show that there was none."""
         if len(prefix) != RULES[kind].scope:
             raise ValidationError(f"{prefix!r} does not name a collection of {kind}", hint="see store/FORMAT.md")
-        tally = self.lookup.tally(kind_prefix(self.lookup.space, kind) + encode(prefix))
-        if tally is None:
-            self._trust.require_space(self.lookup, self.lookup.space)
-        return tally or Tally()
+        checksum = self.transaction.checksum(kind_prefix(self.transaction.space, kind) + encode_key(prefix))
+        if checksum is None:
+            self._verified.require_space(self.transaction, self.transaction.space)
+        return checksum or CollectionChecksum()
 
     def _absent(self, kind: Kind, key: Key) -> None:
-        """Raises Damaged unless what is not found is known not to be there."""
+        """Raise Damaged unless the record that was not found is known not to exist.
+
+        In a sequence the checksum says which numbers exist. Elsewhere the whole collection is verified, once.
+        """
         rule = RULES[kind]
         if rule.sequence:
-            tally = self._tally(kind, key[:-1])
-            if isinstance(key[-1], int) and tally.last - tally.count < key[-1] <= tally.last:
-                raise _missing(record_key(self.lookup.space, kind, key))
+            checksum = self._checksum(kind, key[:-1])
+            if isinstance(key[-1], int) and checksum.last - checksum.count < key[-1] <= checksum.last:
+                raise _missing(record_key(self.transaction.space, kind, key))
             return
-        scope = kind_prefix(self.lookup.space, kind) + encode(key[: rule.scope], hashed=rule.hashed and rule.scope > 0)
-        self._trust.require(self.lookup, self.lookup.space, scope)
+        scope = kind_prefix(self.transaction.space, kind) + encode_key(
+            key[: rule.scope], hashed=rule.hashed and rule.scope > 0
+        )
+        self._verified.require(self.transaction, self.transaction.space, scope)
 
     def _walk(self, kind: Kind, prefix: Key, after: Key | None, *, reverse: bool) -> Iterator[tuple[bytes, bytes]]:
+        """Return whole keys and their bytes under `prefix`, after verifying that none of them is missing."""
         rule = RULES[kind]
-        space = self.lookup.space
-        whole = kind_prefix(space, kind) + encode(prefix, hashed=rule.hashed)
+        space = self.transaction.space
+        whole = kind_prefix(space, kind) + encode_key(prefix, hashed=rule.hashed)
         beyond = None if after is None else record_key(space, kind, after)
         if rule.sequence and len(prefix) == rule.scope:
             return self._dense(
-                whole, self._tally(kind, prefix), beyond, None if after is None else after[-1], reverse=reverse
+                whole, self._checksum(kind, prefix), beyond, None if after is None else after[-1], reverse=reverse
             )
         if len(prefix) >= rule.scope:
-            self._trust.require(self.lookup, space, kind_prefix(space, kind) + encode(prefix[: rule.scope]))
+            self._verified.require(self.transaction, space, kind_prefix(space, kind) + encode_key(prefix[: rule.scope]))
         else:
-            self._trust.require_kind(self.lookup, space, kind)
+            self._verified.require_kind(self.transaction, space, kind)
         return self._records(whole, beyond, reverse=reverse)
 
     def _dense(
-        self, prefix: bytes, tally: Tally, beyond: bytes | None, after: str | int | None, *, reverse: bool
+        self,
+        prefix: bytes,
+        checksum: CollectionChecksum,
+        beyond: bytes | None,
+        after: str | int | None,
+        *,
+        reverse: bool,
     ) -> Iterator[tuple[bytes, bytes]]:
-        """The records of a sequence; a number left out is noticed on the way, so nothing is walked beforehand."""
-        first, last = tally.last - tally.count + 1, tally.last
+        """Yield the records of a sequence. A gap is noticed on the way, so the sequence is not walked beforehand.
+
+        Example: `last` 9 and `count` 4 mean that 6, 7, 8, 9 exist; a retention rule has removed 1 to 5. Raises Damaged
+        naming the number that is missing, also at the end.
+        """
+        first, last = checksum.last - checksum.count + 1, checksum.last
         if isinstance(after, int):
             first, last = (first, min(last, after - 1)) if reverse else (max(first, after + 1), last)
         numbers = iter(range(last, first - 1, -1) if reverse else range(first, last + 1))
         for raw, data in self._records(prefix, beyond, reverse=reverse):
             expected = next(numbers, None)
-            if expected is None or raw != prefix + number(expected):
-                raise _missing(raw if expected is None else prefix + encode((expected,)))
+            if expected is None or raw != prefix + encode_number(expected):
+                raise _missing(raw if expected is None else prefix + encode_key((expected,)))
             yield raw, data
-        lost = next(numbers, None)
-        if lost is not None:
-            raise _missing(prefix + encode((lost,)))
+        missing = next(numbers, None)
+        if missing is not None:
+            raise _missing(prefix + encode_key((missing,)))
 
     def _records(self, prefix: bytes, beyond: bytes | None, *, reverse: bool) -> Iterator[tuple[bytes, bytes]]:
-        """Whole keys and their bytes under `prefix`, in order or against it."""
-        txn = self.lookup.txn
+        """Yield whole keys and their bytes under `prefix`, in order or against it. Raises Damaged."""
+        txn = self.transaction.txn
         items = backward(txn, prefix, beyond) if reverse else forward(txn, prefix, beyond)
         try:
             yield from items
         except lmdb.Error as error:
-            raise translate(error, f"reading from {name(prefix)}") from error
+            raise translated_error(error, f"reading from {record_name(prefix)}") from error
 
     def _key(self, kind: Kind, raw: bytes, value: dict[str, Any] | None) -> Key:
+        """Return the key of a record; a part that is stored hashed is taken from the value, None: not read yet."""
         rule = RULES[kind]
-        key = decode(raw[len(self.lookup.space) + 1 :])
+        key = decode_key(raw[len(self.transaction.space) + 1 :])
         if rule.field is None:
             return key
         if value is None:
-            record = self.lookup.find(raw)
-            value = {} if record is None else self.lookup.open(raw, record)
+            record = self.transaction.find(raw)
+            value = {} if record is None else self.transaction.open(raw, record)
         return (value[rule.field], *key[1:])
 
 
 def _missing(raw: bytes) -> Damaged:
+    """Return the error for a number that is missing from its sequence."""
     return Damaged(
-        f"{name(raw)} is missing from its sequence",
+        f"{record_name(raw)} is missing from its sequence",
         hint="run `reverie check`, then `reverie restore` from a backup",
-        record=name(raw),
+        record=record_name(raw),
     )
 
 
 def versions_prefix(space: bytes, raw: bytes) -> bytes:
-    """What the keys of the superseded versions of the record under the whole key `raw` begin with."""
+    """Return the bytes that the keys of the superseded versions of the record under `raw` begin with."""
     return kind_prefix(space, Kind.VERSION) + raw[len(space) :]
 
 
 def forward(txn: lmdb.Transaction[bytes], prefix: bytes, beyond: bytes | None) -> Iterator[tuple[bytes, bytes]]:
-    """Keys under `prefix` that are greater than `beyond`, rising."""
+    """Yield keys under `prefix` that are greater than `beyond`, rising, with their bytes."""
     end = prefix_end(prefix)
     cursor = txn.cursor()
     if not cursor.set_range(prefix if beyond is None else max(prefix, beyond + b"\0")):
@@ -321,7 +340,7 @@ def forward(txn: lmdb.Transaction[bytes], prefix: bytes, beyond: bytes | None) -
 
 
 def backward(txn: lmdb.Transaction[bytes], prefix: bytes, beyond: bytes | None) -> Iterator[tuple[bytes, bytes]]:
-    """Keys under `prefix` that are less than `beyond`, falling."""
+    """Yield keys under `prefix` that are less than `beyond`, falling, with their bytes."""
     cursor = txn.cursor()
     at_end = not cursor.set_range(prefix_end(prefix) if beyond is None else min(beyond, prefix_end(prefix)))
     if not (cursor.last() if at_end else cursor.prev()):

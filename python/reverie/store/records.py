@@ -32,7 +32,7 @@ import msgspec
 from reverie.errors import Damaged, ValidationError
 from reverie.models import Json
 from reverie.store.codec import seal, sealed_body
-from reverie.store.keys import name
+from reverie.store.keys import record_name
 from reverie.store.schema import Kind
 
 if TYPE_CHECKING:
@@ -92,7 +92,9 @@ def decoded(record_type: type[R], raw: bytes, body: bytes) -> R:
         record: R = _decoder(record_type).decode(body)
     except msgspec.DecodeError as error:
         raise Damaged(
-            f"{name(raw)} is not a {record_type.KIND}: {error}", hint="run `reverie check`", record=name(raw)
+            f"{record_name(raw)} is not a {record_type.KIND}: {error}",
+            hint="run `reverie check`",
+            record=record_name(raw),
         ) from error
     return record
 

@@ -1,4 +1,4 @@
-"""Decides what is old enough to go, and removes it in small steps."""
+"""Removal: what is older than the retention rules, in small steps; and a whole thread, with every version of it."""
 
 from __future__ import annotations
 
@@ -6,26 +6,32 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
-from reverie.store.codec import GONE, Record, unbind
-from reverie.store.keys import decode, kind_prefix, number
+from reverie.store.codec import TOMBSTONE, RawRecord, decode_record
+from reverie.store.keys import decode_key, encode_number, kind_prefix
 from reverie.store.reader import forward
 from reverie.store.schema import RULES, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reverie.store.write_txn import Draft
+    from reverie.store.transaction import WriteTransaction
     from reverie.store.writer import Writer
 
-__all__ = ["STEP_RECORDS", "Rules", "Step", "prune"]
+__all__ = ["STEP_RECORDS", "THREAD_KINDS", "Rules", "Step", "expired", "prune", "purge_thread", "superseded"]
 
-STEP_RECORDS = 500  # looked at in one write, so that it stays well under 20 ms
+STEP_RECORDS = 500  # records looked at in one write, so that it stays well under 20 ms and agents do not wait
 _DAY_MS = 24 * 60 * 60 * 1000
+
+# The thread's own record is last, so that a purge that was interrupted is found and finished.
+THREAD_KINDS = (
+    *(kind for kind, rule in RULES.items() if rule.parts[:1] == ("thread",) and kind is not Kind.THREAD),
+    Kind.THREAD,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """After how many days what goes. Messages, operations and current records never do."""
+    """The days after which records are removed. Messages, operations and current records never are."""
 
     version_days: int = 365  # counted from the moment a version was superseded
     event_days: int = 90
@@ -35,57 +41,65 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one step removed, and where the next one goes on; None when all has been looked at."""
+    """What one step removed, and the cursor of the next step; None when everything has been looked at."""
 
     removed: int
     cursor: str | None
 
 
 def expired(at_ms: int, now_ms: int, days: int) -> bool:
-    """Whether something that happened at `at_ms` lies at least `days` back."""
+    """Return True if something that happened at `at_ms` lies at least `days` back."""
     return at_ms <= now_ms - days * _DAY_MS
 
 
-def superseded(version: Record, successor: Record | None, now_ms: int, days: int) -> bool:
-    """Whether a kept version may go: what came after it, or the deletion that it is, is old enough."""
+def superseded(version: RawRecord, successor: RawRecord | None, now_ms: int, days: int) -> bool:
+    """Return True if a version may be removed: it was superseded, or is a deletion, at least `days` ago.
+
+    The age of the successor counts and not the version's own: a text that was current for two years until yesterday can
+    be put back for another year.
+    """
     if successor is None:
-        return version.form == GONE and expired(version.at_ms, now_ms, days)
+        return version.form == TOMBSTONE and expired(version.at_ms, now_ms, days)
     return expired(successor.at_ms, now_ms, days)
 
 
 def prune(writer: Writer, rules: Rules, cursor: str | None = None) -> Step:
-    """One step over one space: looks at no more than STEP_RECORDS records and removes those that are due.
+    """Run one step over one space: look at no more than STEP_RECORDS records and remove those that are due.
 
-    Start with no cursor, hand each step the cursor of the last, stop when it is None. Bookkeeping: no operation.
+    Begin without a cursor, pass each step the cursor of the last, stop when it is None. Bookkeeping: no operation.
+    A cursor is the number of a stage and the hex of the last key looked at: `3:0264…`.
     """
-    stages = _stages(rules, writer.lookup.at_ms)
+    stages = _stages(rules, writer.transaction.at_ms)
     index, _, after = (cursor or "0:").partition(":")
     kind, due = stages[int(index)]
-    draft = writer.lookup
-    seen = list(islice(forward(draft.txn, kind_prefix(draft.space, kind), bytes.fromhex(after) or None), STEP_RECORDS))
-    # A sequence stays dense: only its beginning goes, whatever the clock did.
-    chosen = takewhile if RULES[kind].sequence else filter
-    gone = list(chosen(lambda item: due(draft, *item), _unbound(seen)))
-    for raw, record in gone:
-        draft.let_go(record)
-        draft.remove(kind, raw, record)
-    done = len(seen) < STEP_RECORDS or (RULES[kind].sequence and len(gone) < len(seen))
+    transaction = writer.transaction
+    prefix = kind_prefix(transaction.space, kind)
+    looked_at = list(islice(forward(transaction.txn, prefix, bytes.fromhex(after) or None), STEP_RECORDS))
+    # A sequence stays dense: only its beginning is removed, even where a clock that jumped has put old times behind.
+    choose = takewhile if RULES[kind].sequence else filter
+    removed = list(choose(lambda item: due(transaction, *item), _decoded(looked_at)))
+    for raw, record in removed:
+        transaction.release_blob(record)
+        transaction.remove(kind, raw, record)
+    done = len(looked_at) < STEP_RECORDS or (RULES[kind].sequence and len(removed) < len(looked_at))
     if not done:
-        return Step(len(gone), f"{index}:{seen[-1][0].hex()}")
+        return Step(len(removed), f"{index}:{looked_at[-1][0].hex()}")
     following = int(index) + 1
-    return Step(len(gone), f"{following}:" if following < len(stages) else None)
+    return Step(len(removed), f"{following}:" if following < len(stages) else None)
 
 
-def _unbound(items: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, Record]]:
-    return ((raw, unbind(raw, data)) for raw, data in items)
+def _decoded(items: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, RawRecord]]:
+    return ((raw, decode_record(raw, data)) for raw, data in items)
 
 
-def _stages(rules: Rules, now_ms: int) -> list[tuple[Kind, Callable[[Draft, bytes, Record], bool]]]:
-    def older(days: int) -> Callable[[Draft, bytes, Record], bool]:
-        return lambda _draft, _raw, record: expired(record.at_ms, now_ms, days)
+def _stages(rules: Rules, now_ms: int) -> list[tuple[Kind, Callable[[WriteTransaction, bytes, RawRecord], bool]]]:
+    """Return the kinds that are pruned in their order, each with the test of whether a record is due."""
 
-    def replaced(draft: Draft, raw: bytes, record: Record) -> bool:
-        return superseded(record, _successor(draft, raw), now_ms, rules.version_days)
+    def older(days: int) -> Callable[[WriteTransaction, bytes, RawRecord], bool]:
+        return lambda _transaction, _raw, record: expired(record.at_ms, now_ms, days)
+
+    def replaced(transaction: WriteTransaction, raw: bytes, record: RawRecord) -> bool:
+        return superseded(record, _successor(transaction, raw), now_ms, rules.version_days)
 
     return [
         (Kind.EVENT, older(rules.event_days)),
@@ -95,12 +109,29 @@ def _stages(rules: Rules, now_ms: int) -> list[tuple[Kind, Callable[[Draft, byte
     ]
 
 
-def _successor(draft: Draft, raw: bytes) -> Record | None:
-    """The version that came after the kept version under `raw`: the next one kept, else the current record."""
-    rest = raw[len(draft.space) + 1 :]
-    operation = decode(rest[1:])[-1]
-    of = raw[: len(raw) - len(number(operation))]
-    following = next(forward(draft.txn, of, raw), None)
+def _successor(transaction: WriteTransaction, raw: bytes) -> RawRecord | None:
+    """Return what came after the version under `raw`: the next version kept, else the current record, else None."""
+    rest = raw[len(transaction.space) + 1 :]
+    operation = decode_key(rest[1:])[-1]
+    versions = raw[: len(raw) - len(encode_number(operation))]
+    following = next(forward(transaction.txn, versions, raw), None)
     if following is not None:
-        return unbind(*following)
-    return draft.find(draft.space + of[len(draft.space) + 1 :])
+        return decode_record(*following)
+    return transaction.find(transaction.space + versions[len(transaction.space) + 1 :])
+
+
+def purge_thread(writer: Writer, thread: str, limit: int = 1000) -> int:
+    """Remove at most `limit` records of a thread in this write, with their versions; return how many.
+
+    Also records that were deleted before, of which only versions are left. Call it until the THREAD record is gone, or
+    it returns 0.
+
+    What was derived only from the thread and is kept elsewhere (memories, archives) is for the caller to delete.
+    The bytes leave the file at the next `Store.compact`.
+    """
+    purged = 0
+    for kind in THREAD_KINDS:
+        purged += writer.purge(kind, (thread,), limit - purged)
+        if purged >= limit:
+            break
+    return purged

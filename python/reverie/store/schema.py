@@ -1,6 +1,6 @@
-"""What kinds of record the store holds, how each is keyed, and which rules each obeys.
+"""The kinds of record in the store: the key of each, and the rules that it follows.
 
-The table here is the one that FORMAT.md prints; a test compares the two.
+FORMAT.md section 4 prints the same table; a test compares the two.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ __all__ = [
     "BLOB_BYTES_MIN",
     "EVENTS_MAX",
     "FORMAT",
-    "HISTORY_KINDS",
     "KEY_BYTES_MAX",
+    "RESERVED_CODES",
     "RULES",
     "SPACE_BYTES_MAX",
     "SYSTEM_SPACE",
@@ -26,16 +26,17 @@ __all__ = [
 
 Key: TypeAlias = tuple[str | int, ...]
 
-FORMAT = 1  # of the records on disk; a change needs a migration
-SYSTEM_SPACE = "#system"  # where the store keeps what belongs to no caller's space
-KEY_BYTES_MAX = 511  # LMDB's own limit
-SPACE_BYTES_MAX = 64  # UTF-8 bytes of a space's name
-BLOB_BYTES_MIN = 64 * 1024  # a longer body is stored once, by its content
-EVENTS_MAX = 100_000  # that one write may announce
+FORMAT = 1  # version of the records on disk; changing it needs a migration
+SYSTEM_SPACE = "#system"  # the space of records that belong to no caller: spaces, tokens, the header
+KEY_BYTES_MAX = 511  # bytes of a whole key: what LMDB is compiled with
+SPACE_BYTES_MAX = 64  # UTF-8 bytes of a space's name; the rest of a key is left for its parts
+BLOB_BYTES_MIN = 64 * 1024  # bytes; a longer sealed value is stored once, under its content address
+EVENTS_MAX = 100_000  # events that one write may announce, so that a loop cannot fill the disk
+RESERVED_CODES = frozenset({8})  # of kinds that no longer exist: an old store may have such a record
 
 
 class Kind(StrEnum):
-    """Every kind of record. The value is the word used in operations, reports and errors."""
+    """Every kind of record. The value is its name in operations, reports and errors; keys have `Rule.code` instead."""
 
     SPACE = "space"
     THREAD = "thread"
@@ -44,7 +45,6 @@ class Kind(StrEnum):
     NOTE = "note"
     DIGEST = "digest"
     DISTILLATION = "distillation"
-    RUN = "run"
     MEMORY = "memory"
     DOCUMENT = "document"
     ARCHIVE = "archive"
@@ -53,7 +53,7 @@ class Kind(StrEnum):
     JOB = "job"
     TOKEN = "token"  # noqa: S105 - the name of a kind of record, not a password
     IMPORT = "import"
-    PUBLISHED = "published"
+    BASELINE = "baseline"
     CURSOR = "cursor"
     IDEMPOTENCY = "idempotency"
     OPERATION = "operation"
@@ -62,7 +62,7 @@ class Kind(StrEnum):
     LEDGER = "ledger"
     ACCESS = "access"
     VERSION = "version"
-    TALLY = "tally"
+    CHECKSUM = "checksum"
     ROOT = "root"
     HEADER = "header"
     CONFLICT = "conflict"
@@ -71,14 +71,17 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How one kind is keyed and what happens to it.
+    """The key of one kind, and what happens to its records.
 
-    `code` stands in keys on disk and is never used again for another kind.
-    `scope` is how many leading key parts name a collection: the records counted and digested together.
-    `undo`: `restore` puts the earlier version back, `leave` is passed over by an undo, `refuse` makes it impossible.
-    `versioned` keeps every version. `bookkeeping` never makes an operation. `internal` is written by the store alone.
-    `sequence` kinds end in a dense number that the store gives. `hashed` kinds keep their first key part only as its
-    SHA-256; `field` is where the value repeats that part.
+    `code` is the kind's byte in keys on disk; it is never used again for another kind.
+    `parts` are the names of its key parts. `scope` is how many leading parts name a collection, the records that share
+    one checksum: 0 for all records of the kind in a space, 1 for those of one thread.
+    `undo` is what an undo does with a change of the kind: `restore` puts the version before it back, `leave` skips the
+    change, `refuse` makes the whole operation impossible to undo.
+    `versioned`: superseded versions are kept. `bookkeeping`: a change makes no operation. `internal`: only the store
+    writes it. `sequence`: the last key part is a dense number from 1 that the store assigns.
+    `hashed`: the first key part is stored as its SHA-256, because it may be longer than a key; `field` is the field of
+    the value that repeats the part, None where nothing needs to read it back.
     """
 
     code: int
@@ -93,13 +96,13 @@ class Rule:
     field: str | None = None
 
 
-def _kept(code: int, *parts: str, field: str | None = None) -> Rule:
-    """A kind whose every version is kept and can be put back."""
+def _versioned(code: int, *parts: str, field: str | None = None) -> Rule:
+    """Return the rule of a kind whose superseded versions are kept, so that an undo can put one back."""
     return Rule(code, parts, undo="restore", versioned=True, hashed=field is not None, field=field)
 
 
 def _bookkeeping(code: int, *parts: str, field: str | None = None, hashed: bool = False) -> Rule:
-    """A kind that changes without an operation."""
+    """Return the rule of a kind that changes without making an operation."""
     return Rule(code, parts, bookkeeping=True, hashed=hashed or field is not None, field=field)
 
 
@@ -107,20 +110,19 @@ RULES: dict[Kind, Rule] = {
     Kind.SPACE: Rule(1, ("space",)),
     Kind.THREAD: Rule(2, ("thread",)),
     Kind.ENTRY: Rule(3, ("thread", "seq"), scope=1, undo="refuse", sequence=True),
-    Kind.STATE: _kept(4, "thread"),
-    Kind.NOTE: _kept(5, "thread", "note"),
-    Kind.DIGEST: _kept(6, "thread"),
-    Kind.DISTILLATION: _kept(7, "thread", "number"),
-    Kind.RUN: Rule(8, ("run",)),
-    Kind.MEMORY: _kept(9, "memory"),
-    Kind.DOCUMENT: _kept(10, "path", field="path"),
+    Kind.STATE: _versioned(4, "thread"),
+    Kind.NOTE: _versioned(5, "thread", "note"),
+    Kind.DIGEST: _versioned(6, "thread"),
+    Kind.DISTILLATION: _versioned(7, "thread", "number"),
+    Kind.MEMORY: _versioned(9, "memory"),
+    Kind.DOCUMENT: _versioned(10, "path", field="path"),
     Kind.ARCHIVE: Rule(11, ("sha256",)),
     Kind.DREAM: Rule(12, ("dream",)),
     Kind.SCHEDULE: Rule(13, ("schedule",)),
     Kind.JOB: _bookkeeping(14, "job"),
     Kind.TOKEN: Rule(15, ("sha256",)),
     Kind.IMPORT: _bookkeeping(16, "source", field="source"),
-    Kind.PUBLISHED: _bookkeeping(17, "path", field="path"),
+    Kind.BASELINE: _bookkeeping(17, "path", field="path"),
     Kind.CURSOR: _bookkeeping(18, "name"),
     Kind.IDEMPOTENCY: Rule(19, ("key",), bookkeeping=True, internal=True, hashed=True),
     Kind.OPERATION: Rule(20, ("seq",), internal=True, sequence=True),
@@ -129,18 +131,16 @@ RULES: dict[Kind, Rule] = {
     Kind.LEDGER: Rule(23, ("seq",), sequence=True),
     Kind.ACCESS: _bookkeeping(24, "memory"),
     Kind.VERSION: Rule(25, ("kind", "key", "operation"), scope=1, bookkeeping=True, internal=True),
-    Kind.TALLY: Rule(26, ("kind", "scope"), bookkeeping=True, internal=True),
+    Kind.CHECKSUM: Rule(26, ("kind", "scope"), bookkeeping=True, internal=True),
     Kind.ROOT: Rule(27, (), bookkeeping=True, internal=True),
     Kind.HEADER: Rule(28, (), bookkeeping=True, internal=True),
-    Kind.CONFLICT: _kept(29, "conflict"),
+    Kind.CONFLICT: _versioned(29, "conflict"),
     Kind.RETIRED: _bookkeeping(30, "sha256"),
 }
-
-HISTORY_KINDS = tuple(kind for kind, rule in RULES.items() if rule.versioned)
 
 _BY_CODE = {rule.code: kind for kind, rule in RULES.items()}
 
 
 def rule_by_code(code: int) -> Kind | None:
-    """The kind that a byte in a key stands for, or None for a byte this version does not know."""
+    """Return the kind with this byte in its keys, or None for a byte that this version does not know."""
     return _BY_CODE.get(code)

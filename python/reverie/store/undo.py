@@ -1,85 +1,89 @@
-"""Puts back what an operation replaced, where nobody has changed it since."""
+"""Undo: put back the versions that an operation replaced, provided that nothing in it has changed since."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict, NotFound
-from reverie.store.purge import THREAD_KINDS
+from reverie.store.records import OperationRecord
+from reverie.store.retention import THREAD_KINDS
 from reverie.store.schema import RULES, Key, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from reverie.store.records import ChangeRecord
     from reverie.store.writer import Writer
 
-__all__ = ["restore"]
+__all__ = ["undo_operation"]
 
 
-def restore(writer: Writer, operation: int, *, leave: Collection[Kind] = ()) -> list[dict[str, Any]]:
-    """Undoes `operation` inside `writer`, whose write becomes the operation that does so; the changes put back.
+def undo_operation(writer: Writer, operation: int, *, leave: Collection[Kind] = ()) -> list[ChangeRecord]:
+    """Undo `operation` inside `writer`, whose write becomes a new operation; return the changes that were put back.
 
-    Kinds in `leave` are passed over: the caller makes them anew from what is put back.
+    Kinds in `leave` are skipped: the caller makes them anew from what is put back. Records of kinds that an undo leaves
+    alone (`schema.Rule.undo`) stay as they are.
 
-    Each change has `kind`, `key`, `before` and `after` as the operation listed them. Records of kinds that an undo
-    leaves alone (schema.Rule.undo) stay as they are. Raises NotFound where there is no such operation or an earlier
-    version is no longer kept; Conflict where it appended messages or purged, where its thread was deleted, where
-    nothing in it can be put back, or, naming the keys, where something changed since.
+    Raises NotFound where there is no such operation or an earlier version is no longer kept; Conflict where it appended
+    messages or purged, where its thread was deleted, where nothing in it can be put back, or, naming the keys, where
+    something changed since.
     """
-    record = writer.get(Kind.OPERATION, (operation,))
+    record = writer.load(OperationRecord, (operation,))
     if record is None:
         raise NotFound(f"there is no operation {operation}", hint="`reverie log` lists them")
-    changes = _restorable(operation, record["changes"], leave)
-    _threads_there(writer, operation, changes)
-    changed = [change for change in changes if writer.latest(*_place(change)) != operation]
+    changes = _restorable(operation, record.changes, leave)
+    _require_threads(writer, operation, changes)
+    # All of it or nothing: an operation that is half undone is a state that nobody ever wrote.
+    changed = [change for change in changes if writer.latest(*_kind_and_key(change)) != operation]
     if changed:
         raise Conflict(
             f"operation {operation} cannot be undone: {len(changed)} of its records changed since",
             hint="undo the later operations first, or edit the records",
-            keys=[{"kind": change["kind"], "key": change["key"]} for change in changed],
+            keys=[{"kind": change.kind.value, "key": change.key} for change in changed],
         )
     for change in changes:
         _put_back(writer, change)
     return changes
 
 
-def _restorable(operation: int, changes: list[dict[str, Any]], leave: Collection[Kind]) -> list[dict[str, Any]]:
+def _restorable(operation: int, changes: list[ChangeRecord], leave: Collection[Kind]) -> list[ChangeRecord]:
+    """Return the changes that are to be put back. Raises Conflict where one forbids the undo, or there is none."""
     for change in changes:
-        if RULES[Kind(change["kind"])].undo == "refuse":
+        if RULES[change.kind].undo == "refuse":
             raise Conflict(
-                f"operation {operation} appended {change['kind']} records, which are never taken back",
+                f"operation {operation} appended {change.kind} records, which are never taken back",
                 hint="delete the thread if it is not wanted",
             )
-        if "purged" in change:
+        if change.purged:
             raise Conflict(f"operation {operation} purged records, which are gone for good", hint="restore a backup")
-    kept = [change for change in changes if Kind(change["kind"]) not in leave]
-    found = [change for change in kept if RULES[Kind(change["kind"])].undo == "restore"]
-    if not found:
+    restorable = [change for change in changes if change.kind not in leave and RULES[change.kind].undo == "restore"]
+    if not restorable:
         raise Conflict(
             f"operation {operation} changed nothing that can be put back", hint="`reverie log` says which can be undone"
         )
-    return found
+    return restorable
 
 
-def _threads_there(writer: Writer, operation: int, changes: list[dict[str, Any]]) -> None:
-    """Raises Conflict where a change belongs to a thread that was deleted: nothing of it may come back by itself."""
-    owned = {str(change["key"][0]) for change in changes if Kind(change["kind"]) in THREAD_KINDS}
-    gone = sorted(thread for thread in owned if writer.get(Kind.THREAD, (thread,)) is None)
-    if gone:
+def _require_threads(writer: Writer, operation: int, changes: list[ChangeRecord]) -> None:
+    """Raise Conflict where a change belongs to a deleted thread: no part of it may come back without the rest."""
+    threads = {str(change.key[0]) for change in changes if change.kind in THREAD_KINDS}
+    deleted = sorted(thread for thread in threads if writer.get(Kind.THREAD, (thread,)) is None)
+    if deleted:
         raise Conflict(
-            f"operation {operation} belongs to thread {gone[0]!r}, which is deleted",
+            f"operation {operation} belongs to thread {deleted[0]!r}, which is deleted",
             hint="a deleted thread does not come back; restore a backup if it must",
-            threads=gone,
+            threads=deleted,
         )
 
 
-def _place(change: dict[str, Any]) -> tuple[Kind, Key]:
-    return Kind(change["kind"]), tuple(change["key"])
+def _kind_and_key(change: ChangeRecord) -> tuple[Kind, Key]:
+    return change.kind, tuple(change.key)
 
 
-def _put_back(writer: Writer, change: dict[str, Any]) -> None:
-    kind, key = _place(change)
-    if change["before"] is None:
+def _put_back(writer: Writer, change: ChangeRecord) -> None:
+    """Make a record what it was before the change: delete it, or write the earlier version again."""
+    kind, key = _kind_and_key(change)
+    if change.before is None:
         writer.delete(kind, key)
     else:
-        writer.put_sealed(kind, key, writer.at_version(kind, key, change["before"]))
+        writer.put_sealed(kind, key, writer.at_version(kind, key, change.before))

@@ -1,4 +1,4 @@
-"""Writes one space: what a write's body may do, and the operation and events that follow from it."""
+"""Write access to one space: what the body of a write may do, and the operation and events that follow from it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,31 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from reverie.errors import ValidationError
-from reverie.store.codec import Record, Redactor, Sealed, seal, tombstone
-from reverie.store.keys import decode, encode, kind_prefix, number, record_key
+from reverie.store.codec import RawRecord, Redactor, Sealed, from_ms, seal, tombstone
+from reverie.store.keys import decode_key, encode_key, encode_number, kind_prefix, record_key
 from reverie.store.reader import Reader, versions_prefix
-from reverie.store.records import StoredRecord, same_record, unknown_fields
+from reverie.store.records import (
+    ChangeRecord,
+    EventRecord,
+    OperationRecord,
+    StoredRecord,
+    same_record,
+    seal_record,
+    unknown_fields,
+)
 from reverie.store.schema import EVENTS_MAX, RULES, Key, Kind, Rule
-from reverie.store.timestamps import from_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reverie.store.integrity import Trust
-    from reverie.store.write_txn import Draft
+    from reverie.store.integrity import VerifiedCollections
+    from reverie.store.transaction import WriteTransaction
 
 __all__ = ["Writer"]
 
 
 class _Change:
-    """What one write did to one key: the versions before and after; None where nothing is there."""
+    """What one write did to one key: the versions before and after, None where nothing is there."""
 
     __slots__ = ("after", "before", "key")
 
@@ -36,36 +43,38 @@ class _Change:
 
 
 class Writer(Reader):
-    """A Reader of the space as this write leaves it, with the means to change it. Valid inside the body of a Write.
+    """A Reader that sees the write's own changes, and methods to change the space. Valid inside the body of a Write.
 
     Every method raises as Reader's do, and ValidationError for what may not be written.
     """
 
-    lookup: Draft
+    transaction: WriteTransaction
 
-    def __init__(self, draft: Draft, space: str, trust: Trust, redactor: Redactor) -> None:
-        super().__init__(draft, space, trust)
+    def __init__(
+        self, transaction: WriteTransaction, space: str, verified: VerifiedCollections, redactor: Redactor
+    ) -> None:
+        super().__init__(transaction, space, verified)
         self._redactor = redactor
         self._changes: dict[tuple[Kind, bytes], _Change] = {}
         self._appended: dict[tuple[Kind, Key], tuple[int, int]] = {}
-        self._purged: list[dict[str, Any]] = []
+        self._purged: list[ChangeRecord] = []
         self._events: list[tuple[str, dict[str, Any]]] = []
-        self.number = self.operation() + 1  # of the operation that this write becomes, if it changes anything
+        self.number = self.operation() + 1  # of the operation that this write makes, if it changes anything
 
     @property
     def at(self) -> str:
         """The time of this commit."""
-        return from_ms(self.lookup.at_ms)
+        return from_ms(self.transaction.at_ms)
 
     @property
     def changed(self) -> bool:
-        """Whether this write has changed anything so far that makes it an operation."""
+        """True if this write has changed something that makes an operation of it."""
         return bool(self._listed())
 
     def put(self, kind: Kind, key: Key, value: dict[str, Any]) -> bool:
-        """Write `value`, redacted, under `key`. False where it is there already, word for word: nothing changes then.
+        """Write `value`, redacted, under `key`; return False where the same JSON is there: nothing changes then.
 
-        A kind with a hashed key repeats its first part in the value: it is filled in where it is missing.
+        A kind with a hashed key repeats its first part in the value; it is added where it is missing.
         """
         field = RULES[kind].field
         if field is not None and field not in value:
@@ -73,7 +82,7 @@ class Writer(Reader):
         return self.put_sealed(kind, key, seal(value, self._redactor))
 
     def save(self, record: StoredRecord, key: Key) -> bool:
-        """Write a typed record, redacted, under `key`. False where an equal record is there already: nothing changes.
+        """Write a typed record, redacted, under `key`; return False where an equal one is there: nothing changes then.
 
         Where the type keeps unknown fields, those of the stored record are copied into the new one.
         """
@@ -95,15 +104,15 @@ class Writer(Reader):
         return self.append_many(record.KIND, prefix, (seal(record.as_json(), self._redactor),))[0]
 
     def put_sealed(self, kind: Kind, key: Key, sealed: Sealed) -> bool:
-        """As `put`, for a value that was sealed elsewhere."""
+        """Write a value that was sealed elsewhere, as `put`."""
         rule = self._writable(kind)
         if rule.sequence:
             raise ValidationError(f"a {kind} is appended, never put", hint="use append")
         if rule.field is not None:
             _repeats(kind, rule.field, key, sealed)
-        raw = record_key(self.lookup.space, kind, key)
-        old = self.lookup.find(raw)
-        if old is not None and old.address == sealed.address:
+        raw = record_key(self.transaction.space, kind, key)
+        old = self.transaction.find(raw)
+        if old is not None and old.address == sealed.address:  # equal content has an equal address
             return False
         operation = 0 if rule.bookkeeping else self.number
         if old is not None:
@@ -111,137 +120,147 @@ class Writer(Reader):
         elif rule.versioned:
             self._forget_tombstone(kind, raw)
         if old is None and not rule.bookkeeping:
+            # A record that damage has removed must not be replaced without a word: its history would begin anew.
             self._absent(kind, key)
-        self.lookup.put(kind, raw, operation, sealed, old)
+        self.transaction.put(kind, raw, operation, sealed, old)
         self._changed(kind, key, raw, old, operation)
         return True
 
     def append(self, kind: Kind, prefix: Key, value: dict[str, Any] | Sealed) -> int:
-        """Write one more record of a sequence; the number that it was given, dense from 1."""
+        """Add a record to the end of a sequence; return its number, dense from 1."""
         sealed = value if isinstance(value, Sealed) else seal(value, self._redactor)
         return self.append_many(kind, prefix, (sealed,))[0]
 
     def append_many(self, kind: Kind, prefix: Key, values: Iterable[Sealed]) -> tuple[int, int]:
-        """Write many records at the end of a sequence; the first and the last number given (last < first: none)."""
+        """Add sealed records to the end of a sequence; return the first and last number (last < first: none)."""
         rule = self._writable(kind)
         if not rule.sequence or len(prefix) != rule.scope:
             raise ValidationError(f"a {kind} is not appended to {prefix!r}", hint="see store/FORMAT.md")
-        return self._extend(kind, prefix, list(values))
+        return self._append(kind, prefix, list(values))
 
-    def _extend(self, kind: Kind, prefix: Key, values: Sequence[Sealed]) -> tuple[int, int]:
-        whole = kind_prefix(self.lookup.space, kind) + encode(prefix)
+    def _append(self, kind: Kind, prefix: Key, values: Sequence[Sealed]) -> tuple[int, int]:
+        """Add records to a sequence of any kind, and note the run of numbers for the operation."""
+        whole = kind_prefix(self.transaction.space, kind) + encode_key(prefix)
         operation = 0 if RULES[kind].bookkeeping else self.number
-        first, last = self.lookup.extend(kind, whole, operation, values)
+        first, last = self.transaction.append(kind, whole, operation, values)
         if operation and values:
             begun, _ = self._appended.get((kind, prefix), (first, last))
             self._appended[kind, prefix] = (begun, last)
         return first, last
 
     def delete(self, kind: Kind, key: Key) -> bool:
-        """Take away what is under `key`; its versions stay. False where nothing was there."""
+        """Delete the record under `key`, keeping its versions; return False where nothing was there."""
         rule = self._writable(kind)
         if rule.sequence:
             raise ValidationError(f"a {kind} is never deleted by itself", hint="purge the whole sequence")
-        raw = record_key(self.lookup.space, kind, key)
-        old = self.lookup.find(raw)
+        raw = record_key(self.transaction.space, kind, key)
+        old = self.transaction.find(raw)
         if old is None:
             self._absent(kind, key)
             return False
         self._supersede(kind, raw, old)
-        self.lookup.remove(kind, raw, old)
+        self.transaction.remove(kind, raw, old)
         change = self._changed(kind, key, raw, old, None)
         if rule.versioned and change.before is not None:
-            self.lookup.put(Kind.VERSION, self._version_key(raw, self.number), self.number, tombstone(), None)
+            # A record that this same write made has no version to come after, so it needs no tombstone.
+            self.transaction.put(Kind.VERSION, self._version_key(raw, self.number), self.number, tombstone(), None)
         return True
 
     def event(self, type_: str, data: dict[str, Any]) -> int:
-        """Announce something, without its content; the number that the event will have."""
+        """Announce something, without its content; return the number that the event will have."""
         if len(self._events) >= EVENTS_MAX:
             raise ValidationError(f"one write announces at most {EVENTS_MAX} events", hint="split the write")
         self._events.append((type_, data))
         return self.last_seq(Kind.EVENT) + len(self._events)
 
     def purge(self, kind: Kind, prefix: Key, limit: int) -> int:
-        """Take away at most `limit` records under `prefix`, every version of them included; how many went.
+        """Remove at most `limit` records under `prefix` for good, with every version; return how many. Call it until 0.
 
-        A record that was deleted counts as one for as long as versions of it are kept, and is told by what its key
-        holds: the hash, where the key is hashed. Sequences are taken from their beginning. Call again until 0. What is
-        purged cannot be brought back.
+        A record that was deleted counts as one for as long as versions of it are kept; the operation names it by what
+        its key has, the hash where the key is hashed. Sequences are removed from their beginning, so they stay dense.
         """
         rule = self._writable(kind)
         taken = [raw for raw, _ in islice(self._walk(kind, prefix, None, reverse=False), limit)]
         if taken and not rule.bookkeeping:
-            self._purged += self._told(kind, prefix, taken)
+            self._purged += self._purge_changes(kind, prefix, taken)
         for raw in taken:
             self._erase(kind, raw)
         if not rule.versioned:
             return len(taken)
+        # Deleted records have no current record to find them by, but their versions would keep their content.
         gone = self._deleted(kind, prefix, limit - len(taken))
-        start = len(self.lookup.space) + 1
-        self._purged += [_purged(kind, decode(raw[start:])) for raw in gone]
+        start = len(self.transaction.space) + 1
+        self._purged += [_purged(kind, decode_key(raw[start:])) for raw in gone]
         for raw in gone:
             self._erase(kind, raw)
         return len(taken) + len(gone)
 
     def _deleted(self, kind: Kind, prefix: Key, limit: int) -> list[bytes]:
-        """Whole keys of at most `limit` records under `prefix` that are only left as versions."""
-        space = self.lookup.space
-        of = versions_prefix(space, kind_prefix(space, kind) + encode(prefix, hashed=RULES[kind].hashed))
-        self._trust.require(self.lookup, space, of[: len(space) + 2])
+        """Return the whole keys of at most `limit` records under `prefix` of which only versions are left."""
+        space = self.transaction.space
+        versions = versions_prefix(space, kind_prefix(space, kind) + encode_key(prefix, hashed=RULES[kind].hashed))
+        self._verified.require(self.transaction, space, versions[: len(space) + 2])
         found: dict[bytes, None] = {}
-        for where, _ in self._records(of, None, reverse=False):
-            rest = where[len(space) + 1 :]
-            raw = space + rest[: len(rest) - len(number(decode(rest[1:])[-1]))]
+        for version_raw, _ in self._records(versions, None, reverse=False):
+            # The key of a version is that of its record, without the space, and the operation as the last part.
+            rest = version_raw[len(space) + 1 :]
+            raw = space + rest[: len(rest) - len(encode_number(decode_key(rest[1:])[-1]))]
             if len(found) >= limit and raw not in found:
                 break
-            if self.lookup.find(raw) is None:
+            if self.transaction.find(raw) is None:
                 found[raw] = None
         return list(found)
 
-    def _told(self, kind: Kind, prefix: Key, taken: list[bytes]) -> list[dict[str, Any]]:
-        """What the operation says of records that are about to be purged."""
+    def _purge_changes(self, kind: Kind, prefix: Key, taken: list[bytes]) -> list[ChangeRecord]:
+        """Return the changes that the operation lists for records that are about to be purged."""
         keys = [self._key(kind, raw, None) for raw in taken]
         if RULES[kind].sequence:
-            return [
-                {"kind": kind.value, "key": list(prefix), "first": keys[0][-1], "last": keys[-1][-1], "purged": True}
-            ]
+            first, last = int(keys[0][-1]), int(keys[-1][-1])
+            return [ChangeRecord(kind=kind, key=list(prefix), first=first, last=last, purged=True)]
         return [_purged(kind, key) for key in keys]
 
     def _erase(self, kind: Kind, raw: bytes) -> None:
+        """Remove a record with all its versions and blobs."""
         if RULES[kind].versioned:
-            for where, version in list(self._versions(kind, raw)):
-                self.lookup.let_go(version)
-                self.lookup.remove(Kind.VERSION, where, version)
-        old = self.lookup.find(raw)
+            for version_raw, version in list(self._versions(kind, raw)):
+                self.transaction.release_blob(version)
+                self.transaction.remove(Kind.VERSION, version_raw, version)
+        old = self.transaction.find(raw)
         if old is not None:
-            self.lookup.let_go(old)
-            self.lookup.remove(kind, raw, old)
+            self.transaction.release_blob(old)
+            self.transaction.remove(kind, raw, old)
 
     def _writable(self, kind: Kind) -> Rule:
+        """Return the rule of a kind that callers may write. Raises ValidationError for the store's own kinds."""
         rule = RULES[kind]
         if rule.internal:
             raise ValidationError(f"a {kind} is written by the store alone", hint="see store/FORMAT.md")
         return rule
 
     def _version_key(self, raw: bytes, operation: int) -> bytes:
-        return versions_prefix(self.lookup.space, raw) + encode((operation,))
+        """Return the whole key of the version that `operation` wrote of the record under `raw`."""
+        return versions_prefix(self.transaction.space, raw) + encode_key((operation,))
 
-    def _supersede(self, kind: Kind, raw: bytes, old: Record) -> None:
-        """Keep the version that is about to be replaced, or let go of what it held."""
+    def _supersede(self, kind: Kind, raw: bytes, old: RawRecord) -> None:
+        """Keep the version that is about to be replaced, or release its blob.
+
+        A version that this same write made is not kept: nobody has seen it, and both would have one operation's number.
+        """
         if RULES[kind].versioned and old.operation != self.number:
-            self.lookup.copy(Kind.VERSION, self._version_key(raw, old.operation), old)
+            self.transaction.copy(Kind.VERSION, self._version_key(raw, old.operation), old)
         else:
-            self.lookup.let_go(old)
+            self.transaction.release_blob(old)
 
     def _forget_tombstone(self, kind: Kind, raw: bytes) -> None:
-        """A record deleted and put again in one write was not deleted, as far as its history tells."""
+        """Remove the tombstone of a record that is deleted and put again in one write: its history has no deletion."""
         if (kind, raw) in self._changes:
-            where = self._version_key(raw, self.number)
-            grave = self.lookup.find(where)
-            if grave is not None:
-                self.lookup.remove(Kind.VERSION, where, grave)
+            version_raw = self._version_key(raw, self.number)
+            deletion = self.transaction.find(version_raw)
+            if deletion is not None:
+                self.transaction.remove(Kind.VERSION, version_raw, deletion)
 
-    def _changed(self, kind: Kind, key: Key, raw: bytes, old: Record | None, after: int | None) -> _Change:
+    def _changed(self, kind: Kind, key: Key, raw: bytes, old: RawRecord | None, after: int | None) -> _Change:
+        """Note a change of one key. Of several in one write, `before` is the first's and `after` the last's."""
         change = self._changes.get((kind, raw))
         if change is None:
             change = self._changes[kind, raw] = _Change(key, None if old is None else old.operation, after)
@@ -249,61 +268,71 @@ class Writer(Reader):
         return change
 
     def finish(self, *, who: str, why: str, parent: int | None) -> int | None:
-        """Write the operation, if there is one, and the events; the operation's number. Called by the store."""
+        """Store the operation, if there is one, and the events; return the operation's number. Called by the store."""
         changes = self._listed()
         operation = None
         first = self.last_seq(Kind.EVENT) + 1
         if changes:
-            value = {
-                "seq": self.number,
-                "who": who,
-                "why": why,
-                "at": self.at,
-                "parent": self.number - 1 if parent is None else parent,
-                "changes": changes,
-                "events": [first, first + len(self._events) - 1] if self._events else None,
-            }
-            operation = self._write_operation(value)
+            record = OperationRecord(
+                seq=self.number,
+                who=who,
+                why=why,
+                at=self.at,
+                parent=self.number - 1 if parent is None else parent,
+                changes=changes,
+                events=[first, first + len(self._events) - 1] if self._events else None,
+            )
+            operation = self._write_operation(record)
         events = [
-            seal({"seq": seq, "type": type_, "at": self.at, "operation": operation, "data": data}, self._redactor)
+            seal_record(EventRecord(seq=seq, type=type_, at=self.at, operation=operation, data=data), self._redactor)
             for seq, (type_, data) in enumerate(self._events, first)
         ]
         if events:
-            self._extend(Kind.EVENT, (), events)
+            self._append(Kind.EVENT, (), events)
         return operation
 
-    def _write_operation(self, value: dict[str, Any]) -> int:
+    def _write_operation(self, record: OperationRecord) -> int:
+        """Store the operation; return its number. Raises ValidationError where the redactor changed one of its keys.
+
+        Keys on disk are not redacted, so an id or path that looks like a secret would get there. And an operation whose
+        keys were redacted could not be undone.
+        """
+        value = record.as_json()
         sealed = seal(value, self._redactor)
         if sealed.json()["changes"] != value["changes"]:
             raise ValidationError(
                 "an id or a path of this write looks like a secret, and keys are not redacted",
                 hint="use another id or path",
             )
-        prefix = kind_prefix(self.lookup.space, Kind.OPERATION)
-        return self.lookup.extend(Kind.OPERATION, prefix, self.number, [sealed])[0]
+        prefix = kind_prefix(self.transaction.space, Kind.OPERATION)
+        return self.transaction.append(Kind.OPERATION, prefix, self.number, [sealed])[0]
 
-    def _listed(self) -> list[dict[str, Any]]:
-        """The changes as an operation lists them: keys by kind, then runs of appended numbers, then purges."""
-        listed: list[dict[str, Any]] = [
-            {"kind": kind.value, "key": list(change.key), "before": change.before, "after": change.after}
+    def _listed(self) -> list[ChangeRecord]:
+        """Return the changes as an operation lists them: changed keys, then appended runs, then purges.
+
+        Left out are bookkeeping kinds, and records that this write both made and deleted.
+        """
+        listed = [
+            ChangeRecord(kind=kind, key=list(change.key), before=change.before, after=change.after)
             for (kind, _), change in self._changes.items()
             if not RULES[kind].bookkeeping and not (change.before is None and change.after is None)
         ]
         listed += [
-            {"kind": kind.value, "key": list(prefix), "first": first, "last": last}
+            ChangeRecord(kind=kind, key=list(prefix), first=first, last=last)
             for (kind, prefix), (first, last) in self._appended.items()
         ]
         return listed + self._purged
 
 
-def _purged(kind: Kind, key: Key) -> dict[str, Any]:
-    return {"kind": kind.value, "key": list(key), "before": None, "after": None, "purged": True}
+def _purged(kind: Kind, key: Key) -> ChangeRecord:
+    """Return the change of a record that was purged."""
+    return ChangeRecord(kind=kind, key=list(key), purged=True)
 
 
 def _repeats(kind: Kind, field: str, key: Key, sealed: Sealed) -> None:
-    """Raises ValidationError unless the value repeats, unredacted, the key part that is stored hashed."""
+    """Raise ValidationError unless the value repeats, unredacted, the key part that is stored hashed."""
     if sealed.json().get(field) != key[0]:
         raise ValidationError(
-            f"the {field} of a {kind} must stand in its value as it is in its key, and hold no secret",
+            f"the {field} of a {kind} must be in its value as it is in its key, and contain no secret",
             hint=f"put {field!r} into the value; rename what looks like a secret",
         )

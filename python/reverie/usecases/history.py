@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import EntryKind
 from reverie.store import RULES, Kind, Write
-from reverie.store.undo import restore
+from reverie.store.undo import undo_operation
 from reverie.usecases import conflicts, documents
 from reverie.usecases import restore as reverting
 from reverie.usecases.distillation import last_own
@@ -99,7 +99,7 @@ def undo(
         texts = [change for change in undone["changes"] if Kind(change["kind"]) in (Kind.DOCUMENT, Kind.CONFLICT)]
         others = [change for change in undone["changes"] if Kind(change["kind"]) not in _TEXTS]
         if any(RULES[Kind(change["kind"])].undo != "leave" for change in others) or not texts:
-            restore(writer, seq, leave=_TEXTS)
+            undo_operation(writer, seq, leave=_TEXTS)
         paths = reverting.undo_documents(writer, undone, author=author, new_id=new_id)
         conflicts.take_back(writer, undone, paths)
         for change in undone["changes"]:

@@ -11,7 +11,7 @@ import orjson
 from reverie import ids
 from reverie.errors import Conflict, NotFound
 from reverie.store import Kind, Write
-from reverie.store.codec import arrived
+from reverie.store.codec import verified_sealed
 from reverie.usecases import threads
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan) -> None:
     if not plan.sealed:
         return
     thread = threads.get(writer, thread_id)
-    first, last = writer.append_many(Kind.ENTRY, (thread_id,), [arrived(item) for item in plan.sealed])
+    first, last = writer.append_many(Kind.ENTRY, (thread_id,), [verified_sealed(item) for item in plan.sealed])
     distillations = thread["distillations"]
     for index, text, at in plan.summaries:
         distillations += 1

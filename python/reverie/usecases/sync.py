@@ -35,7 +35,7 @@ REPLACED_TIMES = 5  # so many times more versions where somebody wrote into a re
 
 def known(reader: Reader) -> dict[str, Baseline]:
     """What folder and store last agreed on, by path."""
-    return {record["path"]: msgspec.convert(record["known"], Baseline) for _, record in reader.scan(Kind.PUBLISHED)}
+    return {record["path"]: msgspec.convert(record["known"], Baseline) for _, record in reader.scan(Kind.BASELINE)}
 
 
 def case(
@@ -197,7 +197,7 @@ def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> 
         became = {put.path: writer.version(Kind.DOCUMENT, (put.path,)) or 0 for put in plan.puts}
         _record(writer, [record.with_operation(became.get(record.path, 0)) for record in plan.baselines], at)
         for path in plan.removed_baselines:
-            writer.delete(Kind.PUBLISHED, (path,))
+            writer.delete(Kind.BASELINE, (path,))
         return became
 
     return Write(space=space, who=WHO, why=WHY, body=body)
@@ -210,7 +210,7 @@ def recorded(space: str, records: Iterable[Baseline], forgotten: Iterable[str], 
     def body(writer: Writer) -> None:
         _record(writer, kept, at)
         for path in gone:
-            writer.delete(Kind.PUBLISHED, (path,))
+            writer.delete(Kind.BASELINE, (path,))
 
     return Write(space=space, who="sync", why="files.recorded", body=body)
 
@@ -228,8 +228,8 @@ def begun_anew(space: str, *, at: str) -> Write[None]:
             for each in documents
             if not is_projected(PurePosixPath(each["path"]))
         ]
-        for key in [key for key, _ in writer.scan(Kind.PUBLISHED)]:
-            writer.delete(Kind.PUBLISHED, key)
+        for key in [key for key, _ in writer.scan(Kind.BASELINE)]:
+            writer.delete(Kind.BASELINE, key)
         _record(writer, records, at)
 
     return Write(space=space, who="sync", why="files.begun_anew", body=body)
@@ -238,5 +238,5 @@ def begun_anew(space: str, *, at: str) -> Write[None]:
 def _record(writer: Writer, records: Iterable[Baseline], at: str) -> None:
     for record in records:
         writer.put(
-            Kind.PUBLISHED, (record.path,), {"path": record.path, "known": msgspec.to_builtins(record), "at": at}
+            Kind.BASELINE, (record.path,), {"path": record.path, "known": msgspec.to_builtins(record), "at": at}
         )

@@ -8,7 +8,7 @@ from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.token_count import message_tokens
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, Write
-from reverie.store.purge import purge_thread
+from reverie.store.retention import purge_thread
 from reverie.usecases import thread_seed, usage
 from reverie.usecases.thread_seed import Carried
 

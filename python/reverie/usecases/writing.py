@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from reverie import documents
 from reverie.documents.identity import carry
 from reverie.store import Kind
-from reverie.store.timestamps import to_ms
+from reverie.store.codec import to_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -96,7 +96,7 @@ def test_nothing_is_recorded_that_a_loss_of_power_could_take_back(
 
     def recorded() -> list[Any]:
         with store.reader("default") as reader:
-            return [record["known"]["operation"] for _, record in reader.scan(Kind.PUBLISHED)]
+            return [record["known"]["operation"] for _, record in reader.scan(Kind.BASELINE)]
 
     def fails(_: Root) -> None:
         raise StorageFailed("the disk is failing", hint="look at it")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Busy, Conflict, Damaged, DiskFull, NotFound, StorageFailed, ValidationError
-from reverie.store import Kind, Store, StoreLock, env, needs_check
+from reverie.store import Kind, Store, StoreLock, lmdb_env, needs_check
 from reverie.store.backup import backup, restore
 from reverie.store.check import run_check
 from support.stores import SECRET, SPACE, opened, put, raw, raw_key, write
@@ -190,7 +190,7 @@ def test_compacting_takes_purged_bytes_out_of_the_file(kept: Store) -> None:
 
 
 def test_compacting_waits_for_readers(kept: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(env, "_GROW_WAIT_S", 0.05)
+    monkeypatch.setattr(lmdb_env, "_GROW_WAIT_S", 0.05)
     with kept.reader(SPACE) as reader:
         with pytest.raises(Busy):
             kept.compact()

@@ -9,7 +9,7 @@ import pytest
 from reverie.store import Kind, Store, Writer, seal
 from reverie.store.retention import Rules, prune
 from reverie.store.schema import BLOB_BYTES_MIN
-from reverie.store.undo import restore
+from reverie.store.undo import undo_operation
 from support.stores import MASKING, SPACE, after, put, write
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_the_limit_is_where_it_is_said_to_be(store: Store) -> None:
     for size, bodies in ((BLOB_BYTES_MIN - 18, 0), (BLOB_BYTES_MIN - 17, 1)):
         sealed = seal({"t": "x" * (size - len(b'{"t":""}'))}, MASKING)
         assert len(sealed.body) == size
-        write(store, Writer.put_sealed, Kind.RUN, (str(bodies),), sealed)
+        write(store, Writer.put_sealed, Kind.DREAM, (str(bodies),), sealed)
         assert _blobs(store)[0] == bodies
 
 
@@ -55,26 +55,26 @@ def test_putting_the_same_long_value_changes_nothing(store: Store) -> None:
 
 
 def _delete(w: Writer) -> None:
-    w.delete(Kind.RUN, ("a",))
+    w.delete(Kind.DREAM, ("a",))
 
 
 def _replace(w: Writer) -> None:
-    w.put(Kind.RUN, ("a",), {"short": 1})
+    w.put(Kind.DREAM, ("a",), {"short": 1})
 
 
 def _purge(w: Writer) -> None:
-    w.purge(Kind.RUN, (), 9)
+    w.purge(Kind.DREAM, (), 9)
 
 
 @pytest.mark.parametrize("end", [_delete, _replace, _purge])
 def test_the_last_one_takes_the_body_along(store: Store, end: Callable[[Writer], None]) -> None:
-    put(store, Kind.RUN, ("a",), LONG)
-    put(store, Kind.RUN, ("b",), LONG)
+    put(store, Kind.DREAM, ("a",), LONG)
+    put(store, Kind.DREAM, ("b",), LONG)
     assert _blobs(store) == (1, 2)
     write(store, end)
-    write(store, lambda w: w.delete(Kind.RUN, ("b",)))
+    write(store, lambda w: w.delete(Kind.DREAM, ("b",)))
     assert _blobs(store) == (0, 0)
-    put(store, Kind.RUN, ("c",), LONG)
+    put(store, Kind.DREAM, ("c",), LONG)
     assert _blobs(store) == (1, 1)
 
 
@@ -82,7 +82,7 @@ def test_a_version_goes_on_needing_its_body(store: Store) -> None:
     put(store, Kind.MEMORY, ("a",), LONG)
     put(store, Kind.MEMORY, ("a",), {"short": 1})
     assert _blobs(store) == (1, 1)
-    write(store, lambda w: restore(w, 2))
+    write(store, lambda w: undo_operation(w, 2))
     assert _blobs(store) == (1, 2)
     write(store, lambda w: w.delete(Kind.MEMORY, ("a",)))
     assert _blobs(store) == (1, 2)

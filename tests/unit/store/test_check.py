@@ -15,13 +15,12 @@ from hypothesis import strategies as st
 
 from reverie.errors import Damaged, StorageFailed
 from reverie.store import RULES, Kind, Writer, seal
-from reverie.store import audit as audit_module
-from reverie.store.audit import Audit
+from reverie.store import consistency_check as audit_module
 from reverie.store.check import FILE, RECORDS, SOUND, CheckReport, check, main, run_check
-from reverie.store.codec import bind, seal_own
-from reverie.store.collection_checksum import tally_key
-from reverie.store.integrity import header_key, root_key
-from reverie.store.keys import encode, kind_prefix, space_prefix
+from reverie.store.codec import encode_record, seal_own
+from reverie.store.consistency_check import ConsistencyCheck
+from reverie.store.integrity import checksum_key, header_key, root_key
+from reverie.store.keys import encode_key, kind_prefix, space_prefix
 from support.soak import count
 from support.stores import MASKING, SPACE, opened, put, raw, raw_key, write
 
@@ -51,7 +50,7 @@ def filled(path: Path) -> Path:
         write(store, body, idempotency=("k", "h"))
         put(store, Kind.MEMORY, ("m1",), {"n": 11})
         write(store, lambda w: (w.delete(Kind.MEMORY, ("m5",)), w.purge(Kind.NOTE, ("t",), 2)))
-        write(store, lambda w: [w.put(Kind.RUN, (f"run_{n:05}",), {}) for n in range(1500)])
+        write(store, lambda w: [w.put(Kind.DREAM, (f"dream_{n:05}",), {}) for n in range(1500)])
         put(store, Kind.MEMORY, ("other",), {"n": 1}, space="other")
     return path
 
@@ -75,7 +74,7 @@ def _check(path: Path, *expected: tuple[str, str, str]) -> CheckReport:
 
 def test_a_sound_store_has_no_problems(filled: Path) -> None:
     report = _check(filled)
-    assert (report.counts["memory"], report.counts["run"], report.counts["entry"]) == (5, 1500, 5)
+    assert (report.counts["memory"], report.counts["dream"], report.counts["entry"]) == (5, 1500, 5)
     assert report.status == SOUND
     assert run_check(filled, offline=True) == run_check(filled) == report
 
@@ -94,7 +93,7 @@ def _bad(key: bytes, at: int) -> Callable[[Transaction[bytes]], None]:
 
 def _put(key: bytes, operation: int, value: dict[str, Any]) -> Callable[[Transaction[bytes]], None]:
     def damage(txn: Transaction[bytes]) -> None:
-        txn.put(key, bind(key, operation, 0, seal(value, MASKING).data))
+        txn.put(key, encode_record(key, operation, 0, seal(value, MASKING).data))
 
     return damage
 
@@ -138,13 +137,13 @@ VERSION = kind_prefix(SPACE_BYTES, Kind.VERSION) + raw_key(Kind.MEMORY, ("m1",))
                 ("memory", "m1", "operation 1 wrote it last, found is what operation 2 wrote"),
             ],
         ),
-        (_gone(VERSION + encode((1,))), [("version", "of memory", "collection: 3 records counted, 2 found")]),
-        (_gone(root_key(SPACE_BYTES)), [("root", "", "does not fit its tallies"), ("header", "", "spaces counted")]),
+        (_gone(VERSION + encode_key((1,))), [("version", "of memory", "collection: 3 records counted, 2 found")]),
+        (_gone(root_key(SPACE_BYTES)), [("root", "", "does not fit its checksums"), ("header", "", "spaces counted")]),
         (_gone(header_key()), [("header", "", "header is missing"), ("header", "", "was acknowledged")]),
         (_bad(header_key(), 55), [("header", "", "is damaged"), ("header", "", "was acknowledged")]),
         (
-            _gone(tally_key(SPACE_BYTES, MEMORIES)),
-            [("memory", "", "its tally is missing"), ("root", "", "does not fit its tallies")],
+            _gone(checksum_key(SPACE_BYTES, MEMORIES)),
+            [("memory", "", "its checksum is missing"), ("root", "", "does not fit its checksums")],
         ),
         (
             _put(M5, 1, {"n": 5}),
@@ -184,7 +183,7 @@ def _blob_keys(path: Path) -> tuple[bytes, bytes]:
         cursor = txn.cursor()
         assert cursor.set_range(prefix)
         body = next(key for key, data in cursor.iternext() if key.startswith(prefix) and 100_000 < len(data) < 100_200)
-    return body[:-2] + encode((0,)), body
+    return body[:-2] + encode_key((0,)), body
 
 
 def test_bodies_and_their_uses_are_compared(filled: Path) -> None:
@@ -196,10 +195,10 @@ def test_bodies_and_their_uses_are_compared(filled: Path) -> None:
     _check(filled, ("blob", "", "collection"), ("blob", f"{name}/1", "the body that 1 records need is missing"))
     with raw(filled) as txn:
         txn.put(body, record)
-        txn.put(uses, bind(uses, 0, 0, seal_own({"uses": 7}).data))
+        txn.put(uses, encode_record(uses, 0, 0, seal_own({"uses": 7}).data))
     _check(filled, ("blob", "", "collection"), ("blob", f"{name}/1", "1 records need this body, 7 are counted"))
     with raw(filled) as txn:
-        txn.put(body, bind(body, 0, 0, seal({"text": "another"}, MASKING).data))
+        txn.put(body, encode_record(body, 0, 0, seal({"text": "another"}, MASKING).data))
     problems = check(filled, offline=True).problems
     assert any("not the one it is named after" in problem.what for problem in problems)
 
@@ -220,9 +219,9 @@ def test_a_long_operation_without_its_body_is_named(filled: Path) -> None:
 def test_records_that_contradict_themselves_are_named(filled: Path) -> None:
     """A version under the wrong operation, an operation under the wrong number."""
     with raw(filled) as txn:
-        where = VERSION + encode((1,))
-        txn.put(where, bind(where, 9, 0, seal({}, MASKING).data))
-        txn.put(OPERATION, bind(OPERATION, 2, 0, seal({"seq": 9, "changes": []}, MASKING).data))
+        where = VERSION + encode_key((1,))
+        txn.put(where, encode_record(where, 9, 0, seal({}, MASKING).data))
+        txn.put(OPERATION, encode_record(OPERATION, 2, 0, seal({"seq": 9, "changes": []}, MASKING).data))
     whats = [problem.what for problem in check(filled, offline=True).problems]
     assert any("under another operation" in what for what in whats)
     assert any("not the one it is stored under" in what for what in whats)
@@ -332,9 +331,9 @@ class _Broken:
 def test_the_walk_goes_on_behind_what_it_cannot_follow(filled: Path, kind: Kind) -> None:
     with opened(filled) as store, store.reader(SPACE) as reader:
         prefix = kind_prefix(SPACE_BYTES, kind)
-        audit = Audit(_Broken(reader.lookup.txn, lambda key: key.startswith(prefix)))  # type: ignore[arg-type] # stands in for damage
+        audit = ConsistencyCheck(_Broken(reader.transaction.txn, lambda key: key.startswith(prefix)))  # type: ignore[arg-type] # stands in for damage
         audit.run()
-        assert audit.counts["run"] == 1500
+        assert audit.counts["dream"] == 1500
         if kind is not Kind.HEADER:
             assert any("cannot be followed" in problem.what for problem in audit.problems)
 
@@ -358,7 +357,7 @@ def test_no_record_ends_the_check(tmp_path: Path, code: int, rest: bytes, data: 
 
 def test_a_tree_that_cannot_be_entered_is_named(filled: Path) -> None:
     with opened(filled) as store, store.reader(SPACE) as reader:
-        audit = Audit(_Broken(reader.lookup.txn, lambda _: True))  # type: ignore[arg-type] # stands in for damage
+        audit = ConsistencyCheck(_Broken(reader.transaction.txn, lambda _: True))  # type: ignore[arg-type] # stands in for damage
         audit.run()
     assert "cannot be followed" in audit.problems[0].what
 
@@ -367,7 +366,7 @@ def test_the_list_of_problems_has_an_end(filled: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(audit_module, "PROBLEMS_MAX", 3)
     with raw(filled) as txn:
         for number in range(20):
-            txn.delete(raw_key(Kind.RUN, (f"run_{number:05}",)))
+            txn.delete(raw_key(Kind.DREAM, (f"dream_{number:05}",)))
     assert len(check(filled, offline=True).problems) == 3
 
 
@@ -375,5 +374,5 @@ def test_an_unreadable_store_is_a_finding_not_an_error(filled: Path, monkeypatch
     def failing(_: object) -> None:
         raise Damaged("no")
 
-    monkeypatch.setattr(Audit, "run", failing)
+    monkeypatch.setattr(ConsistencyCheck, "run", failing)
     assert check(filled, offline=True).problems[0].what == "cannot be read: no"

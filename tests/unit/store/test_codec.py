@@ -9,7 +9,15 @@ import pytest
 
 from reverie.errors import Damaged, ValidationError
 from reverie.store import Kind, Sealed, open_sealed, seal
-from reverie.store.codec import arrived, bind, open_record, pointer, tombstone, unbind, whole_body
+from reverie.store.codec import (
+    blob_reference,
+    decode_record,
+    encode_record,
+    fast_body,
+    record_json,
+    tombstone,
+    verified_sealed,
+)
 from support.stores import MASKING, SECRET, raw_key
 
 KEY = raw_key(Kind.MEMORY, ("mem_1",))
@@ -32,7 +40,7 @@ def test_a_sealed_value_travels_between_processes_and_is_verified_on_arrival() -
     sealed = seal(VALUE, MASKING)
     assert pickle.loads(pickle.dumps(sealed)).data == sealed.data  # noqa: S301 - our own bytes
     with pytest.raises(Damaged):
-        arrived(sealed.data[:-1] + b"?")
+        verified_sealed(sealed.data[:-1] + b"?")
 
 
 @pytest.mark.parametrize("value", [{"a": 2**70}, {"a": object()}, {"a": "\ud800"}, {1: "x"}])
@@ -42,31 +50,31 @@ def test_what_json_cannot_hold_is_refused(value: dict[str, object]) -> None:
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("sealed", [seal(VALUE, MASKING), pointer(seal(VALUE, MASKING)), tombstone()])
+@pytest.mark.parametrize("sealed", [seal(VALUE, MASKING), blob_reference(seal(VALUE, MASKING)), tombstone()])
 def test_every_bit_of_a_record_counts(sealed: Sealed) -> None:
     """A flip anywhere raises Damaged with the record's name, in each of the three forms of a body."""
-    record = bind(KEY, 7, 1, sealed.data)
+    record = encode_record(KEY, 7, 1, sealed.data)
     for bit in range(len(record) * 8):
         bad = bytearray(record)
         bad[bit // 8] ^= 1 << bit % 8
-        assert whole_body(KEY, bytes(bad)) is None
+        assert fast_body(KEY, bytes(bad)) is None
         with pytest.raises(Damaged, match="memory mem_1 of space default is damaged"):
-            open_record(KEY, unbind(KEY, bytes(bad)))
+            record_json(KEY, decode_record(KEY, bytes(bad)))
 
 
 def test_a_record_belongs_to_its_key() -> None:
-    record = bind(KEY, 7, 1, seal(VALUE, MASKING).data)
-    assert orjson.loads(whole_body(KEY, record) or b"") == VALUE
+    record = encode_record(KEY, 7, 1, seal(VALUE, MASKING).data)
+    assert orjson.loads(fast_body(KEY, record) or b"") == VALUE
     with pytest.raises(Damaged, match="memory mem_2"):
-        unbind(raw_key(Kind.MEMORY, ("mem_2",)), record)
+        decode_record(raw_key(Kind.MEMORY, ("mem_2",)), record)
 
 
 @pytest.mark.parametrize("size", [0, 1, 16, 31, 48, 49])
 def test_a_short_record_is_damaged(size: int) -> None:
-    record = bind(KEY, 7, 1, seal(VALUE, MASKING).data)[:size]
-    assert whole_body(KEY, record) is None
+    record = encode_record(KEY, 7, 1, seal(VALUE, MASKING).data)[:size]
+    assert fast_body(KEY, record) is None
     with pytest.raises(Damaged):
-        unbind(KEY, record)
+        decode_record(KEY, record)
     with pytest.raises(Damaged):
         open_sealed(record)
 

@@ -10,10 +10,9 @@ import lmdb
 import pytest
 
 from reverie.errors import Busy, Damaged, DiskFull, ReverieError, StorageFailed
-from reverie.store import Kind, Store, lmdb_errors
-from reverie.store.env import Environment
-from reverie.store.group_commit import Batch
-from reverie.store.lmdb_errors import commit_error, translate
+from reverie.store import Kind, Store, lmdb_env
+from reverie.store.group_commit import GroupCommit
+from reverie.store.lmdb_env import Environment, commit_error, translated_error
 from support.stores import SPACE, put
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def _failed(number: int) -> lmdb.Error:
     ],
 )
 def test_a_failed_read_is_translated(error: lmdb.Error, kind: type[ReverieError]) -> None:
-    translated = translate(error, "reading")
+    translated = translated_error(error, "reading")
     assert type(translated) is kind
     assert translated.hint
 
@@ -61,7 +60,7 @@ def test_a_failed_commit_is_translated(store: Store, error: lmdb.Error, kind: ty
 def test_an_io_error_on_a_full_disk_is_a_full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """LMDB reports a short write as EIO, whatever cut it short."""
     failed = _failed(errno.EIO)
-    monkeypatch.setattr(lmdb_errors, "_ROOM_BYTES", 1 << 62)
+    monkeypatch.setattr(lmdb_env, "_ROOM_BYTES", 1 << 62)
     assert type(commit_error(failed, store.path)) is DiskFull
     monkeypatch.undo()
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1 << 19, 1 << 20))
@@ -160,7 +159,7 @@ def test_a_bad_page_met_when_committing_is_damage(store: Store, monkeypatch: pyt
     def failing(*_: object) -> None:
         raise lmdb.CorruptedError("bad page")
 
-    monkeypatch.setattr(Batch, "seal", failing)
+    monkeypatch.setattr(GroupCommit, "seal", failing)
     with pytest.raises(Damaged, match="committing"):
         put(store, Kind.MEMORY, ("m",), {"n": 1})
     monkeypatch.undo()

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import reverie.store
 from reverie.store import RULES, Kind, seal
-from reverie.store.codec import bind
-from reverie.store.env import MAP_BYTES, READERS_MAX
+from reverie.store.codec import encode_record, to_ms
+from reverie.store.lmdb_env import MAP_BYTES, READERS_MAX
 from reverie.store.retention import Rules
 from reverie.store.schema import BLOB_BYTES_MIN, EVENTS_MAX, KEY_BYTES_MAX, SPACE_BYTES_MAX
-from reverie.store.timestamps import to_ms
 from support.stores import MASKING, raw_key
 
 FORMAT = (Path(reverie.store.__file__).parent / "FORMAT.md").read_text()
@@ -44,7 +43,7 @@ def test_no_code_is_used_twice() -> None:
 
 def test_the_example_is_what_the_codec_makes() -> None:
     key = raw_key(Kind.MEMORY, ("mem_1",))
-    record = bind(key, 7, to_ms("2026-11-21T09:30:00.000Z"), seal({"content": "two"}, MASKING).data)
+    record = encode_record(key, 7, to_ms("2026-11-21T09:30:00.000Z"), seal({"content": "two"}, MASKING).data)
     assert re.findall(r"^(?:key|record) +([0-9a-f]+)$", FORMAT, re.MULTILINE) == [key.hex(), record.hex()]
 
 
@@ -54,11 +53,11 @@ def test_sequences_and_limits_are_those_written_down() -> None:
     limits = dict(_rows("9. Limits"))
     assert limits["a key"] == f"{KEY_BYTES_MAX} bytes"
     assert limits["a space's name"] == f"{SPACE_BYTES_MAX} bytes"
-    assert limits["a body kept in its record"].startswith(f"{BLOB_BYTES_MIN:,} bytes")
+    assert limits["a body inside its record"].startswith(f"{BLOB_BYTES_MIN:,} bytes")
     assert limits["events of one write"] == f"{EVENTS_MAX:,}"
     assert limits["snapshots open at once"] == f"{READERS_MAX}"
     assert MAP_BYTES == 1 << 30
-    rules, goes = Rules(), dict(_rows("8. What goes, and when"))
+    rules, goes = Rules(), dict(_rows("8. Retention"))
     assert goes["versions"].startswith(f"{rules.version_days} days")
     assert goes["events"].startswith(f"after {rules.event_days} days")
     assert goes["idempotency keys"] == f"after {rules.key_days} days"

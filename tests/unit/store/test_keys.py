@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import Damaged, ValidationError
-from reverie.store.keys import decode, encode, name, prefix_end, record_key, show, space_prefix, split
+from reverie.store.keys import (
+    decode_key,
+    encode_key,
+    key_text,
+    prefix_end,
+    record_key,
+    record_name,
+    space_prefix,
+    split_key,
+)
 from reverie.store.schema import Kind
 
 texts = st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=40)
@@ -20,35 +29,35 @@ same_shape = st.tuples(st.tuples(texts, numbers, texts), st.tuples(texts, number
 
 @given(parts)
 def test_a_key_comes_back(key: tuple[str | int, ...]) -> None:
-    assert decode(encode(key)) == key
+    assert decode_key(encode_key(key)) == key
 
 
 @given(same_shape)
 def test_keys_sort_as_their_tuples(pair: tuple[tuple[str, int, str], tuple[str, int, str]]) -> None:
     left, right = pair
-    assert (encode(left) < encode(right)) == (left < right)
+    assert (encode_key(left) < encode_key(right)) == (left < right)
 
 
 @given(parts, parts)
 def test_a_prefix_is_made_of_whole_parts(key: tuple[str | int, ...], prefix: tuple[str | int, ...]) -> None:
-    begins = encode(key).startswith(encode(prefix))
+    begins = encode_key(key).startswith(encode_key(prefix))
     assert begins == (key[: len(prefix)] == prefix)
     if begins:
-        assert encode(prefix) <= encode(key) < prefix_end(encode(prefix))
+        assert encode_key(prefix) <= encode_key(key) < prefix_end(encode_key(prefix))
 
 
 @given(st.binary(max_size=40))
 def test_any_bytes_are_a_key_or_damage(data: bytes) -> None:
     """Never another exception: a damaged key is an ordinary event."""
     with suppress(Damaged):
-        decode(data)
-    assert name(data)
+        decode_key(data)
+    assert record_name(data)
 
 
 @pytest.mark.parametrize("part", ["a\0b", "\ud800", -1, 2**64, True, None, 1.5, b"x"])
 def test_what_cannot_stand_in_a_key_is_refused(part: object) -> None:
     with pytest.raises(ValidationError) as caught:
-        encode((part,))  # type: ignore[arg-type] # the point of the test
+        encode_key((part,))  # type: ignore[arg-type] # the point of the test
     assert caught.value.hint
 
 
@@ -69,12 +78,12 @@ def test_a_space_has_a_short_name(space: str) -> None:
 
 def test_a_key_reads_well() -> None:
     space = space_prefix("default")
-    assert name(record_key(space, Kind.ENTRY, ("t", 17))) == "entry t/17 of space default"
-    version = record_key(space, Kind.MEMORY, ("m",))[len(space) :] + encode((3,))
-    assert show(Kind.VERSION, version) == "version of memory m/3"
-    assert show(Kind.TALLY, b"\x03" + encode(("t",))) == "tally of entry t"
-    assert show(Kind.VERSION, b"\xee" + encode(("t",))) == "version of 238 t"
-    assert show(Kind.TALLY, b"\xee") == "tally of 238"
-    assert show(Kind.MEMORY, b"\xff") == "memory ff"
-    assert name(b"\xff") == "key ff"
-    assert split(space + b"\xee")[1] == 0xEE
+    assert record_name(record_key(space, Kind.ENTRY, ("t", 17))) == "entry t/17 of space default"
+    version = record_key(space, Kind.MEMORY, ("m",))[len(space) :] + encode_key((3,))
+    assert key_text(Kind.VERSION, version) == "version of memory m/3"
+    assert key_text(Kind.CHECKSUM, b"\x03" + encode_key(("t",))) == "checksum of entry t"
+    assert key_text(Kind.VERSION, b"\xee" + encode_key(("t",))) == "version of 238 t"
+    assert key_text(Kind.CHECKSUM, b"\xee") == "checksum of 238"
+    assert key_text(Kind.MEMORY, b"\xff") == "memory ff"
+    assert record_name(b"\xff") == "key ff"
+    assert split_key(space + b"\xee")[1] == 0xEE

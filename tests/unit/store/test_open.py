@@ -16,10 +16,10 @@ import pytest
 
 from reverie.errors import Busy, Conflict, Damaged, ReverieError, StorageFailed
 from reverie.store import Kind, Store, StoreLock, needs_check
-from reverie.store.env import READERS_MAX, Environment, options
+from reverie.store.header import MIGRATIONS, m001_first_form
 from reverie.store.integrity import header_key
-from reverie.store.migrations import MIGRATIONS, m001_first_form
-from reverie.store.rollback_guard import Anchor, AnchorFile
+from reverie.store.lmdb_env import READERS_MAX, Environment, lmdb_options
+from reverie.store.store_folder import RollbackGuard, RollbackGuardFile
 from support.damage import last_page_bits
 from support.stores import AT, MASKING, SPACE, opened, put, raw, write
 
@@ -41,7 +41,7 @@ def test_the_promise_of_durability_rests_on_these_flags(store: Store) -> None:
         "lock": True,
     }
     assert store._env._env.lib_version()[:2] == (0, 9)
-    assert options(1)["lib_version"] == 0
+    assert lmdb_options(1)["lib_version"] == 0
 
 
 def test_nobody_else_can_look_in(store: Store) -> None:
@@ -60,7 +60,7 @@ def test_a_folder_that_was_open_to_others_is_closed(tmp_path: Path) -> None:
 def test_the_folders_are_flushed_when_the_file_is_made(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """LMDB flushes its file and never the folder that names it."""
     flushed: list[Path] = []
-    monkeypatch.setattr("reverie.store.env.sync_folder", flushed.append)
+    monkeypatch.setattr("reverie.store.lmdb_env.sync_folder", flushed.append)
     opened(path).close()
     assert flushed == [path, path.parent]
     opened(path).close()
@@ -189,11 +189,11 @@ def test_the_slot_of_a_killed_reader_is_cleared(path: Path) -> None:
     """A process killed while it read leaves a slot that would keep pages from being used again."""
     opened(path).close()
     code = (
-        "import lmdb, os, sys; from reverie.store.env import options\n"
+        "import lmdb, os, sys; from reverie.store.lmdb_env import options\n"
         "env = lmdb.open(sys.argv[1], **options(1 << 30)); txn = env.begin(); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code, path], check=False)
-    with lmdb.open(str(path), **options(1 << 30)) as env:  # type: ignore[arg-type]
+    with lmdb.open(str(path), **lmdb_options(1 << 30)) as env:  # type: ignore[arg-type]
         assert env.reader_check() <= 1
     with opened(path) as store:
         assert store._env.stale_readers == 0
@@ -293,10 +293,10 @@ def test_an_anchor_that_cannot_be_written_stops_writing_unless_it_is_for_room(
 
         return write_
 
-    monkeypatch.setattr(AnchorFile, "write", failing(28))
+    monkeypatch.setattr(RollbackGuardFile, "write", failing(28))
     put(store, Kind.MEMORY, ("m",), {"n": 1})
     put(store, Kind.MEMORY, ("m",), {"n": 2})
-    monkeypatch.setattr(AnchorFile, "write", failing(5))
+    monkeypatch.setattr(RollbackGuardFile, "write", failing(5))
     put(store, Kind.MEMORY, ("m",), {"n": 3})
     with pytest.raises(StorageFailed, match="anchor"):
         put(store, Kind.MEMORY, ("m",), {"n": 4})
@@ -306,13 +306,13 @@ def test_an_anchor_that_cannot_be_written_stops_writing_unless_it_is_for_room(
 
 
 def test_an_anchor_is_read_as_written_or_not_at_all() -> None:
-    anchor = Anchor(7, "ab" * 16, closed=True)
+    anchor = RollbackGuard(7, "ab" * 16, closed=True)
     data = anchor.to_bytes()
-    assert Anchor.from_bytes(data) == anchor
+    assert RollbackGuard.from_bytes(data) == anchor
     assert len(data) == 256
     for at in (0, 20, 100, 238, 239, 254):
-        assert Anchor.from_bytes(data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :]) is None
-    assert Anchor.from_bytes(data[:-1]) is None
+        assert RollbackGuard.from_bytes(data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :]) is None
+    assert RollbackGuard.from_bytes(data[:-1]) is None
 
 
 def m002_later(txn: lmdb.Transaction[bytes]) -> None:

@@ -43,7 +43,7 @@ def test_an_operation_says_who_why_when_and_what(store: Store) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "key"),
-    [(Kind.ACCESS, ("m",)), (Kind.CURSOR, ("x",)), (Kind.JOB, ("j",)), (Kind.IMPORT, ("s",)), (Kind.PUBLISHED, ("p",))],
+    [(Kind.ACCESS, ("m",)), (Kind.CURSOR, ("x",)), (Kind.JOB, ("j",)), (Kind.IMPORT, ("s",)), (Kind.BASELINE, ("p",))],
 )
 def test_bookkeeping_makes_no_operation(store: Store, kind: Kind, key: tuple[str]) -> None:
     assert put(store, kind, key, {"n": 1}) is None

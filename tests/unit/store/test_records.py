@@ -136,9 +136,9 @@ def test_a_hashed_key_comes_back_from_the_value(store: Store) -> None:
 
 
 def test_a_hashed_key_must_stand_in_the_value(store: Store) -> None:
-    with pytest.raises(ValidationError, match="must stand in its value"):
+    with pytest.raises(ValidationError, match="must be in its value"):
         put(store, Kind.DOCUMENT, ("a",), {"path": "b"})
-    with pytest.raises(ValidationError, match="must stand in its value"):
+    with pytest.raises(ValidationError, match="must be in its value"):
         write(store, lambda w: w.put_sealed(Kind.DOCUMENT, ("a",), seal({"text": "x"}, MASKING)))
 
 

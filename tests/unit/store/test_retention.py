@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from reverie.errors import ValidationError
 from reverie.store import Kind, Store, Version, Writer, retention, seal
 from reverie.store.check import run_check
-from reverie.store.codec import Record, tombstone
-from reverie.store.purge import THREAD_KINDS, purge_thread
-from reverie.store.retention import Rules, Step, expired, prune, superseded
-from reverie.store.timestamps import from_ms, to_ms
+from reverie.store.codec import RawRecord, from_ms, to_ms, tombstone
+from reverie.store.retention import THREAD_KINDS, Rules, Step, expired, prune, purge_thread, superseded
 from support.stores import AT, DAY_MS, MASKING, SPACE, after, put, write
 
 
@@ -129,11 +127,11 @@ ms = st.integers(0, 10**13)
 @given(ms, ms, st.integers(0, 1000))
 def test_nothing_goes_before_its_time(at_ms: int, now_ms: int, days: int) -> None:
     assert expired(at_ms, now_ms, days) == (now_ms - at_ms >= days * DAY_MS)
-    version = Record(b"", 1, at_ms, seal({}, MASKING).data)
-    grave = Record(b"", 1, at_ms, tombstone().data)
+    version = RawRecord(b"", 1, at_ms, seal({}, MASKING).data)
+    grave = RawRecord(b"", 1, at_ms, tombstone().data)
     assert not superseded(version, None, now_ms, days), "the current one of its kind"
     assert superseded(grave, None, now_ms, days) == expired(at_ms, now_ms, days)
-    later = Record(b"", 2, at_ms + 5, seal({}, MASKING).data)
+    later = RawRecord(b"", 2, at_ms + 5, seal({}, MASKING).data)
     assert superseded(version, later, now_ms, days) == expired(at_ms + 5, now_ms, days)
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from reverie.store import Writer
 
 STORE_OWN = {Kind.OPERATION: OperationRecord, Kind.EVENT: EventRecord, Kind.IDEMPOTENCY: IdempotencyRecord}
-WITHOUT_STRUCT = {Kind.RUN, Kind.JOB, Kind.BLOB, Kind.VERSION, Kind.TALLY, Kind.ROOT, Kind.HEADER}
+WITHOUT_STRUCT = {Kind.JOB, Kind.BLOB, Kind.VERSION, Kind.CHECKSUM, Kind.ROOT, Kind.HEADER}
 
 
 def test_every_kind_that_holds_data_has_a_struct() -> None:

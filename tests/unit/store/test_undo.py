@@ -9,14 +9,13 @@ import pytest
 from reverie.errors import Conflict, NotFound
 from reverie.store import RULES, Kind, Store, Writer
 from reverie.store.check import run_check
-from reverie.store.purge import purge_thread
-from reverie.store.retention import Rules, prune
-from reverie.store.undo import restore
+from reverie.store.retention import Rules, prune, purge_thread
+from reverie.store.undo import undo_operation
 from support.stores import SPACE, after, put, write
 
 
 def _undo(store: Store, operation: int) -> int | None:
-    return write(store, lambda w: restore(w, operation)).operation
+    return write(store, lambda w: undo_operation(w, operation)).operation
 
 
 def _state(store: Store) -> dict[str, Any]:
@@ -36,7 +35,7 @@ def test_every_operation_undone_gives_the_state_before_it(store: Store) -> None:
         w.put(Kind.MEMORY, ("new",), {"n": 3})
         w.delete(Kind.DOCUMENT, ("a.md",))
         w.put(Kind.DOCUMENT, ("b.md",), {"text": "y"})
-        w.put(Kind.RUN, ("r",), {"n": 1})
+        w.put(Kind.DREAM, ("r",), {"n": 1})
         w.append(Kind.LEDGER, (), {"tokens": 5})
 
     operation = write(store, body).operation
@@ -48,7 +47,7 @@ def test_every_operation_undone_gives_the_state_before_it(store: Store) -> None:
     _undo(store, undone)
     assert _state(store) == changed
     with store.reader(SPACE) as reader:
-        assert reader.get(Kind.RUN, ("r",)) == {"n": 1}, "left as it is"
+        assert reader.get(Kind.DREAM, ("r",)) == {"n": 1}, "left as it is"
         assert reader.count(Kind.LEDGER) == 1
 
 
@@ -70,7 +69,7 @@ def test_appended_messages_are_not_taken_back(store: Store, kind: Kind) -> None:
 
 
 def test_what_cannot_be_put_back_says_so(store: Store) -> None:
-    put(store, Kind.RUN, ("r",), {})
+    put(store, Kind.DREAM, ("r",), {})
     put(store, Kind.MEMORY, ("m",), {"n": 1})
     write(store, lambda w: w.purge(Kind.MEMORY, (), 10))
     for operation, error, words in (

@@ -11,7 +11,7 @@ from reverie import consolidate, ids, projections, tokens
 from reverie.consolidate import Decision
 from reverie.documents.lines import clean
 from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Update
-from reverie.store.timestamps import to_ms
+from reverie.store.codec import to_ms
 from reverie.usecases.consolidation import MemoryPlan, Shelf
 from reverie.usecases.decide import texts
 from reverie.usecases.records import record, value

@@ -9,10 +9,9 @@ import pytest
 
 from reverie.errors import Damaged
 from reverie.store import Kind, Reader, Store, Writer, seal
-from reverie.store.codec import HASH_BYTES, bind, seal_own
-from reverie.store.collection_checksum import Tally, tally_key
-from reverie.store.integrity import header_key, root_key, walk
-from reverie.store.keys import encode, kind_prefix, space_prefix
+from reverie.store.codec import HASH_BYTES, encode_record, seal_own
+from reverie.store.integrity import CollectionChecksum, checksum_key, header_key, root_key, walk_collection
+from reverie.store.keys import encode_key, kind_prefix, space_prefix
 from support.stores import MASKING, SPACE, opened, put, raw, raw_key, write
 
 if TYPE_CHECKING:
@@ -97,13 +96,13 @@ def test_a_missing_record_is_not_read_as_absent(filled: Path) -> None:
 
 
 def test_an_old_record_put_back_is_noticed(filled: Path) -> None:
-    """Sound in itself, and in its own place: only the tally can tell."""
+    """Sound in itself, and in its own place: only the checksum can tell."""
     with opened(filled) as store:
         put(store, Kind.MEMORY, ("m2",), {"n": 22})
     with raw(filled) as txn:
-        old = txn.get(kind_prefix(SPACE_BYTES, Kind.VERSION) + M2[len(SPACE_BYTES) :] + encode((1,)))
+        old = txn.get(kind_prefix(SPACE_BYTES, Kind.VERSION) + M2[len(SPACE_BYTES) :] + encode_key((1,)))
         assert old
-        txn.put(M2, bind(M2, 1, 0, old[32:]))
+        txn.put(M2, encode_record(M2, 1, 0, old[32:]))
     _check_read(filled, lambda r: list(r.scan(Kind.MEMORY)), "not whole")
 
 
@@ -130,7 +129,7 @@ def test_a_gap_in_a_sequence_is_noticed_where_it_is(filled: Path, lost: int) -> 
 def test_a_record_too_many_in_a_sequence_is_noticed(filled: Path) -> None:
     key = raw_key(Kind.ENTRY, ("t", 5))
     with raw(filled) as txn:
-        txn.put(key, bind(key, 1, 0, seal({}, MASKING).data))
+        txn.put(key, encode_record(key, 1, 0, seal({}, MASKING).data))
     _check_read(filled, lambda r: list(r.scan(Kind.ENTRY, ("t",))), "entry t/5")
     with opened(filled) as store, pytest.raises(Damaged, match="are taken"):
         write(store, lambda w: w.append(Kind.ENTRY, ("t",), {}))
@@ -139,7 +138,7 @@ def test_a_record_too_many_in_a_sequence_is_noticed(filled: Path) -> None:
 def test_a_record_outside_of_every_collection_is_noticed(filled: Path) -> None:
     key = raw_key(Kind.ENTRY, ("v", 1))
     with raw(filled) as txn:
-        txn.put(key, bind(key, 1, 0, seal({}, MASKING).data))
+        txn.put(key, encode_record(key, 1, 0, seal({}, MASKING).data))
     _check_read(filled, lambda r: list(r.scan(Kind.ENTRY)), "collection entry of space default is not whole")
     _check_read(filled, lambda r: list(r.scan(Kind.ENTRY, ("v",))), "entry v/1")
 
@@ -166,17 +165,17 @@ def test_a_damaged_body_is_named(filled: Path) -> None:
     _check_read(filled, lambda r: r.at_version(Kind.DOCUMENT, ("long.md",), 1), "document .* is damaged")
 
 
-def _tally_gone(txn: lmdb.Transaction[bytes]) -> None:
-    txn.delete(tally_key(SPACE_BYTES, MEMORIES))
+def _checksum_gone(txn: lmdb.Transaction[bytes]) -> None:
+    txn.delete(checksum_key(SPACE_BYTES, MEMORIES))
 
 
-def _tally_bad(txn: lmdb.Transaction[bytes]) -> None:
-    _flip(txn, tally_key(SPACE_BYTES, MEMORIES), -1)
+def _checksum_bad(txn: lmdb.Transaction[bytes]) -> None:
+    _flip(txn, checksum_key(SPACE_BYTES, MEMORIES), -1)
 
 
 def _collection_gone(txn: lmdb.Transaction[bytes]) -> None:
-    """Every record of it and the tally: only the root remembers."""
-    _tally_gone(txn)
+    """Every record of it and the checksum: only the root remembers."""
+    _checksum_gone(txn)
     for number in range(1, 5):
         txn.delete(raw_key(Kind.MEMORY, (f"m{number}",)))
 
@@ -192,26 +191,28 @@ def _space_gone(txn: lmdb.Transaction[bytes]) -> None:
         txn.delete(key)
 
 
-def _tally_short(txn: lmdb.Transaction[bytes]) -> None:
-    key = tally_key(SPACE_BYTES, MEMORIES)
-    txn.put(key, bind(key, 0, 0, seal_own({"count": 4}).data))
+def _checksum_short(txn: lmdb.Transaction[bytes]) -> None:
+    key = checksum_key(SPACE_BYTES, MEMORIES)
+    txn.put(key, encode_record(key, 0, 0, seal_own({"count": 4}).data))
 
 
-@pytest.mark.parametrize("damage", [_tally_gone, _tally_bad, _tally_short, _collection_gone, _root_gone, _space_gone])
+@pytest.mark.parametrize(
+    "damage", [_checksum_gone, _checksum_bad, _checksum_short, _collection_gone, _root_gone, _space_gone]
+)
 def test_what_vouches_is_vouched_for(filled: Path, damage: Callable[[lmdb.Transaction[bytes]], None]) -> None:
     with raw(filled) as txn:
         damage(txn)
-    _check_read(filled, lambda r: r.get(Kind.MEMORY, ("nobody",)), "tally|space")
+    _check_read(filled, lambda r: r.get(Kind.MEMORY, ("nobody",)), "checksum|space")
     with opened(filled) as store, store.reader("elsewhere") as reader:
-        if damage in (_tally_gone, _tally_bad, _tally_short, _collection_gone):
+        if damage in (_checksum_gone, _checksum_bad, _checksum_short, _collection_gone):
             assert reader.get(Kind.MEMORY, ("m",)) is None
 
 
 def test_a_lost_operation_log_does_not_begin_again(filled: Path) -> None:
-    """Without its tally a sequence would start at 1 over what is there."""
+    """Without its checksum a sequence would start at 1 over what is there."""
     with raw(filled) as txn:
-        txn.delete(tally_key(SPACE_BYTES, kind_prefix(SPACE_BYTES, Kind.OPERATION)))
-    with opened(filled) as store, pytest.raises(Damaged, match="tally"):
+        txn.delete(checksum_key(SPACE_BYTES, kind_prefix(SPACE_BYTES, Kind.OPERATION)))
+    with opened(filled) as store, pytest.raises(Damaged, match="checksum"):
         put(store, Kind.MEMORY, ("m2",), {"n": 0})
 
 
@@ -228,11 +229,11 @@ def test_a_verdict_is_kept_and_changes_after_it_are_followed(store: Store) -> No
         with store.reader(SPACE) as reader:
             assert reader.get(Kind.MEMORY, ("nobody",)) is None
             assert reader.count(Kind.MEMORY) == len(list(reader.scan(Kind.MEMORY)))
-    whole = set(store._trust._whole)
+    whole = set(store._verified._whole)
     assert MEMORIES in whole
 
 
-def test_the_tally_is_what_a_walk_finds(store: Store) -> None:
+def test_the_checksum_is_what_a_walk_finds(store: Store) -> None:
     """After puts, replacements, deletions and appends of every sort."""
 
     def body(w: Writer) -> None:
@@ -245,12 +246,12 @@ def test_the_tally_is_what_a_walk_finds(store: Store) -> None:
     for _ in range(3):
         write(store, body)
     with store.reader(SPACE) as reader:
-        collections = reader.lookup.collections(SPACE_BYTES)
+        collections = reader.transaction.collections(SPACE_BYTES)
         assert len(collections) >= 6
         for prefix in collections:
-            tally = reader.lookup.tally(prefix)
-            assert tally is not None
-            assert walk(reader.lookup.txn, prefix).holds(tally)
+            checksum = reader.transaction.checksum(prefix)
+            assert checksum is not None
+            assert walk_collection(reader.transaction.txn, prefix).same_records(checksum)
 
 
 class _Astray:
@@ -269,8 +270,8 @@ class _Astray:
 def test_a_tree_that_misleads_lookups_is_noticed(filled: Path) -> None:
     with opened(filled) as store, store.reader(SPACE) as reader:
         with pytest.raises(Damaged, match="not found by lookup"):
-            walk(_Astray(reader.lookup.txn), MEMORIES)  # type: ignore[arg-type] # stands in for a damaged file
-        assert walk(reader.lookup.txn, MEMORIES).count == 4
+            walk_collection(_Astray(reader.transaction.txn), MEMORIES)  # type: ignore[arg-type] # stands in for a damaged file
+        assert walk_collection(reader.transaction.txn, MEMORIES).count == 4
 
 
 class _Failing:
@@ -289,12 +290,12 @@ class _Failing:
 def test_a_page_that_lmdb_refuses_is_damage_with_a_name(store: Store) -> None:
     put(store, Kind.MEMORY, ("m",), {})
     with store.reader(SPACE) as reader:
-        reader.lookup.txn = _Failing(lmdb.CorruptedError("bad page"))  # type: ignore[assignment] # stands in for damage
+        reader.transaction.txn = _Failing(lmdb.CorruptedError("bad page"))  # type: ignore[assignment] # stands in for damage
         with pytest.raises(Damaged, match="memory m of space default"):
             reader.get(Kind.MEMORY, ("m",))
     with store.reader(SPACE) as reader:
         list(reader.scan(Kind.MEMORY))
-        reader.lookup.txn = _Failing(lmdb.CorruptedError("bad page"))  # type: ignore[assignment] # stands in for damage
+        reader.transaction.txn = _Failing(lmdb.CorruptedError("bad page"))  # type: ignore[assignment] # stands in for damage
         with pytest.raises(Damaged, match="reading from memory"):
             list(reader.scan(Kind.MEMORY))
 
@@ -315,13 +316,13 @@ class _Disorder(_Failing):
 
 def test_keys_out_of_order_are_damage() -> None:
     with pytest.raises(Damaged, match=r"out of order|does not fit"):
-        walk(_Disorder(), MEMORIES)  # type: ignore[arg-type] # stands in for damage
+        walk_collection(_Disorder(), MEMORIES)  # type: ignore[arg-type] # stands in for damage
 
 
-def test_a_tally_counts_out_what_it_counted_in() -> None:
-    tally = Tally()
+def test_a_checksum_counts_out_what_it_counted_in() -> None:
+    checksum = CollectionChecksum()
     for number in range(9):
-        tally.add(bytes((number,)) * HASH_BYTES)
+        checksum.add(bytes((number,)) * HASH_BYTES)
     for number in range(9):
-        tally.remove(bytes((number,)) * HASH_BYTES)
-    assert tally == Tally()
+        checksum.remove(bytes((number,)) * HASH_BYTES)
+    assert checksum == CollectionChecksum()

@@ -1,0 +1,280 @@
+"""The LMDB environment: how it is opened, how its map grows and its file is compacted, and what its errors mean.
+
+Only the store imports lmdb. LMDB maps the file into memory with a fixed size; the map can be enlarged only while no
+transaction is open in the process, so reads are counted here and growth waits for them.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import resource
+import threading
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import lmdb
+
+from reverie.errors import Busy, Damaged, DiskFull, ReverieError, StorageFailed
+from reverie.store.store_folder import sync_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = [
+    "MAP_BYTES",
+    "READERS_MAX",
+    "Environment",
+    "commit_error",
+    "lmdb_options",
+    "translated_error",
+    "translated_errors",
+]
+
+MAP_BYTES = 1 << 30  # bytes of address space, not of disk: the file grows as it is written
+READERS_MAX = 512  # slots in LMDB's table of readers; each open snapshot takes one
+DESCRIPTORS = Path("/proc/self/fd")
+_GROWTH_BYTES_MAX = 16 << 30  # bytes that one growth adds at most; below that the map doubles
+_MAP_BYTES_MAX = 16 << 40  # bytes; well inside a 47-bit address space
+_GROW_WAIT_S = 5.0  # seconds; a snapshot is open for milliseconds, so one this old is a leak or a very long scan
+
+_DAMAGE = (
+    lmdb.CorruptedError,
+    lmdb.PageNotFoundError,
+    lmdb.InvalidError,
+    lmdb.VersionMismatchError,
+    lmdb.CursorFullError,
+    lmdb.BadValsizeError,
+)
+_NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+_ROOM_BYTES = 1 << 20  # bytes; with less free space than this an I/O error is taken for a full disk
+
+
+def lmdb_options(map_bytes: int, *, readonly: bool = False) -> dict[str, int | bool]:
+    """Return the options with which LMDB is opened everywhere.
+
+    `sync`, `metasync` and `writemap` are left at their defaults: a commit returns after the data and then the meta page
+    are flushed, which is what makes an acknowledged write durable.
+    """
+    return {
+        "lib_version": 0,
+        "map_size": map_bytes,
+        "subdir": True,
+        "readonly": readonly,
+        "create": not readonly,
+        "mode": 0o600,
+        "max_readers": READERS_MAX,
+        "max_dbs": 0,
+        "max_spare_txns": 8,
+    }
+
+
+class Environment:
+    """An open LMDB environment whose map can grow: reads are counted, and growth waits until none is open."""
+
+    def __init__(self, path: Path, map_bytes: int = MAP_BYTES) -> None:
+        """Open the environment in the folder `path`, creating the file if there is none.
+
+        Raises Damaged for a file that is not a store, StorageFailed.
+        """
+        is_new = not (path / "data.mdb").exists()
+        self._path = path
+        self._env = _opened(path, map_bytes)
+        self._gate = threading.Condition()
+        self._open_reads = 0
+        self._growing = False
+        if is_new:
+            # LMDB flushes the file but not its name: without this a loss of power could leave the folder empty.
+            sync_folder(path)
+            sync_folder(path.parent)
+        self.stale_readers = self._env.reader_check()  # slots of processes that died, freed now
+
+    @contextmanager
+    def read(self) -> Iterator[lmdb.Transaction[bytes]]:
+        """Open a snapshot. Raises Busy where too many are open."""
+        with self._counted():
+            with translated_errors("opening a snapshot"):
+                txn = self._env.begin()
+            try:
+                yield txn
+            finally:
+                txn.abort()
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count a read, so that the map is not moved during it. Raises Busy where a growth takes too long."""
+        with self._gate:
+            while self._growing:
+                if not self._gate.wait(_GROW_WAIT_S):
+                    raise Busy("the store is making room", hint="try again in a moment", retryAfter=1)
+            self._open_reads += 1
+        try:
+            yield
+        finally:
+            with self._gate:
+                self._open_reads -= 1
+                if self._open_reads == 0:
+                    self._gate.notify_all()
+
+    @property
+    def open_reads(self) -> int:
+        """The number of snapshots that are open now."""
+        return self._open_reads
+
+    def begin(self, parent: lmdb.Transaction[bytes] | None = None) -> lmdb.Transaction[bytes]:
+        """Begin a write transaction, nested in `parent` where given. LMDB binds it to the calling thread."""
+        return self._env.begin(write=True, parent=parent)
+
+    def grow(self) -> None:
+        """Double the map, by at most 16 GiB at once. Waits for open snapshots; raises Busy where they stay open."""
+        with self._without_reads():
+            size = int(self._env.info()["map_size"])
+            if size >= _MAP_BYTES_MAX:
+                raise StorageFailed("the store has reached its greatest size", hint="`reverie backup`, then prune")
+            self._env.set_mapsize(size + min(size, _GROWTH_BYTES_MAX))
+
+    def copy_to(self, fd: int) -> None:
+        """Write a copy of everything committed, without free pages, to an open file."""
+        with self._counted():
+            self._env.copyfd(fd, compact=True)
+
+    def compact(self) -> int:
+        """Replace the file by a copy without free pages; return the bytes saved. Waits as `grow` does.
+
+        The copy is flushed before it is renamed over the file, and the folder after: whenever the power is lost, the
+        name refers to a complete file, the old or the new one.
+        """
+        data, draft = self._path / "data.mdb", self._path / "compacted.part"
+        with self._without_reads():
+            before = data.stat().st_size
+            fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            try:
+                self._env.copyfd(fd, compact=True)
+                os.fsync(fd)
+            except BaseException:
+                draft.unlink()
+                raise
+            finally:
+                os.close(fd)
+            map_bytes = int(self._env.info()["map_size"])
+            self._env.close()
+            draft.rename(data)
+            sync_folder(self._path)
+            self._env = _opened(self._path, map_bytes)
+            return before - data.stat().st_size
+
+    @contextmanager
+    def _without_reads(self) -> Iterator[None]:
+        """Wait until no snapshot is open and let none be opened. Raises Busy where one stays open for too long."""
+        with self._gate:
+            self._growing = True
+            none_open = self._gate.wait_for(lambda: self._open_reads == 0, _GROW_WAIT_S)
+        try:
+            if not none_open:
+                raise Busy("the store needs room and reads are still open", hint="try again", retryAfter=1)
+            yield
+        finally:
+            with self._gate:
+                self._growing = False
+                self._gate.notify_all()
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._env.close()
+
+
+def _opened(path: Path, map_bytes: int) -> lmdb.Environment:
+    """Open the environment in a folder. Raises Damaged for a file that is not a store, StorageFailed."""
+    try:
+        opened = lmdb.open(str(path), **lmdb_options(map_bytes))  # type: ignore[arg-type]
+    except (lmdb.InvalidError, lmdb.VersionMismatchError, lmdb.CorruptedError) as error:
+        raise Damaged(
+            f"{path / 'data.mdb'} is not a store that can be read: {error}", hint="`reverie restore` from a backup"
+        ) from error
+    except lmdb.MemoryError as error:
+        # LMDB maps as much as the meta page says the file has. If a map of the file's real size is possible, it is the
+        # meta page that is wrong.
+        if not _fits_in_memory(max(map_bytes, (path / "data.mdb").stat().st_size)):
+            raise StorageFailed(f"no room for a map of {map_bytes} bytes: {error}", hint="look at ulimit -v") from error
+        raise Damaged(
+            f"{path / 'data.mdb'} says that it ends where no map can", hint="`reverie restore` from a backup"
+        ) from error
+    except lmdb.Error as error:
+        raise StorageFailed(f"cannot open the store in {path}: {error}", hint="look at the disk") from error
+    _close_on_exec(path)
+    return opened
+
+
+def _fits_in_memory(size: int) -> bool:
+    """Return True if the process has addresses for a map of `size` bytes."""
+    try:
+        mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ).close()
+    except OSError:
+        return False
+    return True
+
+
+def _close_on_exec(path: Path) -> None:
+    """Make every descriptor of the store close in child processes: LMDB leaves one without close-on-exec.
+
+    A child would keep the file open, and its space allocated, for as long as it runs.
+    """
+    inodes = {file.stat().st_ino for file in (path / "data.mdb", path / "lock.mdb") if file.exists()}
+    for descriptor in list(DESCRIPTORS.iterdir()) if DESCRIPTORS.is_dir() else []:
+        with suppress(OSError):  # the listing's own descriptor is closed by now
+            number = int(descriptor.name)
+            if os.fstat(number).st_ino in inodes:
+                os.set_inheritable(number, False)  # noqa: FBT003 - the call's own signature
+
+
+@contextmanager
+def translated_errors(action: str) -> Iterator[None]:
+    """Run a read; raise LMDB's errors as Damaged, Busy or StorageFailed, naming the `action`."""
+    try:
+        yield
+    except lmdb.Error as error:
+        raise translated_error(error, action) from error
+
+
+def translated_error(error: lmdb.Error, action: str) -> ReverieError:
+    """Return the error of `reverie.errors` for one that LMDB raised during `action`."""
+    if isinstance(error, _DAMAGE):
+        return Damaged(f"the store is damaged, found when {action}: {error}", hint="run `reverie check`")
+    if isinstance(error, lmdb.ReadersFullError):
+        return Busy("too many reads are open at once", hint="try again in a moment", retryAfter=1)
+    return StorageFailed(f"the store failed when {action}: {error}", hint="run `reverie check`")
+
+
+def commit_error(error: lmdb.Error, path: Path) -> ReverieError:
+    """Return the error for a commit that failed: DiskFull where there is no room, else StorageFailed or Damaged.
+
+    LMDB reports a short write as an I/O error, so free space decides which it was. Any other failure may be an fsync
+    that failed. After one, the kernel may have dropped the dirty pages and report the next fsync as a success, so no
+    later commit of this process can be trusted.
+    """
+    number = _errno(error)
+    hint = "free some space; what was not acknowledged was not written"
+    if number in _NO_ROOM or (number == errno.EIO and _no_room(path)):
+        return DiskFull(f"there is no room for this write: {error}", hint=hint)
+    if isinstance(error, (*_DAMAGE, lmdb.ReadersFullError)):
+        return translated_error(error, "committing")
+    return StorageFailed(
+        f"the disk did not take a write: {error}", hint="look at the disk, then start again: the store is checked first"
+    )
+
+
+def _errno(error: lmdb.Error) -> int:
+    """Return the errno of an LMDB error. LMDB sets the code where it raises; an error made elsewhere has none."""
+    return errno.ENOSPC if isinstance(error, lmdb.DiskError) else int(getattr(error, "code", 0))
+
+
+def _no_room(path: Path) -> bool:
+    """Return True if the disk, or the process's limit of a file's size, has less than `_ROOM_BYTES` left."""
+    disk = os.statvfs(path)
+    if disk.f_bavail * disk.f_frsize < _ROOM_BYTES:
+        return True
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    size = (path / "data.mdb").stat().st_size
+    return limit != resource.RLIM_INFINITY and size + _ROOM_BYTES > limit

@@ -1,0 +1,157 @@
+"""The folder of a store: its lock file, the rollback guard, and flushing of names.
+
+The lock (`store.lock`) lets one process at a time open the store, and is taken before anything else is opened.
+
+The rollback guard (`anchor`) is a small file with the number of commits. It is written after every commit without a
+flush of its own (a killed process loses nothing of it), and flushed when the store is opened and closed. Since it
+follows the flush of the commit, it is never ahead of what was acknowledged: a store behind its guard has lost commits.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Self
+
+import orjson
+
+from reverie.errors import Conflict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["RollbackGuard", "RollbackGuardFile", "StoreLock", "needs_check", "sync_folder"]
+
+_GUARD = "anchor"
+_GUARD_BYTES = 256  # fixed, and less than a disk sector: one write replaces all of the one before
+_LOCK = "store.lock"
+
+
+class StoreLock:
+    """The exclusive lock of a store, from `take` to `release` or to the end of the process, however it ends."""
+
+    def __init__(self, fd: int, path: Path) -> None:
+        self._fd: int | None = fd
+        self.path = path
+
+    @classmethod
+    def take(cls, store: Path) -> Self:
+        """Lock the store in the folder `store`, which is made (mode 0700) where it is missing.
+
+        Raises Conflict naming the process that has the lock, be it this one.
+        """
+        store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        store.chmod(0o700)
+        path = store / _LOCK
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            pid = os.pread(fd, 32, 0).decode("ascii", "replace").strip()
+            os.close(fd)
+            raise Conflict(
+                f"the store in {store} is in use by process {pid or 'unknown'}",
+                hint=f"stop it first: `reverie down`, or `kill {pid}`" if pid else "try again in a moment",
+                pid=int(pid) if pid.isdigit() else None,
+            ) from error
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+        return cls(fd, path)
+
+    @staticmethod
+    def is_held(store: Path) -> bool:
+        """Return True if some process has the store open now."""
+        path = store / _LOCK
+        if not path.exists():
+            return False
+        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(fd)
+        return False
+
+    def release(self) -> None:
+        """Unlock. The file stays: if it were removed, two openers could lock two files of one name."""
+        if self._fd is not None:
+            os.ftruncate(self._fd, 0)
+            os.close(self._fd)
+            self._fd = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackGuard:
+    """The rollback guard's values: commits so far, the header's checksum then, and whether the store was closed."""
+
+    commits: int
+    header: str  # checksum in hex
+    closed: bool
+
+    def to_bytes(self) -> bytes:
+        """Return one padded line of JSON, then its checksum."""
+        line = orjson.dumps({"commits": self.commits, "header": self.header, "closed": self.closed})
+        line = line.ljust(_GUARD_BYTES - 17)
+        return line + sha256(line).hexdigest()[:16].encode() + b"\n"
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self | None:
+        """Return the guard in a file's bytes, or None where the checksum does not fit."""
+        line, checksum = data[: _GUARD_BYTES - 17], data[_GUARD_BYTES - 17 : -1]
+        if len(data) != _GUARD_BYTES or sha256(line).hexdigest()[:16].encode() != checksum:
+            return None
+        value = orjson.loads(line)
+        return cls(value["commits"], value["header"], value["closed"])
+
+
+class RollbackGuardFile:
+    """The open file of an open store's rollback guard."""
+
+    def __init__(self, store: Path) -> None:
+        self._fd = os.open(store / _GUARD, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    @staticmethod
+    def read(store: Path) -> RollbackGuard | None:
+        """Return the guard of the store in the folder `store`, or None where it is missing or damaged."""
+        path = store / _GUARD
+        return RollbackGuard.from_bytes(path.read_bytes()) if path.exists() else None
+
+    def write(self, guard: RollbackGuard, *, flush: bool = False) -> None:
+        """Write the guard in place; with `flush`, so that it outlasts a loss of power."""
+        os.pwrite(self._fd, guard.to_bytes(), 0)
+        if flush:
+            os.fsync(self._fd)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+
+def needs_check(store: Path, *, locked: bool = False) -> bool:
+    """Return True if the store in the folder `store` was not closed properly, so it must be checked before opening.
+
+    False for a store that does not exist yet, and for one that a living process has open. `locked`: the caller itself
+    has the lock already.
+    """
+    if not (store / "data.mdb").exists() or (not locked and StoreLock.is_held(store)):
+        return False
+    guard = RollbackGuardFile.read(store)
+    return guard is None or not guard.closed
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush the names in a folder, so that they outlast a loss of power; LMDB does not do so for its own file."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
