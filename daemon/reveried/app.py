@@ -44,7 +44,7 @@ from reveried.scheduler import Scheduler
 from reveried.server import Server, bind_tcp, bind_unix
 from reveried.services import Services
 from reveried.startup_check import check_store
-from reveried.sync_service import Folders
+from reveried.sync_service import SyncService
 from reveried.tables import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.worker import Worker
 
@@ -112,7 +112,7 @@ async def serve(env: Mapping[str, str]) -> int:
         # What the start made stays for good: the collector need not look at it again.
         gc.freeze()
         gc.enable()
-        services.folders.attend(spaces_of(store))
+        services.folders.start(spaces_of(store))
         closing.callback(asyncio.create_task(keep_rules(services)).cancel)
         logger("reveried").info(
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
@@ -153,7 +153,7 @@ async def _assemble(
     closing.push_async_callback(jobs.close, daemon.drain_seconds)
     scheduler = Scheduler(StoredSchedules(store, worker.submit), clock=clock)
     closing.push_async_callback(scheduler.stop)
-    folders = Folders(
+    folders = SyncService(
         store,
         worker.submit,
         redactor,

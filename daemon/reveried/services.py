@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reveried.jobs import Jobs
     from reveried.recall import Recall
     from reveried.scheduler import Scheduler
-    from reveried.sync_service import Folders
+    from reveried.sync_service import SyncService
     from reveried.worker import Submit, Worker
 
 __all__ = ["Services"]
@@ -61,7 +61,7 @@ class Services:
     metrics: Metrics
     description: Callable[[], dict[str, Any]]  # openapi.json
     recall: Recall
-    folders: Folders
+    folders: SyncService
     afterwards: Follower
     clock: Callable[[], str]
     now_ms: Callable[[], int]  # the same clock, as milliseconds since 1970

@@ -9,7 +9,7 @@ from reverie.paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Kind, Store, Write
 from reveried.config import load
-from reveried.sync_service.folders import Folders
+from reveried.sync_service.service import SyncService
 from support.stores import AT
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ def failing(store: Store, path: str, error: Exception | None) -> Callable[..., A
 
 def folders(
     store: Store, root: Path, submit: Callable[..., Any], now_ms: Callable[[], int] = lambda: NOW_MS, **env: str
-) -> Folders:
+) -> SyncService:
     """The folders of a daemon that is not running, below `root`."""
     env = {"REVERIE_HOME": str(root.parent / "home"), "REVERIE_MEMORY_DATA_DIR": str(root), **env}
     config = load(Layout.from_env(env, root.parent, 0), env, home=root.parent)
-    return Folders(
+    return SyncService(
         store,
         submit,
         Redactor(),

@@ -72,7 +72,7 @@ async def begins_with(services: Services, space: str, agent: str | None) -> Carr
 
 async def index_text(services: Services, space: str) -> str | None:
     """The memory index as a new thread opens with it; None where nothing is remembered yet."""
-    return listing.index_text(await services.folders.index(space))
+    return listing.index_text(await services.folders.index_entries(space))
 
 
 def _thread(services: Services, space: str, thread_id: str) -> dict[str, Any]:

@@ -46,7 +46,7 @@ async def distil(
         return answer
 
     answer = await retry_while_stale(attempt, keyed_lock("memories", space))
-    await services.folders.show(space)
+    await services.folders.write_all(space)
     return answer
 
 

@@ -53,7 +53,7 @@ async def dream(
         services, space, idempotency, lambda: retry_while_stale(attempt, keyed_lock("memories", space))
     )
     if answer["archive"] is not None and not dry_run:
-        await services.folders.show(space)
+        await services.folders.write_all(space)
     return answer
 
 

@@ -32,7 +32,7 @@ async def learn(services: Services, space: str, thread: str, *, who: str) -> dic
 
     answer = await retry_while_stale(attempt, keyed_lock("memories", space))
     if answer["operation"] is not None:
-        await services.folders.show(space)
+        await services.folders.write_all(space)
     return answer
 
 

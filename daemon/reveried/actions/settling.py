@@ -31,7 +31,7 @@ async def resolve(
         held = reader.get(Kind.CONFLICT, (conflict_id,))
         seen = None if held is None else conflicts.both_texts(reader, held)  # what is saved meanwhile nobody has seen
     paths = {held["path"], held["copy"]} if held is not None else set()
-    await services.folders.take_in(space, paths)
+    await services.folders.read_saves(space, paths)
     write = conflicts.resolve(
         space,
         conflict_id,
@@ -44,7 +44,7 @@ async def resolve(
         idempotency=idempotency,
     )
     done = (await services.submit(write)).value
-    await services.folders.publish(space, paths)
+    await services.folders.write_documents(space, paths)
     return dict(done)
 
 
@@ -53,9 +53,9 @@ async def sync(
 ) -> dict[str, Any]:
     """One look at the whole folder, now, and what it led to; with `accept_folder` whichever folder is there."""
     if accept_folder:
-        await services.folders.accept(space)
+        await services.folders.accept_folder(space)
     outcome = await services.folders.sync(space, None, whole=True, deep=deep, accept=accept_deletions)
-    await services.folders.project(space)
+    await services.folders.update_projections(space)
     return {
         "read": outcome.read,
         "adopted": outcome.adopted,
@@ -72,7 +72,7 @@ async def status(services: Services, space: str) -> dict[str, Any]:
 
 
 def _status(services: Services, space: str) -> dict[str, Any]:
-    told = services.folders.of(space).told()
+    told = services.folders.folder(space).status()
     with services.store.reader(space) as reader:
         return {
             **told,

@@ -128,7 +128,7 @@ async def _set_state(asked: Asked, given: tools.WorkingStateSetInput) -> Json:
 
 
 async def _list(asked: Asked, _: tools.MemoryListInput) -> Json:
-    listed = ordered(await asked.services.folders.index(asked.space))
+    listed = ordered(await asked.services.folders.index_entries(asked.space))
     return [{"path": entry.path, "summary": entry.summary, "size": entry.size} for entry in listed]
 
 
@@ -180,7 +180,7 @@ async def _overtaking(attempt: Callable[[], Awaitable[None]]) -> None:
 
 async def _held(asked: Asked, path: str) -> dict[str, Any] | None:
     """The file as it is now, on disk and in the store."""
-    await asked.services.folders.take_in(asked.space, {path})
+    await asked.services.folders.read_saves(asked.space, {path})
     with asked.services.store.reader(asked.space) as reader:
         return reader.get(Kind.DOCUMENT, (path,))
 

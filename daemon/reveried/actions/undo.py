@@ -22,7 +22,7 @@ async def undo(
         space, seq, who=who, author="agent", new_id=partial(services.new_id, "mem"), idempotency=idempotency
     )
     done = (await services.submit(write)).value
-    await services.folders.show(space)
+    await services.folders.write_all(space)
     return dict(done)
 
 
@@ -50,5 +50,5 @@ async def rollback(
             idempotency=idempotency,
         )
         done = (await services.submit(write)).value
-        await services.folders.show(space)
+        await services.folders.write_all(space)
     return dict(done)

@@ -131,7 +131,7 @@ async def remember(
         await _is_new_or_there(services, space, document)
         _refuse_blocked(services, space, document)
     done = (await services.submit(write)).value
-    await services.folders.publish(space, {done["document"]})
+    await services.folders.write_documents(space, {done["document"]})
     return dict(done)
 
 
@@ -168,12 +168,12 @@ async def _written(
     `deletes` are the words that go, "" stands for all of them. Raises Conflict where no file can be written, and where
     a person's secret would go.
     """
-    await services.folders.take_in(space, {path})
+    await services.folders.read_saves(space, {path})
     _refuse_blocked(services, space, path)
     if deletes is not None:
         await _refuse_secret(services, space, path, deletes)
     done = (await services.submit(write)).value
-    await services.folders.publish(space, {path})
+    await services.folders.write_documents(space, {path})
     return dict(done)
 
 
@@ -191,7 +191,7 @@ async def _refuse_secret(services: Services, space: str, path: str, words: str) 
     """A secret is in the file alone: nobody could bring it back, so only a person takes it out."""
     if words and not has_marker(words):
         return
-    if any(not words or marker in words for marker in await services.folders.secrets(space, path)):
+    if any(not words or marker in words for marker in await services.folders.secret_markers(space, path)):
         raise Conflict(
             f"{path!r} holds a secret there, which only you can remove",
             hint=f"edit or delete the file: {services.folders.root_of(space) / path}",
@@ -204,7 +204,7 @@ async def _is_new_or_there(services: Services, space: str, path: str) -> None:
     with services.store.reader(space) as reader:
         if reader.get(Kind.DOCUMENT, (path,)) is not None:
             return
-    there = spelled_otherwise(path, [entry.path for entry in await services.folders.listed(space)])
+    there = spelled_otherwise(path, [entry.path for entry in await services.folders.documents(space)])
     if there is not None:
         raise Conflict(
             f"{path!r} is on other systems the same name as one that is there",

@@ -63,7 +63,7 @@ def _seen(call: Call) -> str | None:
 async def list_documents(call: Call) -> Reply:
     """Every document by path, with its size and summary."""
     limit, after = call.limit(), call.query.get("after", "")
-    held = await call.services.folders.listed(call.space)
+    held = await call.services.folders.documents(call.space)
     rest = sorted((entry for entry in held if entry.path > after), key=lambda entry: entry.path)
     items = [_listed(entry) for entry in rest[:limit]]
     return Reply({"items": items, "next": items[-1]["path"] if len(rest) > limit else None})
@@ -77,7 +77,7 @@ async def get_document(call: Call) -> Reply:
 
 def _found(call: Call, path: str) -> dict[str, Any]:
     if "at" not in call.query and is_ours(PurePosixPath(path)):
-        projected = call.services.folders.of(call.space).projected(path)
+        projected = call.services.folders.folder(call.space).projected_record(path)
         if projected is not None:
             return projected
     with call.services.store.reader(call.space) as reader:
@@ -146,8 +146,8 @@ async def delete_document(call: Call) -> Reply:
 
 async def index(call: Call) -> Reply:
     """The memory listing that opens an agent's first turn, as text and as data."""
-    entries = await call.services.folders.index(call.space)
-    held = {entry.path: entry for entry in await call.services.folders.listed(call.space)}
+    entries = await call.services.folders.index_entries(call.space)
+    held = {entry.path: entry for entry in await call.services.folders.documents(call.space)}
     items = [_listed(held[entry.path]) for entry in entries if entry.path in held]
     return Reply({"text": index_text(entries) or "", "items": items})
 

@@ -57,7 +57,7 @@ def _read(call: Call) -> dict[str, Any]:
             "lastDream": dream_shown(last[1]) if last else None,
             "openConflicts": reader.count(Kind.CONFLICT),
             "sync": {
-                **services.folders.of(call.space).told(),
+                **services.folders.folder(call.space).status(),
                 "documents": reader.count(Kind.DOCUMENT),
                 "conflicts": reader.count(Kind.CONFLICT),
             },

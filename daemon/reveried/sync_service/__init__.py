@@ -1,5 +1,5 @@
-"""The folders of the spaces: looked at, taken in, written to, and watched."""
+"""Two-way sync of the spaces' folders with the store: watching, scanning, committing and writing."""
 
-from reveried.sync_service.folders import Folders
+from reveried.sync_service.service import SyncService
 
-__all__ = ["Folders"]
+__all__ = ["SyncService"]

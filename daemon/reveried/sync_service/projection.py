@@ -1,6 +1,7 @@
-"""Puts what only Reverie writes into a folder: the machine index, the memories as JSON, the archives.
+"""Write the projections into a folder: the machine index, the memories as JSON, the archives.
 
-A person's edit of such a file is not taken in: it goes beside the file, and the status says so.
+A projection is a file that is made from the store alone. A person's edit of one is not read: it is written beside the
+file, and the status names it.
 """
 
 from __future__ import annotations
@@ -30,131 +31,145 @@ if TYPE_CHECKING:
     from reverie.sync.swap_recovery import DisplacedFile
     from reverie.usecases.listing import Listing
 
-__all__ = ["Projection"]
+__all__ = ["ProjectionWriter"]
 
-NOTE = PurePosixPath(".reverie/written.json")
-NOTE_BYTES_MAX = 16 * 1024 * 1024
+JOURNAL = PurePosixPath(".reverie/written.json")  # SHA-256 of what was written, or about to be, by path
+JOURNAL_BYTES_MAX = 16 * 1024 * 1024
 FILE_BYTES_MAX = 1024 * 1024 * 1024
-TRIES = 3
+WRITE_ATTEMPTS = 3  # of one file that changes between reading and writing
 
 
-class Projection:
-    """The projected files of one folder. Blocks; one caller at a time."""
+class ProjectionWriter:
+    """The projections of one folder. Blocks; one caller at a time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._made_from: int | None = None  # the operation
-        self._archives: set[str] = set()  # those that are there
-        self._left: dict[str, tuple[int, ...] | None] = {}  # the others, as they were left
-        self._asides: list[tuple[str, str]] | None = None  # as `set_aside`, when that was last brought up
-        self.blocked: dict[str, Refusal] = {}  # what is in the place of one, and cannot be read
-        self.failed: dict[str, ReverieError] = {}  # those that could not be written
+        self._written_at: int | None = None  # the operation as of which all are written
+        self._archives: set[str] = set()  # the paths of archives in the folder
+        self._stamps: dict[str, tuple[int, ...] | None] = {}  # of the other files, after they were written
+        self._set_aside_paths: list[tuple[str, str]] | None = None  # as `set_aside` as of the last update
+        self.blocked: dict[str, Refusal] = {}  # by path, why the file there cannot be read
+        self.failed: dict[str, ReverieError] = {}  # by path, why it could not be written
 
     @property
     def set_aside(self) -> list[tuple[str, str]]:
-        """Files that people edited, and where their text is now, until they rename or delete it. From any thread."""
-        return [(path, aside) for path, aside in list(self._asides or ()) if os.path.lexists(self._path / aside)]
+        """The projections that people edited, each with the path of the edited text, until that is renamed or deleted.
 
-    def bring_up(self, reader: Reader, root: Root, listing: Listing, *, now_ms: int) -> int:
-        """Writes what is not as the store says; how many files were written. `failed` has those that could not be.
+        From any thread.
+        """
+        return [
+            (path, aside) for path, aside in list(self._set_aside_paths or ()) if os.path.lexists(self._path / aside)
+        ]
 
-        Raises Conflict as `put`, and what the writing of the note raises.
+    def update(self, reader: Reader, root: Root, listing: Listing, *, now_ms: int) -> int:
+        """Write the projections that are not up to date; return how many. `failed` has those that could not be written.
+
+        Raises Conflict as `write_file`, and what writing the journal raises.
         """
         operation = reader.operation()
-        if operation == self._made_from and self._is_as_left():
+        if operation == self._written_at and self._is_unchanged():
             return 0
         entries = listing.memories()
         texts = projections.texts(reader, entries, at=listing.updated_at)
-        self._asides = _asides(self._path, texts) if self._asides is None else self.set_aside
-        written = self._all(root, texts.items(), self._note(root, texts), now_ms)
-        self._archives = _present(self._path / "archives")
+        self._set_aside_paths = _conflict_copies(self._path, texts) if self._set_aside_paths is None else self.set_aside
+        written = self._write_all(root, texts.items(), self._journal(root, texts), now_ms)
+        self._archives = _archives_in(self._path / "archives")
         missing = [path for path in projections.archive_paths(reader) if path not in self._archives]
-        written += self._all(root, projections.archives(reader, missing), {}, now_ms)
+        written += self._write_all(root, projections.archives(reader, missing), {}, now_ms)
         self._archives |= set(missing)
-        self._made_from = None if self.blocked or self.failed else operation
-        self._left = {path: _stamp(self._path / path) for path in texts}
+        self._written_at = None if self.blocked or self.failed else operation
+        self._stamps = {path: _stamp(self._path / path) for path in texts}
         return written
 
-    def _is_as_left(self) -> bool:
-        """Whether nobody has changed or removed any since."""
-        as_left = all(_stamp(self._path / path) == stamp for path, stamp in self._left.items())
-        return as_left and self._archives <= _present(self._path / "archives")
+    def _is_unchanged(self) -> bool:
+        """Return True if nobody has changed or removed any projection since the last update."""
+        unchanged = all(_stamp(self._path / path) == stamp for path, stamp in self._stamps.items())
+        return unchanged and self._archives <= _archives_in(self._path / "archives")
 
-    def _note(self, root: Root, texts: Mapping[str, bytes]) -> dict[str, list[str]]:
-        """Says in the folder what is about to be written, before it is: after a crash both are known as ours."""
-        before = _noted(self._path)
-        noted = dict(before)
+    def _journal(self, root: Root, texts: Mapping[str, bytes]) -> dict[str, list[str]]:
+        """Record the digests of the texts about to be written; return the digests that are known as ours, by path.
+
+        After a crash both the old and the new file are known as ours, and none is taken for a person's edit.
+        """
+        before = _read_journal(self._path)
+        journal = dict(before)
         for path, data in texts.items():
             new = sha256(data).hexdigest()
-            if new not in noted.get(path, ()):
+            if new not in journal.get(path, ()):
                 there = _sha256(read_file(root, path, limit=FILE_BYTES_MAX))
-                noted[path] = [*(digest for digest in noted.get(path, ()) if digest == there), new]
-        if noted != before:
-            files.write_beneath(self._path, NOTE, orjson.dumps(noted, option=orjson.OPT_INDENT_2) + b"\n")
-        return noted
+                journal[path] = [*(digest for digest in journal.get(path, ()) if digest == there), new]
+        if journal != before:
+            files.write_beneath(self._path, JOURNAL, orjson.dumps(journal, option=orjson.OPT_INDENT_2) + b"\n")
+        return journal
 
-    def _all(
-        self, root: Root, texts: Iterable[tuple[str, bytes]], noted: Mapping[str, Sequence[str]], now_ms: int
+    def _write_all(
+        self, root: Root, texts: Iterable[tuple[str, bytes]], journal: Mapping[str, Sequence[str]], now_ms: int
     ) -> int:
+        """Write these files; return how many. Errors are recorded in `failed`, except a Conflict, which ends all."""
         written = 0
         for path, data in texts:
             self.failed.pop(path, None)
             try:
-                written += self._one(root, path, data, noted.get(path, ()), now_ms)
+                written += self._write_one(root, path, data, journal.get(path, ()), now_ms)
             except Conflict:
                 raise
             except ReverieError as error:
                 self.failed[path] = error
         return written
 
-    def _one(self, root: Root, path: str, data: bytes, ours: Sequence[str], now_ms: int) -> bool:
-        """One file; whether it was written. What a person made of it is set aside first."""
-        for _ in range(TRIES):
-            found = read_file(root, path, limit=FILE_BYTES_MAX)
-            if isinstance(found, Refusal):
-                self.blocked[path] = found
+    def _write_one(self, root: Root, path: str, data: bytes, ours: Sequence[str], now_ms: int) -> bool:
+        """Write one file unless it is up to date; return True if it was. A person's edit of it is set aside first."""
+        for _ in range(WRITE_ATTEMPTS):
+            content = read_file(root, path, limit=FILE_BYTES_MAX)
+            if isinstance(content, Refusal):
+                self.blocked[path] = content
                 return False
             self.blocked.pop(path, None)
-            there = _sha256(found)
+            there = _sha256(content)
             if there == sha256(data).hexdigest():
                 return False
-            if isinstance(found, FileContent) and there not in ours:
-                self._set_aside(root, path, found.data, now_ms)
-            done = write_file(root, path, data, expected=there)
-            if isinstance(done, Written):
-                self._let_go(root, path, done.displaced, now_ms)
+            if isinstance(content, FileContent) and there not in ours:
+                self._set_aside(root, path, content.data, now_ms)
+            result = write_file(root, path, data, expected=there)
+            if isinstance(result, Written):
+                self._settle(root, path, result.displaced, now_ms)
                 return True
         return False
 
-    def _let_go(self, root: Root, path: str, replaced: DisplacedFile | None, now_ms: int) -> None:
-        """No grace time: hardly anybody has such a file open, and what they still write is found at the next start."""
+    def _settle(self, root: Root, path: str, replaced: DisplacedFile | None, now_ms: int) -> None:
+        """Settle a replaced projection at once, and set a save in it aside.
+
+        Without a grace time: hardly anybody has such a file open, and a later save is found at the next start.
+        """
         saved = None if replaced is None else replaced.settle()
         if replaced is not None and saved is not None:
             self._set_aside(root, path, saved, now_ms)
             replaced.discard()
 
     def _set_aside(self, root: Root, path: str, data: bytes, now_ms: int) -> None:
-        """Once, also where the file cannot be written afterwards and is tried again."""
-        digest, asides = sha256(data).hexdigest(), self._asides or []
-        if any(each == path and _sha256(read_file(root, at, limit=FILE_BYTES_MAX)) == digest for each, at in asides):
+        """Write a person's edit to a conflict copy: once, also if the projection cannot be written after that."""
+        digest, copies = sha256(data).hexdigest(), self._set_aside_paths or []
+        if any(
+            edited == path and _sha256(read_file(root, copy, limit=FILE_BYTES_MAX)) == digest for edited, copy in copies
+        ):
             return
         stamp = datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y%m%d-%H%M%S")
-        aside = conflict_copy(path, stamp, digest[:6])
-        write_file(root, aside, data, expected=None)
-        self._asides = [*asides, (path, aside)]
+        copy_path = conflict_copy(path, stamp, digest[:6])
+        write_file(root, copy_path, data, expected=None)
+        self._set_aside_paths = [*copies, (path, copy_path)]
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """What tells a file that was changed; None where there is none."""
+    """Return inode, size and times of a file, or None if there is none."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _asides(folder: Path, paths: Iterable[str]) -> list[tuple[str, str]]:
-    """Those of these paths that were set aside before, and where their text is."""
+def _conflict_copies(folder: Path, paths: Iterable[str]) -> list[tuple[str, str]]:
+    """Return those of these paths that have conflict copies, each with the path of a copy."""
     names = [PurePosixPath(path) for path in paths]
     return [
         (str(name), str(name.with_name(found.name)))
@@ -163,20 +178,21 @@ def _asides(folder: Path, paths: Iterable[str]) -> list[tuple[str, str]]:
     ]
 
 
-def _present(folder: Path) -> set[str]:
-    """The archives that are there, by path."""
+def _archives_in(folder: Path) -> set[str]:
+    """Return the paths of the archives in a folder."""
     if not folder.is_dir():
         return set()
     return {f"archives/{entry.name}" for entry in folder.iterdir()}
 
 
-def _sha256(found: FileContent | Refusal | None) -> str | None:
-    return found.sha256 if isinstance(found, FileContent) else None
+def _sha256(content: FileContent | Refusal | None) -> str | None:
+    """Return the SHA-256 of a file's content, or None if it has none."""
+    return content.sha256 if isinstance(content, FileContent) else None
 
 
-def _noted(root: Path) -> dict[str, list[str]]:
-    """What the folder says was written of them, or about to be; nothing where what it says makes no sense."""
-    data = files.read_beneath(root, NOTE, NOTE_BYTES_MAX)
+def _read_journal(root: Path) -> dict[str, list[str]]:
+    """Return the journal's digests by path; {} if it cannot be parsed."""
+    data = files.read_beneath(root, JOURNAL, JOURNAL_BYTES_MAX)
     try:
         return msgspec.json.decode(data or b"{}", type=dict[str, list[str]])
     except msgspec.DecodeError:

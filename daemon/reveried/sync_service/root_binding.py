@@ -1,4 +1,4 @@
-"""The place of one space's folder: opened at its first use, looked after, and taken over when a person says so."""
+"""The binding of a space to its root folder: opened at first use, recovered after a crash, replaced on request."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
     from reverie.sync.file_status import Refusal
     from reverie.sync.swap_recovery import OrphanedSave
-    from reveried.sync_service.late_writes import LateSaves
+    from reveried.sync_service.late_writes import LateWrites
 
-__all__ = ["Site"]
+__all__ = ["RootBinding"]
 
 
-class Site:
-    """Blocks; one caller at a time, but for `trouble`."""
+class RootBinding:
+    """The configured path of a space's folder and its open root. Blocks; one caller at a time, except for `trouble`."""
 
     def __init__(
         self,
         path: Path,
-        late: LateSaves,
+        late: LateWrites,
         *,
         space: str,
         store_id: str,
@@ -36,7 +36,7 @@ class Site:
     ) -> None:
         self.path = path
         self.root: Root | None = None
-        self.left: dict[str, Refusal] = {}  # saves that a crash left behind, and that cannot be read
+        self.unreadable: dict[str, Refusal] = {}  # saves that a crash left behind, and that cannot be read
         self._late = late
         self._space = space
         self._store_id = store_id
@@ -44,41 +44,42 @@ class Site:
         self._now_ms = now_ms
 
     def open(self, documents: Iterable[str], *, fresh: bool, operation: int) -> Root:
-        """The folder; what a crash left in it is dealt with when it is opened.
+        """Return the open root; the first call opens it and recovers the saves that a crash left in it.
 
         `documents` are all paths that are known at `operation`. Raises as `Root.open`, and as `recover`.
         """
         if self.root is None:
             root = Root.open(self.path, space=self._space, store_id=self._store_id, fresh=fresh)
             try:
-                found = recover(root, documents)
-                for left in sorted(found, key=lambda each: each.path is not None):  # what may fail comes first
-                    self._recover(root, left, operation)
-            except BaseException:  # it is tried again: whoever saved that waits for it
+                orphans = recover(root, documents)
+                # Those without a document first: only their recovery writes, and so may fail.
+                for orphan in sorted(orphans, key=lambda orphan: orphan.path is not None):
+                    self._recover(root, orphan, operation)
+            except BaseException:  # the next call tries again: the swap folder keeps the saves
                 root.close()
                 raise
             self.root = root
         return self.root
 
-    def _recover(self, root: Root, left: OrphanedSave, operation: int) -> None:
-        """A save that a crash left behind: merged where its document is known, else put where a person finds it.
+    def _recover(self, root: Root, orphan: OrphanedSave, operation: int) -> None:
+        """Queue an orphaned save for merging if its document is known, else write it where a person finds it.
 
-        What replaced its file is not known any more; it was made from one of the texts until `operation`, and what came
-        since its own nobody has seen.
+        What replaced its file is no longer known. It derives from one of the texts until `operation`; what came after
+        that text, its author has not seen.
         """
-        if left.path is not None and left.displaced is not None:
-            self._late.watch(left.path, left.displaced, self._now_ms(), replaced_by=operation + 1)
-        elif left.data is None:
-            self.left[left.name] = refusal(f".reverie/swap/{left.name}", "unreadable")
-        elif left.path is not None:
-            self._late.add(left.path, left.data, left, replaced_by=operation + 1)
+        if orphan.path is not None and orphan.displaced is not None:
+            self._late.watch(orphan.path, orphan.displaced, self._now_ms(), replaced_by=operation + 1)
+        elif orphan.data is None:
+            self.unreadable[orphan.name] = refusal(f".reverie/swap/{orphan.name}", "unreadable")
+        elif orphan.path is not None:
+            self._late.add(orphan.path, orphan.data, orphan, replaced_by=operation + 1)
         else:
-            path = f"recovered.sync-conflict-{self._stamp()}-{left.name[-6:]}.md"
-            if not isinstance(write_file(root, path, left.data, expected=None), Mismatch):
-                left.discard()
+            path = f"recovered.sync-conflict-{self._stamp()}-{orphan.name[-6:]}.md"
+            if not isinstance(write_file(root, path, orphan.data, expected=None), Mismatch):
+                orphan.discard()
 
     def trouble(self) -> ReverieError | None:
-        """What has become of the folder that was opened, as far as its name and that of its mark tell; None: nothing.
+        """Return what is wrong with the open root, as far as its path and its marker file show; None if nothing is.
 
         From any thread.
         """
@@ -90,10 +91,10 @@ class Site:
             return error
         return None
 
-    def vacant(self, documents: Iterable[str], *, fresh: bool, operation: int) -> bool:
-        """Whether the folder there is not the one that was written, and may be taken over; it is made if missing.
+    def needs_acceptance(self, documents: Iterable[str], *, fresh: bool, operation: int) -> bool:
+        """Return True if the folder at the path is another one than before and may be taken over; made if missing.
 
-        Raises as `Root.prepare`, and as `open` but for a folder that is another one.
+        Raises as `Root.prepare`, and as `open` except for a folder that is another one.
         """
         try:
             self.open(documents, fresh=fresh, operation=operation).verify()
@@ -103,7 +104,7 @@ class Site:
         return False
 
     def close(self) -> None:
-        """Gives back what is open."""
+        """Close the root."""
         if self.root is not None:
             self.root.close()
             self.root = None

@@ -1,4 +1,4 @@
-"""How a folder stands, as the wire tells it."""
+"""The sync status of one folder, as the HTTP API returns it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from reverie.errors import ReverieError
     from reverie.sync.file_status import Refusal
 
-__all__ = ["standing"]
+__all__ = ["sync_status"]
 
 
-def standing(
+def sync_status(
     path: Path,
     *,
     problem: ReverieError | None,
@@ -25,13 +25,14 @@ def standing(
     missing: Iterable[str],
     refused: Iterable[Refusal],
     failed: Mapping[str, ReverieError],
-    unkept: Mapping[str, ReverieError],
+    unsaved: Mapping[str, ReverieError],
     set_aside: Iterable[tuple[str, str]],
     scanned_at: int | None,
 ) -> dict[str, Any]:
-    """The record of `GET /v1/sync`; `stopped` are the files whose deletion nobody has confirmed yet.
+    """Return the response of `GET /v1/sync`; `stopped` are the missing files whose deletion nobody has confirmed.
 
-    `failed` are errors by file, `unkept` those of the folder as a whole.
+    `failed` are errors by file, `unsaved` those of the folder as a whole, `set_aside` the projections that a person
+    edited, each with the path of the edited text.
     """
     reason = problem.message if problem is not None else None
     hint = problem.hint if problem is not None else None
@@ -43,25 +44,25 @@ def standing(
         "root": str(path),
         "pending": pending,
         "missing": sorted(stopped or missing),
-        "refused": [*_whole(unkept), *_refused(refused, failed, set_aside)],
+        "refused": [*_folder_errors(unsaved), *_file_errors(refused, failed, set_aside)],
         "reason": reason,
         "hint": hint,
         "lastScanAt": None if scanned_at is None else from_ms(scanned_at),
     }
 
 
-def _whole(unkept: Mapping[str, ReverieError]) -> list[dict[str, str]]:
-    """What cannot be kept of the folder itself, each reason once."""
-    told = {(error.code, error.hint or error.message): None for _, error in sorted(unkept.items())}
-    return [{"path": ".", "reason": reason, "hint": hint} for reason, hint in told]
+def _folder_errors(unsaved: Mapping[str, ReverieError]) -> list[dict[str, str]]:
+    """Return the reasons why baselines or projections of the folder cannot be saved, each reason once."""
+    reasons = {(error.code, error.hint or error.message): None for _, error in sorted(unsaved.items())}
+    return [{"path": ".", "reason": reason, "hint": hint} for reason, hint in reasons]
 
 
-def _refused(
+def _file_errors(
     refused: Iterable[Refusal], failed: Mapping[str, ReverieError], set_aside: Iterable[tuple[str, str]]
 ) -> list[dict[str, str]]:
-    """Files that are not read, files that could not be written, and edits of what only Reverie writes."""
+    """Return the files that are not read, those that could not be written, and edits of projections."""
     return [
-        *({"path": each.path, "reason": each.reason, "hint": each.hint} for each in refused),
+        *({"path": refusal.path, "reason": refusal.reason, "hint": refusal.hint} for refusal in refused),
         *(
             {"path": path, "reason": error.code, "hint": error.hint or error.message}
             for path, error in sorted(failed.items())

@@ -13,8 +13,8 @@ import pytest
 from reverie.errors import DiskFull
 from reverie.paths import Layout
 from reveried.config import load
-from reveried.sync_service import sync_loop, timers
-from reveried.sync_service.sync_loop import Attendant
+from reveried.sync_service import sync_loop
+from reveried.sync_service.sync_loop import SyncLoop
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reverie.errors import ReverieError
     from reveried.config import Sync
-    from reveried.sync_service.folder import Folder
+    from reveried.sync_service.space_folder import SpaceFolder
 
 
 @dataclass
@@ -56,12 +56,12 @@ class Failing:
         self.done.append(step)
 
     @property
-    def due(self) -> int | None:
+    def rescan_due(self) -> int | None:
         self._fail("due")
         return None
 
-    def of(self, _: str) -> Folder:
-        return cast("Folder", self)
+    def folder(self, _: str) -> SpaceFolder:
+        return cast("SpaceFolder", self)
 
     def root_of(self, _: str) -> Path:
         return self.root
@@ -71,10 +71,10 @@ class Failing:
         self._fail("sync")
         return Looked()
 
-    async def record(self, _: str) -> None:
+    async def save_baselines(self, _: str) -> None:
         self._fail("record")
 
-    async def project(self, _: str) -> ReverieError | None:
+    async def update_projections(self, _: str) -> ReverieError | None:
         if self.unwritten > 0:
             self.unwritten -= 1
             return DiskFull("no room for an index", hint="make room")
@@ -95,8 +95,8 @@ async def until(done: Callable[[], object]) -> None:
 
 
 @asynccontextmanager
-async def attending(folders: Failing, tmp_path: Path) -> AsyncIterator[Attendant]:
-    kept = Attendant(folders, "default", config_of(tmp_path), now_ms=lambda: 0)
+async def attending(folders: Failing, tmp_path: Path) -> AsyncIterator[SyncLoop]:
+    kept = SyncLoop(folders, "default", config_of(tmp_path), now_ms=lambda: 0)
     task = asyncio.create_task(kept.run())
     yield kept
     task.cancel()
@@ -109,12 +109,12 @@ def test_whatever_fails_is_tried_again_and_no_hint_is_forgotten(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also what fails while it waits; and between two tries it sleeps."""
-    monkeypatch.setattr(timers, "RETRY_S", 0.05)
+    monkeypatch.setattr(sync_loop, "RETRY_S", 0.05)
     folders = Failing(tmp_path / "no-folder", fails={step: 3})
 
     async def run() -> None:
         async with attending(folders, tmp_path) as kept:
-            kept.hear("facts/a.md", asyncio.get_running_loop().time())
+            kept.handle_event("facts/a.md", asyncio.get_running_loop().time())
             await until(lambda: {"sync", "record", "project"} <= set(folders.done))
 
     asyncio.run(run())
@@ -131,8 +131,8 @@ def test_a_save_is_seen_at_once_while_records_or_projections_cannot_be_kept(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They wait by themselves, and are said once."""
-    monkeypatch.setattr(timers, "RETRY_S", 600.0)
-    monkeypatch.setattr(timers, "SETTLED_S", 0.05)
+    monkeypatch.setattr(sync_loop, "RETRY_S", 600.0)
+    monkeypatch.setattr(sync_loop, "SETTLED_S", 0.05)
     folders = Failing(tmp_path / "no-folder", fails={step: 1})
 
     async def run() -> None:
@@ -140,7 +140,7 @@ def test_a_save_is_seen_at_once_while_records_or_projections_cannot_be_kept(
             await until(lambda: not folders.fails[step])
             for number in range(3):
                 before = len(folders.looks)
-                kept.hear(f"{number}.md", asyncio.get_running_loop().time())
+                kept.handle_event(f"{number}.md", asyncio.get_running_loop().time())
                 await until(partial(lambda before: len(folders.looks) > before, before))
 
     asyncio.run(run())
@@ -153,8 +153,8 @@ def test_an_index_that_could_not_be_written_is_tried_again_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As one that failed altogether; no look waits for it."""
-    monkeypatch.setattr(timers, "RETRY_S", 0.05)
-    monkeypatch.setattr(timers, "SETTLED_S", 0.05)
+    monkeypatch.setattr(sync_loop, "RETRY_S", 0.05)
+    monkeypatch.setattr(sync_loop, "SETTLED_S", 0.05)
     folders = Failing(tmp_path / "no-folder", unwritten=2)
 
     async def run() -> None:
@@ -171,7 +171,7 @@ def test_news_ends_the_pause_after_a_look_that_failed_but_not_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However often something is told, looks come so far apart as they are to."""
-    monkeypatch.setattr(timers, "RETRY_S", 600.0)
+    monkeypatch.setattr(sync_loop, "RETRY_S", 600.0)
     monkeypatch.setattr(sync_loop, "NEWS_S", 0.1)
     folders = Failing(tmp_path / "no-folder", fails={"sync": 1_000})
 
@@ -180,7 +180,7 @@ def test_news_ends_the_pause_after_a_look_that_failed_but_not_at_once(
         began = loop.time()
         async with attending(folders, tmp_path) as kept:
             for _ in range(3_000):
-                kept.hear("facts/a.md", loop.time())
+                kept.handle_event("facts/a.md", loop.time())
                 await asyncio.sleep(0.005)
                 if len(folders.looks) >= 4:
                     break

@@ -20,8 +20,8 @@ from reverie.sync.exchange import write_file
 from reverie.sync.root import MARKER_FILE, Root
 from reverie.usecases import documents
 from reveried.sync_service import projection
-from reveried.sync_service.folder import Folder
-from reveried.sync_service.pass_result import Committed, Looked, Wrote
+from reveried.sync_service.folder_state import CommitResult, ScanResult, WriteResult
+from reveried.sync_service.space_folder import SpaceFolder
 from support.keeping import failing, folders
 from support.stores import AT
 
@@ -51,14 +51,14 @@ def test_what_is_wrong_with_one_file_keeps_no_other_back(tmp_path: Path, store: 
         sick = folders(store, root, failing(store, "facts/c.md", error))
         outcome = await sick.sync("default", None, whole=True)
         assert outcome.adopted == len(NAMES) - 1
-        told = sick.of("default").told()
+        told = sick.folder("default").status()
         assert [each["path"] for each in told["refused"]] == ["facts/c.md"]
         assert told["refused"][0]["reason"] == getattr(error, "code", ReverieError.code)
         assert told["state"] == "ok"
         sick._submit = failing(store, "", None)
         outcome = await sick.sync("default", set())
         assert outcome.adopted == 1
-        assert sick.of("default").told()["refused"] == []
+        assert sick.folder("default").status()["refused"] == []
         await sick.close()
 
     asyncio.run(run())
@@ -74,7 +74,7 @@ def test_a_full_disk_is_nothing_of_one_file(tmp_path: Path, store: Store) -> Non
         sick = folders(store, root, failing(store, "a.md", DiskFull("full", hint="make room")))
         with pytest.raises(DiskFull):
             await sick.sync("default", None, whole=True)
-        assert sick.of("default").told()["refused"] == []
+        assert sick.folder("default").status()["refused"] == []
         await sick.close()
 
     asyncio.run(run())
@@ -107,13 +107,13 @@ def test_nothing_is_recorded_that_a_loss_of_power_could_take_back(
         with monkeypatch.context() as patch:
             patch.setattr(Root, "flush", fails)
             with pytest.raises(StorageFailed):
-                await kept.record("default")
+                await kept.save_baselines("default")
         assert recorded() == []
-        [told] = kept.of("default").told()["refused"]
+        [told] = kept.folder("default").status()["refused"]
         assert (told["path"], told["reason"], told["hint"]) == (".", "storage_failed", "look at it")
-        await kept.record("default")
+        await kept.save_baselines("default")
         assert recorded() == [1]
-        assert kept.of("default").told()["refused"] == []
+        assert kept.folder("default").status()["refused"] == []
         await kept.close()
 
     asyncio.run(run())
@@ -138,14 +138,14 @@ def test_an_index_that_cannot_be_written_is_told_and_keeps_no_other_back(
         await kept.sync("default", None, whole=True)
         with monkeypatch.context() as patch:
             patch.setattr(projection, "write_file", locked)
-            failed = await kept.project("default")
+            failed = await kept.update_projections("default")
         assert isinstance(failed, Forbidden)
         assert (folder / "MEMORY-INDEX.json").exists()
-        [told] = kept.of("default").told()["refused"]
+        [told] = kept.folder("default").status()["refused"]
         assert (told["path"], told["reason"]) == ("memory/long-term-memory.json", "forbidden")
-        assert await kept.project("default") is None
+        assert await kept.update_projections("default") is None
         assert (folder / "memory/long-term-memory.json").exists()
-        assert kept.of("default").told()["refused"] == []
+        assert kept.folder("default").status()["refused"] == []
         await kept.close()
 
     asyncio.run(run())
@@ -171,15 +171,15 @@ def test_a_folder_that_was_given_to_a_space_is_either_refused_or_its_own_after_a
         submit = failing(store, NAMES[0], StorageFailed("no", hint="no")) if died.startswith("before the st") else good
         sick = folders(store, root, submit)
         with suppress(StorageFailed):
-            await sick.accept("default")
+            await sick.accept_folder("default")
             if died == "while it was written":
-                folder = sick.of("default")
-                looked = folder.look(None)
+                folder = sick.folder("default")
+                looked = folder.scan_and_plan(None)
                 plan = looked.plan
                 looked.plan = replace(plan, writes=plan.writes[:3], baselines=plan.baselines[:3])
-                folder.write(looked, Committed())
-                await sick.record("default")
-        sick.of("default").close()
+                folder.apply(looked, CommitResult())
+                await sick.save_baselines("default")
+        sick.folder("default").close()
 
     async def run() -> None:
         await agree()
@@ -189,7 +189,7 @@ def test_a_folder_that_was_given_to_a_space_is_either_refused_or_its_own_after_a
         if died == "before the store was told":
             with pytest.raises(Conflict):
                 await after.sync("default", None, whole=True)
-            await after.accept("default")
+            await after.accept_folder("default")
         outcome = await after.sync("default", None, whole=True)
         assert (outcome.deleted, outcome.adopted, outcome.conflicts) == (0, 0, 0)
         assert {name: (root / "default" / name).read_text() for name in NAMES} == {
@@ -241,13 +241,13 @@ class Slow:
         self.began, self.goes_on = threading.Event(), threading.Event()
         self.inside = self.most = 0
 
-    def __call__(self, *_: Any, **__: Any) -> tuple[Looked, Wrote]:
+    def __call__(self, *_: Any, **__: Any) -> tuple[ScanResult, WriteResult]:
         self.inside += 1
         self.most = max(self.most, self.inside)
         self.began.set()
         self.goes_on.wait(60)
         self.inside -= 1
-        return Looked(), Wrote()
+        return ScanResult(), WriteResult()
 
 
 def test_a_caller_that_is_cancelled_keeps_its_turn_until_its_look_has_ended(
@@ -255,7 +255,7 @@ def test_a_caller_that_is_cancelled_keeps_its_turn_until_its_look_has_ended(
 ) -> None:
     """Two looks at one folder would each undo what the other does."""
     slow = Slow()
-    monkeypatch.setattr("reveried.sync_service.folders._look_and_write", slow)
+    monkeypatch.setattr("reveried.sync_service.service._scan_and_apply", slow)
 
     async def run() -> None:
         kept = folders(store, tmp_path / "root", failing(store, "", None))
@@ -282,14 +282,14 @@ def test_the_end_waits_for_a_look_but_not_for_ever(
 ) -> None:
     """A folder that is still looked at is neither recorded nor closed under the look; others are."""
     slow, closed = Slow(), []
-    monkeypatch.setattr("reveried.sync_service.folders.CLOSE_MOST_S", 60.0 if ends else 0.05)
-    monkeypatch.setattr(Folder, "close", lambda folder: closed.append((folder.space, slow.inside)))
+    monkeypatch.setattr("reveried.sync_service.service.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
+    monkeypatch.setattr(SpaceFolder, "close", lambda folder: closed.append((folder.space, slow.inside)))
 
     async def run() -> None:
         kept = folders(store, tmp_path / "root", failing(store, "", None))
         await kept.sync("other", None, whole=True)
-        monkeypatch.setattr("reveried.sync_service.folders._look_and_write", slow)
-        kept.attend(["default"])
+        monkeypatch.setattr("reveried.sync_service.service._scan_and_apply", slow)
+        kept.start(["default"])
         await asyncio.to_thread(slow.began.wait, 60)
         closing = asyncio.create_task(kept.close())
         if ends:

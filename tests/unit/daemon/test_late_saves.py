@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from reveried.sync_service.late_writes import LateSaves
+from reveried.sync_service.late_writes import LateWrites
 
 if TYPE_CHECKING:
     from reverie.sync.swap_recovery import DisplacedFile
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def test_a_save_that_came_while_another_look_was_carried_out_waits_on() -> None:
     """Only the save that was looked at is let go of; what is merged is the oldest first."""
-    late = LateSaves(grace_ms=0)
+    late = LateWrites(grace_ms=0)
     late.add("a.md", b"one", None, replaced_by=3)
     looked = late.next("a.md")
     assert looked is not None
@@ -52,7 +52,7 @@ class Replaced:
 
 def test_replaced_files_are_let_go_of_in_the_order_of_their_time() -> None:
     """Whatever the clock does meanwhile, each is asked once its own time has come, and none is forgotten."""
-    late = LateSaves(grace_ms=1_000)
+    late = LateWrites(grace_ms=1_000)
     first, second, third = Replaced(None), Replaced(b"late"), Replaced(None)
     late.watch("a.md", cast("DisplacedFile", first), 5_000)
     late.watch("b.md", cast("DisplacedFile", second), 4_000, replaced_by=7)
@@ -72,7 +72,7 @@ def test_replaced_files_are_let_go_of_in_the_order_of_their_time() -> None:
 
 def test_a_file_that_cannot_be_settled_is_asked_again() -> None:
     """An error of the disk forgets neither this file nor those behind it."""
-    late = LateSaves(grace_ms=0)
+    late = LateWrites(grace_ms=0)
     failing, behind = Replaced(OSError("disk"), b"one"), Replaced(b"two")
     late.watch("a.md", cast("DisplacedFile", failing), 1)
     late.watch("b.md", cast("DisplacedFile", behind), 2)

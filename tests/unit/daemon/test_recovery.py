@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from reveried.sync_service.folders import Folders
+    from reveried.sync_service.service import SyncService
 
 NOTE = "notes/a.md"
 TEXT = "# T\n\n" + "".join(f"- line {number} of the file\n" for number in range(6))
@@ -40,7 +40,7 @@ class Place:
         self.store = store
         self.now_ms = NOW_MS
 
-    def keeper(self) -> Folders:
+    def keeper(self) -> SyncService:
         """A daemon that has just started."""
         return folders(self.store, self.root.parent, failing(self.store, "", None), lambda: self.now_ms)
 
@@ -49,7 +49,7 @@ class Place:
         put = documents.put("default", path, text, who="agent", author="agent", new_id=lambda: "mem_x")
         self.store.commit([put], at=AT)
 
-    async def settle(self, keeper: Folders) -> None:
+    async def settle(self, keeper: SyncService) -> None:
         """Looks until everything that was waiting is done."""
         for _ in range(4):
             await keeper.sync("default", None, whole=True)
@@ -102,7 +102,7 @@ def test_an_older_save_that_a_crash_left_takes_nothing_newer_away(
         await first.sync("default", {NOTE})
         place.note.write_text(TEXT + "- the agent's line\n- the second editor's line\n", encoding="utf-8")
         await first.sync("default", {NOTE})
-        await first.record("default")
+        await first.save_baselines("default")
         editor.write((TEXT + "- the first editor's line\n").encode())
         if closes == "before the crash":
             editor.close()
@@ -129,7 +129,7 @@ def test_what_could_not_be_read_at_first_is_recovered_with_the_next_look(
         first = place.keeper()
         place.note.write_text(TEXT, encoding="utf-8")
         await first.sync("default", None, whole=True)
-        await first.record("default")
+        await first.save_baselines("default")
         await first.close()
         ours, theirs = sha256(b"x").hexdigest(), sha256(b"y").hexdigest()
         swap = place.root / ".reverie" / "swap"
@@ -173,7 +173,7 @@ def test_a_late_save_that_is_no_text_stops_no_other_file(place: Place, monkeypat
 
         copies = [path for path in place.note.parent.iterdir() if ".sync-conflict-" in path.name]
         assert [path.read_bytes() for path in copies] == ["na\u00efve\n".encode("latin-1")]
-        assert {each.path for each in await keeper.listed("default")} == {NOTE, long}
+        assert {each.path for each in await keeper.documents("default")} == {NOTE, long}
         await keeper.close()
 
     asyncio.run(run())
@@ -197,7 +197,7 @@ def test_what_is_deleted_while_its_folder_is_refused_stays_deleted(place: Place)
         away.rename(place.note.parent)
         await place.settle(keeper)
 
-        assert {each.path for each in await keeper.listed("default")} == {"notes/b.md"}
+        assert {each.path for each in await keeper.documents("default")} == {"notes/b.md"}
         assert not place.note.exists()
         await keeper.close()
 
@@ -214,21 +214,21 @@ def test_a_stopped_folder_deletes_nothing_that_an_agent_asks_for(place: Place, *
         for name in names:
             place.agent_writes(f"# {name}\n", name)
         await keeper.sync("default", None, whole=True)
-        await keeper.record("default")
+        await keeper.save_baselines("default")
         for name in names[:10]:
             (place.root / name).unlink()
         await keeper.sync("default", None, whole=True)
-        assert keeper.of("default").told()["state"] == "stopped"
+        assert keeper.folder("default").status()["state"] == "stopped"
         (place.root / names[10]).unlink()
         if restart:
             keeper = place.keeper()
 
         for _ in range(3):
-            await keeper.take_in("default", {names[0], names[10]})
+            await keeper.read_saves("default", {names[0], names[10]})
             place.now_ms += HOUR_MS
-        assert {each.path for each in await keeper.listed("default")} == set(names)
+        assert {each.path for each in await keeper.documents("default")} == set(names)
         await keeper.sync("default", None, whole=True)
-        told = keeper.of("default").told()
+        told = keeper.folder("default").status()
         assert (told["state"], told["missing"]) == ("stopped", names[:11])
         await keeper.close()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from reverie.sync.file_status import Limits, Refusal, Stamp, refusal
 from reverie.sync.root import Root
-from reveried.sync_service.file_index import Sight
+from reveried.sync_service.folder_state import FileIndex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ class Looking(dict[str, Refusal]):
 class Busy:
     """A refusal that another one joins while it is asked for its reason."""
 
-    def __init__(self, sight: Sight) -> None:
+    def __init__(self, sight: FileIndex) -> None:
         self._sight = sight
 
     @property
@@ -40,7 +40,7 @@ class Busy:
 
 def test_files_that_grow_are_told_while_others_are_refused() -> None:
     """A look that goes on changes what is being asked."""
-    sight = Sight(Limits())
+    sight = FileIndex(Limits())
     sight.refused["a.md"] = cast("Refusal", Busy(sight))
     sight.refused["c.md"] = refusal("c.md", "growing")
     assert sight.growing == {"c.md"}
@@ -48,7 +48,7 @@ def test_files_that_grow_are_told_while_others_are_refused() -> None:
 
 def test_what_covers_a_path_is_told_while_it_is_looked_at() -> None:
     """It is the refusal, or none; never an error."""
-    sight = Sight(Limits())
+    sight = FileIndex(Limits())
     sight.refused = Looking({"facts": refusal("facts", "symlink")})
     found = sight.covering("facts/a.md")
     assert found is not None
@@ -72,13 +72,13 @@ def test_many_new_files_are_looked_at_with_one_listing_of_each_folder(
             file = root.real / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(b"- A fact\n")
-        sight, whole = Sight(Limits()), Sight(Limits())
+        sight, whole = FileIndex(Limits()), FileIndex(Limits())
         monkeypatch.setattr(os, "listdir", counted)
 
-        some = sight.some(root, [*paths, "notes/gone.md", "nowhere/gone.md"], KNOWN)
+        some = sight.scan_paths(root, [*paths, "notes/gone.md", "nowhere/gone.md"], KNOWN)
 
         assert len(listed) == 3
-        assert some == whole.all(root, KNOWN)
+        assert some == whole.scan(root, KNOWN)
     assert sight.refused == whole.refused
     assert len(sight.refused) == 3 * 20
     assert "notes/B7.md" in sight.refused

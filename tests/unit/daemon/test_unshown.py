@@ -9,7 +9,7 @@ from reverie.ids import new_id
 from reverie.store import Done
 from reverie.usecases import documents
 from reverie.usecases.listing import Listing
-from reveried.sync_service.dirty_set import Unshown
+from reveried.sync_service.folder_state import DirtySet
 from support.stores import AT, opened
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def test_a_document_is_unshown_until_it_was_dealt_with(tmp_path: Path) -> None:
     """A write that comes between a look and its end stays for the next look."""
     with opened(tmp_path) as store:
         shows: dict[str, int] = {}
-        unshown = Unshown(Listing(), shows.get)
+        unshown = DirtySet(Listing(), shows.get)
         put(store, "a.md", "one\n")
         with store.reader(SPACE) as reader:
             seen = unshown.catch_up(reader)
@@ -41,9 +41,9 @@ def test_a_document_is_unshown_until_it_was_dealt_with(tmp_path: Path) -> None:
         put(store, "a.md", "two\n")
         with store.reader(SPACE) as reader:
             unshown.catch_up(reader)
-        unshown.dealt_with({"a.md"}, seen, {})
+        unshown.clear({"a.md"}, seen, {})
         assert unshown.paths == {"a.md"}
-        unshown.dealt_with({"a.md"}, seen + 1, {})
+        unshown.clear({"a.md"}, seen + 1, {})
         assert unshown.paths == set()
 
 
@@ -51,7 +51,7 @@ def test_what_the_disk_shows_already_is_not_looked_at(tmp_path: Path) -> None:
     """A person's file that was taken in is there as the store has it; a look does not read it again."""
     with opened(tmp_path) as store:
         shows: dict[str, int] = {}
-        unshown = Unshown(Listing(), shows.get)
+        unshown = DirtySet(Listing(), shows.get)
         shows["a.md"] = put(store, "a.md", "one\n")
         put(store, "b.md", "one\n")
         with store.reader(SPACE) as reader:
@@ -63,7 +63,7 @@ def test_a_look_of_before_takes_nothing_back(tmp_path: Path) -> None:
     """A thread whose snapshot is older than what another one has taken in changes nothing."""
     with opened(tmp_path) as store:
         shows: dict[str, int] = {}
-        unshown = Unshown(listing := Listing(), shows.get)
+        unshown = DirtySet(listing := Listing(), shows.get)
         put(store, "a.md", "one\n")
         with store.reader(SPACE) as old:
             newest = put(store, "a.md", "two\n")

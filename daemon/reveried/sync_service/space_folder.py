@@ -1,0 +1,392 @@
+"""One space's folder: scan it, plan, and apply plans to it. Everything here blocks: one call at a time, in a thread.
+
+A pass has three steps: `scan_and_plan`, then the commit of the plan's store side (by the service, through the writer),
+then `apply`. Nothing is locked between them. Each step checks what it relies on, and what changed meanwhile is scanned
+again by the next pass.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from reverie.errors import ReverieError, unexpected
+from reverie.ids import new_id
+from reverie.sync.exchange import Mismatch, remove_file, write_file
+from reverie.sync.file_status import Refusal, Stamp
+from reverie.sync.plan import Remove, Write
+from reverie.sync.reconcile import reconcile
+from reverie.sync.redaction_view import RedactionView
+from reverie.sync.scan import FileContent, Limits
+from reverie.sync.state import PathState, Rules, sha256
+from reverie.usecases import projections, sync
+from reverie.usecases.listing import Listing
+from reveried.sync_service.folder_state import Baselines, CommitResult, DirtySet, FileIndex, ScanResult, WriteResult
+from reveried.sync_service.late_writes import LateWrites
+from reveried.sync_service.projection import ProjectionWriter
+from reveried.sync_service.root_binding import RootBinding
+from reveried.sync_service.status import sync_status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reverie.projections import DocumentEntry
+    from reverie.redact import Redactor
+    from reverie.store import Reader, Store
+    from reverie.sync.root import Root
+    from reverie.usecases.listing import Listed
+    from reveried.config import Sync
+
+__all__ = ["SpaceFolder"]
+
+ID_RANDOM_BYTES = 10
+RECHECK_MS = 500  # delay of the full scan that checks a suspected mass deletion: short, since a person waits for it
+
+
+class SpaceFolder:
+    """The folder of one space and its sync state."""
+
+    def __init__(
+        self,
+        space: str,
+        path: Path,
+        store: Store,
+        redactor: Redactor,
+        config: Sync,
+        *,
+        store_id: str,
+        now_ms: Callable[[], int],
+        random: Callable[[int], bytes],
+    ) -> None:
+        self.space = space
+        self.path = path
+        self.listing = Listing()
+        self._dirty = DirtySet(self.listing, self._shown_operation)
+        self.late = LateWrites(int(config.grace_seconds * 1000))
+        self.scanned_at: int | None = None  # ms: the last full scan
+        self.problem: ReverieError | None = None
+        self._baselines: Baselines | None = None
+        self._store = store
+        self._redactor = redactor
+        self._config = config
+        self._now_ms = now_ms
+        self._random = random
+        self._binding = RootBinding(path, self.late, space=space, store_id=store_id, stamp=self._stamp, now_ms=now_ms)
+        self._projection = ProjectionWriter(path)
+        self._index = FileIndex(Limits(file_bytes=config.file_bytes, files=config.files))
+        self.unsaved: dict[str, ReverieError] = {}  # why baselines or projections cannot be saved
+        self._failed: dict[str, ReverieError] = {}
+        self._stopped: frozenset[str] = frozenset()  # missing files that the mass-deletion guard holds back
+        self._listed_at: int | None = None  # the operation as of which MEMORY.md lists every document
+        self._recheck = False  # whether the guard has to be decided again by a full scan
+
+    @property
+    def baselines(self) -> Baselines:
+        """The folder's baselines; read from the store on first use."""
+        if self._baselines is None:
+            with self._store.reader(self.space) as reader:
+                self._baselines = Baselines(sync.known(reader))
+        return self._baselines
+
+    @property
+    def rescan_due(self) -> int | None:
+        """Deadline of the next full scan caused by missing files (ms), or None."""
+        quiet_ms = int(self._config.delete_quiet_seconds * 1000)
+        missing = {} if self._stopped else self.baselines.missing()
+        quiet_ends = [since + quiet_ms for path, since in missing.items() if self._index.covering(path) is None]
+        recheck = [(self.scanned_at or 0) + RECHECK_MS] if self._recheck else []
+        return min([*quiet_ends, *recheck], default=None)
+
+    @property
+    def growing(self) -> set[str]:
+        """The files that were being written when they were scanned, to be scanned again without an event."""
+        return self._index.growing
+
+    def scan_and_plan(self, paths: set[str] | None, *, deep: bool = False, accept: bool = False) -> ScanResult:
+        """Scan `paths` (None: all), and the dirty set, and return the plan that brings folder and store together.
+
+        `deep` reads every file, whatever its stamp. `accept` takes every missing file as deleted on purpose.
+
+        Raises:
+            Conflict: the folder is not there, or not the one that it was; nothing may be done.
+        """
+        try:
+            result = self._scan_and_plan(paths, deep=deep, accept=accept)
+        except Exception as error:
+            self.problem = error if isinstance(error, ReverieError) else unexpected(error)
+            raise
+        self.problem = None
+        return result
+
+    def _scan_and_plan(self, paths: set[str] | None, *, deep: bool, accept: bool) -> ScanResult:
+        """As `scan_and_plan`, in one read transaction of the store."""
+        baselines = self.baselines
+        with self._store.reader(self.space) as reader:
+            operation = self._dirty.catch_up(reader)
+            root = self._open_root()
+            if root is None:  # nothing was ever written, and no person has made the folder
+                self.scanned_at = self._now_ms()
+                return ScanResult()
+            root.verify()
+            if paths is None:  # a full scan includes late writes
+                self.late.settle(self._now_ms())
+            dirty = self._dirty.paths
+            wanted = None if paths is None else {*paths, *dirty, *self.late.paths}
+            stamps = self._scan(root, wanted)
+            changed = {path for path, stamp in stamps.items() if deep or baselines.stamps.get(path) != stamp}
+            missing = {path for path in baselines.expected_files(wanted) if path not in stamps}
+            if wanted is not None and not accept and (self._stopped or self.scanned_at is None):
+                # A partial scan cannot tell how many files are missing in all, and while the guard stops the folder it
+                # must not let any go one by one. So missing files wait: a full scan counts them, a person decides.
+                self._recheck |= not missing <= self._stopped
+                missing.clear()
+            candidates = changed | missing | dirty | self.late.paths
+            # A path that is neither there nor refused is really gone; a refused one may still be there.
+            suspects = {path for path in candidates if path in stamps or self._index.covering(path) is None}
+            result = self._plan(reader, root, suspects, stamps, self._rules(accept=accept), is_full=wanted is None)
+            result.operation = operation
+            return result
+
+    def _shown_operation(self, path: str) -> int | None:
+        """Return the operation whose text the disk last showed at `path`, or None."""
+        baseline = None if self._baselines is None else self._baselines.by_path.get(path)
+        return None if baseline is None else baseline.operation
+
+    def _open_root(self) -> Root | None:
+        """Return the root, made if there is something to write and it never existed; None if there is nothing."""
+        fresh = not self.baselines.file_count
+        if self._binding.root is None and fresh and not self.path.is_dir() and not self.listing.documents:
+            return None
+        documents = {*self.baselines.by_path, *self.listing.documents}
+        return self._binding.open(documents, fresh=fresh, operation=self.listing.operation or 0)
+
+    def needs_acceptance(self) -> bool:
+        """Return True if another folder is at the path and may be taken over: as `RootBinding.needs_acceptance`."""
+        with self._store.reader(self.space) as reader:
+            self._dirty.catch_up(reader)
+        documents = {*self.baselines.by_path, *self.listing.documents}
+        return self._binding.needs_acceptance(
+            documents, fresh=not self.baselines.file_count, operation=self.listing.operation or 0
+        )
+
+    def _scan(self, root: Root, paths: set[str] | None) -> dict[str, Stamp]:
+        """Return the stamps of the files at `paths`, or of all files."""
+        known = self.baselines.by_path
+        if paths is not None:
+            return self._index.scan_paths(root, paths, known)
+        stamps = self._index.scan(root, known)
+        self.scanned_at = self._now_ms()
+        return stamps
+
+    def _plan(
+        self, reader: Reader, root: Root, paths: set[str], stamps: dict[str, Stamp], rules: Rules, *, is_full: bool
+    ) -> ScanResult:
+        """Return the plan for the paths that differ from their baseline."""
+        result = ScanResult()
+        read = [self._state(reader, root, path, stamps, result) for path in sorted(paths)]
+        states = [state for state in read if state is not None]
+        if not is_full:
+            sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
+            states += [state for state in sources if state is not None]
+        result.paths = {state.path for state in states}
+        result.plan = reconcile(
+            states,
+            redact=lambda raw: RedactionView.of(raw, self._redactor),
+            now_ms=self._now_ms(),
+            stamp=self._stamp(),
+            new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
+            rules=rules,
+            files=self.baselines.file_count,
+        )
+        stopped = frozenset(path for stop in result.plan.stops for path in stop.paths)
+        self._recheck = not is_full and (self._recheck or bool(stopped or self._stopped & stamps.keys()))
+        self._stopped = stopped if is_full else self._stopped | stopped
+        return result
+
+    def _move_sources(self, root: Root, states: list[PathState]) -> list[str]:
+        """Return the paths outside of a partial scan whose files were moved to scanned ones: missing, with their bytes.
+
+        Without them a move would look like a new file now, and like a deletion in the next scan.
+        """
+        known = self.baselines.by_path
+        digests = {state.path: sha256(state.data) for state in states if state.data and state.disk_sha256 is None}
+        arrived = {digest for path, digest in digests.items() if path not in known or known[path].sha256 != digest}
+        sources = self.baselines.with_sha256(arrived) - {state.path for state in states} if arrived else set()
+        there = self._scan(root, sources)
+        return sorted(path for path in sources if path not in there and self._index.covering(path) is None)
+
+    def _rules(self, *, accept: bool) -> Rules:
+        """Return the limits of sync from the configuration."""
+        config = self._config
+        quiet_ms = int(config.delete_quiet_seconds * 1000)
+        return Rules(delete_quiet_ms=quiet_ms, mass_fraction=config.mass_fraction, deletions_accepted=accept)
+
+    def _state(
+        self, reader: Reader, root: Root, path: str, stamps: dict[str, Stamp], result: ScanResult
+    ) -> PathState | None:
+        """Return the state of one path, with its oldest late write if it has one; None if it cannot be read now."""
+        baseline = self.baselines.by_path.get(path)
+        content = self._index.read(root, path) if path in stamps else None
+        if isinstance(content, Refusal):
+            return None
+        data, disk_sha256 = (None, None) if content is None else (content.data, content.sha256)
+        if content is not None:
+            result.files_read += 1
+            result.stamps[path] = content.stamp
+        try:
+            late = self.late.to_merge(root, path, data, stamp=self._stamp())
+        except ReverieError as error:  # the late write waits, and the status names it; all other paths are handled
+            self._failed[path] = error
+            return None
+        state_of = partial(sync.case, reader, path, baseline, versions_max=Rules().versions_max)
+        if late is not None:
+            result.late[path] = late
+            result.stamps.pop(path, None)  # the file at the path is handled by the next pass
+            return state_of(late.data, disk=disk_sha256 or "", replaced_by=late.replaced_by)
+        return state_of(
+            data,
+            saved_at=None if content is None else content.stamp.ctime_ns // 1_000_000,
+            file=None if content is None else content.stamp.file_id,
+            was_file=self.baselines.file_ids.get(path),
+        )
+
+    def apply(self, scanned: ScanResult, committed: CommitResult) -> WriteResult:
+        """Apply the folder's side of a plan whose store side is committed.
+
+        A file that somebody changed since the scan is left as it is, and named in `rescan`. One that cannot be written,
+        or was not committed, is named by the status and tried again later; the others are handled.
+        """
+        result = WriteResult()
+        root, operations = self._binding.root, committed.operations
+        if root is None:
+            return result
+        plan = scanned.plan.without(committed.failed)
+        baselines = [baseline.with_operation(operations.get(baseline.path, 0)) for baseline in plan.baselines]
+        self.baselines.update(baselines, scanned.stamps)
+        self.baselines.remove(plan.removed_baselines)
+        failed = dict(committed.failed)
+        changes: list[Write | Remove] = [*plan.writes, *plan.removals]
+        for change in changes:
+            try:
+                is_done = self._apply_change(root, change, operations)
+            except ReverieError as error:
+                failed[change.path] = error
+                continue
+            result.written += is_done
+            if not is_done:
+                result.rescan.add(change.path)
+        done = scanned.paths - failed.keys()
+        self._note_failures(failed, done)
+        self._dirty.clear(done - result.rescan, scanned.operation, operations)
+        for path in (done - result.rescan) & (scanned.late.keys() | self.late.paths):
+            self.late.merged(path, scanned.late.get(path))
+            result.rescan.add(path)  # for the file at the path, and for its next late write
+        return result
+
+    def _note_failures(self, failed: dict[str, ReverieError], done: set[str]) -> None:
+        """Record the errors of a pass for the status and for another try; those of handled paths are over."""
+        for path, error in failed.items():
+            self._failed[path] = error
+            self._dirty.add(path)
+        for path in done:
+            self._failed.pop(path, None)
+
+    def _apply_change(self, root: Root, change: Write | Remove, operations: dict[str, int]) -> bool:
+        """Write or remove one file; return False if somebody saved it meanwhile."""
+        now_ms = self._now_ms()
+        if isinstance(change, Remove):
+            removed = remove_file(root, change.path, expected=change.expected)
+            if isinstance(removed, Mismatch):
+                self.late.add_raced_saves(change.path, removed, now_ms)
+                return False
+            self.baselines.remove([change.path])
+            self.late.watch(change.path, removed.displaced, now_ms)
+            return True
+        then = change.then.with_operation(operations.get(change.path, 0))
+        written = write_file(root, change.path, change.data, expected=change.expected)
+        if isinstance(written, Mismatch):
+            self.late.add_raced_saves(change.path, written, now_ms, operation=then.operation)
+            return False
+        self.baselines.update([then], {change.path: written.stamp})
+        self.late.watch(change.path, written.displaced, now_ms, replaced_by=then.operation)
+        return written.stamp is not None
+
+    def update_projections(self) -> ReverieError | None:
+        """Bring the files that only Reverie writes up to date; return why one could not be written, or None."""
+        if self._binding.root is None:
+            return None
+        self._binding.root.verify()
+        with self._store.reader(self.space) as reader:
+            self._dirty.catch_up(reader)
+            self._projection.update(reader, self._binding.root, self.listing, now_ms=self._now_ms())
+        return next(iter(self._projection.failed.values()), None)
+
+    def flush(self) -> None:
+        """Make all writes to the folder durable, so that saved baselines may rely on them."""
+        if self._binding.root is not None:
+            self._binding.root.flush()
+
+    def entries_to_list(self) -> list[DocumentEntry] | None:
+        """Return the documents that MEMORY.md should list, or None if it lists them already."""
+        with self._store.reader(self.space) as reader:
+            operation = self._dirty.catch_up(reader)
+            if operation == self._listed_at:
+                return None
+            entries = self.listing.memories()
+            if projections.is_listed_anew(reader, entries):
+                return entries
+            self._listed_at = operation
+            return None
+
+    def documents(self) -> list[Listed]:
+        """Return every document of the store."""
+        with self._store.reader(self.space) as reader:
+            self._dirty.catch_up(reader)
+            return list(self.listing.documents.values())
+
+    def projected_record(self, path: str) -> dict[str, Any] | None:
+        """Return a projection as a document's record, or None if `path` is none."""
+        with self._store.reader(self.space) as reader:
+            self._dirty.catch_up(reader)
+            return projections.record(reader, path, self.listing)
+
+    def refusal(self, path: str) -> Refusal | None:
+        """Return why no file can be at a path, as of its last scan; `growing` and `too_many` are no such reasons."""
+        refusal = self._index.covering(path)
+        return None if refusal is None or refusal.reason in {"growing", "too_many"} else refusal
+
+    def secret_markers(self, path: str) -> frozenset[str]:
+        """Return the markers that the store's text has for the secrets in the file that is at a path now."""
+        content = None if self._binding.root is None else self._index.read(self._binding.root, path)
+        if not isinstance(content, FileContent):
+            return frozenset()
+        return RedactionView.of(content.data.decode(), self._redactor).markers
+
+    def status(self) -> dict[str, Any]:
+        """Return the sync status, as the HTTP API returns it."""
+        return sync_status(
+            self.path,
+            problem=self.problem or self._binding.trouble(),
+            stopped=self._stopped,
+            pending=len(self._dirty.paths | self.late.paths),
+            missing=self.baselines.missing(),
+            refused=[
+                refusal
+                for refusals in (self._binding.unreadable, self._projection.blocked, self._index.refused)
+                for refusal in list(refusals.values())
+            ],
+            failed=self._failed | self._projection.failed,
+            unsaved=self.unsaved,
+            set_aside=self._projection.set_aside,
+            scanned_at=self.scanned_at,
+        )
+
+    def close(self) -> None:
+        """Close the root folder."""
+        self._binding.close()
+
+    def _stamp(self) -> str:
+        """Return the time that names conflict copies, UTC: `20261121-093000`."""
+        return datetime.fromtimestamp(self._now_ms() / 1000, UTC).strftime("%Y%m%d-%H%M%S")
