@@ -12,7 +12,7 @@ use std::ptr::{self, NonNull};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use reverie_core::Error;
-use reverie_core::canonical::{self as json, Shape, Source, Unfit};
+use reverie_core::canonical::{self as json, Node, Source, Unrepresentable};
 
 /// The canonical bytes of a Python object. Subclasses are read as what they are made of, not by what they override.
 pub(crate) fn canonical(value: &Bound<'_, PyAny>) -> Result<Vec<u8>, Error> {
@@ -74,31 +74,31 @@ impl<'s> Source<'s> for Object<'s> {
     type Members = Members<'s>;
 
     #[inline]
-    fn shape(self) -> Result<Shape<'s, Self>, Unfit> {
+    fn node(self) -> Result<Node<'s, Self>, Unrepresentable> {
         // SAFETY: the object is valid (4), so that its type can be read.
         let kind = unsafe { ffi::Py_TYPE(self.pointer) };
         if kind == &raw mut ffi::PyUnicode_Type {
-            return self.text().map(Shape::Text);
+            return self.text().map(Node::Text);
         }
         if kind == &raw mut ffi::PyLong_Type {
-            return self.whole().map(Shape::Integer);
+            return self.whole().map(Node::Integer);
         }
         if kind == &raw mut ffi::PyDict_Type {
-            return Ok(Shape::Object(self.members()));
+            return Ok(Node::Object(self.members()));
         }
         if kind == &raw mut ffi::PyList_Type {
-            return Ok(Shape::List(self.items(ffi::PyList_Size, ffi::PyList_GetItem)));
+            return Ok(Node::List(self.items(ffi::PyList_Size, ffi::PyList_GetItem)));
         }
         // SAFETY: `None`, `True` and `False` are there as long as the interpreter; they are only compared.
         let (none, truth, lie) = unsafe { (ffi::Py_None(), ffi::Py_True(), ffi::Py_False()) };
         if self.pointer == none {
-            return Ok(Shape::Null);
+            return Ok(Node::Null);
         }
         if self.pointer == truth || self.pointer == lie {
-            return Ok(Shape::Bool(self.pointer == truth));
+            return Ok(Node::Bool(self.pointer == truth));
         }
         if kind == &raw mut ffi::PyFloat_Type {
-            return Ok(Shape::Double(self.double()));
+            return Ok(Node::Double(self.double()));
         }
         self.made_of(kind)
     }
@@ -108,29 +108,29 @@ impl<'s> Object<'s> {
     /// Tuples, and subclasses of all that can have them.
     #[cold]
     #[inline(never)]
-    fn made_of(self, kind: *mut ffi::PyTypeObject) -> Result<Shape<'s, Self>, Unfit> {
+    fn made_of(self, kind: *mut ffi::PyTypeObject) -> Result<Node<'s, Self>, Unrepresentable> {
         // SAFETY: the type of a valid object is valid, and its flags only have to be read.
         let flags = unsafe { ffi::PyType_GetFlags(kind) };
         if flags & ffi::Py_TPFLAGS_UNICODE_SUBCLASS != 0 {
-            return self.text().map(Shape::Text);
+            return self.text().map(Node::Text);
         }
         if flags & ffi::Py_TPFLAGS_LONG_SUBCLASS != 0 {
-            return self.whole().map(Shape::Integer);
+            return self.whole().map(Node::Integer);
         }
         if flags & ffi::Py_TPFLAGS_DICT_SUBCLASS != 0 {
-            return Ok(Shape::Object(self.members()));
+            return Ok(Node::Object(self.members()));
         }
         if flags & ffi::Py_TPFLAGS_LIST_SUBCLASS != 0 {
-            return Ok(Shape::List(self.items(ffi::PyList_Size, ffi::PyList_GetItem)));
+            return Ok(Node::List(self.items(ffi::PyList_Size, ffi::PyList_GetItem)));
         }
         if flags & ffi::Py_TPFLAGS_TUPLE_SUBCLASS != 0 {
-            return Ok(Shape::List(self.items(ffi::PyTuple_Size, ffi::PyTuple_GetItem)));
+            return Ok(Node::List(self.items(ffi::PyTuple_Size, ffi::PyTuple_GetItem)));
         }
         // SAFETY: the object is valid (4), and its bases are only looked up.
         if unsafe { ffi::PyFloat_Check(self.pointer) } != 0 {
-            return Ok(Shape::Double(self.double()));
+            return Ok(Node::Double(self.double()));
         }
-        Err(Unfit::NotJson)
+        Err(Unrepresentable::NotJson)
     }
 
     /// Tells the processor that this object will be read soon: most of the time goes into waiting for memory.
@@ -145,14 +145,14 @@ impl<'s> Object<'s> {
     }
 
     /// Only for a string.
-    fn text(self) -> Result<&'s str, Unfit> {
+    fn text(self) -> Result<&'s str, Unrepresentable> {
         let mut length = 0;
         // SAFETY: the caller found a string, which is valid (4), and the length has a place.
         let bytes = unsafe { ffi::PyUnicode_AsUTF8AndSize(self.pointer, &raw mut length) };
         let Some(bytes) = NonNull::new(bytes.cast_mut()) else {
             // SAFETY: needs the interpreter lock only.
             unsafe { ffi::PyErr_Clear() };
-            return Err(Unfit::LoneSurrogate);
+            return Err(Unrepresentable::LoneSurrogate);
         };
         // SAFETY: this many bytes of UTF-8, which CPython encoded itself, without surrogates; they live and do not
         // change as long as the string does (4).
@@ -163,11 +163,11 @@ impl<'s> Object<'s> {
     }
 
     /// Only for an integer.
-    fn whole(self) -> Result<i64, Unfit> {
+    fn whole(self) -> Result<i64, Unrepresentable> {
         let mut beyond: c_int = 0;
         // SAFETY: the caller found an integer, which is valid (4): its value is read, `__index__` is not called.
         let integer = unsafe { ffi::PyLong_AsLongLongAndOverflow(self.pointer, &raw mut beyond) };
-        if beyond == 0 { Ok(integer) } else { Err(Unfit::BeyondInteger) }
+        if beyond == 0 { Ok(integer) } else { Err(Unrepresentable::BeyondInteger) }
     }
 
     /// Only for a float.
@@ -234,7 +234,7 @@ struct Members<'s> {
 }
 
 impl<'s> Iterator for Members<'s> {
-    type Item = Result<(&'s str, Object<'s>), Unfit>;
+    type Item = Result<(&'s str, Object<'s>), Unrepresentable>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let (mut key, mut value) = (ptr::null_mut(), ptr::null_mut());
@@ -250,12 +250,12 @@ impl<'s> Iterator for Members<'s> {
 }
 
 impl<'s> Object<'s> {
-    fn key(self) -> Result<&'s str, Unfit> {
+    fn key(self) -> Result<&'s str, Unrepresentable> {
         // SAFETY: the object is valid (4), so that its type can be read.
         let kind = unsafe { ffi::Py_TYPE(self.pointer) };
         // SAFETY: as above; the flags only have to be read.
         let string = kind == &raw mut ffi::PyUnicode_Type
             || unsafe { ffi::PyType_GetFlags(kind) } & ffi::Py_TPFLAGS_UNICODE_SUBCLASS != 0;
-        if string { self.text() } else { Err(Unfit::KeyNotText) }
+        if string { self.text() } else { Err(Unrepresentable::KeyNotText) }
     }
 }

@@ -1,46 +1,52 @@
-//! The bytes being written: strings, numbers and words as RFC 8785 spells them.
+//! The output buffer of canonical JSON: strings, numbers and literals as RFC 8785 writes them.
 
 use crate::canonical::INTEGER_MAX;
-use crate::canonical::lanes::{LANES, all_plain, plain_in, special};
-use crate::canonical::source::Unfit;
-use crate::canonical::strings::{Text, decode_escape, is_special};
+use crate::canonical::simd::{CHUNK_BYTES, all_plain, plain_prefix_length, special_lanes};
+use crate::canonical::source::Unrepresentable;
+use crate::canonical::strings::{RawString, decode_escape, is_special};
 
-/// Room that most records need; a larger one makes the buffer grow.
-const ROOM: usize = 1024;
+/// Initial capacity in bytes; most records need less.
+const CAPACITY: usize = 1024;
 
-/// `00` to `99`, two digits each.
-const PAIRS: [[u8; 2]; 100] = pairs();
+/// The two digits of `00` to `99`.
+const DIGIT_PAIRS: [[u8; 2]; 100] = pairs();
 
-/// Canonical JSON so far.
+/// Canonical JSON written so far.
 pub(crate) struct Output {
     pub(crate) bytes: Vec<u8>,
     doubles: ryu_js::Buffer,
 }
 
 impl Output {
+    /// An empty buffer of the usual capacity.
     pub(crate) fn new() -> Self {
-        Self::with_room(ROOM)
+        Self::with_capacity(CAPACITY)
     }
 
-    pub(crate) fn with_room(room: usize) -> Self {
-        Self { bytes: Vec::with_capacity(room), doubles: ryu_js::Buffer::new() }
+    /// An empty buffer.
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self { bytes: Vec::with_capacity(capacity), doubles: ryu_js::Buffer::new() }
     }
 
+    /// Append bytes unchanged.
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
+    /// Append a byte.
     pub(crate) fn byte(&mut self, byte: u8) {
         self.bytes.push(byte);
     }
 
+    /// Append `true` or `false`.
     pub(crate) fn bool(&mut self, value: bool) {
         self.raw(if value { b"true" } else { b"false" });
     }
 
-    pub(crate) fn integer(&mut self, integer: i64) -> Result<(), Unfit> {
+    /// Append an integer, if a double represents it exactly.
+    pub(crate) fn integer(&mut self, integer: i64) -> Result<(), Unrepresentable> {
         if !(-INTEGER_MAX..=INTEGER_MAX).contains(&integer) {
-            return Err(Unfit::BeyondInteger);
+            return Err(Unrepresentable::BeyondInteger);
         }
         if integer < 0 {
             self.byte(b'-');
@@ -49,21 +55,22 @@ impl Output {
         Ok(())
     }
 
-    /// A double as ECMAScript writes it. A whole one that needs no rounding is written as the integer it is.
-    pub(crate) fn double(&mut self, double: f64) -> Result<(), Unfit> {
+    /// Append a double as ECMAScript writes it; a whole one below 2^53 is written by the faster integer path.
+    pub(crate) fn double(&mut self, double: f64) -> Result<(), Unrepresentable> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         if double.abs() < EXACT && double.trunc().to_bits() == double.to_bits() && double != 0.0 {
             #[expect(clippy::cast_possible_truncation, reason = "whole and within 53 bits")]
             return self.integer(double as i64);
         }
         if !double.is_finite() {
-            return Err(Unfit::NotFinite);
+            return Err(Unrepresentable::NotFinite);
         }
         self.bytes.extend_from_slice(self.doubles.format_finite(double).as_bytes());
         Ok(())
     }
 
-    /// A string with the escapes of ECMAScript: the two-letter ones where they exist, `\u00xx` for other controls.
+    /// Append a string with the escapes of ECMAScript: the two-letter ones where they exist, `\u00xx` for other
+    /// controls.
     pub(crate) fn text(&mut self, text: &str) {
         let mut rest = text.as_bytes();
         self.bytes.reserve(rest.len() + 2);
@@ -73,22 +80,22 @@ impl Output {
             rest = &rest[block.len()..];
         }
         while let Some(chunk) = rest.first_chunk() {
-            let plain = plain_in(chunk);
+            let plain = plain_prefix_length(chunk);
             self.bytes.extend_from_slice(chunk);
-            if plain == LANES {
-                rest = &rest[LANES..];
+            if plain == CHUNK_BYTES {
+                rest = &rest[CHUNK_BYTES..];
             } else {
-                self.back(LANES - plain);
+                self.drop_last(CHUNK_BYTES - plain);
                 self.escape(chunk[plain]);
                 rest = &rest[plain + 1..];
             }
         }
-        self.end_of_text(rest);
+        self.text_tail(rest);
         self.bytes.push(b'"');
     }
 
-    /// A string of JSON text: what stands between its escapes is as it should be.
-    pub(crate) fn rewritten(&mut self, text: Text<'_>) {
+    /// Append a string from JSON text: only its escapes are rewritten.
+    pub(crate) fn json_string(&mut self, text: RawString<'_>) {
         self.bytes.push(b'"');
         let mut rest = text.raw;
         while let Some(slash) = if text.escaped { rest.find('\\') } else { None } {
@@ -104,21 +111,21 @@ impl Output {
         self.bytes.push(b'"');
     }
 
-    /// The last bytes of a string, fewer than are looked at together: as two pieces of a fixed size that overlap.
+    /// Append the last bytes of a string, fewer than a chunk, as two overlapping words of a fixed size.
     #[inline]
-    fn end_of_text(&mut self, rest: &[u8]) {
+    fn text_tail(&mut self, rest: &[u8]) {
         if let (Some(first), Some(last)) = (rest.first_chunk::<8>(), rest.last_chunk::<8>()) {
-            if special(u64::from_le_bytes(*first)) | special(u64::from_le_bytes(*last)) == 0 {
+            if special_lanes(u64::from_le_bytes(*first)) | special_lanes(u64::from_le_bytes(*last)) == 0 {
                 self.bytes.extend_from_slice(first);
-                self.back(16 - rest.len());
+                self.drop_last(16 - rest.len());
                 self.bytes.extend_from_slice(last);
                 return;
             }
         } else if let (Some(first), Some(last)) = (rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
             let both = u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last));
-            if special(both) == 0 {
+            if special_lanes(both) == 0 {
                 self.bytes.extend_from_slice(first);
-                self.back(8 - rest.len());
+                self.drop_last(8 - rest.len());
                 self.bytes.extend_from_slice(last);
                 return;
             }
@@ -132,12 +139,12 @@ impl Output {
         }
     }
 
-    /// Takes back the last bytes.
-    fn back(&mut self, count: usize) {
+    /// Remove the last bytes.
+    fn drop_last(&mut self, count: usize) {
         self.bytes.truncate(self.bytes.len() - count);
     }
 
-    /// One character of a string that cannot stand as it is.
+    /// Append the escape of a special character.
     #[inline(never)]
     pub(crate) fn escape(&mut self, special: u8) {
         let letter = match special {
@@ -155,21 +162,23 @@ impl Output {
         self.raw(&[b'\\', letter]);
     }
 
+    /// Append a number in decimal, two digits at a time.
     fn digits(&mut self, mut number: u64) {
-        let mut room = [0; 20];
-        let mut from = room.len();
+        let mut buffer = [0; 20];
+        let mut from = buffer.len();
         loop {
-            let pair = PAIRS[(number % 100) as usize];
+            let pair = DIGIT_PAIRS[(number % 100) as usize];
             number /= 100;
             from -= 2;
-            room[from..from + 2].copy_from_slice(&pair);
+            buffer[from..from + 2].copy_from_slice(&pair);
             if number == 0 {
-                return self.raw(&room[from + usize::from(pair[0] == b'0')..]);
+                return self.raw(&buffer[from + usize::from(pair[0] == b'0')..]);
             }
         }
     }
 }
 
+/// Build the table of digit pairs.
 const fn pairs() -> [[u8; 2]; 100] {
     let mut pairs = [[b'0'; 2]; 100];
     let mut number = 0;

@@ -1,59 +1,62 @@
-//! Writes JSON text as RFC 8785 says while it is read, without making a value of it.
+//! Canonicalizes JSON text while it is scanned, without building a value.
 
-use crate::canonical::keys::Key;
+use crate::canonical::object_keys::ObjectKey;
 use crate::canonical::output::Output;
-use crate::canonical::scan::{Number, Sink, decode, scan};
-use crate::canonical::source::Unfit;
-use crate::canonical::strings::Text;
+use crate::canonical::scanner::{Handler, Number, decode, scan};
+use crate::canonical::source::Unrepresentable;
+use crate::canonical::strings::RawString;
 use crate::error::{Error, Position};
 
-/// The canonical bytes of JSON text.
+/// Return the canonical form of JSON text.
 ///
-/// Members are written as they come and put in order when their object closes: an object in order costs nothing
-/// more, any other one copy of its bytes. Depth is bounded, so that time is linear.
+/// Members are written as they come and sorted when their object closes: an object in order costs nothing more, any
+/// other one a copy of its bytes. Depth is bounded, so that time is linear.
 pub(crate) fn rewrite(text: &[u8]) -> Result<Vec<u8>, Error> {
     let text = decode(text)?;
-    let mut rewriter = Rewriter { out: Output::with_room(text.len()), starts: Vec::new(), arranged: Vec::new() };
+    let mut rewriter =
+        Rewriter { out: Output::with_capacity(text.len()), member_starts: Vec::new(), sorted_members: Vec::new() };
     scan(text, &mut rewriter)?;
     Ok(rewriter.out.bytes)
 }
 
+/// The scanner's handler that writes canonical JSON.
 struct Rewriter {
     out: Output,
-    /// Where each member of the open objects begins in what is written, those of the innermost last.
-    starts: Vec<usize>,
-    /// The members of an object in their order, while it is closed.
-    arranged: Vec<u8>,
+    /// The output offset of each member of the open objects, those of the innermost last.
+    member_starts: Vec<usize>,
+    /// Scratch buffer for the sorted members of an object that closes.
+    sorted_members: Vec<u8>,
 }
 
 impl Rewriter {
-    /// Writes a comma unless a list, an object or a member has just been begun: no value ends as those begin.
+    /// Write a comma unless a list, an object or a member has just begun: no value ends with `[`, `{` or `:`.
     fn separate(&mut self) {
         if !matches!(self.out.bytes.last(), None | Some(b'[' | b'{' | b':')) {
             self.out.byte(b',');
         }
     }
 
-    /// Where the member that begins at `starts[at]` ends: before the comma of the next one, if there is a next.
+    /// Return the output offset at which a member ends: before the comma of the next one, if there is one.
     fn end(&self, at: usize) -> usize {
-        self.starts.get(at + 1).map_or(self.out.bytes.len(), |next| next - 1)
+        self.member_starts.get(at + 1).map_or(self.out.bytes.len(), |next| next - 1)
     }
 
-    fn arrange(&mut self, from: usize, keys: &[Key<'_>]) {
-        self.arranged.clear();
+    /// Reorder the members of the innermost object, which begin at `member_starts[from]`.
+    fn sort_members(&mut self, from: usize, keys: &[ObjectKey<'_>]) {
+        self.sorted_members.clear();
         for key in keys {
             let at = from + key.index;
-            self.arranged.extend_from_slice(&self.out.bytes[self.starts[at]..self.end(at)]);
-            self.arranged.push(b',');
+            self.sorted_members.extend_from_slice(&self.out.bytes[self.member_starts[at]..self.end(at)]);
+            self.sorted_members.push(b',');
         }
-        self.arranged.pop();
-        self.out.bytes.truncate(self.starts[from]);
-        self.out.bytes.extend_from_slice(&self.arranged);
+        self.sorted_members.pop();
+        self.out.bytes.truncate(self.member_starts[from]);
+        self.out.bytes.extend_from_slice(&self.sorted_members);
     }
 }
 
-impl<'a> Sink<'a> for Rewriter {
-    const ORDERS: bool = true;
+impl<'a> Handler<'a> for Rewriter {
+    const NEEDS_SORTED_KEYS: bool = true;
 
     fn null(&mut self) {
         self.separate();
@@ -69,17 +72,17 @@ impl<'a> Sink<'a> for Rewriter {
         self.separate();
         let (written, offset) = match number {
             Number::Integer { token, offset } => {
-                let integer = token.parse().map_err(|_| Unfit::BeyondInteger);
+                let integer = token.parse().map_err(|_| Unrepresentable::BeyondInteger);
                 (integer.and_then(|integer| self.out.integer(integer)), offset)
             }
             Number::Double { value, offset } => (self.out.double(value), offset),
         };
-        written.map_err(|unfit| unfit.at(Position::Offset(offset)))
+        written.map_err(|reason| reason.at(Position::Offset(offset)))
     }
 
-    fn text(&mut self, text: Text<'a>) {
+    fn text(&mut self, text: RawString<'a>) {
         self.separate();
-        self.out.rewritten(text);
+        self.out.json_string(text);
     }
 
     fn open_list(&mut self) {
@@ -92,10 +95,10 @@ impl<'a> Sink<'a> for Rewriter {
         self.out.byte(b'{');
     }
 
-    fn key(&mut self, text: Text<'a>) {
+    fn key(&mut self, text: RawString<'a>) {
         self.separate();
-        self.starts.push(self.out.bytes.len());
-        self.out.rewritten(text);
+        self.member_starts.push(self.out.bytes.len());
+        self.out.json_string(text);
         self.out.byte(b':');
     }
 
@@ -103,12 +106,12 @@ impl<'a> Sink<'a> for Rewriter {
         self.out.byte(b']');
     }
 
-    fn close_object(&mut self, keys: &[Key<'a>]) {
-        let from = self.starts.len() - keys.len();
+    fn close_object(&mut self, keys: &[ObjectKey<'a>]) {
+        let from = self.member_starts.len() - keys.len();
         if !keys.is_sorted_by_key(|key| key.index) {
-            self.arrange(from, keys);
+            self.sort_members(from, keys);
         }
-        self.starts.truncate(from);
+        self.member_starts.truncate(from);
         self.out.byte(b'}');
     }
 }

@@ -1,30 +1,31 @@
-//! What the writer must know of a value, whoever holds it: the core's own [`Value`](super::Value), or another language.
+//! The interface of values that can be serialized: the core's own [`Value`](super::Value), or objects of another
+//! language.
 
 use crate::error::{Error, JsonReason, Position};
 
-/// A value that can be walked and written without being converted first.
+/// A value that can be traversed and serialized without converting it first.
 pub trait Source<'s>: Copy {
-    /// The items of a list, in order.
+    /// Iterator over the items of a list, in order.
     type Items: Iterator<Item = Self>;
-    /// The members of an object, in any order; or what is wrong with a key.
-    type Members: Iterator<Item = Result<(&'s str, Self), Unfit>>;
+    /// Iterator over the members of an object, in any order; an error for an invalid key.
+    type Members: Iterator<Item = Result<(&'s str, Self), Unrepresentable>>;
 
-    /// What this value is.
+    /// Return this value as a JSON node.
     ///
     /// # Errors
-    /// A value that has no JSON form.
-    fn shape(self) -> Result<Shape<'s, Self>, Unfit>;
+    /// The value has no JSON form.
+    fn node(self) -> Result<Node<'s, Self>, Unrepresentable>;
 }
 
-/// One value as JSON sees it.
-pub enum Shape<'s, S: Source<'s>> {
+/// A value in terms of JSON.
+pub enum Node<'s, S: Source<'s>> {
     /// `null`
     Null,
     /// `true`, `false`
     Bool(bool),
-    /// A number that is whole by its type.
+    /// A number of an integer type.
     Integer(i64),
-    /// Every other number.
+    /// Any other number.
     Double(f64),
     /// A string.
     Text(&'s str),
@@ -34,30 +35,32 @@ pub enum Shape<'s, S: Source<'s>> {
     Object(S::Members),
 }
 
-/// Why a value cannot be written.
+/// Why a value cannot be represented in canonical JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unfit {
-    /// An integer that a double does not hold exactly.
+pub enum Unrepresentable {
+    /// An integer that a double does not represent exactly.
     BeyondInteger,
     /// NaN or an infinity.
     NotFinite,
-    /// Half of a UTF-16 pair.
+    /// An unpaired UTF-16 surrogate.
     LoneSurrogate,
-    /// A value of another kind than the six of JSON.
+    /// A value of a type that JSON does not have.
     NotJson,
     /// A key that is not a string.
     KeyNotText,
     /// The same key twice.
     RepeatedKey,
-    /// One container more than [`DEPTH_MAX`](super::DEPTH_MAX).
+    /// Nesting beyond [`DEPTH_MAX`](super::DEPTH_MAX).
     TooDeep,
 }
 
-impl Unfit {
+impl Unrepresentable {
+    /// Build the error for a position.
     pub(crate) fn at(self, at: Position) -> Error {
         Error::Json { reason: self.reason(), what: self.what(), at }
     }
 
+    /// The reason in the HTTP API.
     fn reason(self) -> JsonReason {
         match self {
             Self::BeyondInteger | Self::NotFinite => JsonReason::NumberOutOfRange,
@@ -68,7 +71,7 @@ impl Unfit {
         }
     }
 
-    /// The reason as a sentence's beginning.
+    /// The reason in words, the beginning of the message.
     fn what(self) -> &'static str {
         match self {
             Self::BeyondInteger => "an integer beyond 2^53-1",

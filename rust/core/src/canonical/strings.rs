@@ -1,39 +1,41 @@
-//! Strings of JSON: where they end, and what their escapes mean.
+//! JSON strings: finding their end, and decoding their escapes.
 
 use std::borrow::Cow;
 
-use crate::canonical::lanes::{LANES, all_plain, plain_in};
+use crate::canonical::simd::{CHUNK_BYTES, all_plain, plain_prefix_length};
 
-/// A string as it stands in the text: valid, not yet decoded.
+/// A valid string of JSON text, not yet decoded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Text<'a> {
-    /// What stands between the quotes.
+pub(crate) struct RawString<'a> {
+    /// The text between the quotes.
     pub(crate) raw: &'a str,
-    /// Whether there is a backslash in it.
+    /// Whether it has an escape.
     pub(crate) escaped: bool,
 }
 
-impl<'a> Text<'a> {
+impl<'a> RawString<'a> {
+    /// A string of which `escaped` says whether it has an escape.
     pub(crate) fn new(raw: &'a str, escaped: bool) -> Self {
         Self { raw, escaped }
     }
 
-    /// The string that is meant; borrowed if there was nothing to decode.
-    pub(crate) fn decoded(self) -> Cow<'a, str> {
+    /// Return the decoded string, borrowed if there is no escape.
+    pub(crate) fn decode(self) -> Cow<'a, str> {
         if self.escaped { Cow::Owned(decode_escapes(self.raw)) } else { Cow::Borrowed(self.raw) }
     }
 }
 
-/// From `from`, the first byte that a string cannot hold as it is: a quote, a backslash, a control, or the end.
+/// Return the position of the first byte from `from` on that ends or interrupts a string: a quote, a backslash, a
+/// control character, or the end of the text.
 pub(crate) fn plain_until(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while bytes.get(at..).and_then(<[u8]>::first_chunk).is_some_and(all_plain) {
-        at += 4 * LANES;
+        at += 4 * CHUNK_BYTES;
     }
     while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let plain = plain_in(chunk);
+        let plain = plain_prefix_length(chunk);
         at += plain;
-        if plain < LANES {
+        if plain < CHUNK_BYTES {
             return at;
         }
     }
@@ -43,13 +45,13 @@ pub(crate) fn plain_until(bytes: &[u8], from: usize) -> usize {
     at
 }
 
-/// Whether a string cannot hold this byte as it is.
+/// Whether a byte needs an escape in a string.
 #[inline]
 pub(crate) fn is_special(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// The code unit of four hexadecimal digits.
+/// Return the code unit of four hexadecimal digits.
 pub(crate) fn hexadecimal(digits: &[u8]) -> Option<u16> {
     digits.iter().try_fold(0_u16, |unit, digit| {
         let digit = char::from(*digit).to_digit(16)?;
@@ -57,7 +59,7 @@ pub(crate) fn hexadecimal(digits: &[u8]) -> Option<u16> {
     })
 }
 
-/// Decodes escapes that the scanner has already found valid.
+/// Decode a string whose escapes the scanner has validated.
 fn decode_escapes(raw: &str) -> String {
     let mut decoded = String::with_capacity(raw.len());
     let mut rest = raw;
@@ -71,7 +73,7 @@ fn decode_escapes(raw: &str) -> String {
     decoded
 }
 
-/// The character of the escape at the start, and how many bytes it takes.
+/// Return the character of the escape at the beginning, and its length in bytes.
 pub(crate) fn decode_escape(bytes: &[u8]) -> (char, usize) {
     let unit = |at: usize| bytes.get(at..at + 4).and_then(hexadecimal).unwrap_or(0xFFFD);
     match bytes.get(1) {

@@ -1,17 +1,17 @@
-//! A JSON value that remembers what JSON cannot lose: the order and the repetition of its keys.
+//! A JSON value that preserves the order and repetition of keys.
 
 use std::borrow::Cow;
 use std::iter::Map;
 use std::slice::Iter;
 
 use crate::canonical::INTEGER_MAX;
-use crate::canonical::keys::Key;
-use crate::canonical::scan::{Number, Sink};
-use crate::canonical::source::{Shape, Source, Unfit};
-use crate::canonical::strings::Text;
+use crate::canonical::object_keys::ObjectKey;
+use crate::canonical::scanner::{Handler, Number};
+use crate::canonical::source::{Node, Source, Unrepresentable};
+use crate::canonical::strings::RawString;
 use crate::error::{Error, Position};
 
-/// One JSON value; strings are borrowed from where they were read if they stood there unescaped.
+/// A JSON value; strings are borrowed from the parsed text if they have no escapes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
     /// `null`
@@ -20,13 +20,13 @@ pub enum Value<'a> {
     Bool(bool),
     /// A number written without fraction and exponent.
     Integer(i64),
-    /// Every other number.
+    /// Any other number.
     Double(f64),
     /// A string.
     Text(Cow<'a, str>),
     /// `[…]`
     List(Vec<Value<'a>>),
-    /// `{…}` in the order it was given.
+    /// `{…}` in the order of the text.
     Object(Vec<(Cow<'a, str>, Value<'a>)>),
 }
 
@@ -34,28 +34,29 @@ type Member<'a> = (Cow<'a, str>, Value<'a>);
 
 impl<'v> Source<'v> for &'v Value<'v> {
     type Items = Iter<'v, Value<'v>>;
-    type Members = Map<Iter<'v, Member<'v>>, fn(&'v Member<'v>) -> Result<(&'v str, Self), Unfit>>;
+    type Members = Map<Iter<'v, Member<'v>>, fn(&'v Member<'v>) -> Result<(&'v str, Self), Unrepresentable>>;
 
-    fn shape(self) -> Result<Shape<'v, Self>, Unfit> {
+    fn node(self) -> Result<Node<'v, Self>, Unrepresentable> {
         let borrowed: fn(&'v Member<'v>) -> _ = |(key, value)| Ok((key.as_ref(), value));
         Ok(match self {
-            Value::Null => Shape::Null,
-            Value::Bool(value) => Shape::Bool(*value),
-            Value::Integer(integer) => Shape::Integer(*integer),
-            Value::Double(double) => Shape::Double(*double),
-            Value::Text(text) => Shape::Text(text),
-            Value::List(items) => Shape::List(items.iter()),
-            Value::Object(members) => Shape::Object(members.iter().map(borrowed)),
+            Value::Null => Node::Null,
+            Value::Bool(value) => Node::Bool(*value),
+            Value::Integer(integer) => Node::Integer(*integer),
+            Value::Double(double) => Node::Double(*double),
+            Value::Text(text) => Node::Text(text),
+            Value::List(items) => Node::List(items.iter()),
+            Value::Object(members) => Node::Object(members.iter().map(borrowed)),
         })
     }
 }
 
+/// A container that is being built, with the pending key of an object.
 enum Open<'a> {
     List(Vec<Value<'a>>),
     Object(Vec<(Cow<'a, str>, Value<'a>)>, Option<Cow<'a, str>>),
 }
 
-/// Builds a [`Value`] from what the scanner meets.
+/// The scanner's handler that builds a [`Value`].
 #[derive(Default)]
 pub(crate) struct Builder<'a> {
     open: Vec<Open<'a>>,
@@ -63,20 +64,22 @@ pub(crate) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// The value; `null` before anything was scanned, which the scanner does not allow.
+    /// Return the value; `null` before anything was scanned, which the scanner does not allow.
     pub(crate) fn finish(self) -> Value<'a> {
         self.root.unwrap_or(Value::Null)
     }
 
+    /// Complete the innermost container.
     fn close(&mut self) {
         match self.open.pop() {
-            Some(Open::List(items)) => self.place(Value::List(items)),
-            Some(Open::Object(members, _)) => self.place(Value::Object(members)),
+            Some(Open::List(items)) => self.push(Value::List(items)),
+            Some(Open::Object(members, _)) => self.push(Value::Object(members)),
             None => {}
         }
     }
 
-    fn place(&mut self, value: Value<'a>) {
+    /// Add a value to the innermost container, or make it the root.
+    fn push(&mut self, value: Value<'a>) {
         match self.open.last_mut() {
             None => self.root = Some(value),
             Some(Open::List(items)) => items.push(value),
@@ -85,29 +88,29 @@ impl<'a> Builder<'a> {
     }
 }
 
-impl<'a> Sink<'a> for Builder<'a> {
+impl<'a> Handler<'a> for Builder<'a> {
     fn null(&mut self) {
-        self.place(Value::Null);
+        self.push(Value::Null);
     }
 
     fn bool(&mut self, value: bool) {
-        self.place(Value::Bool(value));
+        self.push(Value::Bool(value));
     }
 
     fn number(&mut self, number: Number<'a>) -> Result<(), Error> {
         let value = match number {
             Number::Integer { token, offset } => match token.parse::<i64>() {
                 Ok(integer) if (-INTEGER_MAX..=INTEGER_MAX).contains(&integer) => Value::Integer(integer),
-                _ => return Err(Unfit::BeyondInteger.at(Position::Offset(offset))),
+                _ => return Err(Unrepresentable::BeyondInteger.at(Position::Offset(offset))),
             },
             Number::Double { value, .. } => Value::Double(value),
         };
-        self.place(value);
+        self.push(value);
         Ok(())
     }
 
-    fn text(&mut self, text: Text<'a>) {
-        self.place(Value::Text(text.decoded()));
+    fn text(&mut self, text: RawString<'a>) {
+        self.push(Value::Text(text.decode()));
     }
 
     fn open_list(&mut self) {
@@ -118,9 +121,9 @@ impl<'a> Sink<'a> for Builder<'a> {
         self.open.push(Open::Object(Vec::new(), None));
     }
 
-    fn key(&mut self, text: Text<'a>) {
+    fn key(&mut self, text: RawString<'a>) {
         if let Some(Open::Object(_, key)) = self.open.last_mut() {
-            *key = Some(text.decoded());
+            *key = Some(text.decode());
         }
     }
 
@@ -128,7 +131,7 @@ impl<'a> Sink<'a> for Builder<'a> {
         self.close();
     }
 
-    fn close_object(&mut self, _keys: &[Key<'a>]) {
+    fn close_object(&mut self, _keys: &[ObjectKey<'a>]) {
         self.close();
     }
 }
