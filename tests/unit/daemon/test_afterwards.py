@@ -114,6 +114,28 @@ def test_a_turn_is_worked_out_before_anybody_asks(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+def test_closing_does_not_wait_for_what_is_not_done(tmp_path: Path) -> None:
+    """A thread that is still being settled, or whose distiller does not answer, is left at once."""
+    asked, over = threading.Event(), threading.Event()
+
+    def answer(before: WorkingState) -> WorkingState:
+        asked.set()
+        over.wait(30)
+        return before
+
+    async def run() -> None:
+        async with daemon(tmp_path, Fake(answer), deadline_s=30) as services:
+            await say(services, ASKED)
+            await asyncio.to_thread(asked.wait, 20)
+            await asyncio.wait_for(services.afterwards.close(), 5)
+            over.set()
+
+    try:
+        asyncio.run(run())
+    finally:
+        over.set()
+
+
 def test_a_distiller_says_it_better(tmp_path: Path) -> None:
     """Its words are kept with their sources, redacted; later turns build on them, and are all it is shown again."""
     secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"

@@ -16,6 +16,7 @@ import pytest
 from reverie.errors import Busy, ReverieError, TokenBudgetExceeded, ValidationError
 from reveried import compute
 from reveried.compute import Compute, ComputeFailed
+from support.descriptors import descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -176,6 +177,49 @@ def test_leaves_when_idle() -> None:
         assert made.started == 2
 
     run(work, idle_s=0.2)
+
+
+def test_a_child_at_work_is_not_idle() -> None:
+    """A job that lasts longer than the idle limit does not lose its child: the next job has the same one."""
+
+    async def work(made: Compute) -> None:
+        await made.run("echo", b"")
+        assert await made.run("sleep", b"0.6") == b"slept"
+        assert await made.run("echo", b"x") == b"x"
+        assert made.started == 1
+
+    run(work, idle_s=0.3)
+
+
+def test_closing_leaves_no_child_timer_or_descriptor() -> None:
+    """After `close` the children are reaped, their pipes closed, and the event loop waits for no idle limit."""
+
+    async def main() -> None:
+        before = descriptors()
+        made = Compute(idle_s=3600, timeout_s=30, jobs_module="support.fake_jobs")
+        await asyncio.gather(made.run("echo", b"x"), made.run("echo", b"y", bulk=True))
+        assert descriptors() > before
+        await made.close()
+        await asyncio.sleep(0)
+        assert made.pids() == []
+        assert descriptors() == before
+        timers = asyncio.get_running_loop()._scheduled  # type: ignore[attr-defined]
+        assert [timer for timer in timers if not timer.cancelled()] == []
+
+    asyncio.run(main())
+
+
+def test_a_child_that_ignores_the_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the end of its input nor SIGTERM ends a stopped child; after the grace it is killed."""
+    monkeypatch.setattr(compute, "STOP_GRACE_S", 0.2)
+
+    async def work(made: Compute) -> None:
+        (pid,) = [int(await made.run("pid", b""))]
+        os.kill(pid, signal.SIGSTOP)
+        await asyncio.wait_for(made.close(), 10)
+        assert not _alive(pid)
+
+    run(work)
 
 
 def test_too_much_waits() -> None:
