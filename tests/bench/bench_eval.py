@@ -46,7 +46,7 @@ def judged(paths: list[Path]) -> None:
     judge = _judge()
     report = continuity(paths)
     events = [event for path in paths for event in judge.events(str(path))]
-    print(f"{len({event['path'] for event in events})} sessions, {len(events)} events (ours: {report.events})")
+    print(f"{len({event['path'] for event in events})} sessions, {len(events)} events (ours: {report.cuts})")
     print(f"{'':22s} {'':>7s}  {'in context':>15s}  {'needed':>15s}  {'asked':>15s}   ours, judge")
     worst = 0.0
     for way, budget, texts in _texts(judge, events):

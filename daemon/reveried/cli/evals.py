@@ -13,9 +13,8 @@ from reveried.cli.options import Json, Paths
 from reveried.cli.output import clean, counted, print_fields, print_json, print_table, say, step_progress
 
 if TYPE_CHECKING:
-    from reverie.evals.continuity import Report, Row
+    from reverie.evals.continuity import Mean, Report, Row
     from reverie.evals.frequency import Frequency
-    from reverie.evals.measures import Mean
 
 __all__ = ["eval_context", "eval_continuity", "eval_frequency", "eval_knowledge"]
 
@@ -64,7 +63,7 @@ def eval_continuity(
         raise NotFound(f"{svg.parent} is not a folder", hint="give --svg a file in an existing folder")
     sessions = _session_files(paths)
     with step_progress("Measuring", len(sessions), quiet=json) as step:
-        report = continuity.continuity(sessions, budgets=sizes, cuts=cuts, each=step)
+        report = continuity.continuity(sessions, budgets=sizes, points=cuts, on_file=step)
     if svg is not None:
         write_atomic(svg, picture.svg(report).encode())  # before the last line says where it is
     _print_unread(report.unread)
@@ -147,7 +146,7 @@ def _print_unread(unread: Sequence[tuple[str, str]]) -> None:
 def _print_continuity(report: "Report") -> None:
     """Print the continuity report as two tables: by method and budget, and by tier."""
     needed = f"{report.needed_median:g}"
-    say(f"{counted(report.sessions, 'session')}, {counted(report.events, 'cut')}; names needed after one: {needed}")
+    say(f"{counted(report.sessions, 'session')}, {counted(report.cuts, 'cut')}; names needed after one: {needed}")
     say("Percent, mean over sessions ± one standard error.\n")
     print_table(
         ["Method", "Budget", "In context", "Needed", "Asked", "Tokens (median)", "(most)"],
@@ -184,7 +183,7 @@ def _continuity_json(report: "Report") -> dict[str, Any]:
 
     return {
         "sessions": report.sessions,
-        "events": report.events,
+        "events": report.cuts,
         "neededMedian": report.needed_median,
         "tokenizer": tokens.TOKENIZER,
         "rows": [

@@ -1,4 +1,4 @@
-"""The measures behind `reverie eval`: what an agent would get after a transcript, as text."""
+"""Evaluations behind `reverie eval`: the text after a transcript, continuity of contexts, distillation frequency."""
 
 from __future__ import annotations
 

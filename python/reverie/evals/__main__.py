@@ -1,4 +1,4 @@
-"""`python -m reverie.evals context|knowledge FILE --max-tokens N` prints the text."""
+"""Command line `python -m reverie.evals context|knowledge FILE --max-tokens N`, which prints the text."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from reverie.evals.texts import context_text, knowledge_text
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the text of one transcript; 0 when done."""
+    """Print the text of one transcript and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m reverie.evals")
     parser.add_argument("what", choices=("context", "knowledge"))
     parser.add_argument("file", type=Path)
     parser.add_argument("--max-tokens", type=int, default=16_000)
-    given = parser.parse_args(arguments)
-    make = context_text if given.what == "context" else knowledge_text
-    sys.stdout.write(make(given.file, given.max_tokens))
+    options = parser.parse_args(arguments)
+    make_text = context_text if options.what == "context" else knowledge_text
+    sys.stdout.write(make_text(options.file, options.max_tokens))
     return 0
 
 

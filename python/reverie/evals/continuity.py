@@ -1,7 +1,14 @@
-"""What survives a distillation of real sessions: this project's context beside simpler ones, at several budgets."""
+"""Continuity: how much of what a session needs after a cut is in a context, compared with simpler ways to go on.
+
+Three shares are measured of each text. `needed`: of the names that the work after the cut used, those that occur in
+the text. `in_context`: those that occur beside the words that they occurred beside before the cut; a list of names
+scores nothing. `asked`: of the word sequences of the person's last messages, those that occur.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 import statistics
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -10,20 +17,36 @@ from typing import TYPE_CHECKING, Final
 from reverie import tokens
 from reverie.context import render
 from reverie.errors import ReverieError, ValidationError
-from reverie.evals.baselines import plain_tail, talk_alone
-from reverie.evals.events import events
-from reverie.evals.measures import Mean, Scores, held, mean_over_sessions, score
+from reverie.evals.cuts import GRAMS_MIN, find_cuts, names, word_sequences, words_beside
 from reverie.evals.texts import context_of
 from reverie.importers.files import read_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from reverie.context import Context
-    from reverie.evals.events import Event
+    from reverie.evals.cuts import Cut, Line
 
-__all__ = ["BUDGETS", "CLIENT", "REVERIE", "TAIL", "TALK", "TIERS", "Report", "Row", "TierRow", "continuity"]
+__all__ = [
+    "BUDGETS",
+    "CLIENT",
+    "REVERIE",
+    "TAIL",
+    "TALK",
+    "TIERS",
+    "Mean",
+    "Report",
+    "Row",
+    "Scores",
+    "TierRow",
+    "continuity",
+    "mean_over_sessions",
+    "names_in_context",
+    "plain_tail",
+    "score",
+    "talk_alone",
+]
 
 BUDGETS: Final = (4_000, 8_000, 16_000, 32_000)
 
@@ -33,12 +56,35 @@ TALK: Final = "talk alone"
 CLIENT: Final = "client's own summary"
 
 TIERS: Final = ("workingState", "digest", "summary", "excerpts", "tail")
-"""The tiers of a context made from a transcript alone. A name that stands in several is counted for the first."""
+"""Tiers of a context made from a transcript alone. A name that occurs in several counts for the first."""
+
+_PASSAGE_CHARS: Final = 300  # about a sentence or two: words farther away are not beside a name
+_NAMES_MAX: Final = 4  # in a passage: more are a list of names, which says nothing about any of them
+_WORDS_MIN: Final = 3  # words beside the name in the text and before the cut
+_SHARE_MIN: Final = 0.4  # of the passage's words, or a name among any words would count
+_SENTENCE_END: Final = re.compile(r"(?<=[.;!?])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Shares from 0 to 1 of one text for one cut; `asked` is None if the person's messages are too short for it."""
+
+    in_context: float
+    needed: float
+    asked: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """Mean over sessions in percent, and one standard error; None for a single session."""
+
+    percent: float
+    error: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One way to go on after an event, at one budget in tokens (None: as long as it is): means over the sessions."""
+    """Means over the sessions of one way to go on, at one budget in tokens (None: at the text's own length)."""
 
     way: str
     budget: int | None
@@ -51,7 +97,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class TierRow:
-    """What one tier takes and keeps at one budget: tokens, and percent of what was needed; means over the sessions."""
+    """Mean size (tokens) and share of needed names (percent) of one tier at one budget."""
 
     budget: int
     tier: str
@@ -61,10 +107,10 @@ class TierRow:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The whole measurement. `unread` are files that are no transcripts, each with the reason."""
+    """Result of the evaluation. `unread` are files that are no transcripts, each with the reason."""
 
     sessions: int
-    events: int
+    cuts: int
     needed_median: float
     rows: tuple[Row, ...]
     tiers: tuple[TierRow, ...]
@@ -72,8 +118,8 @@ class Report:
 
 
 @dataclass(slots=True)
-class _Tally:
-    """Scores as they come in, by way and budget; of the texts themselves nothing is kept."""
+class _Samples:
+    """Scores of all cuts so far, by way and budget; the texts themselves are not stored."""
 
     scores: dict[tuple[str, int | None], list[tuple[str, Scores, int]]] = field(
         default_factory=lambda: defaultdict(list)
@@ -87,99 +133,187 @@ def continuity(
     paths: Sequence[Path],
     *,
     budgets: Sequence[int] = BUDGETS,
-    cuts: int = 0,
-    each: Callable[[], None] = lambda: None,
+    points: int = 0,
+    on_file: Callable[[], None] = lambda: None,
 ) -> Report:
-    """The measures over every event of the transcripts at `paths`; `each` is called after every file.
+    """Measure every cut of the transcripts at `paths`; `on_file` is called after each file.
 
-    Events are the compactions in a session; one without any is cut at `cuts` points instead. A text is cut at its
-    budget before it is scored.
+    Cuts are the compactions in a session; one without any is cut at `points` points instead. A text is truncated to
+    its budget before it is scored.
 
     Raises:
-        ValidationError: there is no event in any of them.
+        ValidationError: there is no cut in any of them.
         TokenBudgetExceeded: a budget is too small for any context.
     """
-    tally = _Tally()
+    samples = _Samples()
     unread: list[tuple[str, str]] = []
     for path in paths:
         try:
-            read = list(read_entries(path, tokens=False))
+            entries = list(read_entries(path, tokens=False))
         except ReverieError as error:
             unread.append((str(path), error.message))
-            read = []
-        for event in events(str(path), read, cuts=cuts):
-            _measure(event, budgets, tally)
-        each()
-    if not tally.needed:
-        more = "give more or longer sessions"
+            entries = []
+        for cut in find_cuts(str(path), entries, points=points):
+            _measure(cut, budgets, samples)
+        on_file()
+    if not samples.needed:
+        action, more = "cut" if points else "compacted", "give more or longer sessions"
         raise ValidationError(
-            f"no session of {len(paths)} was {'cut' if cuts else 'compacted'} with enough before and after to measure",
-            hint=more if cuts else f"--cuts 3 cuts sessions without compactions at three points; or {more}",
+            f"no session of {len(paths)} was {action} with enough before and after to measure",
+            hint=more if points else f"--cuts 3 cuts sessions without compactions at three points; or {more}",
         )
-    return _report(tally, budgets, unread)
+    return _report(samples, budgets, unread)
 
 
-def _measure(event: Event, budgets: Sequence[int], tally: _Tally) -> None:
-    tally.needed.append(len(event.needed))
-    tally.sessions.add(event.session)
-    if event.summary:
-        _add(tally, CLIENT, None, event, event.summary)
+def plain_tail(before: Sequence[Line], max_tokens: int) -> str:
+    """Return the last lines, unchanged and without a gap, as many as fit."""
+    tail: list[str] = []
+    room = max_tokens
+    for line in reversed(before):
+        room -= tokens.count(line.text)
+        if room < 0:
+            break
+        tail.append(line.text)
+    return "\n".join(reversed(tail))
+
+
+def talk_alone(before: Sequence[Line], max_tokens: int) -> str:
+    """Return the words of person and agent without tools, the newest that fit; what does not fit is skipped."""
+    talk: list[str] = []
+    room = max_tokens
+    for line in reversed(before):
+        cost = tokens.count(line.words)
+        if line.words and cost <= room:
+            talk.append(line.words)
+            room -= cost
+    return "\n".join(reversed(talk))
+
+
+def score(text: str, cut: Cut) -> Scores:
+    """Return the shares of `text` for what followed `cut`."""
+    asked = cut.asked
+    return Scores(
+        in_context=len(names_in_context(text, cut)) / len(cut.needed),
+        needed=sum(name in text for name in cut.needed) / len(cut.needed),
+        asked=len(asked & word_sequences(text)) / len(asked) if len(asked) >= GRAMS_MIN else None,
+    )
+
+
+def names_in_context(text: str, cut: Cut) -> frozenset[str]:
+    """Return the needed names that occur in `text` beside words that they occurred beside before the cut.
+
+    A passage counts if it has at most four names, and at least three of its words, and four in ten of them, occurred
+    beside the name before. Example: "parse_header drops the last byte of chunked bodies" counts for `parse_header` if
+    the session discussed bytes and chunked bodies on rows with it; "parse_header, parse_body, read_all" does not.
+    """
+    found: set[str] = set()
+    for passage in _passages(text):
+        present = [name for name in cut.needed if name not in found and name in passage]
+        if present and len(names(passage)) <= _NAMES_MAX:
+            found.update(name for name in present if _has_known_words(passage, name, cut.near[name]))
+    return frozenset(found)
+
+
+def mean_over_sessions(rows: Iterable[tuple[str, float | None]]) -> Mean | None:
+    """Return the mean of each session's mean, so that a session with many cuts counts once; rows are (session, share).
+
+    None if no row has a share.
+    """
+    by_session: dict[str, list[float]] = {}
+    for session, share in rows:
+        if share is not None:
+            by_session.setdefault(session, []).append(share)
+    means = [100 * statistics.fmean(shares) for shares in by_session.values()]
+    if not means:
+        return None
+    error = statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else None
+    return Mean(statistics.fmean(means), error)
+
+
+def _has_known_words(passage: str, name: str, near: set[str]) -> bool:
+    """Return True if enough words of the passage occurred beside the name before the cut."""
+    words = words_beside(passage, name)
+    shared = len(words & near)
+    return shared >= min(_WORDS_MIN, len(near)) and shared >= _SHARE_MIN * len(words)
+
+
+def _passages(text: str) -> Iterator[str]:
+    """Yield the lines of a text; of longer ones the sentences, cut to _PASSAGE_CHARS characters."""
+    for line in text.split("\n"):
+        if len(line) <= _PASSAGE_CHARS:
+            yield line
+            continue
+        for sentence in _SENTENCE_END.split(line):
+            for at in range(0, len(sentence), _PASSAGE_CHARS):
+                yield sentence[at : at + _PASSAGE_CHARS]
+
+
+def _measure(cut: Cut, budgets: Sequence[int], samples: _Samples) -> None:
+    """Score every way to go on after one cut, at every budget."""
+    samples.needed.append(len(cut.needed))
+    samples.sessions.add(cut.session)
+    if cut.summary:
+        _add_scores(samples, CLIENT, None, cut, cut.summary)
     for budget in budgets:
-        context = context_of(event.entries, budget)
+        context = context_of(cut.entries, budget)
         text = render(context)
-        _add(tally, REVERIE, budget, event, text)
-        _add_tiers(tally, budget, event, context, text)
-        _add(tally, TAIL, budget, event, plain_tail(event.before, budget))
-        _add(tally, TALK, budget, event, talk_alone(event.before, budget))
+        _add_scores(samples, REVERIE, budget, cut, text)
+        _add_tiers(samples, budget, cut, context, text)
+        _add_scores(samples, TAIL, budget, cut, plain_tail(cut.before, budget))
+        _add_scores(samples, TALK, budget, cut, talk_alone(cut.before, budget))
 
 
-def _add(tally: _Tally, way: str, budget: int | None, event: Event, text: str) -> None:
-    kept = text if budget is None else tokens.truncate(text, budget)
-    tally.scores[way, budget].append((event.session, score(kept, event), tokens.count(kept)))
+def _add_scores(samples: _Samples, way: str, budget: int | None, cut: Cut, text: str) -> None:
+    """Score one text, truncated to the budget."""
+    truncated = text if budget is None else tokens.truncate(text, budget)
+    samples.scores[way, budget].append((cut.session, score(truncated, cut), tokens.count(truncated)))
 
 
-def _add_tiers(tally: _Tally, budget: int, event: Event, context: Context, text: str) -> None:
-    total = held(text, event)
-    rest = set(total)
+def _add_tiers(samples: _Samples, budget: int, cut: Cut, context: Context, text: str) -> None:
+    """Attribute the names of a context to its tiers, each to the first that has it; the rest to the tail."""
+    rest = set(names_in_context(text, cut))
     for tier in TIERS:
-        here = rest if tier == "tail" else rest & held("\n".join(context.texts.get(tier, ())), event)
-        rest = rest - here
-        share = len(here) / len(event.needed)
-        tally.tiers[budget, tier].append((event.session, float(context.tokens[tier]), share))
+        in_tier = rest if tier == "tail" else rest & names_in_context("\n".join(context.texts.get(tier, ())), cut)
+        rest = rest - in_tier
+        share = len(in_tier) / len(cut.needed)
+        samples.tiers[budget, tier].append((cut.session, float(context.tokens[tier]), share))
 
 
-def _report(tally: _Tally, budgets: Sequence[int], unread: list[tuple[str, str]]) -> Report:
+def _report(samples: _Samples, budgets: Sequence[int], unread: list[tuple[str, str]]) -> Report:
+    """Return the means of all samples."""
     order = [(way, budget) for way in (REVERIE, TAIL, TALK) for budget in budgets]
     return Report(
-        sessions=len(tally.sessions),
-        events=len(tally.needed),
-        needed_median=statistics.median(tally.needed),
-        rows=tuple(_row(key, tally.scores[key]) for key in [*order, (CLIENT, None)] if tally.scores[key]),
-        tiers=tuple(_tier_row(budget, tier, tally.tiers[budget, tier]) for budget in budgets for tier in TIERS),
+        sessions=len(samples.sessions),
+        cuts=len(samples.needed),
+        needed_median=statistics.median(samples.needed),
+        rows=tuple(_row(key, samples.scores[key]) for key in [*order, (CLIENT, None)] if samples.scores[key]),
+        tiers=tuple(_tier_row(budget, tier, samples.tiers[budget, tier]) for budget in budgets for tier in TIERS),
         unread=tuple(unread),
     )
 
 
-def _row(key: tuple[str, int | None], scores: Sequence[tuple[str, Scores, int]]) -> Row:
-    in_context = mean_over_sessions((session, each.in_context) for session, each, _ in scores)
-    needed = mean_over_sessions((session, each.needed) for session, each, _ in scores)
+def _row(key: tuple[str, int | None], samples: Sequence[tuple[str, Scores, int]]) -> Row:
+    """Return the means of one way at one budget; samples are (session, scores, tokens)."""
+    in_context = mean_over_sessions((session, scores.in_context) for session, scores, _ in samples)
+    needed = mean_over_sessions((session, scores.needed) for session, scores, _ in samples)
     assert in_context is not None
     assert needed is not None
-    sizes = [size for _, _, size in scores]
+    sizes = [size for _, _, size in samples]
     return Row(
         way=key[0],
         budget=key[1],
         in_context=in_context,
         needed=needed,
-        asked=mean_over_sessions((session, each.asked) for session, each, _ in scores),
+        asked=mean_over_sessions((session, scores.asked) for session, scores, _ in samples),
         tokens_median=int(statistics.median(sizes)),
         tokens_max=max(sizes),
     )
 
 
-def _tier_row(budget: int, tier: str, rows: Sequence[tuple[str, float, float]]) -> TierRow:
-    size = mean_over_sessions((session, size / 100) for session, size, _ in rows)
-    kept = mean_over_sessions((session, share) for session, _, share in rows)
+def _tier_row(budget: int, tier: str, samples: Sequence[tuple[str, float, float]]) -> TierRow:
+    """Return the means of one tier at one budget; samples are (session, tokens, share)."""
+    size = mean_over_sessions((session, size / 100) for session, size, _ in samples)  # a mean is times 100
+    kept = mean_over_sessions((session, share) for session, _, share in samples)
     assert size is not None
     assert kept is not None
     return TierRow(budget, tier, size.percent, kept.percent)

@@ -1,4 +1,4 @@
-"""How often a thread is distilled, with and without context editing: real sessions replayed as one long thread."""
+"""Frequency of distillations with and without context editing, by replaying sessions as one long thread."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ DISTIL_AT: Final = 0.70
 """Share of the window at which a thread is distilled."""
 
 ABSOLUTE_CAP: Final = 140_000
-"""Tokens at which it is distilled whatever the window."""
+"""Tokens at which a thread is distilled whatever the window."""
 
 BESIDE: Final = 16_000
-"""Tokens beside the conversation before the first distillation: bootstrap 7,000, working state 500, notes 2,000, recall
-1,500 and tool definitions 5,000 (seed 001, before distillation)."""
+"""Tokens of the context beside the conversation before the first distillation: bootstrap 7,000, working state 500,
+notes 2,000, recall 1,500 and tool definitions 5,000 (seed 001, before distillation)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frequency:
-    """How many distillations a replay needs; `limits` are the values of context editing, `threshold` tokens."""
+    """Result of a replay: distillations with and without editing; `threshold` and sizes are in tokens."""
 
     messages: int
     tokens: int  # of the whole conversation, nothing cleared
@@ -46,18 +46,18 @@ class Frequency:
 
     @property
     def fewer(self) -> float | None:
-        """The share of distillations that context editing spares; None where there are none to spare."""
+        """Return the share of distillations that context editing saves; None if there are none without it."""
         return 1 - self.with_editing / self.without_editing if self.without_editing else None
 
 
 def frequency(
     messages: Sequence[Message], limits: Limits, *, distil_at: float = DISTIL_AT, absolute_cap: int = ABSOLUTE_CAP
 ) -> Frequency:
-    """Replays one thread twice; `limits.window` is the model's, tokens are o200k.
+    """Replay one thread twice, without and with context editing; tokens are o200k.
 
-    After every reply, call with its results, or word of the person the context is weighed: with editing by what the
-    documented rules leave of it. At the threshold the thread is distilled: what stays is a context of the size right
-    after a distillation, the preserved tail in it.
+    The size of the context is checked after every unit (a reply, a tool call with its results, a message of the
+    person); with editing, after clearing by the documented rules. At the threshold the thread is distilled: the context
+    then has the size right after a distillation, with the preserved tail in it.
 
     Raises:
         ValidationError: there is no message, or the window is too small for a context after a distillation.
@@ -75,7 +75,7 @@ def frequency(
     counts = [_Replay(spoken, limits, threshold, editing).run(units) for editing in (False, True)]
     return Frequency(
         messages=len(spoken),
-        tokens=sum(piece.cost for piece in units),
+        tokens=sum(unit.cost for unit in units),
         threshold=threshold,
         after=target(limits),
         limits=limits,
@@ -85,78 +85,82 @@ def frequency(
 
 
 def one_thread(sessions: Sequence[Sequence[Message]]) -> list[Message]:
-    """The sessions one after another as one thread: numbered through, every call's id its session's own."""
-    whole: list[Message] = []
-    after = 0
+    """Join sessions to one thread: sequence numbers continue, and tool call ids get a prefix for each session."""
+    thread: list[Message] = []
+    last_seq = 0
     for number, session in enumerate(sessions):
-        whole += [
+        thread += [
             replace(
                 message,
-                first_seq=after + message.first_seq,
-                last_seq=after + message.last_seq,
-                content=_own(message.content, f"s{number}-"),
+                first_seq=last_seq + message.first_seq,
+                last_seq=last_seq + message.last_seq,
+                content=_with_prefixed_ids(message.content, f"s{number}-"),
             )
             for message in session
         ]
-        after = whole[-1].last_seq if whole else 0
-    return whole
+        last_seq = thread[-1].last_seq if thread else 0
+    return thread
 
 
-def _own(content: Json, prefix: str) -> Json:
+def _with_prefixed_ids(content: Json, prefix: str) -> Json:
+    """Return the content with a prefix before every tool call id."""
     if not isinstance(content, list):
         return content
-    return [_renamed(block, prefix) for block in content]
+    return [_block_with_prefixed_id(block, prefix) for block in content]
 
 
-def _renamed(block: dict[str, Any], prefix: str) -> dict[str, Any]:
+def _block_with_prefixed_id(block: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the block with a prefix before its tool call id, if it has one."""
     key = {"tool_use": "id", "tool_result": "tool_use_id"}.get(block["type"])
     return {**block, key: f"{prefix}{block[key]}"} if key is not None and key in block else block
 
 
 @dataclass(slots=True)
 class _Replay:
-    """One thread as it grows: `held` are the pieces in context, `beside` the tokens of everything else in it."""
+    """Replay of one growing thread: `units` are in the context, `beside` are the tokens of everything else in it."""
 
     messages: Sequence[Message]
     limits: Limits
     threshold: int
     editing: bool
     beside: int = BESIDE
-    held: list[Unit] = field(default_factory=list)
-    raw: int = 0  # tokens of `held`
-    spared: int = 0  # how much less the context weighed when it was weighed last
-    distilled: int = 0
-    through: int = 0  # place of the first message that is not distilled
+    units: list[Unit] = field(default_factory=list)
+    raw: int = 0  # tokens of `units`, nothing cleared
+    cleared: int = 0  # tokens that editing removed when it was computed last
+    distilled: int = 0  # distillations so far
+    through: int = 0  # index of the first message that is not distilled
 
     def run(self, units: Sequence[Unit]) -> int:
-        for piece in units:
-            if self.distilled and is_user_speech(piece):
+        """Replay the units and return the number of distillations."""
+        for unit in units:
+            if self.distilled and is_user_speech(unit):
                 # After a distillation the thinking of finished turns is left out of every context.
-                self._hold([without_thinking(each) for each in self.held])
-            self.held.append(piece)
-            self.raw += piece.cost
-            if self._weight() >= self.threshold:
-                self._distil(piece.seq)
+                self._set_units([without_thinking(earlier) for earlier in self.units])
+            self.units.append(unit)
+            self.raw += unit.cost
+            if self._size() >= self.threshold:
+                self._distil(unit.seq)
         return self.distilled
 
-    def _hold(self, units: list[Unit]) -> None:
-        self.held = units
-        self.raw = sum(piece.cost for piece in units)
-        self.spared = 0
+    def _set_units(self, units: list[Unit]) -> None:
+        """Replace the units in the context."""
+        self.units = units
+        self.raw = sum(unit.cost for unit in units)
+        self.cleared = 0
 
-    def _weight(self) -> int:
-        """Tokens of the context.
+    def _size(self) -> int:
+        """Return the tokens of the context.
 
-        What editing spares never shrinks while a thread grows: as long as what it spared last is enough, it is not
-        weighed anew.
+        What editing clears never shrinks while a thread grows: as long as the last value is enough to stay below the
+        threshold, it is not computed again.
         """
         total = self.beside + self.raw
-        if self.editing and total - self.spared >= self.threshold:
-            self.spared = self.raw - cleared_cost(self.held, self.limits, self.beside)
-        return total - self.spared
+        if self.editing and total - self.cleared >= self.threshold:
+            self.cleared = self.raw - cleared_cost(self.units, self.limits, self.beside)
+        return total - self.cleared
 
     def _distil(self, seq: int) -> None:
-        """Replaces everything but the preserved tail by what a distillation leaves."""
+        """Replace everything before the preserved tail by what a distillation leaves."""
         end = bisect_right(self.messages, seq, key=lambda message: message.last_seq)
         since = self.messages[self.through : end]
         start = tail_start(since, self.limits.preserve_messages, self.limits.preserve_tokens)
@@ -164,5 +168,5 @@ class _Replay:
         fitted = fit_conversation(tail, max(self.limits.preserve_tokens, floor_cost(tail))).units
         self.through += start
         self.distilled += 1
-        self._hold(fitted)
+        self._set_units(fitted)
         self.beside = max(0, target(self.limits) - self.raw)

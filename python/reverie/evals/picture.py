@@ -1,4 +1,4 @@
-"""The continuity report as a picture: what was kept by tier and budget, beside simpler ways; plain SVG."""
+"""SVG picture of the continuity report: share of needed names by tier and budget, beside simpler ways."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ _COLOURS: Final = {
     "excerpts": "#56b4e9",
     "tail": "#009e73",
 }
-"""Told apart by people who see fewer colours too."""
+"""Colours of the tiers, distinguishable with colour blindness (Okabe and Ito)."""
 
 _DARK: Final = "#222222"
 _LIGHT: Final = "#ffffff"
-_ON: Final = {"excerpts": _DARK}  # the colour of a number on a part of a bar; white on the others
+_NUMBER_COLOURS: Final = {"excerpts": _DARK}  # of a number on a part of a bar; white on the others
 
 _OTHERS: Final = {TAIL: "#8a8a8a", TALK: "#bdbdbd"}
 
 _WIDTH: Final = 860
-_LEFT: Final = 150  # where bars begin
-_BAR: Final = 600  # the length of 100 %
+_LEFT: Final = 150  # x of the bars
+_BAR: Final = 600  # width of 100 %
 _TOP: Final = 96
 _MAIN: Final = 22  # heights of bars
 _THIN: Final = 12
-_STEP: Final = 74  # from budget to budget
+_STEP: Final = 74  # y distance of two budgets
 _SIZE_STEP: Final = 34
-_NARROW: Final = 26  # a part of a bar that is too short for its number
+_NARROW: Final = 26  # a narrower part of a bar has no room for its number
 
 
 def svg(report: Report) -> str:
-    """A whole SVG document: for each budget one bar of this project's context by tier, the others below it."""
+    """Return the SVG document: for each budget a bar of Reverie's context by tier, and the simpler ways below it."""
     budgets = sorted({row.budget for row in report.tiers})
     sizes_top = _TOP + _STEP * len(budgets) + 56
     height = sizes_top + _SIZE_STEP * len(budgets) + 24
@@ -57,7 +57,7 @@ def svg(report: Report) -> str:
         _text(
             20,
             48,
-            f"in context, percent, mean over {report.sessions} sessions ({report.events} cuts); by budget in tokens",
+            f"in context, percent, mean over {report.sessions} sessions ({report.cuts} cuts); by budget in tokens",
             size=12,
         ),
         *_legend(),
@@ -83,6 +83,7 @@ def svg(report: Report) -> str:
 
 
 def _legend() -> Iterator[str]:
+    """Yield the colour and name of each tier and way."""
     at = 20
     entries = [(_WORDS[tier], _COLOURS[tier]) for tier in TIERS] + list(_OTHERS.items())
     for words, colour in entries:
@@ -92,6 +93,7 @@ def _legend() -> Iterator[str]:
 
 
 def _axis(top: float, bottom: float) -> Iterator[str]:
+    """Yield a grid line with its number for each 20 %."""
     for percent in range(0, 101, 20):
         at = _LEFT + _BAR * percent / 100
         yield f'<line x1="{at:g}" y1="{top}" x2="{at:g}" y2="{bottom}" stroke="#e4e4e4"/>'
@@ -99,7 +101,7 @@ def _axis(top: float, bottom: float) -> Iterator[str]:
 
 
 def _group(report: Report, budget: int, top: float) -> Iterator[str]:
-    """One budget: the bar by tier with its sum, then the others, thin."""
+    """Yield one budget: the bar by tier with its sum, then thin bars of the simpler ways."""
     rows = {row.way: row for row in report.rows if row.budget == budget}
     yield _text(_LEFT - 12, top + 21, f"{budget:,}", size=14, weight="bold", anchor="end")
     at = float(_LEFT)
@@ -118,7 +120,7 @@ def _group(report: Report, budget: int, top: float) -> Iterator[str]:
 
 
 def _client(rows: Sequence[Row], top: float, bottom: float) -> Iterator[str]:
-    """A dashed line at what the client's own summaries kept, where there were any."""
+    """Yield a dashed line at the share of the client's own summaries, if there are any."""
     for row in rows:
         if row.way == CLIENT:
             at = _LEFT + _BAR * row.in_context.percent / 100
@@ -130,6 +132,7 @@ def _client(rows: Sequence[Row], top: float, bottom: float) -> Iterator[str]:
 
 
 def _sizes(rows: Sequence[TierRow], budget: int, top: float) -> Iterator[str]:
+    """Yield one bar of the tokens of each tier within a budget."""
     yield _text(_LEFT - 12, top + 16, f"{budget:,}", size=14, weight="bold", anchor="end")
     at = float(_LEFT)
     for row in rows:
@@ -139,22 +142,22 @@ def _sizes(rows: Sequence[TierRow], budget: int, top: float) -> Iterator[str]:
     yield f'<rect x="{_LEFT}" y="{top}" width="{_BAR}" height="{_MAIN}" fill="none" stroke="#8a8a8a"/>'
 
 
-def _part(place: tuple[float, float], length: float, tier: str, number: str, unit: str) -> Iterator[str]:
-    """One tier's part of a bar, with its number where there is room; it is told whole when it is pointed at."""
-    at, top = place
+def _part(corner: tuple[float, float], length: float, tier: str, number: str, unit: str) -> Iterator[str]:
+    """Yield one tier's part of a bar, with its number if there is room, and a tooltip."""
+    at, top = corner
     yield (
         f'<rect x="{at:.1f}" y="{top:g}" width="{length:.1f}" height="{_MAIN}" fill="{_COLOURS[tier]}">'
         f"<title>{escape(_WORDS[tier])}: {number}{unit}</title></rect>"
     )
     if length >= max(_NARROW, 8 * len(number)):
-        colour = _ON.get(tier, _LIGHT)
+        colour = _NUMBER_COLOURS.get(tier, _LIGHT)
         yield _text(at + length / 2, top + 15, number, size=11, anchor="middle", colour=colour)
 
 
 def _text(
     x: float, y: float, words: str, *, size: int, weight: str = "normal", anchor: str = "start", colour: str = _DARK
 ) -> str:
-    """Words at a place; dark ones with a white edge, so that lines behind them do not matter."""
+    """Return a text element; dark text has a white edge, so that lines behind it stay readable."""
     edge = f' paint-order="stroke" stroke="{_LIGHT}" stroke-width="3"' if colour == _DARK and anchor == "start" else ""
     return (
         f'<text x="{x:.1f}" y="{y:g}" font-size="{size}" font-weight="{weight}" text-anchor="{anchor}"'

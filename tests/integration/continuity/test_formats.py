@@ -15,8 +15,8 @@ import pytest
 
 from reverie import tokens
 from reverie.context import render
-from reverie.evals.events import Event, events
-from reverie.evals.measures import score
+from reverie.evals.continuity import score
+from reverie.evals.cuts import Cut, find_cuts
 from reverie.evals.texts import context_of
 from reverie.importers.files import read_entries
 from support.generated_sessions import generated_files
@@ -26,7 +26,7 @@ from support.soak import count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.evals.lines import Line
+    from reverie.evals.cuts import Line
 
 OLD_MESSAGES, OLD_TOKENS = 4, 4_000
 DECIDED = re.compile(
@@ -39,7 +39,7 @@ COVERED = 0.6  # of a decision's words, within three neighbouring lines
 
 
 class Scores(NamedTuple):
-    """One text for one event."""
+    """One text for one cut."""
 
     task: float
     decisions: float
@@ -52,13 +52,13 @@ def pairs() -> list[tuple[Scores, Scores]]:
     """Old and new of ten compacted sessions, half of them recorded where those are at hand; of all in a soak run."""
     found: list[tuple[Scores, Scores]] = []
     for path in all_sessions(5 if real_sessions() else 10, step=3):
-        event = next(events(path.name, list(read_entries(path, tokens=False))), None)
-        if event is None or not event.asked:
+        cut = next(find_cuts(path.name, list(read_entries(path, tokens=False))), None)
+        if cut is None or not cut.asked:
             continue
-        old = f"{event.summary}\n{_tail(event.before)}"
-        new = render(context_of(event.entries, tokens.count(old)))
+        old = f"{cut.summary}\n{_tail(cut.before)}"
+        new = render(context_of(cut.entries, tokens.count(old)))
         assert tokens.count(new) <= tokens.count(old)
-        found.append((scored(old, event), scored(new, event)))
+        found.append((scored(old, cut), scored(new, cut)))
         if len(found) == count(10, 49):
             break
     return found
@@ -75,24 +75,24 @@ def test_the_new_format_keeps_more(pairs: list[tuple[Scores, Scores]], measure: 
 def test_the_measures_tell_good_from_bad() -> None:
     """A text without a word of the session scores nothing; the session itself scores all of task and decisions."""
     path = generated_files()[0]
-    event = next(events(path.name, list(read_entries(path, tokens=False))))
-    whole = "\n".join(line.text for line in event.before)
-    assert scored("nothing of note", event) == (0.0, 0.0, 0.0, 0.0)
-    assert scored(whole, event).task == scored(whole, event).decisions == 1.0
-    assert scored(f"The user writes {_register(event)} messages", event).tone == 1.0
+    cut = next(find_cuts(path.name, list(read_entries(path, tokens=False))))
+    whole = "\n".join(line.text for line in cut.before)
+    assert scored("nothing of note", cut) == (0.0, 0.0, 0.0, 0.0)
+    assert scored(whole, cut).task == scored(whole, cut).decisions == 1.0
+    assert scored(f"The user writes {_register(cut)} messages", cut).tone == 1.0
 
 
-def scored(text: str, event: Event) -> Scores:
+def scored(text: str, cut: Cut) -> Scores:
     """`text` by all four measures."""
-    found = score(text, event)
-    decided = _decided(event.before)
+    found = score(text, cut)
+    decided = _decided(cut.before)
     windows = _windows(text)
     kept = [max((len(words & window) / len(words) for window in windows), default=0) >= COVERED for words in decided]
     said = MANNER.search(text)
     return Scores(
         task=found.asked or 0.0,
         decisions=statistics.fmean(kept) if kept else 0.0,
-        tone=float(said is not None and said.group(1).lower() == _register(event)),
+        tone=float(said is not None and said.group(1).lower() == _register(cut)),
         state=found.in_context,
     )
 
@@ -110,7 +110,7 @@ def _tail(before: Sequence[Line]) -> str:
 
 def _decided(before: Sequence[Line]) -> list[set[str]]:
     """The words of the last twenty sentences by which the person decided, corrected or preferred something."""
-    said = [sentence for line in before if line.role == "user" for sentence in SENTENCE.split(line.said)]
+    said = [sentence for line in before if line.role == "user" for sentence in SENTENCE.split(line.words)]
     telling = [sentence for sentence in said if DECIDED.search(sentence) and 5 <= len(sentence.split()) <= 40]
     return [words for sentence in telling[-20:] if len(words := set(WORD.findall(sentence.lower()))) >= 4]
 
@@ -120,8 +120,8 @@ def _windows(text: str) -> list[set[str]]:
     return [set().union(*lines[place : place + 3]) for place in range(len(lines))]
 
 
-def _register(event: Event) -> str:
+def _register(cut: Cut) -> str:
     """How long the things are that the person says, in the middle."""
-    lengths = [len(line.said.split()) for line in event.before if line.role == "user" and line.said]
+    lengths = [len(line.words.split()) for line in cut.before if line.role == "user" and line.words]
     middle = statistics.median(lengths)
     return "short" if middle <= 12 else "full sentences" if middle <= 60 else "long"

@@ -1,4 +1,4 @@
-"""How often a thread is distilled: counted as the daemon would, cleared by the documented rules."""
+"""Frequency of distillations with and without context editing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SETS = [list(generated_files(10, tasks=9, noise=70)), *([real_sessions()[: count
 
 
 def heavy(calls: int) -> Talk:
-    """A thread that is almost all results of tools."""
+    """Return a thread of so many tool calls with long results."""
     talk = Talk()
     for number in range(calls):
         talk.user(f"look at part {number}").call("Bash", {"command": f"cat part_{number}"}, RESULT)
@@ -37,54 +37,54 @@ def heavy(calls: int) -> Talk:
     return talk
 
 
-def test_clearing_spares_distillations_of_tool_heavy_threads() -> None:
-    """Results that are cleared make room; the figures name what was replayed."""
-    found = frequency(heavy(220).done(), Limits())
-    assert found.messages == 880
-    assert (found.threshold, found.after) == (140_000, 35_000)
+def test_clearing_saves_distillations() -> None:
+    """A thread of tool results needs no distillation if they are cleared; without editing, one per 105,000 tokens."""
+    result = frequency(heavy(220).done(), Limits())
+    assert result.messages == 880
+    assert (result.threshold, result.after) == (140_000, 35_000)
     # The first fills the window beside 16,000 tokens, every later one grows from 35,000 back to the threshold.
-    assert found.without_editing == 1 + (found.tokens - 124_000) // 105_000
-    assert found.with_editing == 0
-    assert found.fewer == 1.0
+    assert result.without_editing == 1 + (result.tokens - 124_000) // 105_000
+    assert result.with_editing == 0
+    assert result.fewer == 1.0
 
 
-def test_talk_alone_is_not_spared() -> None:
-    """There is nothing to clear in words."""
+def test_clearing_does_not_help_talk() -> None:
+    """A thread without tools needs as many distillations with editing as without."""
     talk = Talk()
     for _ in range(100):
         talk.user("words " * 1_000).reply("more words " * 1_000)
-    found = frequency(talk.done(), Limits())
-    assert found.without_editing == found.with_editing == 2
-    assert found.fewer == 0.0
+    result = frequency(talk.done(), Limits())
+    assert result.without_editing == result.with_editing == 2
+    assert result.fewer == 0.0
 
 
 def test_a_short_thread_is_never_distilled() -> None:
-    """Below the threshold nothing happens, and no share of nothing is told."""
-    found = frequency(heavy(3).done(), Limits())
-    assert (found.without_editing, found.with_editing, found.fewer) == (0, 0, None)
+    """Below the threshold there is no distillation, and no share that editing saves."""
+    result = frequency(heavy(3).done(), Limits())
+    assert (result.without_editing, result.with_editing, result.fewer) == (0, 0, None)
 
 
 def test_the_absolute_cap_holds_at_large_windows() -> None:
-    """At a million tokens the cap distils before the trigger of clearing is reached."""
-    found = frequency(heavy(100).done(), Limits(window=1_000_000))
-    assert found.threshold == 140_000
-    assert found.without_editing == found.with_editing > 0
+    """In a window of a million tokens the absolute cap comes before the trigger of clearing."""
+    result = frequency(heavy(100).done(), Limits(window=1_000_000))
+    assert result.threshold == 140_000
+    assert result.without_editing == result.with_editing > 0
 
 
-def test_what_was_taken_back_is_not_replayed() -> None:
-    """Rewound messages count for nothing, and a thread of nothing else is refused like an empty one."""
+def test_no_messages() -> None:
+    """A replay without messages is refused."""
     with pytest.raises(ValidationError, match="no message"):
         frequency([], Limits())
 
 
 def test_a_window_without_room_is_refused() -> None:
-    """Where a context after a distillation is as large as the threshold, every reply would distil."""
+    """A window in which every context after a distillation reaches the threshold is refused."""
     with pytest.raises(ValidationError, match=f"{BESIDE:,}"):
         frequency(heavy(1).done(), Limits(window=20_000))
 
 
 def test_sessions_become_one_thread() -> None:
-    """Numbered through, and every id of a call its session's own, so that equal sessions stay apart."""
+    """Sequence numbers continue, and tool call ids are different in equal sessions."""
     session = heavy(2).done()
     whole = one_thread([session, [], session])
     assert [message.last_seq for message in whole] == list(range(1, 17))
@@ -95,7 +95,7 @@ def test_sessions_become_one_thread() -> None:
 
 @pytest.mark.parametrize("calls", [5, 60])
 def test_cost_after_clearing_is_what_clearing_leaves(calls: int) -> None:
-    """The weight that decides is the weight of what would be sent."""
+    """`cleared_cost` is the cost of the units that `clear` leaves."""
     units, _ = split_units(heavy(calls).done())
     for beside in (0, 30_000):
         left, _ = clear(units, Limits(), beside)
@@ -105,7 +105,7 @@ def test_cost_after_clearing_is_what_clearing_leaves(calls: int) -> None:
 @pytest.mark.parametrize("sessions", SETS, ids=["generated", "recorded"][: len(SETS)])
 def test_whole_sessions_are_distilled_less_often(sessions: list[Path]) -> None:
     """Context editing saves at least 60 % of the distillations of tool-heavy work; all recorded sessions in a soak."""
-    found = frequency(one_thread([main_line(read_entries(path, tokens=False)) for path in sessions]), Limits())
-    assert found.without_editing >= 4
-    assert found.fewer is not None
-    assert found.fewer >= 0.6
+    result = frequency(one_thread([main_line(read_entries(path, tokens=False)) for path in sessions]), Limits())
+    assert result.without_editing >= 4
+    assert result.fewer is not None
+    assert result.fewer >= 0.6

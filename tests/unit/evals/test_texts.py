@@ -1,4 +1,4 @@
-"""What an agent would get after a transcript, as text: bounded, deterministic, specific."""
+"""Context and knowledge text of a transcript: budget, content, determinism."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BUDGETS = (4_000, 8_000, 16_000, 32_000)
 
 
 def transcript(path: Path, thread: Thread) -> Path:
-    """`thread` as a client would have written it."""
+    """Write the thread as a transcript and return its path."""
     rows = [
         {
             "type": message.role,
@@ -41,8 +41,8 @@ def transcript(path: Path, thread: Thread) -> Path:
     return path
 
 
-def test_context_answers_what_were_we_doing(tmp_path: Path) -> None:
-    """The task, what was done and the words of the person are in it."""
+def test_context_text(tmp_path: Path) -> None:
+    """The context has the task, a summary and the person's words."""
     text = context_text(transcript(tmp_path / "a.jsonl", logger_fix()), 4_000)
     assert "## Working State (auto-maintained)\nCurrent task: The logger writes to stdout" in text
     assert "# Conversation Summary (Distillation #1)" in text
@@ -51,7 +51,7 @@ def test_context_answers_what_were_we_doing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("budget", [1_500, 4_000, 8_000])
 def test_context_fits_as_counted(tmp_path: Path, budget: int) -> None:
-    """A long thread is cut to the budget asked for, counted on the printed text."""
+    """The context of a long thread fits its budget, counted on the printed text, and uses most of it."""
     thread = Thread()
     for number in range(150):
         thread.user(f"Please add field number {number} to the `WireRecord` in src/wire_{number}.py and test it")
@@ -65,7 +65,7 @@ def test_context_fits_as_counted(tmp_path: Path, budget: int) -> None:
 
 
 def test_last_turn_larger_than_the_budget_is_distilled(tmp_path: Path) -> None:
-    """Nothing preserved is better than no context at all."""
+    """If the last turn does not fit, everything is distilled and the tail is empty."""
     thread = Thread().user("Please write the whole manual of the pump in one go")
     thread.call("Write", {"file_path": "/w/manual.md", "content": "The pump_valve opens at noon. " * 4_000})
     text = context_text(transcript(tmp_path / "a.jsonl", thread), 2_000)
@@ -74,7 +74,7 @@ def test_last_turn_larger_than_the_budget_is_distilled(tmp_path: Path) -> None:
 
 
 def test_an_open_call_that_takes_all_room_is_distilled(tmp_path: Path) -> None:
-    """What it leaves must not be nothing but its own input."""
+    """An unanswered call that leaves no room for excerpts is distilled too."""
     thread = logger_fix()
     body = "\n".join(f"export const stored_value_{number} = {number}" for number in range(330))
     thread.unanswered("Write", {"file_path": "/home/ann/app/src/values.ts", "content": body})
@@ -84,7 +84,7 @@ def test_an_open_call_that_takes_all_room_is_distilled(tmp_path: Path) -> None:
 
 
 def test_knowledge_has_summary_and_memories_without_the_tail(tmp_path: Path) -> None:
-    """What was learnt, within the budget."""
+    """The knowledge text has the summary and the memories, within the budget."""
     path = transcript(tmp_path / "a.jsonl", logger_fix())
     text = knowledge_text(path, 4_000)
     assert text.startswith("# Conversation Summary (Distillation #1)")
@@ -94,7 +94,7 @@ def test_knowledge_has_summary_and_memories_without_the_tail(tmp_path: Path) -> 
 
 
 def test_an_empty_transcript_gives_a_context(tmp_path: Path) -> None:
-    """Nothing was said, nothing breaks."""
+    """An empty transcript gives a context and a knowledge text."""
     path = tmp_path / "empty.jsonl"
     path.write_bytes(b"")
     assert tokens.count(context_text(path, 1_000)) <= 1_000
@@ -102,13 +102,13 @@ def test_an_empty_transcript_gives_a_context(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_an_error_with_a_name(tmp_path: Path) -> None:
-    """The importers say which file."""
+    """A missing file is an error with its name."""
     with pytest.raises((ReverieError, OSError), match=r"absent\.jsonl"):
         context_text(tmp_path / "absent.jsonl", 1_000)
 
 
 def test_command_prints_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`python -m reverie.evals context FILE --max-tokens N`."""
+    """`python -m reverie.evals context|knowledge FILE --max-tokens N` prints the text."""
     path = transcript(tmp_path / "a.jsonl", logger_fix())
     assert main(["context", str(path), "--max-tokens", "2000"]) == 0
     assert capsys.readouterr().out == context_text(path, 2_000)
@@ -117,7 +117,7 @@ def test_command_prints_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_same_bytes_in_any_process(tmp_path: Path) -> None:
-    """Whatever the hash seed and the time zone."""
+    """The text does not depend on the hash seed or the time zone."""
     path = transcript(tmp_path / "a.jsonl", logger_fix())
     printed = {
         subprocess.run(
@@ -132,14 +132,14 @@ def test_same_bytes_in_any_process(tmp_path: Path) -> None:
 
 
 def test_whole_sessions_fit_every_budget() -> None:
-    """Generated and a few recorded sessions, counted again on the printed text; all of them in the long campaign."""
+    """Contexts of generated and recorded sessions fit every budget, counted on the text; all sessions in a soak."""
     for path in all_sessions(3, step=count(13, 1)):
         for budget in BUDGETS:
             assert tokens.count(context_text(path, budget)) <= budget, (path.name, budget)
 
 
 def test_packed_transcripts_are_read(tmp_path: Path) -> None:
-    """`.gz` gives the same text."""
+    """A gzipped transcript gives the same text."""
     plain = transcript(tmp_path / "a.jsonl", logger_fix())
     packed = tmp_path / "b.jsonl.gz"
     packed.write_bytes(gzip.compress(plain.read_bytes()))
