@@ -23,9 +23,9 @@ from reverie.paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
 from reveried import __version__, log
-from reveried.actions import dreams
+from reveried.actions.distill import register_dream_job
 from reveried.actions.retention import keep_rules
-from reveried.background_state import Afterwards
+from reveried.background_state import BackgroundState
 from reveried.clock import clock_of, text_of
 from reveried.compute import Compute
 from reveried.config import Config, load
@@ -164,8 +164,8 @@ async def _assemble(
         random=secrets.token_bytes,
     )
     closing.push_async_callback(folders.close)
-    afterwards = Afterwards()
-    closing.push_async_callback(afterwards.close)
+    background_state = BackgroundState()
+    closing.push_async_callback(background_state.close)
     services = Services(
         config=config,
         layout=layout,
@@ -183,13 +183,13 @@ async def _assemble(
         description=lambda: openapi(routes()),
         recall=Recall(store),
         folders=folders,
-        afterwards=afterwards,
+        background_state=background_state,
         clock=at,
         now_ms=now_ms,
         random=secrets.token_bytes,
         started=began,
     )
-    dreams.register_job(services)
+    register_dream_job(services)
     await scheduler.start()
     return services
 

@@ -1,7 +1,7 @@
-"""What follows a turn, when its agent has its answer: the working state is worked out, and said better by a model.
+"""Working states after each turn, in the background: computed before they are requested, cached, refined by a model.
 
-Nothing here keeps anybody waiting. Turns that come close together are served at once; a distiller that fails, or takes
-longer than a second, leaves the state that structure alone shows.
+No request waits for any of it. Turns that follow each other closely are served together; a distiller that fails, or
+takes longer than its deadline, leaves the state that was extracted without it.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from typing import TYPE_CHECKING
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reverie.errors import Conflict, ReverieError
-from reverie.usecases import states, threads
-from reverie.usecases.contexts import sealed_since
-from reverie.usecases.decide.contexts import opened
-from reveried.actions import contexts
+from reverie.usecases import threads, working_state
+from reverie.usecases.entries import active_messages, sealed_after
+from reveried.actions.threads import state as current_state
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -23,95 +23,128 @@ if TYPE_CHECKING:
 
     from reverie.distill.protocol import Distiller
     from reverie.models import Message, WorkingState
-    from reverie.usecases.incremental_state import StatePlan
+    from reverie.usecases.working_state import StatePlan
     from reveried.services import Services
 
-__all__ = ["DEADLINE_S", "Afterwards"]
+__all__ = ["CACHED_MAX", "DEADLINE_S", "BackgroundState", "StateCache"]
 
-SETTLE_S = 0.2  # turns that follow within it are served together
+DEBOUNCE_S = 0.2  # turns of a thread within it are served together
 DEADLINE_S = 1.0  # for a distiller (seed 001, tier 1)
-THREADS_MAX = 256  # that are served at one time; others are worked out when somebody asks
+THREADS_MAX = 256  # served at one time; the state of further threads is computed when it is requested
 CALLS_MAX = 4  # of the distiller at one time
-ENTRIES_MAX = 60  # that a distiller is shown: the newest since the last state that was kept
+ENTRIES_MAX = 60  # shown to a distiller: the newest since the state that was stored last
+CACHED_MAX = 500  # states of some tens of kilobytes each
+
+ThreadKey: TypeAlias = tuple[str, str]
+"""Space and thread id."""
+
+Versions: TypeAlias = tuple[Any, ...]
+"""The operations that last wrote what a state is made from: `reverie.usecases.working_state.versions`."""
 
 
-class Afterwards:
-    """The work that follows turns, one task for each thread of messages that has had one."""
+class StateCache:
+    """LRU cache of the newest working state of each thread; thread-safe."""
+
+    def __init__(self) -> None:
+        self._plans: OrderedDict[ThreadKey, tuple[Versions, StatePlan]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: ThreadKey) -> tuple[Versions, StatePlan] | None:
+        """Return the cached state of a thread with the versions that it was made from, or None."""
+        with self._lock:
+            cached = self._plans.get(key)
+            if cached is not None:
+                self._plans.move_to_end(key)
+            return cached
+
+    def put(self, key: ThreadKey, versions: Versions, plan: StatePlan) -> None:
+        """Cache a state in place of the thread's previous one; the least recently used state is dropped."""
+        with self._lock:
+            self._plans[key] = (versions, plan)
+            self._plans.move_to_end(key)
+            if len(self._plans) > CACHED_MAX:
+                self._plans.popitem(last=False)
+
+
+class BackgroundState:
+    """The tasks that compute and refine working states, one for each thread that had messages appended."""
 
     def __init__(
-        self, distiller: Distiller | None = None, *, settle_s: float = SETTLE_S, deadline_s: float = DEADLINE_S
+        self, distiller: Distiller | None = None, *, debounce_s: float = DEBOUNCE_S, deadline_s: float = DEADLINE_S
     ) -> None:
         self._distiller = distiller
-        self._settle_s = settle_s
+        self._debounce_s = debounce_s
         self._deadline_s = deadline_s
-        self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
-        self._again: set[tuple[str, str]] = set()
-        self._late: set[tuple[str, str]] = set()  # whose distiller was given up, and has not come back yet
+        self._tasks: dict[ThreadKey, asyncio.Task[None]] = {}
+        self._again: set[ThreadKey] = set()  # messages came while their task ran
+        self._overdue: set[ThreadKey] = set()  # their distiller missed its deadline and still runs
         self._calls = asyncio.Semaphore(CALLS_MAX)
 
-    def turned(self, services: Services, space: str, thread: str) -> None:
-        """Messages were appended to a thread. Returns at once."""
-        place = (space, thread)
-        if place in self._tasks:
-            self._again.add(place)
+    def schedule(self, services: Services, space: str, thread: str) -> None:
+        """Schedule the work that follows appended messages; returns at once."""
+        key = (space, thread)
+        if key in self._tasks:
+            self._again.add(key)
         elif len(self._tasks) < THREADS_MAX:
-            task = asyncio.get_running_loop().create_task(self._serve(services, place))
-            self._tasks[place] = task
-            task.add_done_callback(lambda _: self._tasks.pop(place, None))
+            task = asyncio.get_running_loop().create_task(self._serve(services, key))
+            self._tasks[key] = task
+            task.add_done_callback(lambda _: self._tasks.pop(key, None))
 
-    async def settled(self) -> None:
-        """Waits until nothing is left to do."""
+    async def wait_idle(self) -> None:
+        """Wait until no work is left."""
         while self._tasks:
             await asyncio.wait(tuple(self._tasks.values()))
 
     async def close(self) -> None:
-        """Leaves undone what is not done: it is worked out when somebody asks."""
+        """Cancel the work that is left: those states are computed when they are requested."""
         for task in self._tasks.values():
             task.cancel()
-        await self.settled()
+        await self.wait_idle()
 
-    async def _serve(self, services: Services, place: tuple[str, str]) -> None:
-        """Works until no turn came meanwhile."""
+    async def _serve(self, services: Services, key: ThreadKey) -> None:
+        """Compute and refine the state of a thread until no messages came meanwhile."""
         while True:
-            self._again.discard(place)
-            await asyncio.sleep(self._settle_s)
+            self._again.discard(key)
+            await asyncio.sleep(self._debounce_s)
             try:
-                plan = await contexts.state(services, *place, bulk=True)
-                await self._refine(services, place, plan)
+                plan = await current_state(services, *key, bulk=True)
+                await self._refine(services, key, plan)
             except ReverieError as error:
-                # The thread is gone, or there is too much to do: whoever asks for the state gets it worked out then.
+                # The thread is gone, or the compute process is busy: the state is computed when it is requested.
                 logger("reveried.background_state").info("a working state was left for later", code=error.code)
-            if place not in self._again:
+            if key not in self._again:
                 return
 
-    async def _refine(self, services: Services, place: tuple[str, str], plan: StatePlan) -> None:
-        """Has the distiller say the state better, and keeps that; as it was where it cannot in time."""
-        if self._distiller is None or place in self._late:
+    async def _refine(self, services: Services, key: ThreadKey, plan: StatePlan) -> None:
+        """Store the distiller's version of the state, where it answers in time with a usable one."""
+        if self._distiller is None or key in self._overdue:
             return
-        messages = await asyncio.to_thread(_newest, services, place)
+        messages = await asyncio.to_thread(_new_messages, services, key)
         if not messages:
             return
-        said = await self._said(place, messages, states.state_of(plan.state))
-        kept = states.refined(plan.state, said, seq=plan.seq)
-        if kept is None:
+        answer = await self._ask(self._distiller, key, messages, plan.state)
+        refined = working_state.from_distiller(plan.state, answer, seq=plan.seq)
+        if refined is None:
             return
-        space, thread = place
-        write = states.put(
-            space, "distiller", thread, kept, seq=plan.seq, version=plan.version, why="working-state.refine"
+        space, thread = key
+        write = working_state.commit(
+            space, "distiller", thread, refined, seq=plan.seq, version=plan.version, why="working-state.refine"
         )
         try:
             await services.submit(write, bulk=True)
-        except Conflict as overtaken:
-            logger("reveried.background_state").info("an agent was faster than the distiller", code=overtaken.code)
+        except Conflict as conflict:
+            # The agent stored a state of its own since `plan`: its words win.
+            logger("reveried.background_state").info("an agent was faster than the distiller", code=conflict.code)
 
-    async def _said(self, place: tuple[str, str], messages: list[Message], state: WorkingState) -> object:
-        """What the distiller said; None where it failed or took too long."""
-        assert self._distiller is not None
-        distiller = self._distiller
+    async def _ask(self, distiller: Distiller, key: ThreadKey, messages: list[Message], state: WorkingState) -> object:
+        """Return the distiller's answer; None where it failed or missed its deadline.
+
+        A call that missed it cannot be stopped; its thread is not asked again before it has returned.
+        """
         async with self._calls:
-            call = _beside(lambda: distiller.working_state(messages, state))
-            self._late.add(place)
-            call.add_done_callback(lambda _: self._late.discard(place))
+            call = _in_daemon_thread(lambda: distiller.working_state(messages, state))
+            self._overdue.add(key)
+            call.add_done_callback(lambda _: self._overdue.discard(key))
             await asyncio.wait((call,), timeout=self._deadline_s)
         if not call.done():
             logger("reveried.background_state").warning("a distiller took too long", seconds=self._deadline_s)
@@ -122,38 +155,39 @@ class Afterwards:
         return call.result()
 
 
-def _newest(services: Services, place: tuple[str, str]) -> list[Message]:
-    """The messages that no kept state knows of; the newest, where they are many."""
-    space, thread = place
+def _new_messages(services: Services, key: ThreadKey) -> list[Message]:
+    """Return the messages behind the stored state; only the newest entries, where they are many."""
+    space, thread = key
     with services.store.reader(space) as reader:
-        since = states.read_from(states.kept(reader, thread), int(threads.get(reader, thread)["throughSeq"]))
-        rows = sealed_since(reader, thread, since)
-    return [message for message in opened(thread, rows[-ENTRIES_MAX:]) if not message.rewound]
+        distilled_through = threads.get(reader, thread).through_seq
+        since = working_state.read_after(working_state.stored(reader, thread), distilled_through)
+        rows = sealed_after(reader, thread, since)
+    return active_messages(thread, rows[-ENTRIES_MAX:])
 
 
-def _beside(work: Callable[[], object]) -> asyncio.Future[object]:
-    """`work` in a thread that nobody has to wait for, not even the end of the process."""
+def _in_daemon_thread(work: Callable[[], object]) -> asyncio.Future[object]:
+    """Return the future of `work` in a thread that does not delay the end of the process."""
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[object] = loop.create_future()
 
-    def settle(said: object, error: Exception | None) -> None:
+    def resolve(result: object, error: Exception | None) -> None:
         if outcome.cancelled():
             return
         if error is None:
-            outcome.set_result(said)
+            outcome.set_result(result)
         else:
             outcome.set_exception(error)
-            outcome.exception()  # whoever gave up does not look at it
+            outcome.exception()  # mark it as retrieved: after the deadline there is no caller to do so
 
     def run() -> None:
-        said: object = None
+        result: object = None
         failure: Exception | None = None
         try:
-            said = work()
-        except Exception as error:  # noqa: BLE001 - the edge of the distiller: whatever it raises, the state stands
+            result = work()
+        except Exception as error:  # noqa: BLE001 - a distiller may raise anything: the extracted state stays
             failure = error
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile, and nobody waits
-            loop.call_soon_threadsafe(settle, said, failure)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the daemon has stopped meanwhile
+            loop.call_soon_threadsafe(resolve, result, failure)
 
     threading.Thread(target=run, name="reverie-distiller", daemon=True).start()
     return outcome

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 import msgspec
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["answer_once", "decide", "execute", "read", "retry_while_stale", "stored_answer"]
 
 T = TypeVar("T")
-S = TypeVar("S")
-P = TypeVar("P")
+S = TypeVar("S")  # a snapshot
+P = TypeVar("P")  # a plan
+A = TypeVar("A")  # an answer
 
 TRIES = 5  # the first without the lock, the others while holding it
 
@@ -33,26 +34,27 @@ async def execute(
     snapshot: Callable[[Reader], S],
     job: str,
     plan: type[P],
-    commit: Callable[[P], Write[dict[str, Any]] | dict[str, Any]],
+    commit: Callable[[P], Write[A] | A],
+    answers: type[A],
     lock: str,
     idempotency: tuple[str, str] | None = None,
-    skip: Callable[[S], dict[str, Any] | None] = lambda _: None,
+    skip: Callable[[S], A | None] = lambda _: None,
     bulk_decide: bool = False,
     bulk_commit: bool = False,
-) -> dict[str, Any]:
+) -> A:
     """Return the answer of a use case: `snapshot` in a thread, `job` in the compute process, then `commit`'s write.
 
     Each attempt asks for a stored answer first: a concurrent call with the same idempotency key may have committed
-    meanwhile. `skip` returns an answer where the snapshot shows that there is nothing to decide; `commit` may return
-    an answer where the plan writes nothing. Use cases that write the same records share the name of a `lock`.
+    meanwhile. `skip` returns an answer where the snapshot shows that there is nothing to decide; `commit` returns an
+    answer where the plan writes nothing. Use cases that write the same records share the name of a `lock`.
 
     Raises:
         Conflict: other writers were faster in every try, or the key was used for another request.
         ReverieError: what the snapshot, the decision or the commit raises.
     """
 
-    async def attempt() -> dict[str, Any]:
-        replay: dict[str, Any] | None = await stored_answer(services, space, idempotency)
+    async def attempt() -> A:
+        replay = await stored_answer(services, space, idempotency, answers)
         if replay is not None:
             return replay
         state = await read(services, space, snapshot)
@@ -60,8 +62,8 @@ async def execute(
             return answer
         outcome = commit(await decide(services, job, state, plan, bulk=bulk_decide))
         if isinstance(outcome, Write):
-            committed: dict[str, Any] = (await services.submit(outcome, bulk=bulk_commit)).value
-            return committed
+            write: Write[A] = outcome
+            return (await services.submit(write, bulk=bulk_commit)).value
         return outcome
 
     return await retry_while_stale(attempt, keyed_lock(lock, space))
@@ -111,26 +113,43 @@ async def retry_while_stale(attempt: Callable[[], Awaitable[T]], lock: asyncio.L
         return await attempt()
 
 
-async def stored_answer(services: Services, space: str, idempotency: tuple[str, str] | None) -> Any | None:
+@overload
+async def stored_answer(services: Services, space: str, idempotency: tuple[str, str] | None) -> Any | None: ...
+
+
+@overload
+async def stored_answer(
+    services: Services, space: str, idempotency: tuple[str, str] | None, answers: type[A] | None
+) -> A | None: ...
+
+
+async def stored_answer(
+    services: Services, space: str, idempotency: tuple[str, str] | None, answers: type[Any] | None = None
+) -> Any | None:
     """Return the stored answer of an idempotency key; None without a key, or where the key is new.
 
-    The lookup is a write of the single writer, so it is ordered after every commit that was queued before it; its body
-    raises, so it stores nothing for a new key.
+    The answer comes as type `answers`, or as plain JSON without one. The lookup is a write of the single writer, so it
+    is ordered after every commit that was queued before it; its body raises, so it stores nothing for a new key.
 
     Raises:
         Conflict: the key was used for another request.
     """
     if idempotency is None:
         return None
+    lookup: Write[Any] = Write(space, "", "", _raise_unused, idempotency=idempotency, answers=answers)
     try:
-        return (await services.submit(Write(space, "", "", _raise_unused, idempotency=idempotency))).value
+        return (await services.submit(lookup)).value
     except _UnusedKeyError:
         return None
 
 
 async def answer_once(
-    services: Services, space: str, idempotency: tuple[str, str] | None, work: Callable[[], Awaitable[dict[str, Any]]]
-) -> dict[str, Any]:
+    services: Services,
+    space: str,
+    idempotency: tuple[str, str] | None,
+    work: Callable[[], Awaitable[A]],
+    answers: type[A] | None = None,
+) -> A:
     """Return the answer of `work` and store it under its idempotency key; a repeated call gets the stored answer.
 
     For calls that are not a single write and do no harm when run twice: two concurrent calls may both run `work`, and
@@ -140,16 +159,15 @@ async def answer_once(
         Conflict: the key was used for another request.
         ReverieError: what `work` raises; then nothing is stored.
     """
-    replay: dict[str, Any] | None = await stored_answer(services, space, idempotency)
+    replay = await stored_answer(services, space, idempotency, answers)
     if replay is not None:
         return replay
     answer = await work()
     if idempotency is None:
         return answer
-    stored: dict[str, Any] = (
-        await services.submit(Write(space, "", "", lambda _: answer, idempotency=idempotency))
+    return (
+        await services.submit(Write(space, "", "", lambda _: answer, idempotency=idempotency, answers=answers))
     ).value
-    return stored
 
 
 class _UnusedKeyError(ReverieError):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from reverie import calendar
+from reverie import calendar, wire
 from reverie.errors import NotFound, ValidationError
 from reveried.clock import text_of
 from reveried.log import logger
@@ -125,7 +125,7 @@ class Scheduler:
 
     async def add(
         self, space: str, schedule_id: str, *, cron: str, timezone: str, job: str, options: dict[str, Json]
-    ) -> dict[str, Json]:
+    ) -> wire.Schedule:
         """Store a schedule and start it; one with this id is replaced, and its past runs still count as run.
 
         Raises:
@@ -152,7 +152,7 @@ class Scheduler:
         await self._table.put(space, schedule.record())
         self._schedules[space, schedule_id] = schedule
         self._set_timer()
-        return self.public(schedule)
+        return self._view(schedule)
 
     async def remove(self, space: str, schedule_id: str) -> None:
         """Delete a schedule; a run in progress continues.
@@ -166,17 +166,22 @@ class Scheduler:
         del self._schedules[space, schedule_id]
         self._set_timer()
 
-    def list(self, space: str) -> list[dict[str, Json]]:
-        """Return the schedules of a space by id, each with its next fire time, as the wire shows them."""
-        return [self.public(entry) for (owner, _), entry in sorted(self._schedules.items()) if owner == space]
+    def list(self, space: str) -> list[wire.Schedule]:
+        """Return the schedules of a space by id, each with its next fire time."""
+        return [self._view(entry) for (owner, _), entry in sorted(self._schedules.items()) if owner == space]
 
-    def public(self, schedule: Schedule) -> dict[str, Json]:
-        """Return the schedule as the wire shows it."""
-        record = schedule.record()
+    def _view(self, schedule: Schedule) -> wire.Schedule:
+        """Return the schedule as the wire has it."""
         next_run = schedule.next_run(self._clock.now())
-        record["nextRun"] = text_of(next_run) if next_run is not None else None
-        del record["ran"], record["createdAt"]
-        return record
+        return wire.Schedule(
+            id=schedule.id,
+            cron=schedule.cron.expression,
+            timezone=schedule.zone_name,
+            job=schedule.job,
+            options=schedule.options,
+            next_run=text_of(next_run) if next_run is not None else None,
+            last_run=text_of(schedule.last_run) if schedule.last_run is not None else None,
+        )
 
     def tick(self) -> None:
         """Start every run that is due; safe to call at any time and any number of times."""

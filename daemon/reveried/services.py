@@ -1,13 +1,13 @@
-"""The hands that routes, watcher and scheduler are given: everything of the process that they may use."""
+"""The daemon's components, passed to routes, actions and scheduled jobs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from reverie.ids import new_id
+from reveried.background_state import BackgroundState, StateCache
 from reveried.read_versions import SeenFiles
-from reveried.state_cache import States
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,19 +31,11 @@ __all__ = ["Services"]
 ID_RANDOM_BYTES = 10
 
 
-class Follower(Protocol):
-    """Does what follows turns."""
-
-    def turned(self, services: Services, space: str, thread: str) -> None:
-        """Messages were appended to a thread. Returns at once."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Services:
-    """One value per process, made by `reveried.app`.
+    """Every component of the process, assembled by `reveried.app`.
 
-    `clock()` is the time as RFC 3339 UTC with milliseconds, `random(n)` n random bytes.
+    `clock()` returns the time as RFC 3339 UTC with milliseconds, `random(n)` returns n random bytes.
     """
 
     config: Config
@@ -62,14 +54,14 @@ class Services:
     description: Callable[[], dict[str, Any]]  # openapi.json
     recall: Recall
     folders: SyncService
-    afterwards: Follower
+    background_state: BackgroundState
     clock: Callable[[], str]
     now_ms: Callable[[], int]  # the same clock, as milliseconds since 1970
     random: Callable[[int], bytes]
     started: float  # monotonic seconds at which the process began
-    states: States = field(default_factory=States)
+    states: StateCache = field(default_factory=StateCache)
     seen: SeenFiles = field(default_factory=SeenFiles)
 
     def new_id(self, kind: str) -> str:
-        """A fresh id such as `mem_…`, sortable by its time."""
+        """Return a new id such as `mem_…`, sortable by its time."""
         return new_id(kind, self.now_ms(), self.random(ID_RANDOM_BYTES))

@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from reverie.errors import Busy, ReverieError, StorageFailed
 from reveried.log import logger
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Submit", "Worker", "WorkerStatus"]
 
+T = TypeVar("T")
+
 INTERACTIVE_BATCH = 256  # writes of agents in one commit
 BULK_BATCH = 1  # pieces of bulk work in one commit, when agents wait; a piece is cut to last about 10 ms
 BULK_ALONE_BATCH = 4  # and when nobody does
@@ -33,7 +35,7 @@ STOP_TIMEOUT_S = 30.0
 class Submit(Protocol):
     """Hands one write to the writer thread and waits for its commit."""
 
-    async def __call__(self, write: Write[Any], *, bulk: bool = False) -> Done[Any]:
+    async def __call__(self, write: Write[T], *, bulk: bool = False) -> Done[T]:
         """The value that the write's body returned and the operation's number, once it is durable.
 
         Raises:
@@ -116,7 +118,7 @@ class Worker:
         if self._thread.is_alive():
             self._thread.join(STOP_TIMEOUT_S)
 
-    async def submit(self, write: Write[Any], *, bulk: bool = False) -> Done[Any]:
+    async def submit(self, write: Write[T], *, bulk: bool = False) -> Done[T]:
         """Waits until the write is durable.
 
         Raises:

@@ -14,8 +14,8 @@ import time
 from reverie.consolidate import decide
 from reverie.models import Candidate, Memory, MemoryType, Tier
 from reverie.redact import Redactor
+from reverie.usecases import consolidation_plan
 from reverie.usecases.consolidation import Shelf, Text
-from reverie.usecases.decide import consolidation
 from reverie.usecases.records import record
 from reveried.compute import GARBAGE
 
@@ -63,7 +63,7 @@ def growth() -> None:
         for window in (1_000_000, 1_000_000_000):
             shelf, candidates = shelved(number, window)
             started = time.process_time()
-            plan = consolidation.decide(shelf, candidates, redactor=Redactor(), at=AT, random=bytes(16))
+            plan = consolidation_plan.decide(shelf, candidates, redactor=Redactor(), at=AT, random=bytes(16))
             seconds = time.process_time() - started
             changed = f"{plan.counts.get('UPDATE', 0):9,} {plan.counts.get('DELETE', 0):9,}"
             print(f"  {number:9,}    {window:16,}   {seconds:7.2f}   {1_000 * seconds / number:13.3f} {changed}")

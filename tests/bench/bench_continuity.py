@@ -23,6 +23,7 @@ import lmdb
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+
 from reverie.client import Client
 from reverie.context import tail_start
 from reverie.distill.extractive import Extractive
@@ -33,9 +34,9 @@ from reverie.models import Memory, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write, seal
 from reverie.store.lmdb_env import lmdb_options
-from reverie.usecases import incremental_state, threads
-from reverie.usecases.decide.incremental_state import decide as follow
-from reverie.usecases.records import entry_record, record
+from reverie.usecases import threads, working_state
+from reverie.usecases.entries import entry_record
+from reverie.usecases.records import record
 from reveried.cli.imports import import_file
 from support.daemon import running_daemon, scratch_home
 from support.session import made_session, session_file
@@ -92,21 +93,21 @@ def states() -> None:
 
     Followed from turn to turn, and read again from the thread's beginning.
     """
-    print("working state after a turn       followed, ms   read again, ms   carried, bytes")
+    print("working state after a turn       checkpoint, ms   read again, ms   carried, bytes")
     rows: list[tuple[int, bytes]] = []
-    plan: incremental_state.StatePlan | None = None
+    plan: working_state.StatePlan | None = None
     for begun, until in pairwise((0, 10, 100, 1_000)):
         times = []
         for turn in range(begun, until):
             rows += ((len(rows) + number, data) for number, data in enumerate(_turn(turn), 1))
-            job = _state_job(rows, plan.followed if plan is not None else None)
+            job = _state_job(rows, plan.checkpoint if plan is not None else None)
             started = time.process_time()
-            plan = follow(job)
+            plan = working_state.decide(job)
             times.append(1_000 * (time.process_time() - started))
-        again = min(_cpu(partial(follow, _state_job(rows, None))) for _ in range(3))
+        again = min(_cpu(partial(working_state.decide, _state_job(rows, None))) for _ in range(3))
         assert plan is not None
-        assert plan.followed is not None
-        size = len(plan.followed.gist) + len(plan.followed.calls)
+        assert plan.checkpoint is not None
+        size = len(plan.checkpoint.gist) + len(plan.checkpoint.calls)
         print(f"  turn {until:5,}                    {_p50(times[-10:]):8.2f}         {again:8.2f}         {size:8,}")
     print("  goal: the first column stays level\n")
 
@@ -214,19 +215,21 @@ def _turn(number: int) -> Iterator[bytes]:
         said.append(("assistant", [{"type": "tool_use", "id": made, "name": name, "input": given}]))
         said.append(("user", [{"type": "tool_result", "tool_use_id": made, "content": "12 passed in 0.31s\n" * 20}]))
     said.append(("assistant", SAID.format(number)))
-    return (seal(entry_record(entry), Redactor()).data for entry in threads.spoken(said, None, AT))
+    return (seal(entry_record(entry), Redactor()).data for entry in threads.entries_of(said, None, AT))
 
 
-def _state_job(
-    rows: list[tuple[int, bytes]], followed: incremental_state.Followed | None
-) -> incremental_state.StateJob:
-    begin = followed.seq if followed is not None else 0
-    return incremental_state.StateJob(
-        thread={**threads.blank("t", AT), "lastSeq": len(rows)},
+def _state_job(rows: list[tuple[int, bytes]], checkpoint: working_state.Checkpoint | None) -> working_state.StateJob:
+    begin = checkpoint.seq if checkpoint is not None else 0
+    return working_state.StateJob(
+        thread="t",
+        project=None,
+        created_at=AT,
+        distilled_through=0,
+        last_seq=len(rows),
         entries=rows[begin:],
-        followed=followed,
+        checkpoint=checkpoint,
         previous=None,
-        since=0,
+        state_seq=0,
         version=None,
     )
 

@@ -1,4 +1,4 @@
-"""A thread followed turn by turn has the working state that reading all of it again would give."""
+"""A working state computed from checkpoints equals the one computed from the whole thread."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from reverie.importers.messages import main_line
 from reverie.models import WorkingState
 from reverie.redact import Redactor
 from reverie.store import seal
-from reverie.usecases import threads
-from reverie.usecases.decide import incremental_state
-from reverie.usecases.incremental_state import Followed, StateJob, StatePlan
-from reverie.usecases.records import entry_record, opened_entry, record, value
+from reverie.usecases import threads, working_state
+from reverie.usecases.entries import entry_record, opened_entry
+from reverie.usecases.working_state import Checkpoint, StateJob, StatePlan
 from support.shared import all_sessions
 from support.soak import count
 
@@ -106,18 +105,18 @@ USUAL = st.lists(PIECES.filter(lambda piece: piece[0] not in {"late", "again", "
 
 
 class Store:
-    """A thread in memory: sealed entries, what was kept of its state, and what was followed of it."""
+    """A thread in memory: sealed entries, what was kept of its state, and what was checkpoint of it."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[int, bytes]] = []
-        self.kept: dict[str, Any] | None = None
+        self.kept: WorkingState | None = None
         self.since = 0
-        self.followed: Followed | None = None
+        self.checkpoint: Checkpoint | None = None
         self.calls = 0
         self.whole = 0  # how often the whole thread was read
 
     def say(self, role: str, content: Any) -> None:
-        entry = threads.spoken([(role, content)], None, AT)[0]
+        entry = threads.entries_of([(role, content)], None, AT)[0]
         self.rows.append((len(self.rows) + 1, seal(entry_record(entry), Redactor()).data))
 
     def play(self, kind: str, given: Any) -> None:
@@ -137,7 +136,7 @@ class Store:
                 self.say("assistant", [tool_use(given[0], *given[1])])
                 self.answer(given[0], *given[2])
             case _:
-                self.kept = record(WorkingState(current_task=given, next_steps=("tell Ann",)))
+                self.kept = WorkingState(current_task=given, next_steps=("tell Ann",))
                 self.since = len(self.rows)
 
     def call(self, name: str, given: dict[str, Any]) -> None:
@@ -148,26 +147,30 @@ class Store:
         block = {"type": "tool_result", "tool_use_id": f"t{call}", "content": text, "is_error": failed}
         self.say("user", [block])
 
-    def job(self, followed: Followed | None) -> StateJob:
-        if followed is not None and not (self.since == followed.since or self.since >= followed.seq):
-            followed = None
+    def job(self, checkpoint: Checkpoint | None) -> StateJob:
+        if checkpoint is not None and not (self.since == checkpoint.state_seq or self.since >= checkpoint.seq):
+            checkpoint = None
         return StateJob(
-            thread={"id": "t", "createdAt": AT, "throughSeq": 0, "lastSeq": len(self.rows), "project": None},
-            entries=[row for row in self.rows if row[0] > (followed.seq if followed else 0)],
-            followed=followed,
+            thread="t",
+            project=None,
+            created_at=AT,
+            distilled_through=0,
+            last_seq=len(self.rows),
+            entries=[row for row in self.rows if row[0] > (checkpoint.seq if checkpoint else 0)],
+            checkpoint=checkpoint,
             previous=self.kept,
-            since=self.since,
+            state_seq=self.since,
             version=None,
         )
 
     def follow(self) -> StatePlan:
-        """The state as the daemon gets it: from where the thread was followed, else from its beginning."""
+        """The state as the daemon gets it: from where the thread was checkpoint, else from its beginning."""
         try:
-            plan = incremental_state.decide(self.job(self.followed))
+            plan = working_state.decide(self.job(self.checkpoint))
         except Conflict as conflict:
             self.whole += bool(conflict.details["stale"])
-            plan = incremental_state.decide(self.job(None))
-        self.followed = msgspec.msgpack.decode(msgspec.msgpack.encode(plan.followed), type=Followed)
+            plan = working_state.decide(self.job(None))
+        self.checkpoint = msgspec.msgpack.decode(msgspec.msgpack.encode(plan.checkpoint), type=Checkpoint)
         return plan
 
     def read(self) -> WorkingState:
@@ -177,7 +180,7 @@ class Store:
             for message in main_line(opened_entry("t", *row) for row in self.rows)
             if message.last_seq > self.since
         ]
-        return Extractive().working_state(messages, value(WorkingState, self.kept) if self.kept else None)
+        return Extractive().working_state(messages, self.kept)
 
 
 def tool_use(call: int, name: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -189,14 +192,14 @@ def check(pieces: list[tuple[str, Any]]) -> Store:
     for kind, drawn in pieces:
         store.play(kind, drawn)
         plan = store.follow()
-        assert value(WorkingState, plan.state) == store.read()
-        assert plan == msgspec.structs.replace(incremental_state.decide(store.job(None)), followed=plan.followed)
+        assert plan.state == store.read()
+        assert plan == msgspec.structs.replace(working_state.decide(store.job(None)), checkpoint=plan.checkpoint)
     return store
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(USUAL)
-def test_a_thread_is_followed(pieces: list[tuple[str, Any]]) -> None:
+def test_states_from_checkpoints(pieces: list[tuple[str, Any]]) -> None:
     """Every state, and the query that recalls what belongs to it, is that of the whole; nothing is read twice."""
     assert check(pieces).whole == 0
 
@@ -208,7 +211,7 @@ def test_a_thread_that_breaks_every_rule_is_read_again(pieces: list[tuple[str, A
     check(pieces)
 
 
-def test_whole_sessions_are_followed() -> None:
+def test_checkpoints_of_whole_sessions() -> None:
     """Message by message, as an agent would append them."""
     for path in all_sessions(count(4, 10), step=count(10, 1)):
         store = Store()
@@ -217,7 +220,7 @@ def test_whole_sessions_are_followed() -> None:
         for number, message in enumerate(spoken):
             store.say(message.role, message.content)
             if number % every == 0:
-                assert value(WorkingState, store.follow().state) == store.read()
+                assert store.follow().state == store.read()
         assert store.whole == 0
 
 

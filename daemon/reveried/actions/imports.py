@@ -1,101 +1,114 @@
-"""A chunk of a transcript: decided in the bulk lane, committed behind the agents' writes."""
+"""Import a transcript: chunks are cut into pieces, decided in the bulk lane and committed behind the agents' writes."""
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
+from reverie import wire
 from reverie.usecases import imports
-from reveried.execution import decide, retry_while_stale
-from reveried.keyed_lock import keyed_lock
+from reveried.execution import answer_once, execute, read
 
 if TYPE_CHECKING:
     from reveried.services import Services
 
-__all__ = ["take"]
+__all__ = ["begin", "take_chunk"]
 
 PIECE_BYTES = 512 * 1024  # of one commit when nobody else writes
-PIECE_BESIDE_BYTES = 64 * 1024  # and when agents do: a write of theirs that shares the commit waits 1 or 2 ms for it
+PIECE_BESIDE_BYTES = 64 * 1024  # and when agents write: a write that shares the commit waits 1 or 2 ms for it
 
 
-async def take(
+async def begin(
+    services: Services,
+    space: str,
+    *,
+    client: str,
+    session: str,
+    source: str | None,
+    idempotency: tuple[str, str] | None,
+) -> wire.ImportPlace:
+    """Open the import of a session, and return its position: 0, or as far as it was imported before."""
+
+    async def work() -> wire.ImportPlace:
+        write = imports.begin(space, client, session, source, at=services.clock())
+        import_id = (await services.submit(write, bulk=True)).value.id
+        return imports.view(await read(services, space, partial(imports.position, import_id=import_id)))
+
+    return await answer_once(services, space, idempotency, work, wire.ImportPlace)
+
+
+async def take_chunk(
     services: Services, space: str, import_id: str, *, offset: int, first_line: int, data: bytes, final: bool
-) -> dict[str, Any]:
-    """Adds the whole lines of `data`, which stand at byte `offset` of the file, to the import's thread.
+) -> wire.ChunkAnswer:
+    """Append the whole lines of `data`, the bytes of the file from `offset` on, to the import's thread.
 
-    Piece by piece: what was added stays when a later piece fails, and the import stands behind it.
+    The chunk is committed piece by piece: what was appended stays when a later piece fails, and the import's position
+    is behind it.
 
     Raises:
         NotFound: no such import.
-        Conflict: the import stands elsewhere.
+        Conflict: the chunk would leave bytes out.
     """
-    here = await asyncio.to_thread(_place, services, space, import_id)
-    # Where lines may be known already, each piece would look all of them up again.
+    here = await read(services, space, partial(imports.position, import_id=import_id))
+    # Where lines may be duplicates, each piece would read the identities of the whole thread again.
     whole = offset < here.offset or here.mixed
-    done: dict[str, Any] = {}
-    sums: dict[str, Any] = {"added": 0, "duplicates": 0, "redacted": 0, "counts": Counter(), "problems": []}
+    total: wire.ChunkAnswer | None = None
     begin = end = 0
-    while end < len(data) or not done:
+    while end < len(data) or total is None:
         begin, end = end, len(data) if whole else _piece_end(data, end, _piece_bytes(services))
         last = final and end == len(data)
         piece = data[begin:end]
-        done = await _taken(services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last)
-        offset, first_line = done["offset"], done["lines"] + 1
-        sums = {name: so_far + done[name] for name, so_far in sums.items()}
-    return {**done, **sums}
+        answer = await _take(services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last)
+        offset, first_line = answer.offset, answer.lines + 1
+        total = answer if total is None else _sum(total, answer)
+    return total
+
+
+def _sum(total: wire.ChunkAnswer, answer: wire.ChunkAnswer) -> wire.ChunkAnswer:
+    """Return the answer of a chunk's pieces so far: position and lines of the newest one, everything else summed."""
+    return replace(
+        answer,
+        added=total.added + answer.added,
+        duplicates=total.duplicates + answer.duplicates,
+        redacted=total.redacted + answer.redacted,
+        counts=dict(Counter(total.counts) + Counter(answer.counts)),
+        problems=[*total.problems, *answer.problems],
+    )
 
 
 def _piece_bytes(services: Services) -> int:
     return PIECE_BESIDE_BYTES if services.worker.is_shared() else PIECE_BYTES
 
 
-async def _taken(
+async def _take(
     services: Services, space: str, import_id: str, *, offset: int, first_line: int, data: bytes, final: bool
-) -> dict[str, Any]:
-    """One piece: decided, then committed; again where another import of the same file was faster."""
-
-    async def attempt() -> dict[str, Any]:
-        job = await asyncio.to_thread(
-            _snapshot, services, space, import_id, offset=offset, first_line=first_line, data=data, final=final
-        )
-        plan = await decide(services, "import", job, imports.ChunkPlan, bulk=True)
-        committed = await services.submit(imports.commit_chunk(space, import_id, offset, plan), bulk=True)
-        return {
-            **committed.value,
-            "added": len(plan.sealed),
-            "duplicates": plan.duplicates,
-            "redacted": plan.redacted,
-            "counts": Counter(plan.counts),
-            "problems": [{"line": line, "why": why} for line, why in plan.problems],
-        }
-
-    return await retry_while_stale(attempt, keyed_lock(import_id, space))
+) -> wire.ChunkAnswer:
+    """Append one piece; retried where another import of the same file was faster."""
+    return await execute(
+        services,
+        space,
+        snapshot=partial(
+            imports.snapshot,
+            import_id=import_id,
+            offset=offset,
+            first_line=first_line,
+            data=data,
+            final=final,
+            literals=services.config.redact.literals,
+        ),
+        job="import",
+        plan=imports.ChunkPlan,
+        commit=partial(imports.commit, space, import_id, offset),
+        answers=wire.ChunkAnswer,
+        lock=import_id,
+        bulk_decide=True,
+        bulk_commit=True,
+    )
 
 
 def _piece_end(data: bytes, begin: int, size: int) -> int:
-    """Where the piece from `begin` ends: at the first line's end after `size` bytes, else with `data`."""
+    """Return where the piece from `begin` ends: behind the first line end after `size` bytes, else with `data`."""
     return data.find(b"\n", begin + size - 1) + 1 or len(data)
-
-
-def _place(services: Services, space: str, import_id: str) -> imports.Place:
-    with services.store.reader(space) as reader:
-        return imports.place(reader, import_id)
-
-
-def _snapshot(
-    services: Services, space: str, import_id: str, *, offset: int, first_line: int, data: bytes, final: bool
-) -> imports.ChunkJob:
-    with services.store.reader(space) as reader:
-        here = imports.place(reader, import_id)
-        again = offset < here.offset
-        return imports.ChunkJob(
-            data=data,
-            first_line=first_line,
-            final=final,
-            stood=here.offset,
-            inside="nothing" if again else here.inside,
-            reply=None if again else here.reply,
-            seen=imports.seen(reader, here.thread) if again or here.mixed or here.lines == 0 else [],
-            literals=list(services.config.redact.literals),
-        )

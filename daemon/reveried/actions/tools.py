@@ -12,8 +12,8 @@ from reverie import tools, wire
 from reverie.documents.listing import ordered
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.store import Kind
-from reverie.usecases import documents, lost_update_merge
-from reveried.actions import contexts, notes, states, writing
+from reverie.usecases import documents, lost_update_merge, working_state
+from reveried.actions import threads, writing
 from reveried.actions.recall import recalled
 from reveried.execution import answer_once, stored_answer
 
@@ -82,7 +82,7 @@ def _sentence(tool: Tool, error: ReverieError) -> str:
 
 
 async def _note(asked: Asked, given: tools.NoteInput) -> Json:
-    made = await notes.note(
+    note = await threads.add_note(
         asked.services,
         asked.space,
         asked.thread,
@@ -91,7 +91,7 @@ async def _note(asked: Asked, given: tools.NoteInput) -> Json:
         who=asked.who,
         idempotency=asked.idempotency,
     )
-    return {"success": True, "id": made["id"]}
+    return {"success": True, "id": note.id}
 
 
 async def _recall(asked: Asked, given: tools.RecallInput) -> Json:
@@ -108,23 +108,22 @@ def _remembered(record: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _state(asked: Asked, _: tools.WorkingStateGetInput) -> Json:
-    return states.shown((await contexts.state(asked.services, asked.space, asked.thread)).state)
+    return working_state.view((await threads.state(asked.services, asked.space, asked.thread)).state)
 
 
 async def _set_state(asked: Asked, given: tools.WorkingStateSetInput) -> Json:
-    fields = states.given(given)
+    fields = threads.given_fields(given)
     if not fields:
         raise ValidationError("nothing was given to set", hint="give currentTask, nextSteps or another field")
-    state = await states.change(
+    return await threads.set_state(
         asked.services,
         asked.space,
         asked.thread,
         fields,
-        whole=False,
+        replace_all=False,
         who=asked.who,
         idempotency=asked.idempotency,
     )
-    return states.shown(state)
 
 
 async def _list(asked: Asked, _: tools.MemoryListInput) -> Json:

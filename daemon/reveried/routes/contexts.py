@@ -1,21 +1,20 @@
-"""What an agent gets back of a thread: context, working state, digest, notes, summaries; and distilling it."""
+"""Context, working state, digest, notes and summaries of a thread; distilling it and learning from it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reverie import tokens, wire
-from reverie.store import Kind
-from reverie.usecases import notes, threads
-from reveried.actions import contexts, distillation, learning, states
-from reveried.actions import notes as noting
+from reverie.store import DigestRecord, DistillationRecord, NoteRecord
+from reverie.usecases import distill, notes, threads, working_state
+from reveried.actions import distill as distill_actions
+from reveried.actions import threads as actions
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes import jobs
-from reveried.routes.listing import page
+from reveried.routes.listing import record_page
 
 if TYPE_CHECKING:
-    from reverie.store import Reader
     from reveried.http.call import Call
     from reveried.jobs import Progress
 
@@ -23,80 +22,69 @@ __all__ = ["ROUTES"]
 
 
 async def context(call: Call) -> Reply:
-    """The request fragment to splat into a call of the model, and what each tier costs."""
-    asked = wire.parse_query(wire.ContextQuery, call.query)
-    answer = await contexts.context(
+    """Return the request fragment to splat into a call of the model, and what each tier costs."""
+    query = wire.parse_query(wire.ContextQuery, call.query)
+    answer = await actions.context(
         call.services,
         call.space,
         call.params["id"],
-        query=asked.query,
-        placement=asked.placement,
-        max_tokens=asked.max_tokens,
+        query=query.query,
+        placement=query.placement,
+        max_tokens=query.max_tokens,
     )
     return Reply(answer)
 
 
-async def working_state(call: Call) -> Reply:
-    """What is going on in the thread, read from its last messages."""
-    plan = await contexts.state(call.services, call.space, call.params["id"])
-    return Reply(states.shown(plan.state))
+async def get_state(call: Call) -> Reply:
+    """Return the working state as of the thread's last message."""
+    plan = await actions.state(call.services, call.space, call.params["id"])
+    return Reply(working_state.view(plan.state))
 
 
 async def set_state(call: Call) -> Reply:
-    """The agent's own words for what is going on; PUT empties what is left out, PATCH leaves it as it is."""
-    asked = call.into(wire.SetWorkingState)
-    state = await states.change(
-        call.services,
-        call.space,
-        call.params["id"],
-        states.given(asked),
-        whole=call.method == "PUT",
-        who=call.who,
+    """Set the working state in the agent's own words; PUT empties the fields that are left out, PATCH keeps them."""
+    fields = actions.given_fields(call.into(wire.SetWorkingState))
+    state = await actions.set_state(
+        call.services, call.space, call.params["id"], fields, replace_all=call.method == "PUT", who=call.who
     )
-    return Reply(states.shown(state))
+    return Reply(state)
 
 
 async def digest(call: Call) -> Reply:
-    """Who this is and what we usually do; empty until the first distillation."""
+    """Return the digest of who the user is and what they usually do; empty until the first distillation."""
     with call.services.store.reader(call.space) as reader:
         threads.get(reader, call.params["id"])
-        held = reader.get(Kind.DIGEST, (call.params["id"],)) or {"text": "", "at": None}
-    text = held["text"]
-    return Reply({"text": text, "tokens": tokens.count(text), "updatedAt": held["at"], "tokenizer": tokens.TOKENIZER})
+        stored = reader.load(DigestRecord, (call.params["id"],)) or DigestRecord(text="")
+    answer = wire.ThreadDigest(
+        text=stored.text, tokens=tokens.count(stored.text), updated_at=stored.at, tokenizer=tokens.TOKENIZER
+    )
+    return Reply(answer)
 
 
 async def summaries(call: Call) -> Reply:
-    """Every structured summary so far, the imported ones among them, oldest first."""
-    with call.services.store.reader(call.space) as reader:
-        threads.get(reader, call.params["id"])
-    return await page(call, Kind.DISTILLATION, _summary, prefix=(call.params["id"],), numbered=True)
-
-
-def _summary(_: Reader, record: dict[str, Any]) -> dict[str, Any]:
-    sections = record.get("sections", {})
-    return {
-        "number": record["number"],
-        "summary": {"number": record["number"], "sections": sections, "text": record["text"]},
-        "throughSeq": record["throughSeq"],
-        "at": record["at"],
-        "archive": record.get("archive"),
-        "imported": record.get("imported", False),
-    }
+    """List the structured summaries of the thread, imported ones among them, oldest first."""
+    _require_thread(call)
+    return await record_page(
+        call,
+        DistillationRecord,
+        lambda _, distillation: distill.past_view(distillation),
+        prefix=(call.params["id"],),
+        numbered=True,
+    )
 
 
 async def distil(call: Call) -> Reply:
-    """Replaces the thread's older messages by a summary in its context; the messages themselves stay."""
-    asked, idempotency = call.into(wire.DistillRequest), call.idempotency
-    with call.services.store.reader(call.space) as reader:
-        threads.get(reader, call.params["id"])
+    """Replace the thread's older messages by a summary in its context; the messages themselves stay stored."""
+    request, idempotency = call.into(wire.DistillRequest), call.idempotency
+    _require_thread(call)
 
-    async def work(_: Progress) -> dict[str, Any]:
-        return await distillation.distil(
+    async def work(_: Progress) -> wire.DistillAnswer:
+        return await distill_actions.distil(
             call.services,
             call.space,
             call.params["id"],
             who=call.who,
-            token_budget=asked.token_budget,
+            token_budget=request.token_budget,
             idempotency=idempotency,
         )
 
@@ -104,42 +92,46 @@ async def distil(call: Call) -> Reply:
 
 
 async def learn(call: Call) -> Reply:
-    """Draws memories from the thread's messages since the last time, without distilling it."""
-    with call.services.store.reader(call.space) as reader:
-        threads.get(reader, call.params["id"])
+    """Learn memories from the thread's messages since the last time, without distilling it."""
+    _require_thread(call)
 
-    async def work(_: Progress) -> dict[str, Any]:
-        return await learning.learn(call.services, call.space, call.params["id"], who=call.who)
+    async def work(_: Progress) -> wire.MemoryChanges:
+        return await distill_actions.learn(call.services, call.space, call.params["id"], who=call.who)
 
     return await jobs.answer(call, "learn", work)
 
 
 async def add_note(call: Call) -> Reply:
-    """Writes a note that stays in the thread's context."""
-    asked = call.into(wire.CreateNote)
-    made = await noting.note(
+    """Write a note that stays in the thread's context."""
+    request = call.into(wire.CreateNote)
+    note = await actions.add_note(
         call.services,
         call.space,
         call.params["id"],
-        content=asked.content,
-        category=asked.category,
+        content=request.content,
+        category=request.category,
         who=call.who,
         idempotency=call.idempotency,
     )
-    return Reply(made, status=201)
+    return Reply(note, status=201)
 
 
 async def list_notes(call: Call) -> Reply:
-    """The thread's notes, oldest first."""
-    with call.services.store.reader(call.space) as reader:
-        threads.get(reader, call.params["id"])
-    return await page(call, Kind.NOTE, lambda _, record: record, prefix=(call.params["id"],))
+    """List the thread's notes, oldest first."""
+    _require_thread(call)
+    return await record_page(call, NoteRecord, lambda _, note: notes.view(note), prefix=(call.params["id"],))
 
 
 async def delete_note(call: Call) -> Reply:
-    """Takes a note away; undo brings it back."""
+    """Delete a note; undo brings it back."""
     await call.services.submit(notes.delete(call.space, call.who, call.params["id"], call.params["note"]))
     return Reply(status=204)
+
+
+def _require_thread(call: Call) -> None:
+    """Raise NotFound unless the thread exists: before a job starts, or where a list would only be empty."""
+    with call.services.store.reader(call.space) as reader:
+        threads.get(reader, call.params["id"])
 
 
 _ID = "/v1/threads/{id}"
@@ -153,7 +145,7 @@ ROUTES = (
         gives=wire.ContextAnswer,
         query=("query", "placement", "maxTokens"),
     ),
-    Route("GET", f"{_ID}/working-state", working_state, "What is going on in the thread.", gives=wire.WorkingState),
+    Route("GET", f"{_ID}/working-state", get_state, "What is going on in the thread.", gives=wire.WorkingState),
     *(
         Route(
             method,

@@ -1,53 +1,38 @@
-"""`/v1/dreams` and `/v1/schedules`: distilling what is new, now or by the clock."""
+"""`/v1/dreams` and `/v1/schedules`: dreams, started by a call or by a schedule."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from reverie import tokens, wire
-from reverie.errors import NotFound
-from reverie.store import Kind
-from reveried.actions import dreams
+from reverie import wire
+from reverie.store import DreamRecord
+from reverie.usecases import dream
+from reveried.actions import distill as actions
 from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes import jobs
-from reveried.routes.listing import page
+from reveried.routes.listing import record_page
 
 if TYPE_CHECKING:
     from reveried.http.call import Call
     from reveried.jobs import Progress
 
-__all__ = ["ROUTES", "dream_shown"]
-
-
-def dream_shown(record: dict[str, Any]) -> dict[str, Any]:
-    """A past dream as the wire shows it."""
-    return {
-        "id": record["id"],
-        "at": record["at"],
-        "archive": record["archive"],
-        "tokensUsed": record["tokensUsed"],
-        "tokenBudget": record["tokenBudget"],
-        "trigger": record["trigger"],
-        "counts": record["counts"],
-        "operation": record["operation"],
-        "tokenizer": tokens.TOKENIZER,
-    }
+__all__ = ["ROUTES"]
 
 
 async def start(call: Call) -> Reply:
-    """Distils what is new since the last dream; a dry run decides and writes nothing."""
-    asked, idempotency = call.into(wire.StartDream), call.idempotency
+    """Dream about what changed since the last dream; a dry run decides and writes nothing."""
+    request, idempotency = call.into(wire.StartDream), call.idempotency
 
-    async def work(_: Progress) -> dict[str, Any]:
-        return await dreams.dream(
+    async def work(_: Progress) -> wire.DreamAnswer:
+        return await actions.dream(
             call.services,
             call.space,
             who=call.who,
             trigger="manual",
-            token_budget=asked.token_budget,
-            dry_run=asked.dry_run,
+            token_budget=request.token_budget,
+            dry_run=request.dry_run,
             idempotency=idempotency,
         )
 
@@ -55,42 +40,44 @@ async def start(call: Call) -> Reply:
 
 
 async def list_dreams(call: Call) -> Reply:
-    """Past dreams, newest first."""
-    return await page(call, Kind.DREAM, lambda _, record: dream_shown(record), newest_first=True)
+    """List past dreams, newest first."""
+    return await record_page(call, DreamRecord, lambda _, record: dream.view(record), newest_first=True)
 
 
 async def get_dream(call: Call) -> Reply:
-    """One past dream."""
+    """Return one past dream."""
     with call.services.store.reader(call.space) as reader:
-        found = reader.get(Kind.DREAM, (call.params["id"],))
-    if found is None:
-        raise NotFound(f"no dream is called {call.params['id']!r}", hint="reverie log lists what was written")
-    return Reply(dream_shown(found))
+        return Reply(dream.get(reader, call.params["id"]))
 
 
 async def list_schedules(call: Call) -> Reply:
-    """What runs by itself, each with its next run."""
-    return Reply({"items": call.services.scheduler.list(call.space), "next": None})
+    """List the schedules of the space, each with its next run."""
+    return Reply(wire.Page(items=call.services.scheduler.list(call.space)))
 
 
 async def add_schedule(call: Call) -> Reply:
-    """Adds a schedule, or replaces the one of the same id."""
-    asked = call.into(wire.CreateSchedule)
+    """Add a schedule, or replace the one of the same id."""
+    request = call.into(wire.CreateSchedule)
     services = call.services
-    schedule_id = asked.id or services.new_id("sch")
-    options = {} if asked.options.token_budget is None else {"tokenBudget": asked.options.token_budget}
+    schedule_id = request.id or services.new_id("sch")
+    options = {} if request.options.token_budget is None else {"tokenBudget": request.options.token_budget}
 
-    async def add() -> dict[str, Any]:
+    async def add() -> wire.Schedule:
         return await services.scheduler.add(
-            call.space, schedule_id, cron=asked.cron, timezone=asked.timezone, job=asked.job, options=options
+            call.space,
+            schedule_id,
+            cron=request.cron,
+            timezone=request.timezone,
+            job=request.job,
+            options=options,
         )
 
-    made = await answer_once(services, call.space, call.idempotency, add)
-    return Reply(made, status=201, headers={"location": f"/v1/schedules/{made['id']}"})
+    schedule = await answer_once(services, call.space, call.idempotency, add, wire.Schedule)
+    return Reply(schedule, status=201, headers={"location": f"/v1/schedules/{schedule.id}"})
 
 
 async def remove_schedule(call: Call) -> Reply:
-    """Forgets a schedule."""
+    """Delete a schedule."""
     await call.services.scheduler.remove(call.space, call.params["id"])
     return Reply(status=204)
 

@@ -1,14 +1,12 @@
-"""`/v1/imports`: another program's transcript, taken in chunk by chunk."""
+"""`/v1/imports`: another program's transcript, imported chunk by chunk."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import TooLarge
-from reverie.usecases import imports
-from reveried.actions import imports as flow
-from reveried.execution import answer_once
+from reveried.actions import imports as actions
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 
@@ -18,45 +16,35 @@ if TYPE_CHECKING:
 __all__ = ["ROUTES"]
 
 
-def _shown(place: imports.Place) -> dict[str, Any]:
-    return {
-        "id": place.id,
-        "thread": place.thread,
-        "offset": place.offset,
-        "lines": place.lines,
-        "checkFrom": place.check_from,
-        "sha256": place.sha256,
-    }
-
-
 async def begin(call: Call) -> Reply:
-    """Where a session's file stands: nowhere yet, or as far as it was taken in before."""
-    asked = call.into(wire.StartImport)
-
-    async def place() -> dict[str, Any]:
-        write = imports.begin(call.space, asked.client, asked.session, asked.source, at=call.services.clock())
-        opened = await call.services.submit(write, bulk=True)
-        with call.services.store.reader(call.space) as reader:
-            return _shown(imports.place(reader, opened.value["id"]))
-
-    return Reply(await answer_once(call.services, call.space, call.idempotency, place))
+    """Open the import of a session's file, and return the position from which to send it."""
+    request = call.into(wire.StartImport)
+    position = await actions.begin(
+        call.services,
+        call.space,
+        client=request.client,
+        session=request.session,
+        source=request.source,
+        idempotency=call.idempotency,
+    )
+    return Reply(position)
 
 
 async def chunk(call: Call) -> Reply:
-    """Adds the whole lines of a chunk; the answer says where to go on from."""
+    """Append the whole lines of a chunk; the answer has the position from which to go on."""
     if len(call.body) > wire.CHUNK_MAX_BYTES:
         raise TooLarge(
             f"a chunk holds at most {wire.CHUNK_MAX_BYTES} bytes, not {len(call.body)}", hint="send smaller chunks"
         )
-    asked = wire.parse_query(wire.ChunkQuery, call.query)
-    answer = await flow.take(
+    query = wire.parse_query(wire.ChunkQuery, call.query)
+    answer = await actions.take_chunk(
         call.services,
         call.space,
         call.params["id"],
-        offset=asked.offset,
-        first_line=asked.first_line,
+        offset=query.offset,
+        first_line=query.first_line,
         data=call.body,
-        final=asked.final,
+        final=query.final,
     )
     return Reply(answer)
 

@@ -1,18 +1,21 @@
-"""`GET /v1/status`: how much is kept, what runs by itself, and what wants a person's eye; `GET /v1/spaces`."""
+"""`GET /v1/status`: record counts, schedules, folder state and what needs a person; `GET /v1/spaces`."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET
 
 from reverie import tokens, wire
-from reverie.store import Kind
-from reverie.usecases import ledger
+from reverie.store import DreamRecord, Kind
+from reverie.usecases import dream, token_ledger
 from reveried.http.call import Reply
 from reveried.http.routing import Route
-from reveried.routes.dreams import dream_shown
 
 if TYPE_CHECKING:
+    from reverie.store import Reader
     from reveried.http.call import Call
 
 __all__ = ["ROUTES"]
@@ -26,48 +29,55 @@ COUNTED = {
     "operations": Kind.OPERATION,
     "events": Kind.EVENT,
 }
-ARCHIVE_RETENTION = "P100Y"  # archives are kept until somebody purges them
+ARCHIVE_RETENTION = "P100Y"  # ISO 8601: archives stay until they are purged
 
 
 async def status(call: Call) -> Reply:
-    """Counts, schedules with their next run, the last dream, files left alone, the engine, token spend."""
+    """Return counts, schedules with their next run, the last dream, the folder's state, the engine, token spend."""
     return Reply(await asyncio.to_thread(_read, call))
 
 
-def _read(call: Call) -> dict[str, Any]:
+def _read(call: Call) -> wire.Status:
     services = call.services
     with services.store.reader(call.space) as reader:
         schedules = services.scheduler.list(call.space)
-        last = reader.last(Kind.DREAM)
-        return {
-            "space": call.space,
-            "root": str(services.folders.root_of(call.space)),
-            "counts": {name: reader.count(kind) for name, kind in COUNTED.items()},
-            "distillation": {
-                "supported": True,
-                "maxTokenBudget": services.config.dream.max_token_budget,
-                "scheduled": bool(schedules),
-                "indexEmitted": True,
-                "tokenizerName": tokens.TOKENIZER,
-                "archiveRetention": ARCHIVE_RETENTION,
-            },
-            "model": {"engine": "extractive", "name": None},
-            "spend": {**ledger.spend(reader, services.clock()), "tokenizer": tokens.TOKENIZER},
-            "schedules": schedules,
-            "lastDream": dream_shown(last[1]) if last else None,
-            "openConflicts": reader.count(Kind.CONFLICT),
-            "sync": {
-                **services.folders.folder(call.space).status(),
-                "documents": reader.count(Kind.DOCUMENT),
-                "conflicts": reader.count(Kind.CONFLICT),
-            },
-            "operation": str(reader.operation()) if reader.operation() else None,
-        }
+        last = reader.last_record(DreamRecord)
+        return wire.Status(
+            space=call.space,
+            root=str(services.folders.root_of(call.space)),
+            counts={name: reader.count(kind) for name, kind in COUNTED.items()},
+            distillation=wire.DistillationSupport(
+                supported=True,
+                max_token_budget=services.config.dream.max_token_budget,
+                scheduled=bool(schedules),
+                index_emitted=True,
+                tokenizer_name=tokens.TOKENIZER,
+                archive_retention=ARCHIVE_RETENTION,
+            ),
+            model=wire.ModelInUse(engine="extractive"),
+            spend=token_ledger.spend(reader, services.clock()),
+            schedules=schedules,
+            last_dream=dream.view(last[1]) if last else None,
+            open_conflicts=reader.count(Kind.CONFLICT),
+            sync=_sync_status(call, reader),
+            operation=str(reader.operation()) if reader.operation() else None,
+        )
+
+
+def _sync_status(call: Call, reader: Reader) -> wire.SyncStatus:
+    """Return the folder's state; `watching` is not answered."""
+    status = {
+        **call.services.folders.folder(call.space).status(),
+        "documents": reader.count(Kind.DOCUMENT),
+        "conflicts": reader.count(Kind.CONFLICT),
+    }
+    return msgspec.structs.replace(msgspec.convert(status, wire.SyncStatus), watching=UNSET)
 
 
 async def spaces(call: Call) -> Reply:
-    """The spaces that the caller may see: its own."""
-    return Reply({"items": [{"id": call.space, "root": str(call.services.folders.root_of(call.space))}], "next": None})
+    """List the spaces that the caller may see: only its own."""
+    space = wire.Space(id=call.space, root=str(call.services.folders.root_of(call.space)))
+    return Reply(wire.Page(items=[space]))
 
 
 ROUTES = (

@@ -1,81 +1,52 @@
-"""`/v1/threads`: conversations and the messages in them."""
+"""`/v1/threads`: threads and their messages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from reverie import tokens, wire
+from reverie import wire
 from reverie.errors import ValidationError
-from reverie.store import Kind, seal
+from reverie.store import ThreadRecord
 from reverie.usecases import threads
-from reverie.usecases import usage as usage_of
-from reverie.usecases.records import entry_record
-from reveried.actions import append as appending
-from reveried.actions import contexts
+from reveried.actions import threads as actions
 from reveried.http.call import Reply
 from reveried.http.routing import Route
-from reveried.routes.listing import page
+from reveried.routes.listing import record_page
 
 if TYPE_CHECKING:
     from reveried.http.call import Call
 
-__all__ = ["ROUTES", "shown"]
-
-
-def shown(call: Call, record: dict[str, Any]) -> dict[str, Any]:
-    """A thread as the wire shows it."""
-    return {
-        "id": record["id"],
-        "agent": record["agent"],
-        "title": record["title"],
-        "model": record["model"],
-        "contextWindow": record["contextWindow"],
-        "source": record["source"],
-        "messageCount": record["messageCount"],
-        "tokens": record["tokens"],
-        "distillations": record["distillations"],
-        "context": usage_of.context_use(record, call.services.config.context.window),
-        "cleared": record.get("cleared"),
-        "createdAt": record["createdAt"],
-        "updatedAt": record["updatedAt"],
-        "tokenizer": tokens.TOKENIZER,
-    }
+__all__ = ["ROUTES"]
 
 
 async def create(call: Call) -> Reply:
-    """Opens a thread. What it begins with is put there now: the memory index, its agent's last notes and digest."""
-    asked = call.into(wire.CreateThread)
-    services = call.services
-    at = services.clock()
-    agent = asked.agent or call.agent
-    record = threads.blank(
-        asked.id or services.new_id("thr"),
-        at,
-        agent=agent,
-        title=asked.title,
-        model=asked.model,
-        context_window=asked.context_window,
-        index=await appending.index_text(services, call.space),
+    """Create a thread; its contexts begin with the memory index of now, its agent's last notes and digest."""
+    request = call.into(wire.CreateThread)
+    thread = await actions.create(
+        call.services,
+        call.space,
+        request,
+        agent=request.agent or call.agent,
+        who=call.who,
+        idempotency=call.idempotency,
     )
-    begins_with = await appending.begins_with(services, call.space, agent)
-    write = threads.create(call.space, call.who, record, begins_with, idempotency=call.idempotency)
-    made = (await services.submit(write)).value
-    return Reply(shown(call, made), status=201, headers={"location": f"/v1/threads/{made['id']}"})
+    return Reply(thread, status=201, headers={"location": f"/v1/threads/{thread.id}"})
 
 
 async def list_threads(call: Call) -> Reply:
-    """Every thread of the space, by id."""
-    return await page(call, Kind.THREAD, lambda _, record: shown(call, record))
+    """List the threads of the space, by id."""
+    window = call.services.config.context.window
+    return await record_page(call, ThreadRecord, lambda _, thread: threads.view(thread, window))
 
 
 async def get_thread(call: Call) -> Reply:
-    """One thread."""
+    """Return one thread."""
     with call.services.store.reader(call.space) as reader:
-        return Reply(shown(call, threads.get(reader, call.params["id"])))
+        return Reply(threads.view(threads.get(reader, call.params["id"]), call.services.config.context.window))
 
 
 async def delete_thread(call: Call) -> Reply:
-    """Removes a thread, its messages and everything derived only from them. `confirm` must repeat its id."""
+    """Delete a thread, its messages and what derives only from them; `confirm` must repeat its id."""
     thread_id = call.params["id"]
     if call.query.get("confirm") != thread_id:
         raise ValidationError(
@@ -84,47 +55,33 @@ async def delete_thread(call: Call) -> Reply:
             field="confirm",
         )
     while True:
-        step = await call.services.submit(threads.delete(call.space, call.who, thread_id))
-        if step.value["done"]:
+        step = await call.services.submit(threads.delete_step(call.space, call.who, thread_id))
+        if step.value.done:
             break
     operation = str(step.operation) if step.operation is not None else None
-    return Reply({"id": thread_id, "messages": step.value["messages"], "operation": operation})
+    return Reply(wire.ThreadDeleted(id=thread_id, messages=step.value.messages, operation=operation))
 
 
 async def append(call: Call) -> Reply:
-    """Appends messages; a thread that has grown past its threshold is distilled at once."""
-    asked = call.into(wire.AppendMessages)
-    services = call.services
-    at = services.clock()
-    said = [(message.role, message.content) for message in asked.messages]
-    entries = await appending.weighed(said, asked.usage, at, size=len(call.body))
-    sealed = [seal(entry_record(entry), services.redactor) for entry in entries]
-    write = threads.append(
+    """Append messages; a thread that has grown past its threshold is distilled at once."""
+    answer = await actions.append(
+        call.services,
         call.space,
-        call.who,
         call.params["id"],
-        entries,
-        sealed,
-        at=at,
-        window=services.config.context.window,
-        edits=asked.applied_edits,
-        expected_seq=asked.expected_seq,
+        call.into(wire.AppendMessages),
+        size=len(call.body),
+        who=call.who,
         idempotency=call.idempotency,
     )
-    done = await services.submit(write)
-    answer = {**done.value, "applied": usage_of.applied(asked.applied_edits), "distilled": None}
-    if not done.replayed:
-        services.afterwards.turned(services, call.space, call.params["id"])
-        answer |= await appending.followed(services, call.space, call.params["id"], who=call.who)
     return Reply(answer)
 
 
 async def messages(call: Call) -> Reply:
-    """The verbatim messages of the main line, always all of them: distilling deletes nothing."""
-    found = await contexts.messages(
+    """Return a page of the verbatim messages of the main line, distilled ones too: distilling deletes nothing."""
+    page = await actions.message_page(
         call.services, call.space, call.params["id"], after=call.integer("after", 0), limit=call.limit()
     )
-    return Reply(found)
+    return Reply(page)
 
 
 ROUTES = (

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from reverie import wire
 from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases.writing import MEMORIES, Given, put_texts
@@ -61,8 +62,8 @@ class MemoryPlan(msgspec.Struct):
     put: list[dict[str, Any]]
     deleted: list[str]
     documents: dict[str, Text]
-    changes: list[dict[str, Any]]
-    proposals: list[dict[str, Any]]
+    changes: list[wire.Change]
+    proposals: list[wire.Proposal]
     counts: dict[str, int]
     archived: list[dict[str, Any]]
 
@@ -87,7 +88,7 @@ def nothing(given: Shelf) -> MemoryPlan:
     return MemoryPlan(given.operation, 0, "", [], [], {}, [], [], {}, [])
 
 
-def apply(writer: Writer, plan: MemoryPlan, *, at: str) -> dict[str, Any]:
+def apply(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
     """Writes the plan's memories and documents, with the events that announce them.
 
     Raises Conflict with `details["stale"]` when a memory, or any byte of a document, changed since the plan's snapshot.
@@ -115,13 +116,13 @@ def apply(writer: Writer, plan: MemoryPlan, *, at: str) -> dict[str, Any]:
             "agent.memory.consolidated",
             {"memoryRef": f"space:{writer.space}", "inputCount": plan.candidates, "outputCount": len(plan.put)},
         )
-    return {
-        "candidates": plan.candidates,
-        "counts": plan.counts,
-        "tier": plan.tier,
-        "operation": str(writer.number),
-        "proposals": plan.proposals,
-    }
+    return wire.MemoryChanges(
+        candidates=plan.candidates,
+        counts=plan.counts,
+        tier=plan.tier,
+        operation=str(writer.number),
+        proposals=plan.proposals,
+    )
 
 
 def keep_archive(writer: Writer, address: str, body: bytes, *, kind: str, ref: str, entries: int, at: str) -> bool:

@@ -10,7 +10,7 @@ from reverie.store import RULES, Kind, Write
 from reverie.store.undo import undo_operation
 from reverie.usecases import conflicts, documents
 from reverie.usecases import restore as reverting
-from reverie.usecases.distillation import last_own
+from reverie.usecases.distill import last_own
 from reverie.usecases.projections import LIST, LISTED
 
 if TYPE_CHECKING:
@@ -184,8 +184,9 @@ def _rewind(writer: Writer, thread_id: str) -> None:
         return
     last = writer.last(Kind.DISTILLATION, (thread_id,))
     # An imported summary has a number and no more: all that was said around it still counts.
-    own = last_own(writer, thread) or {"throughSeq": 0, "lastSeq": 0, "tokensAfter": 0}
-    since = writer.scan(Kind.ENTRY, (thread_id,), after=(thread_id, own["lastSeq"]))
+    own = last_own(writer, thread_id)
+    last_seq = (own.last_seq or 0) if own else 0
+    since = writer.scan(Kind.ENTRY, (thread_id,), after=(thread_id, last_seq))
     said = sum(entry.get("tokens", 0) for _, entry in since if entry["kind"] == EntryKind.SPEECH.value)
     writer.put(
         Kind.THREAD,
@@ -193,9 +194,9 @@ def _rewind(writer: Writer, thread_id: str) -> None:
         {
             **thread,
             "distillations": last[1]["number"] if last else 0,
-            "throughSeq": own["throughSeq"],
-            "extractedSeq": own["lastSeq"],
-            "liveTokens": own["tokensAfter"] + said,
+            "throughSeq": own.through_seq if own else 0,
+            "extractedSeq": last_seq,
+            "liveTokens": ((own.tokens_after or 0) if own else 0) + said,
             "usage": None,
         },
     )

@@ -1,150 +1,294 @@
-"""Brings another program's transcript in, chunk by chunk: where a file stands, and what a chunk adds to its thread."""
+"""Import another program's transcript chunk by chunk: the position in its file, and what a chunk adds to its thread."""
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import orjson
+from msgspec.structs import replace
 
-from reverie import ids
+from reverie import ids, wire
 from reverie.errors import Conflict, NotFound
-from reverie.store import Kind, Write
+from reverie.importers import PartialLine, plan_chunk
+from reverie.models import Entry, EntryKind
+from reverie.redact import Redactor
+from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.codec import verified_sealed
-from reverie.usecases import threads
+from reverie.usecases import threads, window_usage
+from reverie.usecases.entries import entry_record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from reverie.models import Json
     from reverie.store import Reader, Writer
 
-__all__ = ["ChunkJob", "ChunkPlan", "Place", "begin", "commit_chunk", "mark", "place", "seen"]
+__all__ = ["ChunkJob", "ChunkPlan", "begin", "commit", "decide", "line_identity", "position", "snapshot", "view"]
 
-
-class Place(msgspec.Struct):
-    """How far one source's file has been taken in.
-
-    `sha256` is of the bytes from `check_from` to `offset`, the last chunk: a file that holds others there is not the
-    file that was read.
-    """
-
-    id: str
-    source: str
-    client: str
-    session: str
-    thread: str
-    offset: int = 0
-    lines: int = 0
-    check_from: int = 0
-    sha256: str = ""
-    inside: str = "nothing"
-    reply: str | None = None  # the API reply that the last message belongs to
-    mixed: bool = False  # more than one file was read for this session: every line may be known already
+PROBLEMS_MAX = 100  # listed in one answer; the others are only counted
+TITLE_CHARS_MAX = 120
+PROJECT_LETTERS_MIN = 3  # a folder's name with fewer letters is skipped: a worktree may be called `2`
 
 
 class ChunkJob(msgspec.Struct):
-    """What deciding a chunk needs. `seen` are the marks of lines that the thread already holds.
+    """A chunk and what deciding it needs.
 
-    `stood` is the byte at which the import stood at the snapshot.
+    `known` are the identities of lines that the thread has, where any line of the chunk may be one of them. `position`
+    is the offset of the import at the snapshot; `literals` are the configured strings to redact.
     """
 
     data: bytes
     first_line: int
     final: bool
-    stood: int = 0
+    position: int = 0
     inside: str = "nothing"
     reply: str | None = None
-    seen: list[str] = []
+    known: list[str] = []
     literals: list[str] = []
 
 
 class ChunkPlan(msgspec.Struct):
-    """A chunk, parsed, redacted and sealed, ready to be appended; and what it says about its thread."""
+    """A chunk parsed, redacted and sealed, ready to be appended, and what it tells about its thread."""
 
     sealed: list[bytes]
-    stood: int
-    consumed: int
+    position: int
+    consumed: int  # bytes of whole lines
     lines: int  # of the file so far
     final: bool
     inside: str
     duplicates: int
     redacted: int
     counts: dict[str, int]
-    problems: list[tuple[int, str]]
-    problem_count: int
-    messages: int
+    problems: list[wire.Problem]
     tokens: int
     sha256: str
+    messages: int = 0
     reply: str | None = None
     at: str | None = None
     title: str | None = None
     project: str | None = None
     model: str | None = None
-    used: int = 0
-    used_live: int = 0  # tokens of the chunk's speech up to the message that told `used`
+    usage_tokens: int = 0  # of the last API usage in the chunk; 0 where it has none
+    tokens_at_usage: int = 0  # our count of the chunk's messages up to the one with that usage
     summaries: list[tuple[int, str, str | None]] = []  # index in `sealed`, text, time
 
+    def answer(self, offset: int) -> wire.ChunkAnswer:
+        """Return the answer for this chunk; `offset` is the import's position after it."""
+        return wire.ChunkAnswer(
+            offset=offset,
+            lines=self.lines,
+            added=len(self.sealed),
+            duplicates=self.duplicates,
+            redacted=self.redacted,
+            counts=self.counts,
+            problems=self.problems,
+        )
 
-def begin(space: str, client: str, session: str, source: str | None, *, at: str) -> Write[dict[str, Any]]:
-    """Opens the place of `session`: with a new thread the first time, where it stopped afterwards."""
-    place_id = _name("imp", client, session)
-    thread_id = _name("thr", client, session)
 
-    def body(writer: Writer) -> dict[str, Any]:
-        found = writer.get(Kind.IMPORT, (place_id,))
-        thread = writer.get(Kind.THREAD, (thread_id,))
-        if found is not None and thread is not None:
-            return found
-        if thread is None:
-            writer.put(Kind.THREAD, (thread_id,), threads.blank(thread_id, at, agent=client, source=source or session))
-        opened = Place(id=place_id, source=place_id, client=client, session=session, thread=thread_id)
-        writer.put(Kind.IMPORT, (place_id,), msgspec.to_builtins(opened))
-        return dict(msgspec.to_builtins(opened))
+def begin(space: str, client: str, session: str, source: str | None, *, at: str) -> Write[ImportRecord]:
+    """Return the write that opens the import of `session`: a new thread the first time, its position afterwards.
+
+    Ids are derived from client and session, so every caller that imports the session reaches the same thread. A thread
+    that was deleted is created again, and its import starts over.
+    """
+    import_id = _id_of("imp", client, session)
+    thread_id = _id_of("thr", client, session)
+
+    def body(writer: Writer) -> ImportRecord:
+        here = writer.load(ImportRecord, (import_id,))
+        is_new = writer.get(Kind.THREAD, (thread_id,)) is None
+        if here is not None and not is_new:
+            return here
+        if is_new:
+            thread = ThreadRecord(id=thread_id, agent=client, source=source or session, created_at=at, updated_at=at)
+            writer.save(thread, (thread_id,))
+        start = ImportRecord(id=import_id, source=import_id, client=client, session=session, thread=thread_id)
+        writer.save(start, (import_id,))
+        return position(writer, import_id)
 
     return Write(space=space, who=f"import:{client}", why="import.begin", body=body)
 
 
-def place(reader: Reader, import_id: str) -> Place:
-    """The place of an import that was begun.
+def position(reader: Reader, import_id: str) -> ImportRecord:
+    """Return the position of an import.
 
     Raises:
         NotFound: no import of that id.
     """
-    found = reader.get(Kind.IMPORT, (import_id,))
-    if found is None:
+    here = reader.load(ImportRecord, (import_id,))
+    if here is None:
         raise NotFound(f"no import is called {import_id!r}", hint="begin one with POST /v1/imports")
-    return msgspec.convert(found, Place)
+    return here
 
 
-def seen(reader: Reader, thread: str) -> list[str]:
-    """The marks of every line that `thread` holds; needed only where a file is read again from an earlier place."""
-    return [mark(record) for _, record in reader.scan(Kind.ENTRY, (thread,))]
+def view(here: ImportRecord) -> wire.ImportPlace:
+    """Return the position of an import as the wire has it."""
+    return wire.ImportPlace(
+        id=here.id,
+        thread=here.thread,
+        offset=here.offset,
+        lines=here.lines,
+        check_from=here.check_from,
+        sha256=here.sha256,
+    )
 
 
-def commit_chunk(
+def snapshot(
+    reader: Reader,
+    import_id: str,
+    *,
+    offset: int,
+    first_line: int,
+    data: bytes,
+    final: bool,
+    literals: Sequence[str],
+) -> ChunkJob:
+    """Read what deciding the chunk at byte `offset` needs. Raises NotFound.
+
+    Reading all identities of a thread is slow, so it is done only where a line may be there already: bytes are sent
+    again, were sent again before, or the import begins (its thread may have entries from an earlier import).
+    """
+    here = position(reader, import_id)
+    again = offset < here.offset
+    may_repeat = again or here.mixed or here.lines == 0
+    return ChunkJob(
+        data=data,
+        first_line=first_line,
+        final=final,
+        position=here.offset,
+        inside="nothing" if again else here.inside,
+        reply=None if again else here.reply,
+        known=[line_identity(record) for _, record in reader.scan(Kind.ENTRY, (here.thread,))] if may_repeat else [],
+        literals=list(literals),
+    )
+
+
+def decide(job: ChunkJob) -> ChunkPlan:
+    """Return the whole lines of a chunk, parsed, redacted and sealed; pure."""
+    redactor = Redactor(job.literals)
+    chunk = plan_chunk(job.data, first_line=job.first_line, final=job.final, inside=PartialLine(job.inside))
+    known = set(job.known)
+    new: list[Entry] = []
+    sealed: list[Sealed] = []
+    duplicates = 0
+    for entry in chunk.entries:
+        record = entry_record(entry)
+        # Each stored line excuses one equal line of the file: a file that says the same twice keeps both.
+        if known and (identity := _stored_identity(record, redactor)) in known:
+            known.discard(identity)
+            duplicates += 1
+            continue
+        new.append(entry)
+        sealed.append(seal(record, redactor))
+    plan = ChunkPlan(
+        sealed=[item.data for item in sealed],
+        position=job.position,
+        consumed=chunk.consumed,
+        lines=job.first_line - 1 + chunk.lines,
+        final=job.final,
+        inside=chunk.inside.value,
+        duplicates=duplicates,
+        redacted=sum(item.redacted for item in sealed),
+        counts=dict(Counter(entry.kind.value for entry in new)),
+        problems=[wire.Problem(line=problem.line, why=problem.why) for problem in chunk.problems[:PROBLEMS_MAX]],
+        tokens=sum(entry.tokens for entry in new if entry.kind is EntryKind.SPEECH),
+        sha256=hashlib.sha256(job.data[: chunk.consumed]).hexdigest(),
+        reply=job.reply,
+    )
+    _describe_thread(plan, new)
+    return plan
+
+
+def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
+    """Set the plan's fields about the thread: messages begun, model, title, project, last usage, summaries."""
+    live = 0
+    for index, entry in enumerate(entries):
+        if entry.kind is EntryKind.SUMMARY and isinstance(entry.content, str | list):
+            plan.summaries.append((index, _text(entry.content), entry.at))
+        if entry.kind is not EntryKind.SPEECH:
+            continue
+        # One API reply is several lines with the same reply id: they are one message.
+        plan.messages += entry.reply is None or entry.reply != plan.reply
+        plan.reply = entry.reply
+        plan.at = entry.at or plan.at
+        live += entry.tokens
+        if entry.usage:
+            plan.usage_tokens, plan.tokens_at_usage = window_usage.tokens_of(entry.usage), live
+        message = entry.extra.get("message")
+        if isinstance(message, dict) and isinstance(model := message.get("model"), str):
+            plan.model = model
+        if plan.project is None and isinstance(folder := entry.extra.get("cwd"), str):
+            plan.project = _project_name(folder)
+        if plan.title is None and entry.role == "user":
+            plan.title = _title(entry.content)
+
+
+def _project_name(folder: str) -> str | None:
+    """Return the last part of a folder's path that reads as a name: `/home/ann/harbour/2` is of `harbour`."""
+    return next(
+        (part for part in reversed(PurePath(folder).parts) if sum(map(str.isalpha, part)) >= PROJECT_LETTERS_MIN), None
+    )
+
+
+def _title(content: Json) -> str | None:
+    """Return the first words of a user message on one line, or None where it has no text."""
+    words = " ".join(_text(content).split())
+    if not words:
+        return None
+    return words if len(words) <= TITLE_CHARS_MAX else words[: TITLE_CHARS_MAX - 1].rsplit(" ", 1)[0] + "…"
+
+
+def _text(content: Json) -> str:
+    """Return the text of message content, without tool results."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(block["text"] for block in _text_blocks(content))
+
+
+def _text_blocks(content: Iterable[Json]) -> Iterable[dict[str, str]]:
+    return (block for block in content if isinstance(block, dict) and isinstance(block.get("text"), str))
+
+
+def line_identity(record: Mapping[str, Any]) -> str:
+    """Return what tells a line from the other lines of its thread: its uuid, else a hash of all but its line number."""
+    if isinstance(record.get("id"), str):
+        return str(record["id"])
+    content = {name: item for name, item in record.items() if name != "line"}
+    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _stored_identity(record: dict[str, Any], redactor: Redactor) -> str:
+    """Return the identity that a record will have when it is stored, that is, redacted."""
+    return line_identity(record) if isinstance(record.get("id"), str) else line_identity(redactor.value(record)[0])
+
+
+def commit(
     space: str, import_id: str, offset: int, plan: ChunkPlan, *, client: str = "import"
-) -> Write[dict[str, Any]]:
-    """Appends a decided chunk that began at byte `offset` of its file.
+) -> Write[wire.ChunkAnswer]:
+    """Return the write that appends a decided chunk, which began at byte `offset` of its file.
 
-    The body raises Conflict when the chunk leaves bytes out, and with `details["stale"]` when another caller moved the
-    place since the snapshot: what the thread holds already must then be looked up again. NotFound when the import is
-    gone.
+    Its body raises NotFound where the import is gone, Conflict where the chunk would leave bytes out, and Conflict with
+    `details["stale"]` where another caller moved the position since the snapshot: the lines that the thread has by now
+    must then be read again.
     """
 
-    def body(writer: Writer) -> dict[str, Any]:
-        here = place(writer, import_id)
+    def body(writer: Writer) -> wire.ChunkAnswer:
+        here = position(writer, import_id)
         if offset > here.offset:
             raise Conflict(
                 f"the import stands at byte {here.offset}, not {offset}",
                 hint="go on from the offset that POST /v1/imports answers",
                 currentVersion=here.offset,
             )
-        # A chunk of known lines alone adds nothing, whatever came since.
-        if plan.sealed and here.offset != plan.stood:
+        # A chunk of duplicates alone adds nothing, whatever was committed since.
+        if plan.sealed and here.offset != plan.position:
             raise Conflict("another import of the same file was faster", hint="try again", stale=True)
         _append(writer, here.thread, plan)
-        moved = msgspec.structs.replace(
+        moved = replace(
             here,
             lines=plan.lines,
             check_from=offset,
@@ -154,50 +298,46 @@ def commit_chunk(
             reply=plan.reply,
             mixed=here.mixed or offset < here.offset,
         )
-        # Whoever reads again what is all known does not take the place away from an import that is further on.
+        # A caller that sends only duplicates again does not move the position back under an import that is further on.
         if plan.consumed and (plan.sealed or plan.final or moved.offset > here.offset):
-            writer.put(Kind.IMPORT, (import_id,), msgspec.to_builtins(moved))
-        return {"offset": moved.offset, "lines": moved.lines}
+            writer.save(moved, (import_id,))
+        return plan.answer(moved.offset)
 
     return Write(space=space, who=f"import:{client}", why="import.chunk", body=body)
 
 
 def _append(writer: Writer, thread_id: str, plan: ChunkPlan) -> None:
-    """Adds the chunk's entries, and to the thread's record what they say about it."""
+    """Append the chunk's entries, and update the thread's record with what they tell about it."""
     if not plan.sealed:
         return
     thread = threads.get(writer, thread_id)
     first, last = writer.append_many(Kind.ENTRY, (thread_id,), [verified_sealed(item) for item in plan.sealed])
-    distillations = thread["distillations"]
+    distillations = thread.distillations
     for index, text, at in plan.summaries:
         distillations += 1
-        made = {"number": distillations, "imported": True, "text": text, "throughSeq": first + index - 1, "at": at}
-        writer.put(Kind.DISTILLATION, (thread_id, distillations), made)
-    grown = {
-        **thread,
-        "lastSeq": last,
-        "messageCount": thread["messageCount"] + plan.messages,
-        "tokens": thread["tokens"] + plan.tokens,
-        "liveTokens": thread["liveTokens"] + plan.tokens,
-        "distillations": distillations,
-        "title": thread["title"] or plan.title,
-        "model": plan.model or thread["model"],
-        "project": thread["project"] or plan.project,
-        "updatedAt": plan.at or thread["updatedAt"],
-    }
-    if plan.used:
-        grown["usage"] = {"tokens": plan.used, "live": thread["liveTokens"] + plan.used_live}
-    writer.put(Kind.THREAD, (thread_id,), grown)
+        summary = DistillationRecord(
+            number=distillations, imported=True, text=text, through_seq=first + index - 1, at=at
+        )
+        writer.save(summary, (thread_id, distillations))
+    usage = thread.usage
+    if plan.usage_tokens:
+        usage = UsageRecord(tokens=plan.usage_tokens, live=thread.live_tokens + plan.tokens_at_usage)
+    after = replace(
+        thread,
+        last_seq=last,
+        message_count=thread.message_count + plan.messages,
+        tokens=thread.tokens + plan.tokens,
+        live_tokens=thread.live_tokens + plan.tokens,
+        distillations=distillations,
+        title=thread.title or plan.title,
+        model=plan.model or thread.model,
+        project=thread.project or plan.project,
+        updated_at=plan.at or thread.updated_at,
+        usage=usage,
+    )
+    writer.save(after, (thread_id,))
     writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
 
 
-def mark(record: Mapping[str, Any]) -> str:
-    """What tells a line from every other line of its thread: its uuid, else everything in it but its place."""
-    if isinstance(record.get("id"), str):
-        return str(record["id"])
-    told = {name: held for name, held in record.items() if name != "line"}
-    return hashlib.sha256(orjson.dumps(told, option=orjson.OPT_SORT_KEYS)).hexdigest()
-
-
-def _name(kind: str, client: str, session: str) -> str:
+def _id_of(kind: str, client: str, session: str) -> str:
     return ids.content_id(kind, f"{client}\0{session}".encode())

@@ -1,4 +1,4 @@
-"""Every job of the compute process by name: bytes in, plan out, nothing else."""
+"""The jobs of the compute process by name: a snapshot as MessagePack bytes in, a plan as MessagePack bytes out."""
 
 from __future__ import annotations
 
@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from reverie.usecases.contexts import ContextJob, MessagesJob
-from reverie.usecases.decide import contexts, distillation, dreams, imports, incremental_state, learning
-from reverie.usecases.distillation import DistillJob
-from reverie.usecases.dreams import DreamJob
-from reverie.usecases.imports import ChunkJob
-from reverie.usecases.incremental_state import StateJob
-from reverie.usecases.learning import LearnJob
+from reverie.usecases import contexts, distill_plan, dream, imports, learn, threads, working_state
+from reverie.usecases.distill import DistillJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +18,7 @@ T = TypeVar("T")
 
 
 def _job(kind: type[T], decide: Callable[[T], Any]) -> Callable[[bytes], bytes]:
-    """`decide` from the bytes of a snapshot to the bytes of its plan."""
+    """Return `decide` as a function from the bytes of a snapshot of type `kind` to the bytes of its plan."""
     decoder = msgspec.msgpack.Decoder(kind)
 
     def run(data: bytes) -> bytes:
@@ -33,11 +28,11 @@ def _job(kind: type[T], decide: Callable[[T], Any]) -> Callable[[bytes], bytes]:
 
 
 JOBS: dict[str, Callable[[bytes], bytes]] = {
-    "import": _job(ChunkJob, imports.decide),
-    "state": _job(StateJob, incremental_state.decide),
-    "context": _job(ContextJob, contexts.decide),
-    "messages": _job(MessagesJob, contexts.page),
-    "distill": _job(DistillJob, distillation.decide),
-    "learn": _job(LearnJob, learning.decide),
-    "dream": _job(DreamJob, dreams.decide),
+    "import": _job(imports.ChunkJob, imports.decide),
+    "state": _job(working_state.StateJob, working_state.decide),
+    "context": _job(contexts.ContextJob, contexts.decide),
+    "messages": _job(threads.MessagesJob, threads.message_page),
+    "distill": _job(DistillJob, distill_plan.decide),
+    "learn": _job(learn.LearnJob, learn.decide),
+    "dream": _job(dream.DreamJob, dream.decide),
 }

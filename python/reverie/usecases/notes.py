@@ -1,20 +1,21 @@
-"""Notes: what an agent said to remember, per thread."""
+"""Notes of a thread: what an agent asked to remember."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
+from reverie import wire
 from reverie.errors import NotFound
-from reverie.models import Note
-from reverie.store import Kind, Write
+from reverie.store import Kind, NoteRecord, Write
 from reverie.usecases import threads
-from reverie.usecases.records import record
 
 if TYPE_CHECKING:
     from reverie.models import NoteCategory
     from reverie.store import Writer
 
-__all__ = ["add", "delete"]
+__all__ = ["add", "delete", "view"]
 
 
 def add(
@@ -27,20 +28,26 @@ def add(
     category: NoteCategory,
     at: str,
     idempotency: tuple[str, str] | None = None,
-) -> Write[dict[str, Any]]:
-    """Writes a note; the body raises NotFound for an unknown thread."""
+) -> Write[wire.Note]:
+    """Return the write of a note; its body returns the note as stored (redacted), NotFound for an unknown thread."""
 
-    def body(writer: Writer) -> dict[str, Any]:
+    def body(writer: Writer) -> wire.Note:
         threads.get(writer, thread_id)
-        writer.put(Kind.NOTE, (thread_id, note_id), record(Note(id=note_id, content=content, category=category, at=at)))
-        held: dict[str, Any] = writer.get(Kind.NOTE, (thread_id, note_id)) or {}
-        return held
+        writer.save(NoteRecord(id=note_id, content=content, category=category, at=at), (thread_id, note_id))
+        stored = writer.load(NoteRecord, (thread_id, note_id))
+        assert stored is not None
+        return view(stored)
 
-    return Write(space=space, who=who, why="note.add", body=body, idempotency=idempotency)
+    return Write(space=space, who=who, why="note.add", body=body, idempotency=idempotency, answers=wire.Note)
+
+
+def view(note: NoteRecord) -> wire.Note:
+    """Return a stored note as the wire has it."""
+    return wire.Note(id=note.id, content=note.content, category=note.category, at=note.at, thread=note.thread or UNSET)
 
 
 def delete(space: str, who: str, thread_id: str, note_id: str) -> Write[None]:
-    """Takes a note away; the body raises NotFound where there is none."""
+    """Return the write that deletes a note; its body raises NotFound where there is none."""
 
     def body(writer: Writer) -> None:
         if not writer.delete(Kind.NOTE, (thread_id, note_id)):

@@ -1,4 +1,4 @@
-"""Stored records and the values they hold: one conversion each way, nothing else."""
+"""Conversions between stored records and the values that the pure parts work with."""
 
 from __future__ import annotations
 
@@ -6,104 +6,70 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from reverie.errors import Damaged
-from reverie.models import Distillation, Entry, EntryKind, Passage, Section, Summary, WorkingState
-from reverie.store import open_sealed
+from reverie.models import Distillation, Passage, Section, Summary
+from reverie.store import DistillationRecord, PassageRecord
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "distillation_of",
-    "distillation_record",
-    "entry_of",
-    "entry_record",
-    "opened_entry",
-    "record",
-    "value",
-]
+__all__ = ["distillation_of", "distillation_record", "record", "value"]
 
 T = TypeVar("T")
 
-_ENTRY_FIELDS = ("id", "parent", "role", "content", "reply", "at", "usage", "raw")
 
-
-def record(given: Any) -> dict[str, Any]:
-    """A frozen value as the JSON object that is stored. Tuples become lists: only JSON is looked into for secrets."""
-    built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(given))
-    return built
+def record(value: Any) -> dict[str, Any]:
+    """Return a value as the JSON object to store; tuples become lists, because the redactor reads JSON types only."""
+    json: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(value))
+    return json
 
 
 def value(kind: type[T], stored: Mapping[str, Any]) -> T:
-    """The frozen value of a stored JSON object; fields of a later version are left out."""
+    """Return a stored JSON object as a value of type `kind`; fields that the type lacks are skipped."""
     return msgspec.convert(stored, kind)
 
 
-def entry_record(entry: Entry) -> dict[str, Any]:
-    """An entry without its sequence (that is its key) and without what is empty."""
-    stored: dict[str, Any] = {"kind": entry.kind.value}
-    for name in _ENTRY_FIELDS:
-        if (held := getattr(entry, name)) is not None:
-            stored[name] = held
-    if entry.tokens:
-        stored["tokens"] = entry.tokens
-    if entry.extra:
-        stored["extra"] = entry.extra
-    if entry.line:
-        stored["line"] = entry.line
-    return stored
-
-
-def entry_of(seq: int, stored: Mapping[str, Any]) -> Entry:
-    """The entry at `seq` of its thread."""
-    return Entry(
-        kind=EntryKind(stored["kind"]),
-        seq=seq,
-        tokens=stored.get("tokens", 0),
-        extra=stored.get("extra", {}),
-        line=stored.get("line", 0),
-        **{name: stored.get(name) for name in _ENTRY_FIELDS},
+def distillation_record(
+    distillation: Distillation, *, text: str, archive: str, last_seq: int, tokens_after: int, at: str
+) -> DistillationRecord:
+    """Return a distillation as it is stored; `text` is its rendered summary, `archive` the archive's SHA-256."""
+    return DistillationRecord(
+        number=distillation.summary.number,
+        sections={section.value: list(lines) for section, lines in distillation.summary.sections.items()},
+        passages=[
+            PassageRecord(passage.text, passage.seq, passage.tokens, passage.origin, passage.place)
+            for passage in distillation.passages
+        ],
+        state=distillation.state,
+        digest=distillation.digest,
+        through_seq=distillation.through_seq,
+        text=text,
+        archive=archive,
+        last_seq=last_seq,
+        tokens_after=tokens_after,
+        at=at,
     )
 
 
-def distillation_record(made: Distillation) -> dict[str, Any]:
-    """A distillation as it is stored: its summary by section, its passages, state and digest."""
-    return {
-        "number": made.summary.number,
-        "sections": {section.value: list(lines) for section, lines in made.summary.sections.items()},
-        "passages": [
-            [passage.text, passage.seq, passage.tokens, passage.origin, passage.place] for passage in made.passages
-        ],
-        "state": record(made.state),
-        "digest": made.digest,
-        "throughSeq": made.through_seq,
-    }
-
-
-def distillation_of(stored: Mapping[str, Any]) -> Distillation:
-    """The distillation of a stored record; passages keep the rank of their order."""
-    sections = stored["sections"]
+def distillation_of(stored: DistillationRecord) -> Distillation:
+    """Return the distillation of a record that was made here (not imported); passages are stored best rank first."""
+    assert stored.state is not None
+    sections = stored.sections or {}
     return Distillation(
         summary=Summary(
-            number=stored["number"], sections={section: tuple(sections.get(section.value, ())) for section in Section}
+            number=stored.number, sections={section: tuple(sections.get(section.value, ())) for section in Section}
         ),
         passages=tuple(
-            Passage(text=text, seq=seq, rank=rank, tokens=tokens, origin=origin, place=place)
-            for rank, (text, seq, tokens, origin, place) in enumerate(stored["passages"])
+            Passage(
+                text=passage.text,
+                seq=passage.seq,
+                rank=rank,
+                tokens=passage.tokens,
+                origin=passage.origin,
+                place=passage.place,
+            )
+            for rank, passage in enumerate(stored.passages or ())
         ),
-        state=value(WorkingState, stored["state"]),
-        digest=stored["digest"],
-        through_seq=stored["throughSeq"],
+        state=stored.state,
+        digest=stored.digest or "",
+        through_seq=stored.through_seq,
     )
-
-
-def opened_entry(thread_id: str, seq: int, data: bytes) -> Entry:
-    """The entry inside sealed bytes.
-
-    Raises:
-        Damaged: naming the entry, where the bytes are not those that were sealed.
-    """
-    try:
-        return entry_of(seq, open_sealed(data))
-    except Damaged as error:
-        raise Damaged(f"entry {seq} of thread {thread_id} is damaged", hint="run `reverie check`") from error

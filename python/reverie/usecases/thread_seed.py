@@ -1,78 +1,84 @@
-"""What a new thread of an agent begins with: that agent's last notes, and its digest (api.md 2.1)."""
+"""What a new thread of an agent inherits: the agent's last notes and its digest (api.md 2.1)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from reverie import tokens
-from reverie.store import Kind
+from reverie.store import DigestRecord, NoteRecord, ThreadRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from reverie.store import Reader, Writer
 
-__all__ = ["Carried", "carried", "put"]
+__all__ = ["Seed", "put", "snapshot"]
 
 NOTES_TOKENS = 2_000  # the ceiling of the notes in a context
 NOTES_MAX = 100
-THREADS_MAX = 5  # of the agent, those in which something was said last
+THREADS_MAX = 5  # of the agent, by the time of their last message
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
-    """Notes as they are stored, oldest first, each with the thread that it is from; and the digest, where there is one.
+class Seed:
+    """Stored notes, oldest first, each naming the thread it is from, and a stored digest or None.
 
-    The notes keep their ids: one that is deleted from a later thread is not carried on from an earlier one.
+    The notes keep their ids: a note that was deleted from a later thread is not inherited from an earlier one.
     """
 
-    notes: tuple[dict[str, Any], ...] = ()
-    digest: dict[str, Any] | None = None
+    notes: tuple[NoteRecord, ...] = ()
+    digest: DigestRecord | None = None
 
 
-def carried(reader: Reader, agent: str | None) -> Carried:
-    """What the next thread of `agent` begins with; nothing for a caller without a name."""
+def snapshot(reader: Reader, agent: str | None) -> Seed:
+    """Read what the next thread of `agent` inherits; an empty seed for a caller without a name."""
     if agent is None:
-        return Carried()
-    mine = [record for _, record in reader.scan(Kind.THREAD) if record["agent"] == agent]
-    mine.sort(key=lambda record: (record["updatedAt"], record["id"]), reverse=True)
-    latest = [record["id"] for record in mine[:THREADS_MAX]]
-    digests = (reader.get(Kind.DIGEST, (thread,)) for thread in latest)
-    return Carried(
-        notes=_fitting(_notes(reader, mine[:THREADS_MAX])),
-        digest=next((digest for digest in digests if digest is not None and digest["text"]), None),
+        return Seed()
+    threads = [thread for _, thread in reader.records(ThreadRecord) if thread.agent == agent]
+    threads.sort(key=lambda thread: (thread.updated_at, thread.id), reverse=True)
+    latest = threads[:THREADS_MAX]
+    digests = (reader.load(DigestRecord, (thread.id,)) for thread in latest)
+    return Seed(
+        notes=_within_budget(_notes(reader, latest)),
+        digest=next((digest for digest in digests if digest is not None and digest.text), None),
     )
 
 
-def put(writer: Writer, thread_id: str, given: Carried) -> None:
-    """Writes what a thread begins with, in the write that makes it."""
-    for note in given.notes:
-        writer.put(Kind.NOTE, (thread_id, note["id"]), note)
-    if given.digest is not None:
-        writer.put(Kind.DIGEST, (thread_id,), given.digest)
+def put(writer: Writer, thread_id: str, seed: Seed) -> None:
+    """Write a seed into a new thread, in the write that creates it."""
+    for note in seed.notes:
+        writer.save(note, (thread_id, note.id))
+    if seed.digest is not None:
+        writer.save(seed.digest, (thread_id,))
 
 
-def _notes(reader: Reader, threads: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The notes of these threads, newest first, each once; without those that a later thread was given and deleted."""
-    found: dict[str, dict[str, Any]] = {}
+def _notes(reader: Reader, threads: Iterable[ThreadRecord]) -> list[NoteRecord]:
+    """Return the notes of `threads` (newest thread first), newest note first, each once.
+
+    A note that a thread inherited and that is gone from it was deleted there. Example: thread A has note n, B inherited
+    n from A and deleted it; the next thread gets no n, although A still has it.
+    """
+    notes: dict[str, NoteRecord] = {}
     deleted: set[str] = set()
     for thread in threads:
-        here = {record["id"]: record for _, record in reader.scan(Kind.NOTE, (thread["id"],))}
-        for note_id, record in here.items():
-            found.setdefault(note_id, {**record, "thread": record.get("thread") or thread["id"]})
-        deleted |= set(thread.get("carried", ())) - here.keys()
-    kept = (record for note_id, record in found.items() if note_id not in deleted)
-    return sorted(kept, key=lambda record: (record["at"], record["id"]), reverse=True)
+        own = {note.id: note for _, note in reader.records(NoteRecord, (thread.id,))}
+        for note in own.values():
+            notes.setdefault(note.id, replace(note, thread=note.thread or thread.id))
+        deleted |= set(thread.carried or ()) - own.keys()
+    remaining = (note for note in notes.values() if note.id not in deleted)
+    return sorted(remaining, key=lambda note: (note.at, note.id), reverse=True)
 
 
-def _fitting(notes: list[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """As many of the newest as a context has room for, oldest first; the newest always."""
-    kept: list[dict[str, Any]] = []
+def _within_budget(notes: list[NoteRecord]) -> tuple[NoteRecord, ...]:
+    """Return as many of the newest notes as a context has room for, oldest first; the newest one always."""
+    chosen: list[NoteRecord] = []
     room = NOTES_TOKENS
     for note in notes[:NOTES_MAX]:
-        room -= tokens.count(note["content"])
-        if room < 0 and kept:
+        room -= tokens.count(note.content)
+        if room < 0 and chosen:
             break
-        kept.append(note)
-    return tuple(reversed(kept))
+        chosen.append(note)
+    return tuple(reversed(chosen))

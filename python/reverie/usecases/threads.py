@@ -1,16 +1,24 @@
-"""Threads and what is appended to them."""
+"""Threads: create, append messages, list messages, delete."""
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+from msgspec.structs import replace
+
+from reverie import tokens, wire
+from reverie.context import is_turn_finished
 from reverie.errors import Conflict, NotFound, ValidationError
+from reverie.importers.messages import main_line
 from reverie.importers.token_count import message_tokens
 from reverie.models import Entry, EntryKind
-from reverie.store import Kind, Write
+from reverie.store import FactorRecord, ImportRecord, Kind, ThreadRecord, Write
 from reverie.store.retention import purge_thread
-from reverie.usecases import thread_seed, usage
-from reverie.usecases.thread_seed import Carried
+from reverie.usecases import thread_seed, window_usage
+from reverie.usecases.entries import SealedEntry, messages_of, opened_entry, sealed_after
+from reverie.usecases.thread_seed import Seed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,79 +27,101 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Sealed, Writer
 
 __all__ = [
+    "Deletion",
+    "MessagesJob",
+    "after_append",
     "append",
-    "blank",
     "create",
-    "delete",
+    "delete_step",
+    "entries_of",
     "get",
-    "grown",
-    "spoken",
+    "is_turn_open",
+    "message_page",
+    "snapshot_messages",
+    "view",
 ]
 
-PURGE_BATCH = 500  # records in one write; more would hold up the agents behind it
+PURGE_BATCH = 500  # records deleted in one write; more would delay the agents' writes that wait behind it
+TURN_ENTRIES = 32  # one reply of a transcript is one entry for each of its calls, and one for each result
 
 
-def blank(thread_id: str, at: str, **known: Any) -> dict[str, Any]:
-    """A thread's record before anything was said in it."""
-    return {
-        "id": thread_id,
-        "agent": known.get("agent"),
-        "title": known.get("title"),
-        "model": known.get("model"),
-        "contextWindow": known.get("context_window"),
-        "source": known.get("source"),
-        "index": known.get("index"),
-        "project": known.get("project"),
-        "createdAt": at,
-        "updatedAt": at,
-        "lastSeq": 0,
-        "messageCount": 0,
-        "tokens": 0,
-        "liveTokens": 0,
-        "distillations": 0,
-        "throughSeq": 0,
-        "extractedSeq": 0,
-        "usage": None,
-    }
+class MessagesJob(msgspec.Struct):
+    """A snapshot for a page of a thread's messages: at most `limit` of those that begin behind entry `after`."""
+
+    thread: str
+    entries: list[SealedEntry]
+    after: int
+    limit: int
 
 
-def get(reader: Reader, thread_id: str) -> dict[str, Any]:
-    """A thread's record.
+class Deletion(msgspec.Struct):
+    """The progress of deleting a thread; `messages` is the number of its messages."""
+
+    id: str
+    messages: int
+    done: bool
+
+
+def get(reader: Reader, thread_id: str) -> ThreadRecord:
+    """Return a thread's record.
 
     Raises:
         NotFound: no thread of that id in this space.
     """
-    found = reader.get(Kind.THREAD, (thread_id,))
-    if found is None:
+    thread = reader.load(ThreadRecord, (thread_id,))
+    if thread is None:
         raise NotFound(f"no thread is called {thread_id!r}", hint="reverie threads lists them")
-    return found
+    return thread
+
+
+def view(thread: ThreadRecord, window: int) -> wire.Thread:
+    """Return a thread as the wire has it; `window` (tokens) is for a thread that names none."""
+    return wire.Thread(
+        id=thread.id,
+        agent=thread.agent,
+        title=thread.title,
+        model=thread.model,
+        context_window=thread.context_window,
+        source=thread.source,
+        message_count=thread.message_count,
+        tokens=thread.tokens,
+        distillations=thread.distillations,
+        context=window_usage.context_use(thread, window),
+        cleared=None
+        if thread.cleared is None
+        else wire.Cleared(edits=thread.cleared.edits, tokens=thread.cleared.tokens),
+        created_at=thread.created_at,
+        updated_at=thread.updated_at,
+        tokenizer=tokens.TOKENIZER,
+    )
 
 
 def create(
     space: str,
     who: str,
-    record: dict[str, Any],
-    begins_with: Carried | None = None,
+    thread: ThreadRecord,
+    seed: Seed | None = None,
     *,
     idempotency: tuple[str, str] | None = None,
-) -> Write[dict[str, Any]]:
-    """Opens a thread with what it begins with; the body raises Conflict where the id is taken."""
-    given = begins_with or Carried()
+) -> Write[ThreadRecord]:
+    """Return the write of a new thread with what it inherits; its body raises Conflict where the id is taken.
 
-    def body(writer: Writer) -> dict[str, Any]:
-        if writer.get(Kind.THREAD, (record["id"],)) is not None:
-            raise Conflict(
-                f"a thread is already called {record['id']!r}", hint="leave `id` out, or go on in that thread"
-            )
-        writer.put(Kind.THREAD, (record["id"],), {**record, "carried": [note["id"] for note in given.notes]})
-        thread_seed.put(writer, record["id"], given)
-        return get(writer, record["id"])  # as stored: what looked like a secret is not told again
+    The body returns the record as stored: a title that looked like a secret comes back redacted.
+    """
+    inherited = seed or Seed()
 
-    return Write(space=space, who=who, why="thread.create", body=body, idempotency=idempotency)
+    def body(writer: Writer) -> ThreadRecord:
+        if writer.get(Kind.THREAD, (thread.id,)) is not None:
+            raise Conflict(f"a thread is already called {thread.id!r}", hint="leave `id` out, or go on in that thread")
+        writer.save(replace(thread, carried=[note.id for note in inherited.notes]), (thread.id,))
+        thread_seed.put(writer, thread.id, inherited)
+        return get(writer, thread.id)
+
+    return Write(space=space, who=who, why="thread.create", body=body, idempotency=idempotency, answers=ThreadRecord)
 
 
-def spoken(messages: Sequence[tuple[str, Json]], account: dict[str, Any] | None, at: str) -> list[Entry]:
-    """Messages in Anthropic form as entries of the main line, their tokens counted; `account` is the last one's usage.
+def entries_of(messages: Sequence[tuple[str, Json]], usage: dict[str, Any] | None, at: str) -> list[Entry]:
+    """Return messages (role, Anthropic content) as entries with their tokens counted; `usage` is the last reply's.
 
     Raises:
         ValidationError: a message without content.
@@ -109,7 +139,7 @@ def spoken(messages: Sequence[tuple[str, Json]], account: dict[str, Any] | None,
                 content=content,
                 at=at,
                 tokens=message_tokens(content),
-                usage=account if position == len(messages) - 1 else None,
+                usage=usage if position == len(messages) - 1 else None,
             )
         )
     return entries
@@ -127,74 +157,101 @@ def append(
     edits: Sequence[dict[str, Any]] = (),
     expected_seq: int | None = None,
     idempotency: tuple[str, str] | None = None,
-) -> Write[dict[str, Any]]:
-    """Appends `entries`, sealed as `sealed`, to a thread.
+) -> Write[wire.Appended]:
+    """Return the write that appends `entries`, sealed as `sealed`, to a thread.
 
-    The body answers `{"firstSeq", "lastSeq", "context"}`; it raises NotFound for an unknown thread, and Conflict when
-    `expected_seq` is given and another writer was faster. `window` is the model's where the thread names none. `edits`
-    are what the API says it cleared before the reply that was appended.
+    `window` (tokens) is the model's where the thread names none; `edits` are the `applied_edits` of the appended reply.
+    The body raises NotFound for an unknown thread, and Conflict where `expected_seq` is given and another writer
+    appended first.
     """
 
-    def body(writer: Writer) -> dict[str, Any]:
+    def body(writer: Writer) -> wire.Appended:
         thread = get(writer, thread_id)
-        if expected_seq is not None and thread["lastSeq"] != expected_seq:
+        if expected_seq is not None and thread.last_seq != expected_seq:
             raise Conflict(
-                f"the thread stands at message {thread['lastSeq']}, not {expected_seq}",
+                f"the thread stands at message {thread.last_seq}, not {expected_seq}",
                 hint="read what came since, then append again with the new expectedSeq",
-                currentVersion=thread["lastSeq"],
+                currentVersion=thread.last_seq,
             )
         first, last = writer.append_many(Kind.ENTRY, (thread_id,), sealed)
-        if thread["model"] and not thread.get("factor"):
-            thread["factor"] = writer.get(Kind.CURSOR, _factor_key(thread["model"]))
-        after = grown(thread, entries, last, at, edits)
-        writer.put(Kind.THREAD, (thread_id,), after)
-        if thread["model"] and after.get("factor") != thread.get("factor"):
-            writer.put(Kind.CURSOR, _factor_key(thread["model"]), after["factor"])
+        if thread.model and not thread.factor:
+            thread = replace(thread, factor=writer.load(FactorRecord, FactorRecord.key(thread.model)))
+        after = after_append(thread, entries, last, at, edits)
+        writer.save(after, (thread_id,))
+        # The model's factor is also stored for its next threads, which begin with it.
+        if thread.model and after.factor is not None and after.factor != thread.factor:
+            writer.save(after.factor, FactorRecord.key(thread.model))
         writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
-        return {"firstSeq": first, "lastSeq": last, "context": usage.context_use(after, window)}
+        return wire.Appended(first_seq=first, last_seq=last, context=window_usage.context_use(after, window))
 
-    return Write(space=space, who=who, why="messages.append", body=body, idempotency=idempotency)
+    return Write(space=space, who=who, why="messages.append", body=body, idempotency=idempotency, answers=wire.Appended)
 
 
-def grown(
-    thread: dict[str, Any], entries: Sequence[Entry], last_seq: int, at: str, edits: Sequence[dict[str, Any]] = ()
-) -> dict[str, Any]:
-    """A thread's record after `entries` were appended as far as `last_seq`."""
+def after_append(
+    thread: ThreadRecord, entries: Sequence[Entry], last_seq: int, at: str, edits: Sequence[dict[str, Any]] = ()
+) -> ThreadRecord:
+    """Return a thread's record after `entries` were appended, the last of them as `last_seq`."""
     speech = [entry for entry in entries if entry.kind is EntryKind.SPEECH]
-    said = sum(entry.tokens for entry in speech)
-    account = next((entry.usage for entry in reversed(speech) if entry.usage), None)
-    live = thread["liveTokens"] + said
-    return {
-        **thread,
-        "updatedAt": at,
-        "lastSeq": last_seq,
-        "messageCount": thread["messageCount"] + len(speech),
-        "tokens": thread["tokens"] + said,
-        "liveTokens": live,
-        **usage.told(thread, live, account, edits),
-    }
+    added = sum(entry.tokens for entry in speech)
+    usage = next((entry.usage for entry in reversed(speech) if entry.usage), None)
+    return replace(
+        window_usage.after_append(thread, thread.live_tokens + added, usage, edits),
+        updated_at=at,
+        last_seq=last_seq,
+        message_count=thread.message_count + len(speech),
+        tokens=thread.tokens + added,
+    )
 
 
-def _factor_key(model: str) -> tuple[str]:
-    """Where a model's factor is kept for threads to come."""
-    return (f"tokens:{model}",)
+def is_turn_open(reader: Reader, thread_id: str) -> bool:
+    """Return whether the thread's last turn is incomplete: a user waits for a reply, or a tool call for its result."""
+    newest = list(islice(reader.scan_sealed(Kind.ENTRY, (thread_id,), reverse=True), TURN_ENTRIES))
+    entries = (opened_entry(thread_id, int(key[-1]), data) for key, data in reversed(newest))
+    return not is_turn_finished(main_line(entries))
 
 
-def delete(space: str, who: str, thread_id: str) -> Write[dict[str, Any]]:
-    """One step of removing a thread: at most PURGE_BATCH records; the body answers whether it is `done`.
+def snapshot_messages(reader: Reader, thread_id: str, *, after: int, limit: int) -> MessagesJob:
+    """Read what a page of messages is made from. Raises NotFound for an unknown thread.
 
-    What belongs to the thread goes first and its record last, so that a step that is repeated after a crash goes on
-    where the others stopped. Memories drawn from the thread stay: they have a history of their own.
+    All entries are read, whatever `after` is: which of them join into one message depends on those before.
+    """
+    get(reader, thread_id)
+    return MessagesJob(thread=thread_id, entries=sealed_after(reader, thread_id, 0), after=after, limit=limit)
+
+
+def message_page(job: MessagesJob) -> wire.Page[wire.StoredMessage]:
+    """Return one page of a thread's verbatim messages; pure."""
+    rest = [message for message in messages_of(job.thread, job.entries, verbatim=True) if message.first_seq > job.after]
+    items = [
+        wire.StoredMessage(
+            role=message.role,
+            content=message.content,
+            first_seq=message.first_seq,
+            last_seq=message.last_seq,
+            at=message.at,
+            tokens=message.tokens,
+            rewound=message.rewound,
+        )
+        for message in rest[: job.limit]
+    ]
+    return wire.Page(items=items, next=str(items[-1].first_seq) if len(rest) > job.limit else None)
+
+
+def delete_step(space: str, who: str, thread_id: str) -> Write[Deletion]:
+    """Return the write of one step of deleting a thread: at most PURGE_BATCH records, to be repeated until `done`.
+
+    What belongs to the thread goes first and its record last, so that a repeated step continues after a crash.
+    Memories learnt from the thread stay: they have a history of their own.
     """
 
-    def body(writer: Writer) -> dict[str, Any]:
+    def body(writer: Writer) -> Deletion:
         thread = get(writer, thread_id)
         purge_thread(writer, thread_id, PURGE_BATCH)
         if writer.get(Kind.THREAD, (thread_id,)) is not None:
-            return {"id": thread_id, "messages": thread["messageCount"], "done": False}
-        for key, held in list(writer.scan(Kind.IMPORT)):
-            if held["thread"] == thread_id:
+            return Deletion(id=thread_id, messages=thread.message_count, done=False)
+        for key, position in list(writer.records(ImportRecord)):
+            if position.thread == thread_id:
                 writer.delete(Kind.IMPORT, key)
-        return {"id": thread_id, "messages": thread["messageCount"], "done": True}
+        return Deletion(id=thread_id, messages=thread.message_count, done=True)
 
     return Write(space=space, who=who, why="thread.delete", body=body)

@@ -123,7 +123,7 @@ def test_a_state_that_cannot_be_meant_is_refused(daemon: Daemon, client: Client,
 def test_a_state_of_too_many_words_is_refused_whole(client: Client) -> None:
     """More than 500 tokens is no state; nothing of it is kept. A thread that is not there has none."""
     client.create_thread(id="wordy")
-    with pytest.raises(ValidationError, match="holds 500 tokens"):
+    with pytest.raises(ValidationError, match="at most 500 tokens"):
         client.set_working_state("wordy", next_steps=["many different words in one step " * 14] * 20)
     assert client.working_state("wordy").next_steps == []
     with pytest.raises(NotFound, match="no thread"):

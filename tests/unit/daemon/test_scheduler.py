@@ -93,8 +93,8 @@ def test_runs_once_at_its_time() -> None:
 
     async def work(made: Scheduler, ran: list[tuple[str, str]]) -> None:
         shown = await made.add("blue", "nightly", **NIGHT)
-        assert shown["nextRun"] == "2026-11-20T23:00:00.000Z"
-        assert shown["lastRun"] is None
+        assert shown.next_run == "2026-11-20T23:00:00.000Z"
+        assert shown.last_run is None
         clock.moment = datetime(2026, 11, 20, 22, 59, 59, tzinfo=UTC)
         await settle()
         assert ran == []
@@ -102,8 +102,8 @@ def test_runs_once_at_its_time() -> None:
         await settle()
         await settle()
         assert len(ran) == 1
-        assert made.list("blue")[0]["lastRun"] == "2026-11-20T23:00:00.000Z"
-        assert made.list("blue")[0]["nextRun"] == "2026-11-21T23:00:00.000Z"
+        assert made.list("blue")[0].last_run == "2026-11-20T23:00:00.000Z"
+        assert made.list("blue")[0].next_run == "2026-11-21T23:00:00.000Z"
         assert made.list("red") == []
         clock.moment += timedelta(days=1)
         await settle()
@@ -235,7 +235,7 @@ def test_replacing_and_removing() -> None:
         clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
         await settle()
         shown = await made.add("blue", "nightly", **{**NIGHT, "cron": "30 23 * * *"})
-        assert shown["lastRun"] == "2026-11-20T23:00:00.000Z"
+        assert shown.last_run == "2026-11-20T23:00:00.000Z"
         clock.moment = datetime(2026, 11, 20, 23, 30, 1, tzinfo=UTC)
         await settle()
         assert len(ran) == 1
@@ -267,7 +267,7 @@ def test_what_cannot_be_scheduled() -> None:
             await made.add("blue", f"n{number}", **NIGHT)
         with pytest.raises(ValidationError, match="More than"):
             await made.add("blue", "one more", **NIGHT)
-        assert (await made.add("blue", "n0", **{**NIGHT, "timezone": ""}))["timezone"] == system_zone()
+        assert (await made.add("blue", "n0", **{**NIGHT, "timezone": ""})).timezone == system_zone()
 
     run(table, HandClock("2026-11-20T10:00:00+00:00"), work)
 
@@ -279,7 +279,7 @@ def test_a_record_that_cannot_be_read_is_left_out() -> None:
 
     async def work(made: Scheduler, ran: list[tuple[str, str]]) -> None:
         del ran
-        assert [entry["id"] for entry in made.list("blue")] == ["good"]
+        assert [entry.id for entry in made.list("blue")] == ["good"]
 
     run(table, HandClock("2026-11-20T10:00:00+00:00"), work)
 

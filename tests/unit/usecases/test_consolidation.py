@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reverie import wire
 from reverie.errors import Conflict
 from reverie.models import Candidate, Delete, MemoryType, Update
 from reverie.redact import Redactor
 from reverie.store import Kind
 from reverie.usecases import consolidation
-from reverie.usecases.decide.consolidation import carry_out, decide
+from reverie.usecases.consolidation_plan import carry_out, decide
 from reverie.usecases.writing import Given, put_texts
 from support.stores import AT, after, opened, put, write
 
@@ -95,13 +96,18 @@ def test_a_new_memory_is_put_into_a_persons_file(desk: Desk) -> None:
     assert (now["Language: English"]["trust"], now["Language: English"]["document"]) == ("engine", PREFERENCES)
 
 
+def updates_of(proposals: list[wire.Proposal]) -> list[wire.UpdateChange]:
+    """Return the updates among proposed changes."""
+    return [proposal.change for proposal in proposals if isinstance(proposal.change, wire.UpdateChange)]
+
+
 def test_a_persons_block_is_never_changed_only_proposed(desk: Desk) -> None:
     """What would have replaced it waits for a person, and the file keeps every byte."""
     desk.save(PREFERENCES, MINE)
     plan = desk.plan([prefers("Editor: emacs")])
-    assert [proposal["change"]["content"] for proposal in plan.proposals] == ["Editor: emacs"]
+    assert [change.content for change in updates_of(plan.proposals)] == ["Editor: emacs"]
     assert plan.documents == {}
-    assert desk.apply(plan)["proposals"] == plan.proposals
+    assert desk.apply(plan).proposals == plan.proposals
     assert desk.text(PREFERENCES) == MINE
 
 

@@ -1,4 +1,4 @@
-"""What follows a turn: a real store, writer and compute process, and distillers that do well, badly or nothing."""
+"""Working states in the background: a real store, writer and compute process, and distillers good, bad or absent."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from reverie.distill.extractive import Extractive
 from reverie.distill.protocol import Distiller
 from reverie.models import WorkingState
 from reverie.redact import Redactor
-from reverie.store import Kind, Store, Write, seal
-from reverie.usecases import states, threads
-from reverie.usecases.records import entry_record
-from reveried.actions import contexts
-from reveried.actions.states import change
-from reveried.background_state import Afterwards
+from reverie.store import Kind, Store, ThreadRecord, Write, seal
+from reverie.usecases import threads, working_state
+from reverie.usecases.entries import entry_record
+from reveried.actions import threads as actions
+from reveried.background_state import CACHED_MAX, BackgroundState, StateCache
 from reveried.compute import Compute
-from reveried.state_cache import KEPT_MAX, States
 from reveried.worker import Worker
 
 if TYPE_CHECKING:
@@ -57,21 +55,21 @@ async def daemon(tmp_path: Path, distiller: Distiller | None, **options: Any) ->
     worker = Worker(store, clock=lambda: AT, queue_length=100)
     worker.start()
     compute = Compute(idle_s=60, timeout_s=60)
-    afterwards = Afterwards(distiller, settle_s=0, **options)
+    background_state = BackgroundState(distiller, debounce_s=0, **options)
     services = SimpleNamespace(
         store=store,
         submit=worker.submit,
         compute=compute,
-        states=States(),
-        afterwards=afterwards,
+        states=StateCache(),
+        background_state=background_state,
         redactor=Redactor(),
         clock=lambda: AT,
     )
-    await worker.submit(threads.create(SPACE, "test", threads.blank(THREAD, AT)))
+    await worker.submit(threads.create(SPACE, "test", ThreadRecord(id=THREAD, created_at=AT, updated_at=AT)))
     try:
         yield services
     finally:
-        await afterwards.close()
+        await background_state.close()
         await compute.close()
         worker.stop()
         store.close()
@@ -79,21 +77,22 @@ async def daemon(tmp_path: Path, distiller: Distiller | None, **options: Any) ->
 
 async def say(services: Any, *texts: str, role: str = "user") -> None:
     """Appends messages, as the route does."""
-    entries = threads.spoken([(role, text) for text in texts], None, AT)
+    entries = threads.entries_of([(role, text) for text in texts], None, AT)
     sealed = [seal(entry_record(entry), services.redactor) for entry in entries]
     write: Write[Any] = threads.append(SPACE, "test", THREAD, entries, sealed, at=AT, window=200_000)
     await services.submit(write)
-    services.afterwards.turned(services, SPACE, THREAD)
+    services.background_state.schedule(services, SPACE, THREAD)
 
 
 async def state(services: Any) -> WorkingState:
     """The working state as everybody gets it."""
-    return states.state_of((await contexts.state(services, SPACE, THREAD)).state)
+    return (await actions.state(services, SPACE, THREAD)).state
 
 
-def kept(services: Any) -> dict[str, Any]:
+def stored(services: Any) -> dict[str, Any]:
+    """Return the JSON of the stored working state, `{}` where none is stored."""
     with services.store.reader(SPACE) as reader:
-        return states.kept(reader, THREAD)
+        return reader.get(Kind.STATE, (THREAD,)) or {}
 
 
 def test_a_turn_is_worked_out_before_anybody_asks(tmp_path: Path) -> None:
@@ -102,14 +101,14 @@ def test_a_turn_is_worked_out_before_anybody_asks(tmp_path: Path) -> None:
     async def run() -> None:
         async with daemon(tmp_path, None) as services:
             await say(services, ASKED)
-            await services.afterwards.settled()
+            await services.background_state.wait_idle()
             jobs = services.compute.started
             assert (await state(services)).current_task == ASKED
             await say(services, "Also the buoys are dark, please look at them as well while you are there")
-            await services.afterwards.settled()
+            await services.background_state.wait_idle()
             assert "buoys" in (await state(services)).current_task
             assert services.compute.started == jobs == 1
-            assert kept(services) == {}
+            assert stored(services) == {}
 
     asyncio.run(run())
 
@@ -144,15 +143,15 @@ def test_a_distiller_says_it_better(tmp_path: Path) -> None:
     async def run() -> None:
         async with daemon(tmp_path, fake) as services:
             await say(services, ASKED)
-            await services.afterwards.settled()
+            await services.background_state.wait_idle()
             found = await state(services)
             assert (found.current_task, found.next_steps[0]) == (ASKED, "check the fuse")
             assert found.sources.current_task == 1
             assert found.sources.next_steps == (1, 1)
-            assert secret not in str(kept(services))
+            assert secret not in str(stored(services))
             await say(services, "Next I check the fuse.", role="assistant")
-            await services.afterwards.settled()
-            assert kept(services)["from"] == 2
+            await services.background_state.wait_idle()
+            assert stored(services)["from"] == 2
             assert len(fake.shown[1]) == 1
             assert "Next I check the fuse." in fake.shown[1][0]
 
@@ -178,7 +177,7 @@ def test_turns_that_come_together_are_one_call(tmp_path: Path) -> None:
             for number in range(5):
                 await say(services, f"remark number {number}")
             may_end.set()
-            await services.afterwards.settled()
+            await services.background_state.wait_idle()
 
     asyncio.run(run())
     assert len(fake.shown) == 2
@@ -198,14 +197,14 @@ def test_a_distiller_that_is_late_changes_nothing(tmp_path: Path) -> None:
     async def run() -> None:
         async with daemon(tmp_path, fake, deadline_s=0.01) as services:
             await say(services, ASKED)
-            await services.afterwards.settled()
+            await services.background_state.wait_idle()
             assert (await state(services)).current_task == ASKED
             await say(services, "and do it soon, will you")
-            await services.afterwards.settled()
+            await services.background_state.wait_idle()
             assert len(fake.shown) == 1
             may_end.set()
             await asyncio.to_thread(_ended, "reverie-distiller")
-            assert kept(services) == {}
+            assert stored(services) == {}
 
     asyncio.run(run())
 
@@ -229,9 +228,9 @@ def test_a_distiller_that_fails_changes_nothing(tmp_path: Path, answer: Callable
         async with daemon(tmp_path, fake) as services:
             for text in (ASKED, "go on then, please"):
                 await say(services, text)
-                await services.afterwards.settled()
+                await services.background_state.wait_idle()
             assert (await state(services)).current_task.startswith(ASKED)
-            assert kept(services) == {}
+            assert stored(services) == {}
 
     asyncio.run(run())
     assert len(fake.shown) == 2
@@ -250,9 +249,11 @@ def test_an_agent_is_stronger_than_a_distiller(tmp_path: Path) -> None:
         async with daemon(tmp_path, Fake(answer), deadline_s=30) as services:
             await say(services, ASKED)
             await asyncio.to_thread(going.wait, 30)
-            await change(services, SPACE, THREAD, {"current_task": "what the agent says"}, whole=False, who="agent")
+            await actions.set_state(
+                services, SPACE, THREAD, {"current_task": "what the agent says"}, replace_all=False, who="agent"
+            )
             may_end.set()
-            await services.afterwards.settled()
+            await services.background_state.wait_idle()
             assert (await state(services)).current_task == "what the agent says"
 
     asyncio.run(run())
@@ -260,26 +261,21 @@ def test_an_agent_is_stronger_than_a_distiller(tmp_path: Path) -> None:
 
 def test_what_a_distiller_says_is_bounded() -> None:
     """Long texts are cut, long lists end, what is no text is left out, an empty task is the task there was."""
-    before = states.refined({**_blank(), "current_task": "t"}, WorkingState(current_task="t"), seq=3)
+    before = working_state.from_distiller(WorkingState(current_task="t"), WorkingState(current_task="t"), seq=3)
     said: Any = WorkingState(
         current_task=" ",
         completed_steps=("x" * 9_000, "a\nb", 5, "", *(f"step {n}" for n in range(90))),  # type: ignore[arg-type]
         open_files=7,  # type: ignore[arg-type]
     )
     assert before is not None
-    found = states.refined(before, said, seq=9)
-    assert found is not None
-    made = states.state_of(found)
+    made = working_state.from_distiller(before, said, seq=9)
+    assert made is not None
 
     assert (made.current_task, made.open_files) == ("t", ())
     assert "a b" in made.completed_steps
-    assert len(made.completed_steps) <= states.ITEMS_MAX
-    assert max(map(len, made.completed_steps)) <= states.ITEM_CHARS_MAX
+    assert len(made.completed_steps) <= working_state.ITEMS_MAX
+    assert max(map(len, made.completed_steps)) <= working_state.ITEM_CHARS_MAX
     assert set(made.sources.completed_steps) == {9}
-
-
-def _blank() -> dict[str, Any]:
-    return states.changed({}, {}, seq=0, at=AT, whole=True)
 
 
 def test_a_thread_that_is_gone_ends_its_work(tmp_path: Path) -> None:
@@ -287,9 +283,9 @@ def test_a_thread_that_is_gone_ends_its_work(tmp_path: Path) -> None:
 
     async def run() -> None:
         async with daemon(tmp_path, None) as services:
-            services.afterwards.turned(services, SPACE, "nobody")
+            services.background_state.schedule(services, SPACE, "nobody")
             await say(services, ASKED)
-            await services.afterwards.settled()
+            await services.background_state.wait_idle()
             with services.store.reader(SPACE) as reader:
                 assert reader.count(Kind.STATE) == 0
 
@@ -298,12 +294,12 @@ def test_a_thread_that_is_gone_ends_its_work(tmp_path: Path) -> None:
 
 def test_only_the_newest_states_are_held() -> None:
     """The one that nobody asked for longest goes; each comes with what it was made from."""
-    held = States()
-    plans: list[Any] = [object() for _ in range(KEPT_MAX + 1)]
-    for number, plan in enumerate(plans[:KEPT_MAX]):
+    held = StateCache()
+    plans: list[Any] = [object() for _ in range(CACHED_MAX + 1)]
+    for number, plan in enumerate(plans[:CACHED_MAX]):
         held.put((SPACE, str(number)), (number,), plan)
     assert held.get((SPACE, "0")) == ((0,), plans[0])
-    held.put((SPACE, "new"), (KEPT_MAX,), plans[KEPT_MAX])
+    held.put((SPACE, "new"), (CACHED_MAX,), plans[CACHED_MAX])
 
     assert held.get((SPACE, "0")) == ((0,), plans[0])
     assert held.get((SPACE, "1")) is None

@@ -1,0 +1,294 @@
+"""Create threads, append to them, write notes, read and set the working state, assemble contexts."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from reverie import wire
+from reverie.errors import Conflict, ReverieError
+from reverie.models import WorkingState
+from reverie.store import ThreadRecord, seal
+from reverie.usecases import contexts, listing, notes, thread_seed, threads, window_usage, working_state
+from reverie.usecases.entries import entry_record
+from reveried.actions.distill import distil
+from reveried.execution import decide, read, retry_while_stale, stored_answer
+from reveried.keyed_lock import keyed_lock
+from reveried.log import logger
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reverie.models import NoteCategory
+    from reverie.store import Reader
+    from reverie.usecases.working_state import StateJob, StatePlan
+    from reveried.services import Services
+
+__all__ = ["add_note", "append", "context", "create", "given_fields", "message_page", "set_state", "state"]
+
+INLINE_BYTES = 64 * 1024  # a larger body's tokens are counted in a thread: the event loop must answer others meanwhile
+RECALL_LINES = 10  # memories that are offered to a context; its budget may show fewer
+
+
+async def create(
+    services: Services,
+    space: str,
+    request: wire.CreateThread,
+    *,
+    agent: str | None,
+    who: str,
+    idempotency: tuple[str, str] | None,
+) -> wire.Thread:
+    """Create a thread with what it inherits: the memory index of today, the agent's last notes and digest.
+
+    Raises:
+        Conflict: the id is taken.
+    """
+    at = services.clock()
+    index = listing.index_text(await services.folders.index_entries(space))
+    thread = ThreadRecord(
+        id=request.id or services.new_id("thr"),
+        agent=agent,
+        title=request.title,
+        model=request.model,
+        context_window=request.context_window,
+        index=index,
+        created_at=at,
+        updated_at=at,
+    )
+    seed = await read(services, space, partial(thread_seed.snapshot, agent=agent))
+    stored = (await services.submit(threads.create(space, who, thread, seed, idempotency=idempotency))).value
+    return threads.view(stored, services.config.context.window)
+
+
+async def append(
+    services: Services,
+    space: str,
+    thread_id: str,
+    request: wire.AppendMessages,
+    *,
+    size: int,
+    who: str,
+    idempotency: tuple[str, str] | None,
+) -> wire.Appended:
+    """Append messages, and distil the thread where it has passed its threshold; `size` is the body's, in bytes.
+
+    A repeated request is answered as it was committed: it does not distil.
+
+    Raises:
+        NotFound: no such thread.
+        ValidationError: a message without content.
+        Conflict: `expected_seq` was given, and another writer appended first.
+    """
+    at = services.clock()
+    messages = [(message.role, message.content) for message in request.messages]
+    if size <= INLINE_BYTES:
+        entries = threads.entries_of(messages, request.usage, at)
+    else:
+        entries = await asyncio.to_thread(threads.entries_of, messages, request.usage, at)
+    write = threads.append(
+        space,
+        who,
+        thread_id,
+        entries,
+        [seal(entry_record(entry), services.redactor) for entry in entries],
+        at=at,
+        window=services.config.context.window,
+        edits=request.applied_edits,
+        expected_seq=request.expected_seq,
+        idempotency=idempotency,
+    )
+    done = await services.submit(write)
+    # Answers that an earlier version stored have no `applied`, so it is always taken from the request.
+    answer = replace(done.value, applied=window_usage.edit_names(request.applied_edits))
+    if done.replayed:
+        return answer
+    services.background_state.schedule(services, space, thread_id)
+    return await _distilled_if_full(services, space, thread_id, answer, who=who)
+
+
+async def _distilled_if_full(
+    services: Services, space: str, thread_id: str, answer: wire.Appended, *, who: str
+) -> wire.Appended:
+    """Return the answer of an append after distilling the thread, where it is full and its turn is complete.
+
+    Within a turn no thread is distilled, however full it is: that waits for the reply that ends the turn. The messages
+    are committed already, so a failed distillation is not an error of the append: a later append tries again.
+    """
+    config = services.config.context
+    with services.store.reader(space) as reader:
+        is_full = window_usage.is_full(
+            threads.get(reader, thread_id),
+            window=config.window,
+            distil_at=config.distil_at,
+            absolute_cap=config.absolute_cap,
+        )
+        if not is_full or threads.is_turn_open(reader, thread_id):
+            return answer
+    distilled: wire.DistilledNow | None = None
+    try:
+        distillation = await distil(services, space, thread_id, who=who)
+        distilled = wire.DistilledNow(archive=distillation.archive, number=distillation.number, job=UNSET)
+    except Conflict:  # nothing is old enough, or another caller distils it
+        pass
+    except ReverieError as error:
+        logger("reveried.append").warning("a full thread was not distilled", code=error.code)
+    with services.store.reader(space) as reader:
+        thread = threads.get(reader, thread_id)
+    return replace(answer, context=window_usage.context_use(thread, config.window), distilled=distilled)
+
+
+async def message_page(
+    services: Services, space: str, thread_id: str, *, after: int, limit: int
+) -> wire.Page[wire.StoredMessage]:
+    """Return one page of the thread's verbatim messages. Raises NotFound."""
+    job = await read(services, space, partial(threads.snapshot_messages, thread_id=thread_id, after=after, limit=limit))
+    return await decide(services, "messages", job, wire.Page[wire.StoredMessage])
+
+
+async def add_note(
+    services: Services,
+    space: str,
+    thread_id: str,
+    *,
+    content: str,
+    category: NoteCategory,
+    who: str,
+    idempotency: tuple[str, str] | None,
+) -> wire.Note:
+    """Write a note into a thread; returned as stored. Raises NotFound."""
+    write = notes.add(
+        space,
+        who,
+        thread_id,
+        services.new_id("note"),
+        content=content,
+        category=category,
+        at=services.clock(),
+        idempotency=idempotency,
+    )
+    return (await services.submit(write)).value
+
+
+async def state(services: Services, space: str, thread_id: str, *, bulk: bool = False) -> StatePlan:
+    """Return the thread's working state as of its last message, from the cache where nothing changed. Raises NotFound.
+
+    The newest cached plan's checkpoint is where reading starts; where the new entries change the meaning of earlier
+    ones, the whole thread is read.
+    """
+    key = (space, thread_id)
+
+    def cached_or_job(reader: Reader) -> tuple[tuple[Any, ...], StatePlan | None, StateJob | None]:
+        versions = working_state.versions(reader, thread_id)
+        cached = services.states.get(key)
+        if cached is not None and cached[0] == versions:
+            return versions, cached[1], None
+        checkpoint = cached[1].checkpoint if cached is not None else None
+        return versions, None, working_state.snapshot(reader, thread_id, checkpoint)
+
+    versions, cached, job = await read(services, space, cached_or_job)
+    if cached is not None:
+        return cached
+    assert job is not None
+    try:
+        plan = await decide(services, "state", job, working_state.StatePlan, bulk=bulk)
+    except Conflict as conflict:
+        if not conflict.details.get("stale"):
+            raise
+        job = await read(services, space, partial(working_state.snapshot, thread_id=thread_id))
+        plan = await decide(services, "state", job, working_state.StatePlan, bulk=bulk)
+    services.states.put(key, versions, plan)
+    return plan
+
+
+def given_fields(request: wire.SetWorkingState | msgspec.Struct) -> dict[str, Any]:
+    """Return the fields of a working state that a request names, by their names in `WorkingState`."""
+    names = wire.SetWorkingState.__struct_fields__
+    fields = ((name, getattr(request, name)) for name in names)
+    return {name: field for name, field in fields if field is not UNSET}
+
+
+async def set_state(
+    services: Services,
+    space: str,
+    thread_id: str,
+    fields: Mapping[str, Any],
+    *,
+    replace_all: bool,
+    who: str,
+    idempotency: tuple[str, str] | None = None,
+) -> wire.WorkingState:
+    """Set fields of the working state in the agent's own words; `replace_all` empties the others.
+
+    Raises:
+        NotFound: no such thread.
+        ValidationError: more words than a working state may have.
+    """
+
+    async def attempt() -> WorkingState:
+        replay = await stored_answer(services, space, idempotency, WorkingState)
+        if replay is not None:
+            return replay
+        plan = await state(services, space, thread_id)
+        after = working_state.with_fields(
+            plan.state, fields, seq=plan.seq, at=services.clock(), replace_all=replace_all
+        )
+        write = working_state.commit(
+            space,
+            who,
+            thread_id,
+            after,
+            seq=plan.seq,
+            version=plan.version,
+            why="working-state.set",
+            idempotency=idempotency,
+        )
+        return (await services.submit(write)).value
+
+    return working_state.view(await retry_while_stale(attempt, keyed_lock("state", f"{space}/{thread_id}")))
+
+
+async def context(
+    services: Services,
+    space: str,
+    thread_id: str,
+    *,
+    query: str | None,
+    placement: contexts.Placement | None,
+    max_tokens: int | None,
+) -> wire.ContextAnswer:
+    """Return the request fragment of api.md 2.1 with the cost of each tier; `query` replaces the derived recall query.
+
+    Raises:
+        NotFound: no such thread.
+        TokenBudgetExceeded: the open turn alone is larger than `max_tokens`.
+    """
+    config = services.config
+    plan = await state(services, space, thread_id)
+    recall = await asyncio.to_thread(services.recall.lines, space, query or plan.query, limit=RECALL_LINES)
+    room = contexts.Room(
+        window=config.context.window,
+        preserve_messages=config.compaction.preserve_recent_messages,
+        preserve_tokens=config.compaction.preserve_recent_max_tokens,
+        clear_at=config.context.clear_at,
+    )
+    job = await read(
+        services,
+        space,
+        partial(
+            contexts.snapshot,
+            thread_id=thread_id,
+            state=plan.state,
+            recall=recall,
+            bootstrap=config.context.bootstrap,
+            room=room,
+            max_tokens=max_tokens,
+            placement=placement,
+        ),
+    )
+    return await decide(services, "context", job, wire.ContextAnswer)

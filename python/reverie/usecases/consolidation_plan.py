@@ -1,0 +1,213 @@
+"""Decide a consolidation: candidates meet the existing memories, and become records and texts ready to be written."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+from reverie import consolidate, ids, projections, tokens, wire
+from reverie.consolidate import Decision
+from reverie.documents import Add as AddItem
+from reverie.documents import Changed, Wording, changed, fresh
+from reverie.documents import Delete as DeleteItem
+from reverie.documents import Update as UpdateItem
+from reverie.documents.lines import clean
+from reverie.errors import ValidationError
+from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Update
+from reverie.store.codec import to_ms
+from reverie.usecases.consolidation import MemoryPlan, Shelf, Text
+from reverie.usecases.records import record, value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from reverie.documents import Change as ItemChange
+    from reverie.models import Change
+    from reverie.redact import Redactor
+
+__all__ = ["Origin", "carry_out", "decide", "edited"]
+
+ID_RANDOM_BYTES = 10
+DATE_CHARS = 10  # of an RFC 3339 time: `2026-11-21`
+
+
+class Origin(NamedTuple):
+    """The thread that candidates were read from."""
+
+    id: str
+    project: str | None
+
+
+def decide(
+    shelf: Shelf,
+    candidates: Sequence[Candidate],
+    *,
+    redactor: Redactor,
+    at: str,
+    random: bytes,
+    thread: Origin | None = None,
+) -> MemoryPlan:
+    """Return the plan of the changes that `candidates` make to the memories; pure.
+
+    `random` seeds the ids of new memories; `thread`, which the candidates were read from, goes into their provenance.
+    """
+    existing = [value(Memory, stored) for stored in shelf.memories]
+    redacted = [_redacted(candidate, redactor, thread) for candidate in candidates]
+    # A candidate of which redaction leaves no text has nothing that could be written into a document.
+    usable = [candidate for candidate in redacted if clean(candidate.content)]
+    tier = consolidate.tier(tokens.count(projections.long_term_memory(existing).decode()), shelf.window)
+    decision = consolidate.decide(usable, existing, tier)
+    after = consolidate.apply(decision.changes, existing, usable, at=at, new_ids=_new_ids(at, random))
+    return _plan(shelf, existing, after, decision, candidates=len(usable), tier=tier.value, day=at[:DATE_CHARS])
+
+
+def carry_out(shelf: Shelf, changes: Sequence[Change], *, at: str) -> MemoryPlan:
+    """Return the plan of changes that were decided elsewhere (by a dream); pure."""
+    existing = [value(Memory, stored) for stored in shelf.memories]
+    after = consolidate.apply(changes, existing, at=at, new_ids=())
+    return _plan(shelf, existing, after, Decision(tuple(changes)), candidates=0, tier="", day=at[:DATE_CHARS])
+
+
+def _plan(
+    shelf: Shelf,
+    existing: Sequence[Memory],
+    after: Sequence[Memory],
+    decision: Decision,
+    *,
+    candidates: int,
+    tier: str,
+    day: str,
+) -> MemoryPlan:
+    """Return the plan that leads from the memories `existing` to `after`."""
+    before = {memory.id: memory for memory in existing}
+    put = [memory for memory in after if before.get(memory.id) != memory]
+    deleted = [before[name] for name in sorted(set(before) - {memory.id for memory in after})]
+    documents, placed = edited(shelf.documents, put, deleted, day=day)
+    added = iter([memory.id for memory in after if memory.id not in before])
+    return MemoryPlan(
+        operation=shelf.operation,
+        candidates=candidates,
+        tier=tier,
+        put=[record(memory) for memory in placed],
+        deleted=[memory.id for memory in deleted],
+        documents=documents,
+        changes=[_view(change, added) for change in decision.changes],
+        proposals=[_proposal_view(item.change, item.why) for item in decision.proposals],
+        counts=dict(Counter(change.action for change in decision.changes)),
+        archived=[{"type": memory.type.value, "content": memory.content, "tags": list(memory.tags)} for memory in put],
+    )
+
+
+def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -> Candidate:
+    """Return the candidate with secrets redacted, before anything is decided on its words, and with its provenance.
+
+    One memory serves many projects: what was said of "this project" names the project, and is tagged with its name.
+    """
+    fields, _ = redactor.value(record(candidate))
+    if thread is not None:
+        fields["provenance"] = {"thread": thread.id, **fields["provenance"]}
+        project = redactor.text(thread.project or "")
+        if project and candidate.subject == "project":
+            fields["provenance"]["project"] = project
+            fields["content"] = fields["content"].replace("this project", f"the project {project}")
+            fields["tags"] = list(dict.fromkeys([*fields["tags"], project.lower()]))
+    return value(Candidate, fields)
+
+
+def _new_ids(at: str, random: bytes) -> Iterator[str]:
+    """Yield new memory ids without end: the time of the run, and a number drawn from `random` that is counted up.
+
+    So the memories of one run sort in the order they were found, the same in every store: where two answer a query
+    equally well, the order of their ids decides which comes first.
+    """
+    moment = to_ms(at)
+    drawn = hashlib.sha256(random).digest()[:ID_RANDOM_BYTES]
+    # Halved, so that counting up does not overflow the ten bytes.
+    for number in count(int.from_bytes(drawn, "big") >> 1):
+        yield ids.new_id("mem", moment, number.to_bytes(ID_RANDOM_BYTES, "big"))
+
+
+def _view(change: Change, added: Iterator[str]) -> wire.Change:
+    """Return a change as the wire (and seed 003) has it; `added` are the ids of new memories in order."""
+    match change:
+        case Keep():
+            return wire.KeepChange(id=change.id)
+        case Delete():
+            return wire.DeleteChange(id=change.id)
+        case Update():
+            return wire.UpdateChange(id=change.id, content=change.content, tags=list(change.tags))
+        case Add():
+            new = change.candidate
+            return wire.AddChange(type=new.type.value, content=new.content, tags=list(new.tags), id=next(added))
+        case Skip():
+            return wire.SkipChange(candidate_index=change.candidate_index)
+
+
+def _proposal_view(change: Update | Delete, why: str) -> wire.Proposal:
+    """Return a change that only a person may make, as the wire has it."""
+    if isinstance(change, Update):
+        return wire.Proposal(
+            change=wire.UpdateChange(id=change.id, content=change.content, tags=list(change.tags)), why=why
+        )
+    return wire.Proposal(change=wire.DeleteChange(id=change.id), why=why)
+
+
+def edited(
+    documents: Mapping[str, Text], put: Iterable[Memory], deleted: Iterable[Memory], *, day: str
+) -> tuple[dict[str, Text], list[Memory]]:
+    """Return the documents after `put` (new and changed memories) and `deleted`, and `put` with the document of each.
+
+    Documents are edited in place, so that all other text in them stays. A new memory whose document has no room for it
+    (something in it is left open to its end, such as a code fence) goes into the first of `<name>-2.md`, `<name>-3.md`,
+    … that has. A changed memory that its document does not contain is added to it.
+    """
+    changes: dict[str, list[ItemChange]] = defaultdict(list)
+    memories = {memory.id: memory for memory in put}
+    ids_in = {path: set(text.ids) for path, text in documents.items()}
+    for memory in memories.values():
+        is_there = memory.id in ids_in.get(memory.document, ())
+        changes[memory.document].append((UpdateItem if is_there else AddItem)(memory.id, _wording(memory)))
+    for memory in deleted:
+        if memory.id in ids_in.get(memory.document, ()):
+            changes[memory.document].append(DeleteItem(memory.id))
+    texts: dict[str, Text] = {}
+    for path, item_changes in sorted(changes.items()):
+        texts |= _with_overflow({**documents, **texts}, path, item_changes, day)
+    path_of = {name: path for path, text in texts.items() for name in text.ids}
+    return texts, [replace(memory, document=path_of[memory.id]) for memory in memories.values()]
+
+
+def _with_overflow(
+    documents: Mapping[str, Text], path: str, changes: Sequence[ItemChange], day: str, number: int = 1
+) -> dict[str, Text]:
+    """Return the document after its changes; where it refuses new items, these go into the next numbered document."""
+    target = path if number == 1 else f"{path.removesuffix('.md')}-{number}.md"
+    try:
+        return {target: _text(documents, target, changes, day)}
+    except ValidationError as error:
+        added = [change for change in changes if isinstance(change, AddItem)]
+        if error.details.get("reason") != "breaks_out" or not added:
+            raise
+    others = [change for change in changes if not isinstance(change, AddItem)]
+    without = {target: _text(documents, target, others, day)} if others else {}
+    return without | _with_overflow(documents, path, added, day, number + 1)
+
+
+def _text(documents: Mapping[str, Text], path: str, changes: Sequence[ItemChange], day: str) -> Text:
+    """Return the document at `path` after `changes`: edited, or written anew where there is none."""
+    before = documents.get(path)
+    if before is None or before.text is None:
+        new_items = [(change.id, change.words) for change in changes if isinstance(change, AddItem)]
+        after: Changed = fresh(path, new_items, day=day)
+    else:
+        after = changed(path, before.text, before.ids, changes, day=day)
+    return Text(after.text, list(after.ids), "" if before is None else before.basis)
+
+
+def _wording(memory: Memory) -> Wording:
+    """Return the words of a memory as its document has them; the day is when it was learnt."""
+    day = str(memory.provenance.get("at") or memory.created_at)[:DATE_CHARS]
+    return Wording(memory.content, memory.tags, memory.title, memory.fields, day)

@@ -1,0 +1,254 @@
+"""Distil a thread: older messages become a summary and excerpts, kept in an archive; memories are learnt from them.
+
+The plan is decided by `distill_plan`, a module of its own because of its size and because only the compute process
+loads the extractive distiller.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from reverie import tokens, wire
+from reverie.errors import Conflict
+from reverie.models import Distillation, WorkingState
+from reverie.store import DigestRecord, DistillationRecord, Kind, WorkingStateRecord, Write
+from reverie.usecases import consolidation, threads, working_state
+from reverie.usecases.consolidation import MemoryPlan, Shelf
+from reverie.usecases.entries import SealedEntry, sealed_after
+from reverie.usecases.records import distillation_record
+from reverie.usecases.token_ledger import record_use
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.store import Reader, Writer
+
+__all__ = ["Bounds", "DistillJob", "DistillPlan", "commit", "last_own", "past_view", "snapshot"]
+
+
+class Bounds(msgspec.Struct):
+    """How much of the tail is preserved and how much may be read, in tokens except `preserve_messages`."""
+
+    preserve_messages: int = 10
+    preserve_tokens: int = 12_000
+    token_budget: int = 2_000_000
+
+
+class DistillJob(msgspec.Struct):
+    """A snapshot of everything that deciding needs.
+
+    `entries` are those after the last distillation made here, `previous` is its record. `state` is the stored working
+    state, read through entry `state_seq` and written by operation `state_version`. `window` is the model's, `random`
+    seeds the ids of new memories, `literals` are the configured strings to redact.
+    """
+
+    thread: str
+    project: str | None
+    model: str | None
+    number: int  # of the distillation to make
+    distilled_through: int
+    learnt_through: int
+    tokens: int  # of all messages of the thread
+    entries: list[SealedEntry]
+    previous: DistillationRecord | None
+    state: WorkingState | None
+    state_seq: int
+    state_version: int | None
+    digest: str
+    bounds: Bounds
+    window: int
+    shelf: Shelf
+    at: str
+    random: bytes
+    literals: list[str] = []
+
+
+class DistillPlan(msgspec.Struct):
+    """What a distillation at the time `at` writes.
+
+    `last_seq` is the last entry of the snapshot, `through_seq` the last that the summary covers. `state_seq` is the
+    entry that the distillation's working state is from, `state_version` the operation that wrote the stored one it was
+    built on. `tokens_seen` are the tokens of the whole thread at the snapshot, `tokens_before` and `tokens_after` those
+    of its context.
+    """
+
+    thread: str
+    at: str
+    number: int
+    last_seq: int
+    through_seq: int
+    distillation: Distillation
+    state_seq: int
+    state_version: int | None
+    summary_text: str
+    archive: bytes
+    archive_sha256: str
+    source_count: int
+    tail_messages: int
+    tail_tokens: int
+    tokens_seen: int
+    tokens_before: int
+    tokens_after: int
+    tokens_used: int
+    memories: MemoryPlan
+
+
+def snapshot(
+    reader: Reader,
+    thread_id: str,
+    *,
+    bounds: Bounds,
+    window: int,
+    memory_window: int,
+    literals: Sequence[str],
+    at: str,
+    random: bytes,
+) -> DistillJob:
+    """Read what deciding needs; `window` is for a thread that names none, `memory_window` is `consolidation.window`.
+
+    Raises:
+        NotFound: no such thread.
+        Conflict: the thread has no message after its last distillation.
+    """
+    thread = threads.get(reader, thread_id)
+    previous = last_own(reader, thread_id)
+    entries = sealed_after(reader, thread_id, previous.through_seq if previous else 0)
+    if not entries:
+        raise Conflict(f"thread {thread_id!r} has nothing to distil yet", hint="append messages to it first")
+    stored_state = working_state.stored(reader, thread_id)
+    digest = reader.load(DigestRecord, (thread_id,))
+    return DistillJob(
+        thread=thread_id,
+        project=thread.project,
+        model=thread.model,
+        number=thread.distillations + 1,
+        distilled_through=thread.through_seq,
+        learnt_through=thread.extracted_seq,
+        tokens=thread.tokens,
+        entries=entries,
+        previous=previous,
+        state=None if stored_state is None else stored_state.state,
+        state_seq=working_state.read_after(stored_state, 0),
+        state_version=reader.version(Kind.STATE, (thread_id,)),
+        digest="" if digest is None else digest.text,
+        bounds=bounds,
+        window=thread.context_window or window,
+        shelf=consolidation.shelf(reader, window=memory_window),
+        at=at,
+        random=random,
+        literals=list(literals),
+    )
+
+
+def last_own(reader: Reader, thread_id: str) -> DistillationRecord | None:
+    """Return the newest distillation made here, or None; imported summaries have no excerpts to build on."""
+    for _, distillation in reader.records(DistillationRecord, (thread_id,), reverse=True):
+        if not distillation.imported:
+            return distillation
+    return None
+
+
+def commit(
+    plan: DistillPlan, *, space: str, who: str, idempotency: tuple[str, str] | None = None
+) -> Write[wire.DistillAnswer]:
+    """Return the write of a plan, all of it in one operation.
+
+    Its body raises NotFound where the thread is gone, and Conflict with `details["stale"]` where the thread was
+    distilled, its working state stored, or a memory changed since the snapshot.
+    """
+
+    def body(writer: Writer) -> wire.DistillAnswer:
+        thread = threads.get(writer, plan.thread)
+        if thread.distillations != plan.number - 1:
+            raise Conflict("the thread was distilled meanwhile", hint="try again", stale=True)
+        changes = consolidation.apply(writer, plan.memories, at=plan.at)
+        stored = distillation_record(
+            plan.distillation,
+            text=plan.summary_text,
+            archive=plan.archive_sha256,
+            last_seq=plan.last_seq,
+            tokens_after=plan.tokens_after,
+            at=plan.at,
+        )
+        writer.save(stored, (plan.thread, plan.number))
+        if writer.version(Kind.STATE, (plan.thread,)) != plan.state_version:
+            raise Conflict("the working state was set meanwhile", hint="try again", stale=True)
+        state = WorkingStateRecord(state=plan.distillation.state, seq=plan.last_seq, through_seq=plan.state_seq)
+        writer.save(state, (plan.thread,))
+        writer.save(DigestRecord(text=plan.distillation.digest, at=plan.at), (plan.thread,))
+        consolidation.keep_archive(
+            writer,
+            plan.archive_sha256,
+            plan.archive,
+            kind="thread",
+            ref=f"thread:{plan.thread}",
+            entries=plan.source_count,
+            at=plan.at,
+        )
+        record_use(writer, kind="thread", ref=plan.thread, tokens_used=plan.tokens_used, at=plan.at)
+        after = replace(
+            thread,
+            distillations=plan.number,
+            through_seq=plan.through_seq,
+            extracted_seq=plan.last_seq,
+            # Messages that were appended since the snapshot are part of the context beside the plan's.
+            live_tokens=plan.tokens_after + max(0, thread.tokens - plan.tokens_seen),
+            usage=None,
+            updated_at=plan.at,
+        )
+        writer.save(after, (plan.thread,))
+        _announce(writer, plan)
+        return _answer(plan, changes)
+
+    return Write(
+        space=space, who=who, why="thread.distill", body=body, idempotency=idempotency, answers=wire.DistillAnswer
+    )
+
+
+def _answer(plan: DistillPlan, changes: wire.MemoryChanges) -> wire.DistillAnswer:
+    sections = {section.value: list(lines) for section, lines in plan.distillation.summary.sections.items()}
+    return wire.DistillAnswer(
+        archive=plan.archive_sha256,
+        number=plan.number,
+        summary=wire.SummaryText(number=plan.number, sections=sections, text=plan.summary_text),
+        tail=wire.TailSize(messages=plan.tail_messages, tokens=plan.tail_tokens),
+        tokens_before=plan.tokens_before,
+        tokens_after=plan.tokens_after,
+        tokens_used=plan.tokens_used,
+        tokenizer=tokens.TOKENIZER,
+        memories=changes,
+        operation=UNSET,
+    )
+
+
+def past_view(distillation: DistillationRecord) -> wire.PastDistillation:
+    """Return a stored distillation as the wire has it; an imported one has only its text."""
+    return wire.PastDistillation(
+        number=distillation.number,
+        summary=wire.SummaryText(
+            number=distillation.number, sections=distillation.sections or {}, text=distillation.text
+        ),
+        through_seq=distillation.through_seq,
+        at=distillation.at,
+        archive=distillation.archive,
+        imported=distillation.imported,
+    )
+
+
+def _announce(writer: Writer, plan: DistillPlan) -> None:
+    """Emit the events of a distillation."""
+    writer.event(
+        "memory.compacted",
+        {
+            "memoryRef": f"thread:{plan.thread}",
+            "outputId": plan.archive_sha256,
+            "sourceCount": plan.source_count,
+            "byteSize": len(plan.archive),
+            "trigger": "host-managed",
+        },
+    )
+    writer.event("thread.distilled", {"threadId": plan.thread, "number": plan.number})

@@ -1,0 +1,229 @@
+"""Decide a distillation: a thread's older messages become a summary, excerpts, an archive and memories."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from reverie import tokens
+from reverie.canonical import canonical, sha256
+from reverie.context import Limits, Parts, assemble, open_turn_start, tail_start
+from reverie.distill import summary as summary_text
+from reverie.distill import working_state as state_text
+from reverie.distill.extractive import Extractive
+from reverie.errors import Conflict, TokenBudgetExceeded
+from reverie.importers.messages import main_line
+from reverie.redact import Redactor
+from reverie.usecases import consolidation_plan
+from reverie.usecases.distill import DistillJob, DistillPlan
+from reverie.usecases.entries import entry_record, opened_entry
+from reverie.usecases.records import distillation_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.models import Distillation, Entry, Message, WorkingState
+    from reverie.usecases.consolidation import MemoryPlan
+
+__all__ = ["decide"]
+
+PASSAGE_TOKENS = 34_000  # stored excerpts: about what a context of 35,000 tokens can show, so that none is kept in vain
+SUMMARY_TOKENS = 5_000  # its ceiling in a context, api.md 2.1
+ARCHIVE_VERSION = 1
+SAFE_INTEGER_MAX = 2**53 - 1  # RFC 8785 writes numbers as IEEE 754 doubles, exact up to here
+
+
+def decide(job: DistillJob) -> DistillPlan:
+    """Return the plan of a distillation; pure and deterministic.
+
+    The distilled part ends where a turn is complete: a turn that is still open stays in the tail, however long it is.
+
+    Raises:
+        Conflict: every message still fits into the preserved tail, or belongs to the turn that is still open.
+        TokenBudgetExceeded: the budget holds neither the summary nor the newest of the messages it is made from.
+        Damaged: naming the entry whose bytes fail their checksum.
+    """
+    entries = [opened_entry(job.thread, seq, data) for seq, data in job.entries]
+    messages = [message for message in main_line(entries) if not message.rewound]
+    open_from = _open_turn(entries, messages)
+    if open_from == 0:
+        raise Conflict(
+            f"the first turn of what is left of {job.thread!r} is not over yet",
+            hint="append the agent's reply, or the results that it waits for, first",
+        )
+    cut = min(open_from, tail_start(messages, job.bounds.preserve_messages, job.bounds.preserve_tokens))
+    if cut == 0:
+        raise Conflict(
+            f"all {len(messages)} messages of {job.thread!r} are still kept word for word",
+            hint="there is nothing older to distil; go on with the conversation",
+        )
+    tail_from = messages[cut].first_seq if cut < len(messages) else entries[-1].seq + 1
+    read, tokens_read = _within_budget(messages[:cut], job.bounds.token_budget)
+    engine = Extractive()
+    previous = distillation_of(job.previous) if job.previous else None
+    distillation = engine.distill(
+        [*read, *messages[cut:]],
+        number=job.number,
+        previous=previous,
+        tail_from_seq=tail_from,
+        passage_tokens=PASSAGE_TOKENS,
+    )
+    # A digest without a distillation is one that a new thread inherited from an earlier one: it is built upon.
+    inherited = job.digest and previous is None
+    digest = engine.digest([*read, *messages[cut:]], job.digest) if inherited else distillation.digest
+    distillation = replace(distillation, state=_state(job, distillation, messages), digest=digest)
+    return _plan(job, distillation, messages, cut=cut, entries=entries, tokens_read=tokens_read)
+
+
+def _open_turn(entries: Sequence[Entry], messages: Sequence[Message]) -> int:
+    """Return the index of the message that begins the open turn; the number of messages where no turn is open.
+
+    An imported transcript (its entries have source ids) that breaks off inside a turn is not continued here, so its
+    last turn counts as complete.
+    """
+    is_imported = bool(entries) and entries[-1].id is not None
+    return len(messages) if is_imported else open_turn_start(messages)
+
+
+def _state(job: DistillJob, distillation: Distillation, messages: Sequence[Message]) -> WorkingState:
+    """Return the working state at the end, built on the stored one where that is newer than the last distillation."""
+    if job.state is None or job.state_seq <= job.distilled_through:
+        return distillation.state
+    newer = [message for message in messages if message.last_seq > job.state_seq]
+    return Extractive().working_state(newer, job.state)
+
+
+def _plan(
+    job: DistillJob,
+    distillation: Distillation,
+    messages: list[Message],
+    *,
+    cut: int,
+    entries: list[Entry],
+    tokens_read: int,
+) -> DistillPlan:
+    """Return the plan that writes a distillation of `messages[:cut]`, and the memories of those not yet learnt from."""
+    redactor = Redactor(job.literals)
+    text = redactor.text(summary_text.render(distillation.summary))
+    unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
+    memories = consolidation_plan.decide(
+        job.shelf,
+        Extractive().candidates(unlearnt, at=job.at),
+        redactor=redactor,
+        at=job.at,
+        random=job.random,
+        thread=consolidation_plan.Origin(job.thread, job.project),
+    )
+    covered = [entry for entry in entries if entry.seq <= distillation.through_seq]
+    archive = _archive(job, covered, text, memories, redactor)
+    tokens_written = tokens.count(text)
+    if tokens_read + tokens_written > job.bounds.token_budget:
+        raise _over_budget(job.bounds.token_budget, tokens_read + tokens_written)
+    return DistillPlan(
+        thread=job.thread,
+        at=job.at,
+        number=distillation.summary.number,
+        last_seq=entries[-1].seq,
+        through_seq=distillation.through_seq,
+        distillation=distillation,
+        state_seq=max(job.state_seq, distillation.through_seq),
+        state_version=job.state_version,
+        summary_text=text,
+        archive=archive,
+        archive_sha256=sha256(archive),
+        source_count=len(covered),
+        tail_messages=len(messages) - cut,
+        tail_tokens=sum(message.tokens for message in messages[cut:]),
+        tokens_seen=job.tokens,
+        tokens_before=sum(message.tokens for message in messages),
+        tokens_after=_context_tokens(job, distillation, text, messages[cut:]),
+        tokens_used=tokens_read + tokens_written,
+        memories=memories,
+    )
+
+
+def _context_tokens(job: DistillJob, distillation: Distillation, text: str, tail: list[Message]) -> int:
+    """Return the tokens of the thread's context after the distillation, without the tiers recall and notes."""
+    parts = Parts(
+        digest=distillation.digest,
+        state=state_text.render(distillation.state),
+        summary=text,
+        distillation=distillation.summary.number,
+        passages=distillation.passages,
+        messages=tuple(tail),
+        model=job.model,
+        distilled_at_seq=job.entries[-1][0],
+    )
+    limits = Limits(
+        window=job.window,
+        preserve_messages=job.bounds.preserve_messages,
+        preserve_tokens=job.bounds.preserve_tokens,
+    )
+    return int(assemble(parts, limits).tokens["total"])
+
+
+def _within_budget(messages: list[Message], budget: int) -> tuple[list[Message], int]:
+    """Return the newest messages that the budget can read, and their tokens.
+
+    A part of the budget is reserved for the summary to be written: its ceiling, or a quarter of a small budget.
+    Example: with a budget of 8,000, the newest messages of up to 6,000 tokens are read.
+    """
+    room = budget - min(SUMMARY_TOKENS, budget // 4)
+    used = 0
+    for index in range(len(messages) - 1, -1, -1):
+        cost = messages[index].tokens
+        if used + cost > room:
+            if index == len(messages) - 1:
+                raise _over_budget(budget, cost + SUMMARY_TOKENS)
+            return messages[index + 1 :], used
+        used += cost
+    return messages, used
+
+
+def _over_budget(budget: int, needed: int) -> TokenBudgetExceeded:
+    """Return the error of a budget that is too small, with the tokens that would do."""
+    return TokenBudgetExceeded(
+        f"the thread cannot be distilled within {budget} tokens, read and written",
+        budget=budget,
+        minimum_required=needed,
+        hint=f"give a token budget of {needed} or more",
+    )
+
+
+def _archive(job: DistillJob, covered: Sequence[Entry], text: str, memories: MemoryPlan, redactor: Redactor) -> bytes:
+    """Return the archive in canonical JSON (RFC 8785).
+
+    It is a function of the sources and the budget: no time, no random id and nothing of the machine goes into it, so
+    the same messages give the same address everywhere.
+    """
+    source = {
+        "ref": f"thread:{job.thread}#{covered[0].seq}-{covered[-1].seq}",
+        "sha256": sha256([_canonical_numbers(entry_record(entry)) for entry in covered]),
+    }
+    body = {
+        "version": ARCHIVE_VERSION,
+        "kind": "thread",
+        "sources": [source],
+        "budget": job.bounds.token_budget,
+        "tokenizer": tokens.TOKENIZER,
+        "summary": text,
+        "memories": memories.archived,
+        "changes": memories.counts,
+    }
+    clean, _ = redactor.value(body)
+    return canonical(clean)
+
+
+def _canonical_numbers(json: Any) -> Any:
+    """Return JSON with the integers that RFC 8785 cannot write as text: a transcript may hold integers of any size."""
+    match json:
+        case bool():
+            return json
+        case int() if abs(json) > SAFE_INTEGER_MAX:
+            return str(json)
+        case dict():
+            return {name: _canonical_numbers(item) for name, item in json.items()}
+        case list():
+            return [_canonical_numbers(item) for item in json]
+        case _:
+            return json

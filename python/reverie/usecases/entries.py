@@ -1,0 +1,137 @@
+"""Stored entries of a thread: read sealed in a snapshot, then opened and joined into messages elsewhere.
+
+A snapshot carries entries as the sealed bytes of the store, because opening them (checksum, JSON) is the larger part of
+the cost and belongs into the compute process.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from reverie.errors import Damaged
+from reverie.importers.messages import main_line
+from reverie.models import Entry, EntryKind
+from reverie.store import Kind, open_sealed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reverie.models import Message
+    from reverie.store import Reader
+
+__all__ = [
+    "OpenedEntries",
+    "SealedEntry",
+    "active_messages",
+    "entry_of",
+    "entry_record",
+    "messages_of",
+    "opened_entry",
+    "sealed_after",
+]
+
+CACHE_BYTES: Final = 8_000_000  # sealed bytes of all cached entries together: the last few hundred turns of one thread
+CACHED_ENTRY_BYTES: Final = 200_000  # a larger entry is opened each time: a few of them would empty the cache
+
+SealedEntry: TypeAlias = tuple[int, bytes]
+"""Sequence number in the thread, and the sealed bytes."""
+
+
+_OPTIONAL_FIELDS: Final = ("id", "parent", "role", "content", "reply", "at", "usage", "raw")
+
+
+def entry_record(entry: Entry) -> dict[str, Any]:
+    """Return the stored JSON of an entry: without its sequence number, which is its key, and without empty fields.
+
+    A dict and not an `EntryRecord`, because its canonical hash goes into archives: JSON that was decoded by orjson (a
+    65-bit integer becomes a float) keeps the addresses that archives have always had.
+    """
+    stored: dict[str, Any] = {"kind": entry.kind.value}
+    for name in _OPTIONAL_FIELDS:
+        if (field := getattr(entry, name)) is not None:
+            stored[name] = field
+    if entry.tokens:
+        stored["tokens"] = entry.tokens
+    if entry.extra:
+        stored["extra"] = entry.extra
+    if entry.line:
+        stored["line"] = entry.line
+    return stored
+
+
+def entry_of(seq: int, stored: Mapping[str, Any]) -> Entry:
+    """Return the entry at `seq` of its thread from its stored JSON."""
+    return Entry(
+        kind=EntryKind(stored["kind"]),
+        seq=seq,
+        tokens=stored.get("tokens", 0),
+        extra=stored.get("extra", {}),
+        line=stored.get("line", 0),
+        **{name: stored.get(name) for name in _OPTIONAL_FIELDS},
+    )
+
+
+def opened_entry(thread_id: str, seq: int, data: bytes) -> Entry:
+    """Return the entry inside sealed bytes.
+
+    Raises:
+        Damaged: naming the entry, where the bytes fail their checksum.
+    """
+    try:
+        return entry_of(seq, open_sealed(data))
+    except Damaged as error:
+        raise Damaged(f"entry {seq} of thread {thread_id} is damaged", hint="run `reverie check`") from error
+
+
+def sealed_after(reader: Reader, thread_id: str, seq: int) -> list[SealedEntry]:
+    """Return the sealed entries of a thread with a sequence number above `seq` (0: all of them)."""
+    rows = reader.scan_sealed(Kind.ENTRY, (thread_id,), after=(thread_id, seq) if seq else None)
+    return [(int(key[-1]), data) for key, data in rows]
+
+
+def messages_of(thread_id: str, rows: Sequence[SealedEntry], *, verbatim: bool = False) -> list[Message]:
+    """Return the messages that sealed entries join into, rewound ones among them.
+
+    `verbatim` leaves a tool call without its result (or the reverse) as it is, instead of completing the pair.
+
+    Raises:
+        Damaged: naming the entry whose bytes fail their checksum.
+    """
+    return main_line((opened_entry(thread_id, seq, data) for seq, data in rows), verbatim=verbatim)
+
+
+def active_messages(thread_id: str, rows: Sequence[SealedEntry]) -> list[Message]:
+    """Return the messages of the thread as it is now: without those that the user rewound. Raises Damaged."""
+    return [message for message in messages_of(thread_id, rows) if not message.rewound]
+
+
+class OpenedEntries:
+    """LRU cache of opened entries by their sealed bytes: the next context of a thread reads nearly all of them again.
+
+    The key is the whole content, so a hit is never outdated; callers do not change the entries. Not thread-safe.
+    """
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[bytes, Entry] = OrderedDict()
+        self._bytes = 0
+
+    def open(self, thread_id: str, seq: int, data: bytes) -> Entry:
+        """Return the entry at `seq` of a thread. Raises Damaged, naming it, where the bytes fail their checksum."""
+        entry = self._entries.get(data)
+        if entry is not None and entry.seq == seq:
+            self._entries.move_to_end(data)
+            return entry
+        entry = opened_entry(thread_id, seq, data)
+        if len(data) <= CACHED_ENTRY_BYTES:
+            self._put(data, entry)
+        return entry
+
+    def _put(self, data: bytes, entry: Entry) -> None:
+        if data not in self._entries:
+            self._bytes += len(data)
+        self._entries[data] = entry
+        self._entries.move_to_end(data)
+        while self._bytes > CACHE_BYTES:
+            oldest, _ = self._entries.popitem(last=False)
+            self._bytes -= len(oldest)

@@ -1,0 +1,370 @@
+"""The working state of a thread: read, set by the agent, refined by a distiller, and kept up to date incrementally.
+
+A stored state holds as of one entry; entries behind it are read again whenever the state is requested, and built on
+top of it. Reading is incremental too: a `Checkpoint` stands in for everything before the turn that is still open, so
+one more message costs one more message, not the whole thread.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from reverie import tokens, wire
+from reverie.context import open_turn_start
+from reverie.distill import working_state as state_text
+from reverie.errors import Conflict, ValidationError
+from reverie.importers.messages import main_line, tool_ids
+from reverie.models import StateSources, WorkingState
+from reverie.recall import query_for
+from reverie.store import Kind, WorkingStateRecord, Write
+from reverie.usecases import threads
+from reverie.usecases.entries import SealedEntry, opened_entry, sealed_after
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from reverie.distill.extractive.fold import ThreadFold
+    from reverie.models import Entry, Message
+    from reverie.store import Reader, ThreadRecord, Writer
+
+__all__ = [
+    "Checkpoint",
+    "StateJob",
+    "StatePlan",
+    "commit",
+    "decide",
+    "from_distiller",
+    "read_after",
+    "snapshot",
+    "stored",
+    "versions",
+    "view",
+    "with_fields",
+]
+
+TASK_CHARS_MAX = 1_000  # of a distiller's answer; as the wire allows an agent's own task
+ITEM_CHARS_MAX = 500
+ITEMS_MAX = 20
+CHECKSUM_BYTES = 4
+
+
+class Checkpoint(msgspec.Struct):
+    """What stands in for a thread up to entry `seq`, the end of a turn.
+
+    It is valid for the thread created at `created_at` and distilled through entry `distilled_through`. `gist` covers
+    the entries after `state_seq`, the entry that the stored state is from. `user_text` is the user's last message and
+    `calls` the checksums of all tool call ids, CHECKSUM_BYTES each.
+    """
+
+    created_at: str
+    distilled_through: int
+    state_seq: int
+    seq: int
+    user_text: str
+    calls: bytes
+    gist: bytes
+
+
+class StateJob(msgspec.Struct):
+    """A snapshot: the entries after the checkpoint (else after the last distillation), and the stored state.
+
+    `previous` is the stored state, `state_seq` the last entry that it covers, `version` the operation that wrote it.
+    """
+
+    thread: str
+    project: str | None
+    created_at: str
+    distilled_through: int
+    last_seq: int
+    entries: list[SealedEntry]
+    checkpoint: Checkpoint | None
+    previous: WorkingState | None
+    state_seq: int
+    version: int | None
+
+
+class StatePlan(msgspec.Struct):
+    """The working state as of entry `seq`, the recall query that belongs to it, and the checkpoint for the next one.
+
+    `version` is the operation that wrote the stored state it was built on; None where none is stored.
+    """
+
+    state: WorkingState
+    query: str
+    seq: int
+    version: int | None
+    checkpoint: Checkpoint | None = None
+
+
+def stored(reader: Reader, thread_id: str) -> WorkingStateRecord | None:
+    """Return the stored state of a thread, or None."""
+    return reader.load(WorkingStateRecord, (thread_id,))
+
+
+def read_after(stored_state: WorkingStateRecord | None, distilled_through: int) -> int:
+    """Return the entry after which messages are read on top of the stored state, or of the last distillation."""
+    return distilled_through if stored_state is None else max(distilled_through, stored_state.through_seq)
+
+
+def versions(reader: Reader, thread_id: str) -> tuple[int | None, int | None]:
+    """Return the operations that last wrote the thread and its stored state: equal versions, equal working state."""
+    return reader.version(Kind.THREAD, (thread_id,)), reader.version(Kind.STATE, (thread_id,))
+
+
+def view(state: WorkingState) -> wire.WorkingState:
+    """Return a working state as the wire has it."""
+    sources = state.sources
+    return wire.WorkingState(
+        current_task=state.current_task,
+        **{name: list(getattr(state, name)) for name in state_text.LISTS},
+        updated_at=state.updated_at,
+        sources=wire.StateSources(
+            current_task=sources.current_task, **{name: list(getattr(sources, name)) for name in state_text.LISTS}
+        ),
+    )
+
+
+# Reading: snapshot, decide
+
+
+def snapshot(reader: Reader, thread_id: str, checkpoint: Checkpoint | None = None) -> StateJob:
+    """Read what the working state is made from, starting at the checkpoint if it is still valid. Raises NotFound."""
+    thread = threads.get(reader, thread_id)
+    stored_state = stored(reader, thread_id)
+    state_seq = read_after(stored_state, thread.through_seq)
+    if checkpoint is not None and not _is_valid(checkpoint, thread, state_seq):
+        checkpoint = None
+    return StateJob(
+        thread=thread_id,
+        project=thread.project,
+        created_at=thread.created_at,
+        distilled_through=thread.through_seq,
+        last_seq=thread.last_seq,
+        entries=sealed_after(reader, thread_id, thread.through_seq if checkpoint is None else checkpoint.seq),
+        checkpoint=checkpoint,
+        previous=None if stored_state is None else stored_state.state,
+        state_seq=state_seq,
+        version=reader.version(Kind.STATE, (thread_id,)),
+    )
+
+
+def _is_valid(checkpoint: Checkpoint, thread: ThreadRecord, state_seq: int) -> bool:
+    """Return whether a checkpoint belongs to this thread, and no state was stored for an entry inside it.
+
+    A thread that was deleted and created again under its id has another creation time. A state that was stored for an
+    entry before the end of the checkpoint would have to be mixed into the middle of its gist; one that was stored at or
+    behind its end replaces the gist.
+    """
+    same_thread = (checkpoint.created_at, checkpoint.distilled_through) == (thread.created_at, thread.through_seq)
+    return same_thread and (state_seq == checkpoint.state_seq or state_seq >= checkpoint.seq)
+
+
+def decide(job: StateJob) -> StatePlan:
+    """Return the working state after the job's entries; pure, and the same from every valid checkpoint.
+
+    Raises:
+        Conflict: with `details["stale"]` where the new entries change the meaning of those before the checkpoint, so
+            that the thread must be read without it.
+    """
+    before = job.checkpoint or _start_of(job)
+    entries = [opened_entry(job.thread, seq, data) for seq, data in job.entries]
+    calls = _call_checksums(entries)
+    if job.checkpoint is not None and not _is_self_contained(entries, calls, before.calls):
+        raise Conflict("the thread must be read from further back", hint="read all of it", stale=True)
+    messages = [message for message in main_line(entries) if not message.rewound]
+    # More entries may still join the last message (one reply is stored as several), so it stays out of the checkpoint.
+    complete = open_turn_start(messages[:-1])
+    gist = _gist(before.gist if before.state_seq == job.state_seq else b"")
+    gist.follow(_after(job.state_seq, messages[:complete]))
+    user_text = _last_user_text(messages[:complete]) or before.user_text
+    seq = messages[complete].first_seq - 1 if messages else before.seq
+    checkpoint = Checkpoint(
+        created_at=before.created_at,
+        distilled_through=before.distilled_through,
+        state_seq=job.state_seq,
+        seq=seq,
+        user_text=user_text,
+        calls=before.calls + b"".join(checksum for call_seq, checksum in calls if call_seq <= seq),
+        gist=msgspec.msgpack.encode(gist),
+    )
+    gist.follow(_after(job.state_seq, messages[complete:]))
+    state = gist.state(job.previous)
+    query = (query_for(state, _last_user_text(messages[complete:]) or user_text), job.project)
+    return StatePlan(
+        state=state,
+        query=" ".join(filter(None, query)),
+        seq=job.last_seq,
+        version=job.version,
+        checkpoint=checkpoint,
+    )
+
+
+def _start_of(job: StateJob) -> Checkpoint:
+    """Return the checkpoint before the first entry of the job: an empty gist."""
+    return Checkpoint(job.created_at, job.distilled_through, job.state_seq, job.distilled_through, "", b"", b"")
+
+
+@lru_cache(maxsize=1)
+def _gist_decoder() -> msgspec.msgpack.Decoder[ThreadFold]:
+    from reverie.distill.extractive.fold import ThreadFold
+
+    return msgspec.msgpack.Decoder(ThreadFold)
+
+
+def _gist(data: bytes) -> ThreadFold:
+    """Return the gist that a checkpoint holds as bytes; an empty one for no bytes."""
+    from reverie.distill.extractive.fold import ThreadFold
+
+    return _gist_decoder().decode(data) if data else ThreadFold()
+
+
+def _is_self_contained(entries: Sequence[Entry], calls: Sequence[tuple[int, bytes]], before: bytes) -> bool:
+    """Return whether entries mean the same without those before the checkpoint, whose call checksums are `before`.
+
+    True where all of these hold: no entry is a transcript's line (has a source id), which may rewind or repeat earlier
+    ones; each tool result answers a call among the entries; and no call repeats an earlier call's id. A collision of
+    two checksums only makes the thread be read in full once more.
+    """
+    earlier = {before[at : at + CHECKSUM_BYTES] for at in range(0, len(before), CHECKSUM_BYTES)} if calls else set()
+    own = {checksum for _, checksum in calls}
+    answered = {_checksum(call) for entry in entries for call in tool_ids(entry.content, "tool_result", "tool_use_id")}
+    return answered <= own and own.isdisjoint(earlier) and all(entry.id is None for entry in entries)
+
+
+def _call_checksums(entries: Iterable[Entry]) -> list[tuple[int, bytes]]:
+    """Return (sequence number of the entry, checksum of the id) for every tool call."""
+    return [(entry.seq, _checksum(call)) for entry in entries for call in tool_ids(entry.content, "tool_use", "id")]
+
+
+def _checksum(call_id: str) -> bytes:
+    return zlib.crc32(call_id.encode("utf-8", "surrogatepass")).to_bytes(CHECKSUM_BYTES, "big")
+
+
+def _after(seq: int, messages: Iterable[Message]) -> list[Message]:
+    """Return the messages that end after entry `seq`."""
+    return [message for message in messages if message.last_seq > seq]
+
+
+def _last_user_text(messages: Sequence[Message]) -> str:
+    """Return the text of the newest user message that has any; tool results are not text of the user."""
+    for message in reversed(messages):
+        if message.role == "user":
+            content = (
+                message.content if isinstance(message.content, list) else [{"type": "text", "text": message.content}]
+            )
+            text = "\n".join(block["text"] for block in content if block.get("type") == "text")
+            if text.strip():
+                return text
+    return ""
+
+
+# Setting: the agent's own fields, or a distiller's answer
+
+
+def with_fields(
+    state: WorkingState, fields: Mapping[str, Any], *, seq: int, at: str, replace_all: bool = False
+) -> WorkingState:
+    """Return `state` after an agent set `fields` (named as in `WorkingState`) at entry `seq`.
+
+    The other fields stay, or are emptied with `replace_all` (PUT). Where both do not fit into 500 tokens, extracted
+    items give way to the agent's own.
+
+    Raises:
+        ValidationError: the given fields are too long by themselves.
+    """
+    own = _with_own(WorkingState(), fields, seq)
+    if (size := tokens.count(state_text.render(own))) > state_text.MAX_TOKENS:
+        raise ValidationError(
+            f"a working state has at most {state_text.MAX_TOKENS} tokens, and this one has {size}",
+            hint="use fewer words; what must last belongs into a note or a memory file",
+            field="",
+            reason="too_long",
+        )
+    before = WorkingState() if replace_all else state
+    return replace(_trimmed(_with_own(before, fields, seq), fields), updated_at=at)
+
+
+def _with_own(state: WorkingState, fields: Mapping[str, Any], seq: int) -> WorkingState:
+    """Return `state` with the given fields, entry `seq` as the source of each item."""
+    lists = {name: [(text, seq) for text in fields[name]] for name in state_text.LISTS if name in fields}
+    state = state_text.with_items(state, **lists)
+    if "current_task" not in fields:
+        return state
+    return replace(state, current_task=fields["current_task"], sources=replace(state.sources, current_task=seq))
+
+
+def _trimmed(state: WorkingState, fields: Mapping[str, Any]) -> WorkingState:
+    """Return `state` within the token limit: the oldest items of the lists that the agent did not set go first."""
+    others = [name for name in state_text.GIVES_WAY if name not in fields]
+    while tokens.count(state_text.render(state)) > state_text.MAX_TOKENS:
+        longest = max(others, key=lambda name: len(" ".join(getattr(state, name))), default=None)
+        if longest is None or not getattr(state, longest):
+            return state_text.trim_to_tokens(state)
+        state = state_text.without_oldest_item(state, longest)
+    return state
+
+
+def from_distiller(before: WorkingState, answer: object, *, seq: int) -> WorkingState | None:
+    """Return the working state that a distiller answered at entry `seq`; None where the answer is unusable.
+
+    A model's answer is not trusted: texts and lists are cut to their limits, and the source of an item is one that the
+    extracted state knew, or `seq`. An empty task keeps the previous one.
+    """
+    if not isinstance(answer, WorkingState):
+        return None
+    lists = {
+        name: _usable_items(getattr(answer, name), state_text.state_items(before, name), seq)
+        for name in state_text.LISTS
+    }
+    task = _one_line(answer.current_task, TASK_CHARS_MAX)
+    source = before.sources.current_task if task in ("", before.current_task) else seq
+    refined = replace(before, current_task=task or before.current_task, sources=StateSources(current_task=source))
+    return state_text.trim_to_tokens(state_text.with_items(refined, **lists))
+
+
+def _usable_items(texts: object, known: list[state_text.StateItem], seq: int) -> list[state_text.StateItem]:
+    """Return the usable texts of an answered list, each with its source."""
+    if not isinstance(texts, tuple | list):
+        return []
+    sources = dict(known)
+    lines = [_one_line(text, ITEM_CHARS_MAX) for text in texts]
+    return [(line, sources.get(line, seq)) for line in lines if line][:ITEMS_MAX]
+
+
+def _one_line(text: object, chars_max: int) -> str:
+    """Return text on one line, at most `chars_max` characters; empty for what is not text."""
+    return " ".join(text.split())[:chars_max].rstrip() if isinstance(text, str) else ""
+
+
+def commit(
+    space: str,
+    who: str,
+    thread_id: str,
+    state: WorkingState,
+    *,
+    seq: int,
+    version: int | None,
+    why: str,
+    idempotency: tuple[str, str] | None = None,
+) -> Write[WorkingState]:
+    """Return the write that stores `state` as of entry `seq`; its body returns the state as stored (redacted).
+
+    The body raises NotFound for an unknown thread, and Conflict with `details["stale"]` where the stored state is no
+    longer the one that operation `version` wrote, on which `state` was built.
+    """
+
+    def body(writer: Writer) -> WorkingState:
+        threads.get(writer, thread_id)
+        if writer.version(Kind.STATE, (thread_id,)) != version:
+            raise Conflict("the working state was changed meanwhile", hint="read it again", stale=True)
+        writer.save(WorkingStateRecord(state=state, seq=seq, through_seq=seq), (thread_id,))
+        stored_state = stored(writer, thread_id)
+        assert stored_state is not None
+        return stored_state.state
+
+    return Write(space=space, who=who, why=why, body=body, idempotency=idempotency, answers=WorkingState)
