@@ -1,4 +1,4 @@
-//! Identity survives edits.
+//! Tests of alignment: which blocks keep their ids across an edit.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -6,20 +6,22 @@ use reverie_core::Error;
 use reverie_core::align::{Alignment, OldBlock, align, align_checked};
 use reverie_core::error::ChangeReason;
 
+/// Align two lists of texts.
 fn run(old: &[&str], new: &[&str]) -> Alignment {
     let old: Vec<_> = old.iter().map(|text| OldBlock { id: text, text: text.as_bytes() }).collect();
     let new: Vec<_> = new.iter().map(|text| text.as_bytes()).collect();
     align(&old, &new)
 }
 
-fn carried(old: &[&str], new: &[&str]) -> Vec<Option<usize>> {
+/// The old index that each new block is matched with.
+fn matches(old: &[&str], new: &[&str]) -> Vec<Option<usize>> {
     run(old, new).old_of_new
 }
 
 #[test]
-fn an_unchanged_block_keeps_its_id_wherever_it_goes() {
+fn an_unchanged_block_keeps_its_id_when_moved() {
     assert_eq!(
-        carried(&["- a\n", "- b\n", "- c\n"], &["- c\n", "- x\n", "- a\n", "- b\n"]),
+        matches(&["- a\n", "- b\n", "- c\n"], &["- c\n", "- x\n", "- a\n", "- b\n"]),
         [Some(2), None, Some(0), Some(1)]
     );
     assert_eq!(run(&["- a\n", "- b\n"], &["- b\n"]).deleted, [0]);
@@ -28,61 +30,61 @@ fn an_unchanged_block_keeps_its_id_wherever_it_goes() {
 }
 
 #[test]
-fn line_endings_and_white_space_at_the_end_are_no_edit() {
-    assert_eq!(carried(&["- a\n", "- b\n  c\n"], &["- b \r\n  c", "- a\r"]), [Some(1), Some(0)]);
+fn line_endings_and_trailing_white_space_are_ignored() {
+    assert_eq!(matches(&["- a\n", "- b\n  c\n"], &["- b \r\n  c", "- a\r"]), [Some(1), Some(0)]);
 }
 
 #[test]
 fn a_copy_does_not_steal_an_id() {
     let old = ["# T\n", "- one\n", "- two\n", "- three\n"];
-    assert_eq!(carried(&old, &["# T\n", "- one\n", "- two\n", "- three\n", "- one\n"])[4], None);
-    assert_eq!(carried(&old, &["- two\n", "# T\n", "- one\n", "- two\n", "- three\n"])[0], None);
-    // What stood beside the original is gone or edited: the place decides.
+    assert_eq!(matches(&old, &["# T\n", "- one\n", "- two\n", "- three\n", "- one\n"])[4], None);
+    assert_eq!(matches(&old, &["- two\n", "# T\n", "- one\n", "- two\n", "- three\n"])[0], None);
+    // Both neighbours of the original were edited or removed: its position decides.
     let new = ["# T\n", "- One!\n", "- two\n", "- 3\n", "- x\n", "- y\n", "- two\n"];
-    assert_eq!(carried(&old, &new)[2], Some(2));
+    assert_eq!(matches(&old, &new)[2], Some(2));
 }
 
 #[test]
 fn copies_keep_their_order() {
     let old = ["- a\n", "---\n", "- b\n", "---\n", "- c\n", "---\n"];
-    assert_eq!(carried(&old, &old), (0..6).map(Some).collect::<Vec<_>>());
-    assert_eq!(carried(&old, &["- c\n", "---\n", "- a\n", "---\n"]), [4, 5, 0, 1].map(Some));
-    assert_eq!(carried(&["x", "x", "x"], &["x", "x"]), [0, 1].map(Some));
+    assert_eq!(matches(&old, &old), (0..6).map(Some).collect::<Vec<_>>());
+    assert_eq!(matches(&old, &["- c\n", "---\n", "- a\n", "---\n"]), [4, 5, 0, 1].map(Some));
+    assert_eq!(matches(&["x", "x", "x"], &["x", "x"]), [0, 1].map(Some));
 }
 
 #[test]
 fn an_edited_block_keeps_its_id() {
     let old = ["- Editor: vim\n", "- Shell: zsh with plugins\n", "- Works in Berlin on search engines\n"];
-    assert_eq!(carried(&old, &["- Editor: neovim\n", "- Shell: fish with plugins\n", old[2]]), [0, 1, 2].map(Some));
+    assert_eq!(matches(&old, &["- Editor: neovim\n", "- Shell: fish with plugins\n", old[2]]), [0, 1, 2].map(Some));
     let moved = "- Works in Hamburg on search engines #work\n";
-    assert_eq!(carried(&old, &[moved, "- new\n", old[0], old[1]]), [Some(2), None, Some(0), Some(1)]);
-    assert_eq!(carried(&["- 偏好使用简体中文回复\n", "- b\n"], &["- b\n", "- 偏好使用英文回复\n"]), [Some(1), Some(0)]);
+    assert_eq!(matches(&old, &[moved, "- new\n", old[0], old[1]]), [Some(2), None, Some(0), Some(1)]);
+    assert_eq!(matches(&["- 偏好使用简体中文回复\n", "- b\n"], &["- b\n", "- 偏好使用英文回复\n"]), [Some(1), Some(0)]);
 }
 
 #[test]
-fn a_block_that_is_split_lives_on_in_the_part_that_has_more_of_it() {
+fn the_larger_part_of_a_split_block_keeps_its_id() {
     let old = ["- a\n", "- one two three four five six seven eight\n", "- z\n"];
     assert_eq!(
-        carried(&old, &["- a\n", "- one two\n", "- three four five six seven eight\n", "- z\n"])[1..3],
+        matches(&old, &["- a\n", "- one two\n", "- three four five six seven eight\n", "- z\n"])[1..3],
         [None, Some(1)]
     );
 }
 
 #[test]
-fn what_has_nothing_in_common_is_new() {
-    let found = run(&["- likes tea\n", "- x\n"], &["- 1234 5678\n", "- x\n"]);
-    assert_eq!((found.old_of_new, found.deleted), (vec![None, Some(1)], vec![0]));
+fn blocks_without_common_words_are_not_matched() {
+    let alignment = run(&["- likes tea\n", "- x\n"], &["- 1234 5678\n", "- x\n"]);
+    assert_eq!((alignment.old_of_new, alignment.deleted), (vec![None, Some(1)], vec![0]));
 }
 
 #[test]
-fn two_blocks_with_one_id_are_refused() {
+fn duplicate_ids_are_rejected() {
     let old = ["a", "b", "a", "b", "c"].map(|id| OldBlock { id, text: b"" });
-    let refused = align_checked(&old, &[]);
-    assert_eq!(refused, Err(Error::Change { reason: ChangeReason::DuplicateId, names: vec!["a".into(), "b".into()] }));
+    let result = align_checked(&old, &[]);
+    assert_eq!(result, Err(Error::Change { reason: ChangeReason::DuplicateId, names: vec!["a".into(), "b".into()] }));
     assert!(align_checked(&old[..2], &[]).is_ok());
 }
 
-/// Time is bounded where everything shares its words, where all is equal, and where one block holds all words.
+/// Time is bounded if all blocks share their words, if all are equal, and if one block has all words.
 #[test]
 fn no_input_is_slow() {
     let shared: Vec<String> = (0..6_000).map(|number| format!("- item {} of {}\n", number % 7, number % 11)).collect();
@@ -101,51 +103,51 @@ fn no_input_is_slow() {
     }
 }
 
-/// No id twice, every id once either carried on or gone, and the same again.
+/// Check that every old block is matched once or deleted, and that the result is deterministic.
 fn check(old: &[&str], new: &[&str]) {
-    let found = run(old, new);
-    assert_eq!(found.old_of_new.len(), new.len());
-    let mut all: Vec<usize> = found.old_of_new.iter().flatten().chain(&found.deleted).copied().collect();
+    let alignment = run(old, new);
+    assert_eq!(alignment.old_of_new.len(), new.len());
+    let mut all: Vec<usize> = alignment.old_of_new.iter().flatten().chain(&alignment.deleted).copied().collect();
     all.sort_unstable();
     assert_eq!(all, (0..old.len()).collect::<Vec<_>>());
-    assert_eq!(run(old, new), found);
+    assert_eq!(run(old, new), alignment);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_id_is_carried_on_once_or_gone(old in vec("[ab ]{0,3}\n?", 0..9), new in vec("[ab ]{0,3}\r?\n?", 0..9)) {
+    fn every_old_block_is_matched_once_or_deleted(old in vec("[ab ]{0,3}\n?", 0..9), new in vec("[ab ]{0,3}\r?\n?", 0..9)) {
         check(&old.iter().map(String::as_str).collect::<Vec<_>>(), &new.iter().map(String::as_str).collect::<Vec<_>>());
     }
 
     #[test]
-    fn nothing_moves_where_nothing_was_done(texts in vec("[ab]{0,2}", 0..12)) {
+    fn unchanged_lists_are_matched_in_order(texts in vec("[ab]{0,2}", 0..12)) {
         let texts: Vec<_> = texts.iter().map(String::as_str).collect();
-        prop_assert_eq!(carried(&texts, &texts), (0..texts.len()).map(Some).collect::<Vec<_>>());
+        prop_assert_eq!(matches(&texts, &texts), (0..texts.len()).map(Some).collect::<Vec<_>>());
     }
 
-    /// A text that is unique on both sides is carried on, whatever was done around it.
+    /// A text that is unique on both sides is matched, whatever changed around it.
     #[test]
-    fn unique_texts_are_found(old in vec("[a-d]{1,2}", 0..12), new in vec("[a-d]{1,2}", 0..12)) {
+    fn unique_texts_are_matched(old in vec("[a-d]{1,2}", 0..12), new in vec("[a-d]{1,2}", 0..12)) {
         let (old, new): (Vec<_>, Vec<_>) = (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
-        let found = carried(&old, &new);
+        let alignment = matches(&old, &new);
         for (at, text) in new.iter().enumerate() {
             let once = |list: &[&str]| list.iter().filter(|other| *other == text).count() == 1;
             if once(&old) && once(&new) {
-                prop_assert_eq!(found[at].map(|index| old[index]), Some(*text));
+                prop_assert_eq!(alignment[at].map(|index| old[index]), Some(*text));
             }
         }
     }
 
-    /// As many equal texts are carried on as there are on both sides.
+    /// Of equal texts as many are matched as both sides have.
     #[test]
-    fn equal_texts_are_all_used(old in vec("[ab]", 0..12), new in vec("[ab]", 0..12)) {
+    fn as_many_equal_texts_are_matched_as_possible(old in vec("[ab]", 0..12), new in vec("[ab]", 0..12)) {
         let (old, new): (Vec<_>, Vec<_>) = (old.iter().map(String::as_str).collect(), new.iter().map(String::as_str).collect());
-        let found = carried(&old, &new);
+        let alignment = matches(&old, &new);
         for text in ["a", "b"] {
             let count = |list: &[&str]| list.iter().filter(|other| **other == text).count();
-            let kept = found.iter().enumerate().filter(|(at, index)| new[*at] == text && index.is_some_and(|index| old[index] == text)).count();
+            let kept = alignment.iter().enumerate().filter(|(at, index)| new[*at] == text && index.is_some_and(|index| old[index] == text)).count();
             prop_assert_eq!(kept, count(&old).min(count(&new)));
         }
     }

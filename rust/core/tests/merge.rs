@@ -1,4 +1,4 @@
-//! What a merge makes of texts that differ everywhere.
+//! Test of a merge with a completely reordered text.
 
 use reverie_core::merge::merge3;
 

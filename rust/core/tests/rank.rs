@@ -1,4 +1,4 @@
-//! What an index finds is what reading every text would find, whatever it has been through.
+//! Tests of the search index against a reference that scores every text.
 
 #![expect(clippy::unwrap_used, reason = "numbers of a test are small")]
 
@@ -8,62 +8,66 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use reverie_core::rank::{Entry, Filter, Hit, Index};
 
-/// A text as the oracle keeps it: its words, its groups, its time.
+/// A text in the reference: words, groups, timestamp.
 type Text = (Vec<String>, Vec<String>, Option<i64>);
 
-/// The start of the class of a length: exact below 32, else of 16 classes to each doubling.
-fn classed(length: usize) -> f64 {
+/// The start of the length class of a length: exact below 32, then 16 classes for each doubling.
+fn class_start(length: usize) -> f64 {
     let step = if length < 32 { 1 } else { 1 << (length.ilog2() - 4) };
     f64::from(u32::try_from(length / step * step).unwrap())
 }
 
+/// A count as a floating-point number.
 fn number(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap())
 }
 
-/// BM25 of every text, best first, equal ones by id.
-fn ranked(texts: &BTreeMap<String, Text>, query: &str, filter: &Filter) -> Vec<(String, f64)> {
+/// Score every text by BM25, best first, equal scores by id.
+fn reference_ranking(texts: &BTreeMap<String, Text>, query: &str, filter: &Filter) -> Vec<(String, f64)> {
     let all = number(texts.len());
     let average = (number(texts.values().map(|(words, ..)| words.len()).sum()) / all).max(1.0);
-    let asked: BTreeSet<&str> = query.split(' ').filter(|word| !word.is_empty()).collect();
-    let having =
-        |word: &str| number(texts.values().filter(|(words, ..)| words.iter().any(|each| each == word)).count());
-    let weights: Vec<(&str, f64)> =
-        asked.into_iter().map(|word| (word, (1.0 + (all - having(word) + 0.5) / (having(word) + 0.5)).ln())).collect();
-    let mut found: Vec<(String, f64)> = texts
+    let query_words: BTreeSet<&str> = query.split(' ').filter(|word| !word.is_empty()).collect();
+    let document_frequency =
+        |word: &str| number(texts.values().filter(|(words, ..)| words.iter().any(|other| other == word)).count());
+    let weights: Vec<(&str, f64)> = query_words
+        .into_iter()
+        .map(|word| (word, (1.0 + (all - document_frequency(word) + 0.5) / (document_frequency(word) + 0.5)).ln()))
+        .collect();
+    let mut ranking: Vec<(String, f64)> = texts
         .iter()
-        .filter(|(id, text)| lets_through(filter, id, text))
+        .filter(|(id, text)| accepts(filter, id, text))
         .map(|(id, (words, ..))| {
-            let norm = 1.2 * (0.25 + 0.75 * classed(words.len()) / average);
+            let norm = 1.2 * (0.25 + 0.75 * class_start(words.len()) / average);
             let score = weights.iter().map(|(word, weight)| {
-                let times = number(words.iter().filter(|each| each == word).count());
-                weight * times * 2.2 / (times + norm)
+                let frequency = number(words.iter().filter(|other| other == word).count());
+                weight * frequency * 2.2 / (frequency + norm)
             });
             (id.clone(), score.sum())
         })
         .filter(|(_, score)| *score > 0.0)
         .collect();
-    found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    found
+    ranking.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    ranking
 }
 
-fn lets_through(filter: &Filter, id: &str, (_, groups, at): &Text) -> bool {
+/// Whether a filter accepts a text.
+fn accepts(filter: &Filter, id: &str, (_, groups, at): &Text) -> bool {
     filter.any_of.iter().all(|set| set.iter().any(|group| groups.contains(group)))
         && !filter.none_of.iter().any(|group| groups.contains(group))
-        && filter.ids.as_ref().is_none_or(|ids| ids.iter().any(|each| each == id))
+        && filter.ids.as_ref().is_none_or(|ids| ids.iter().any(|other| other == id))
         && filter.since.is_none_or(|since| at.is_some_and(|at| at >= since))
         && filter.before.is_none_or(|before| at.is_some_and(|at| at < before))
 }
 
-/// The same scores up to rounding, and the same ids but for order among those that rounding cannot tell apart.
+/// Check that hits have the expected scores up to rounding, and the expected ids except for ties within rounding.
 fn check(hits: &[Hit], expected: &[(String, f64)], limit: usize) {
     assert_eq!(hits.len(), expected.len().min(limit));
     for (hit, (id, score)) in hits.iter().zip(expected) {
         assert!((hit.score - score).abs() <= score * 1e-9, "{} {} is not {id} {score}", hit.id, hit.score);
         let own = expected.iter().find(|(id, _)| *id == hit.id).map_or(0.0, |(_, score)| *score);
         assert!((hit.score - own).abs() <= own * 1e-9, "{} scores {own}, not {}", hit.id, hit.score);
-        let told = hit.terms.iter().map(|(_, share)| share).sum::<f64>();
-        assert!((hit.score - told).abs() <= score * 1e-9);
+        let sum = hit.terms.iter().map(|(_, share)| share).sum::<f64>();
+        assert!((hit.score - sum).abs() <= score * 1e-9);
     }
     for pair in hits.windows(2) {
         assert!(
@@ -73,6 +77,7 @@ fn check(hits: &[Hit], expected: &[(String, f64)], limit: usize) {
     }
 }
 
+/// Insert a text into the index and the reference.
 fn insert(index: &mut Index, texts: &mut BTreeMap<String, Text>, id: &str, text: &Text) {
     let (words, groups, at) = text;
     let groups_of = groups.iter().map(String::as_str).collect();
@@ -80,10 +85,10 @@ fn insert(index: &mut Index, texts: &mut BTreeMap<String, Text>, id: &str, text:
     texts.insert(id.to_owned(), text.clone());
 }
 
-/// Numbers that are as random as a test needs, the same ones each time.
-struct Dice(u64);
+/// A pseudorandom generator with a fixed sequence.
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
@@ -97,26 +102,26 @@ impl Dice {
     }
 }
 
-/// Over many windows, with removed and replaced texts among them, nothing that pruning leaves out is missing.
+/// Over many score windows, with removed and replaced texts, pruning loses no result.
 #[test]
-fn a_large_index_finds_what_reading_all_would_find() {
-    let mut dice = Dice(7);
+fn pruning_loses_no_result_in_a_large_index() {
+    let mut random = Random(7);
     let (mut index, mut texts) = (Index::default(), BTreeMap::new());
     for turn in 0..14_000 {
-        let id = format!("m{}", dice.below(11_000));
+        let id = format!("m{}", random.below(11_000));
         if turn % 6 == 5 {
             assert_eq!(index.remove(&id), texts.remove(&id).is_some());
             continue;
         }
-        let length = 1 + dice.below(12) + dice.below(4) * dice.below(12);
-        let words = (0..length).map(|_| dice.word()).collect();
-        let groups = vec![format!("type:{}", dice.below(3)), format!("tag:{}", dice.below(300))];
-        let at = (dice.below(4) > 0).then(|| i64::try_from(dice.below(1000)).unwrap());
+        let length = 1 + random.below(12) + random.below(4) * random.below(12);
+        let words = (0..length).map(|_| random.word()).collect();
+        let groups = vec![format!("type:{}", random.below(3)), format!("tag:{}", random.below(300))];
+        let at = (random.below(4) > 0).then(|| i64::try_from(random.below(1000)).unwrap());
         insert(&mut index, &mut texts, &id, &(words, groups, at));
     }
     assert_eq!(index.len(), texts.len());
     for turn in 0..40_u64 {
-        let query = (0..=turn % 7).map(|_| dice.word()).collect::<Vec<_>>().join(" ");
+        let query = (0..=turn % 7).map(|_| random.word()).collect::<Vec<_>>().join(" ");
         let filter = match turn % 4 {
             0 | 1 => Filter::default(),
             2 => Filter { any_of: vec![vec!["type:0".into(), "type:9".into()]], since: Some(200), ..Filter::default() },
@@ -127,7 +132,7 @@ fn a_large_index_finds_what_reading_all_would_find() {
                 ..Filter::default()
             },
         };
-        let expected = ranked(&texts, &query, &filter);
+        let expected = reference_ranking(&texts, &query, &filter);
         for limit in [1, 10, 700] {
             check(&index.search_within(&query, limit, &filter), &expected, limit);
         }
@@ -137,9 +142,9 @@ fn a_large_index_finds_what_reading_all_would_find() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Scores are those of BM25 by its definition, and what was removed was never there.
+    /// Scores equal BM25 by its definition, and removed texts have no influence.
     #[test]
-    fn an_index_scores_as_the_definition_says(
+    fn scores_equal_the_definition_of_bm25(
         steps in vec((0_u8..9, vec("[k-m]x", 0..40), vec("[ab]", 0..2), prop::option::of(-2_i64..3), 0_u8..4), 0..24),
         query in vec("[k-n]x", 0..5),
         (any_of, none_of) in (vec(vec("[abc]", 0..3), 0..2), vec("[ac]", 0..2)),
@@ -158,39 +163,39 @@ proptest! {
         }
         let filter = Filter { any_of, none_of, ids, since, before };
         let query = query.join(" ");
-        check(&index.search_within(&query, limit, &filter), &ranked(&texts, &query, &filter), limit);
+        check(&index.search_within(&query, limit, &filter), &reference_ranking(&texts, &query, &filter), limit);
     }
 
-    /// Adding at once is adding one by one, and what came and went leaves nothing behind, to the last bit.
+    /// Batch insertion equals single insertions, and inserted and removed texts leave no trace, to the last bit.
     #[test]
-    fn an_index_does_not_remember(
+    fn insertion_history_does_not_matter(
         texts in vec(("[a-d]", "[a-z ]{0,20}|Pre[a-d]{2,9}Fix|\\PC{0,12}", "[a-z]{0,3}"), 0..12),
-        passing in vec("[a-z ]{0,20}", 0..5),
+        removed_texts in vec("[a-z ]{0,20}", 0..5),
         query in "[a-z ]{0,16}|pre[a-d]{1,6}|\\PC{0,12}",
     ) {
         let entries = || texts.iter().map(|(id, text, tag)| Entry { id, text, tags: vec![tag], groups: vec![tag], at: None });
-        let mut lived = Index::default();
-        for (number, text) in passing.iter().enumerate() {
-            lived.add(&format!("x{number}"), text, &["tag"]);
+        let mut modified = Index::default();
+        for (number, text) in removed_texts.iter().enumerate() {
+            modified.add(&format!("x{number}"), text, &["tag"]);
         }
-        lived.extend(entries());
-        for number in 0..passing.len() {
-            lived.remove(&format!("x{number}"));
+        modified.extend(entries());
+        for number in 0..removed_texts.len() {
+            modified.remove(&format!("x{number}"));
         }
         let mut fresh = Index::default();
         entries().for_each(|entry| fresh.insert(&entry));
         for limit in [0, 1, 3, 100] {
-            prop_assert_eq!(lived.search(&query, limit), fresh.search(&query, limit));
+            prop_assert_eq!(modified.search(&query, limit), fresh.search(&query, limit));
         }
     }
 }
 
-/// Sweeping out what was removed changes no result.
+/// Compaction after removals changes no result.
 #[test]
-fn sweeping_does_not_show() {
-    let mut dice = Dice(3);
+fn compaction_does_not_change_results() {
+    let mut random = Random(3);
     let (mut index, mut fresh) = (Index::default(), Index::default());
-    let texts: Vec<String> = (0..4000).map(|_| (0..8).map(|_| dice.word()).collect::<Vec<_>>().join(" ")).collect();
+    let texts: Vec<String> = (0..4000).map(|_| (0..8).map(|_| random.word()).collect::<Vec<_>>().join(" ")).collect();
     for (number, text) in texts.iter().enumerate() {
         let id = number.to_string();
         let group = if number % 2 == 0 { "even" } else { "odd" };
@@ -205,24 +210,24 @@ fn sweeping_does_not_show() {
     }
     assert_eq!(index.len(), fresh.len());
     for _ in 0..30 {
-        let query = format!("{} {} {}", dice.word(), dice.word(), dice.word());
+        let query = format!("{} {} {}", random.word(), random.word(), random.word());
         assert_eq!(index.search(&query, 20), fresh.search(&query, 20));
         let filter = Filter { any_of: vec![vec!["odd".into()]], since: Some(500), ..Filter::default() };
         assert_eq!(index.search_within(&query, 20, &filter), fresh.search_within(&query, 20, &filter));
     }
 }
 
-/// A word that no text has is taken for what begins with it, or for what it begins with.
+/// A query word that no text has matches terms that begin with it, or a term that it begins with.
 #[test]
-fn unknown_words_are_beginnings_or_longer_forms() {
+fn unknown_words_match_by_prefix() {
     let mut index = Index::default();
     index.add("config", "the configuration is read once", &[] as &[&str]);
     index.add("deploy", "how to deploy", &[] as &[&str]);
     index.add("commit", "fixed in 9cc68c8d01aa2233", &[] as &[&str]);
-    let found = |query: &str| index.search(query, 9).into_iter().map(|hit| hit.id).collect::<Vec<_>>();
-    assert_eq!(found("config"), ["config"]);
-    assert_eq!(found("9cc68c8"), ["commit"]);
-    assert_eq!(found("deployment"), ["deploy"]);
-    assert_eq!(found("con"), [] as [&str; 0]);
-    assert_eq!(found("deploymentally"), [] as [&str; 0]);
+    let ids = |query: &str| index.search(query, 9).into_iter().map(|hit| hit.id).collect::<Vec<_>>();
+    assert_eq!(ids("config"), ["config"]);
+    assert_eq!(ids("9cc68c8"), ["commit"]);
+    assert_eq!(ids("deployment"), ["deploy"]);
+    assert_eq!(ids("con"), [] as [&str; 0]);
+    assert_eq!(ids("deploymentally"), [] as [&str; 0]);
 }

@@ -1,4 +1,4 @@
-//! What becomes of known values, and of the words in markers.
+//! Tests of known secrets, of markers, and of digests.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,18 +7,18 @@ use reverie_core::redact::{Redactor, Scope, indicators, kinds};
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A known value is gone from the text, except where it stands inside a marker.
+    /// A known secret is removed from the text, except inside a marker.
     #[test]
-    fn literals_do_not_survive(text in "[a-f ]{0,30}", literals in vec("[a-f]{2,5}", 1..4)) {
-        let (redacted, _) = Redactor::new(&literals).redact(&text, Scope::Content);
-        let left = redacted.replace("[REDACTED:secret]", "\u{0}");
-        for literal in &literals {
-            prop_assert!(!left.contains(literal.as_str()), "{} in {}", literal, redacted);
+    fn known_secrets_are_removed(text in "[a-f ]{0,30}", secrets in vec("[a-f]{2,5}", 1..4)) {
+        let (redacted, _) = Redactor::new(&secrets).redact(&text, Scope::Content);
+        let rest = redacted.replace("[REDACTED:secret]", "\u{0}");
+        for secret in &secrets {
+            prop_assert!(!rest.contains(secret.as_str()), "{} in {}", secret, redacted);
         }
     }
 }
 
-/// Kinds are words: nothing that would end a marker or break a line.
+/// Kinds consist of characters that neither end a marker nor break a line.
 #[test]
 fn kinds_are_words() {
     for kind in kinds() {
@@ -28,9 +28,9 @@ fn kinds_are_words() {
     }
 }
 
-/// A key block that holds only markers is none: else each round would uncover one more, up to any depth.
+/// A key block that has only markers is not a key, else each pass would reveal one more, up to any depth.
 #[test]
-fn a_block_of_markers_is_no_key() {
+fn a_block_of_markers_is_not_a_key() {
     let (begin, end) = ("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----");
     let redactor = Redactor::new::<&str>(&[]);
     let nested = format!("{}ghp_A1b2C3d4E5f6G7h8I9j0K1l2{}", begin.repeat(20), end.repeat(20));
@@ -46,14 +46,15 @@ fn a_block_of_markers_is_no_key() {
     );
 }
 
-/// A digest is none of the published formats, whatever it begins with: what stores and archives are addressed by stays.
+/// A digest is not a token of any published format, whatever it begins with: digests are the addresses of archives.
 #[test]
 fn no_digest_is_a_token() {
     let redactor = Redactor::new::<&str>(&[]);
     let rest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
     let hexadecimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let begins = indicators().into_iter().filter(|indicator| indicator.how == "begins" && hexadecimal(indicator.text));
-    for prefix in begins.map(|mark| mark.text) {
+    let hex_prefixes =
+        indicators().into_iter().filter(|indicator| indicator.how == "hex_prefixes" && hexadecimal(indicator.text));
+    for prefix in hex_prefixes.map(|mark| mark.text) {
         for length in [40, 64] {
             let digest = format!("{prefix}{rest}")[..length].to_owned();
             for digest in [digest.to_lowercase(), digest.to_uppercase()] {

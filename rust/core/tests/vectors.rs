@@ -1,4 +1,4 @@
-//! The golden vectors that both languages read, in `tests/vectors` of the repository.
+//! Golden vectors, which the Rust and the Python tests share, in `tests/vectors` of the repository.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot read its vectors fails")]
 
@@ -12,12 +12,14 @@ use reverie_core::redact::{Redactor, Scope};
 use reverie_core::tokens::{ENCODINGS, Encoding};
 use reverie_core::{Error, rank};
 
+/// Read a file of vectors, one JSON object a line.
 fn vectors(name: &str) -> Vec<Value<'static>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors").join(name);
     let text: &'static str = Box::leak(fs::read_to_string(path).expect("the vectors are there").into_boxed_str());
     text.lines().map(|line| canonical::parse(line.as_bytes()).expect("a vector is JSON")).collect()
 }
 
+/// The value of a field, if the vector has it.
 fn field<'v>(vector: &'v Value<'_>, name: &str) -> Option<&'v Value<'v>> {
     match vector {
         Value::Object(members) => members.iter().find(|(key, _)| key == name).map(|(_, value)| value),
@@ -25,6 +27,7 @@ fn field<'v>(vector: &'v Value<'_>, name: &str) -> Option<&'v Value<'v>> {
     }
 }
 
+/// The string in a field.
 fn text<'v>(vector: &'v Value<'_>, name: &str) -> &'v str {
     match field(vector, name) {
         Some(Value::Text(text)) => text,
@@ -32,6 +35,7 @@ fn text<'v>(vector: &'v Value<'_>, name: &str) -> &'v str {
     }
 }
 
+/// The number in a field.
 fn integer(vector: &Value<'_>, name: &str) -> usize {
     match field(vector, name) {
         Some(Value::Integer(integer)) => usize::try_from(*integer).expect("not negative"),
@@ -39,37 +43,37 @@ fn integer(vector: &Value<'_>, name: &str) -> usize {
     }
 }
 
-/// Counts are those of tiktoken.
+/// Token counts equal those of tiktoken.
 #[test]
-fn tokens_are_counted_as_the_vectors_say() {
+fn token_counts_match_the_vectors() {
     for vector in vectors("tokens.jsonl") {
         for name in ENCODINGS {
             let encoding = Encoding::named(name).expect("built in");
-            let whole = text(&vector, "text");
-            assert_eq!(encoding.count(whole), integer(&vector, name), "{name}: {whole:?}");
+            let input = text(&vector, "text");
+            assert_eq!(encoding.count(input), integer(&vector, name), "{name}: {input:?}");
         }
     }
 }
 
-/// Each text has one canonical form, or is refused for one reason at one place.
+/// Each text has one canonical form, or is rejected for one reason at one offset.
 #[test]
-fn json_is_canonical_or_refused_as_the_vectors_say() {
+fn canonical_json_matches_the_vectors() {
     for vector in vectors("canonical.jsonl") {
-        let whole = text(&vector, "text");
-        let written = canonical::parse(whole.as_bytes()).and_then(|value| canonical::canonical(&value));
+        let input = text(&vector, "text");
+        let written = canonical::parse(input.as_bytes()).and_then(|value| canonical::canonical(&value));
         if field(&vector, "canonical").is_some() {
-            assert_eq!(String::from_utf8_lossy(&written.expect(whole)), text(&vector, "canonical"));
+            assert_eq!(String::from_utf8_lossy(&written.expect(input)), text(&vector, "canonical"));
         } else {
-            let Err(Error::Json { reason, at, .. }) = written else { panic!("{whole:?} was not refused") };
-            assert_eq!(reason.code(), text(&vector, "reason"), "{whole:?}");
-            assert_eq!(at, Position::Offset(integer(&vector, "offset")), "{whole:?}");
+            let Err(Error::Json { reason, at, .. }) = written else { panic!("{input:?} was not refused") };
+            assert_eq!(reason.code(), text(&vector, "reason"), "{input:?}");
+            assert_eq!(at, Position::Offset(integer(&vector, "offset")), "{input:?}");
         }
     }
 }
 
-/// Secrets go, everything else stays, and a second time changes nothing.
+/// Secrets are replaced, everything else stays, and a second redaction changes nothing.
 #[test]
-fn text_is_redacted_as_the_vectors_say() {
+fn redaction_matches_the_vectors() {
     let redactor = Redactor::new::<&str>(&[]);
     for vector in vectors("redact.jsonl") {
         let (redacted, _) = redactor.redact(text(&vector, "text"), Scope::Content);
@@ -78,9 +82,9 @@ fn text_is_redacted_as_the_vectors_say() {
     }
 }
 
-/// A document falls into blocks of these kinds.
+/// Documents are parsed into blocks of the listed kinds.
 #[test]
-fn documents_are_parsed_as_the_vectors_say() {
+fn block_kinds_match_the_vectors() {
     for vector in vectors("blocks.jsonl") {
         let document = text(&vector, "document");
         let found = blocks::parse(document.as_bytes(), Sections::ByFields).expect("UTF-8");
@@ -89,7 +93,7 @@ fn documents_are_parsed_as_the_vectors_say() {
     }
 }
 
-/// Identifiers are found by their parts and by their other spelling, and common endings do not matter.
+/// Identifiers are found by their parts and other spellings, and words by other forms.
 #[test]
 fn texts_are_found_by_identifiers_and_word_forms() {
     let mut index = rank::Index::default();

@@ -1,9 +1,9 @@
-//! Laws of the block parser.
+//! Properties of the block parser.
 
 use reverie_core::Error;
 use reverie_core::blocks::{Kind, Sections, parse};
 
-/// What documents are made of, so that a few bytes make an awkward one.
+/// Pieces of markdown documents, so that a few input bytes make a difficult one.
 const PIECES: [&str; 32] = [
     "- a",
     "* b",
@@ -39,25 +39,28 @@ const PIECES: [&str; 32] = [
     " ",
 ];
 
-/// A document made of pieces, one for each byte.
+/// Build a document of one piece per byte.
 #[must_use]
 pub fn document(data: &[u8]) -> String {
     data.iter().map(|byte| PIECES[usize::from(*byte) % PIECES.len()]).collect()
 }
 
-/// Spans join to the document byte for byte; what is not UTF-8 is refused where it stops to be.
-pub fn spans_join(data: &[u8]) {
+/// The spans of the blocks join to the document byte for byte; a document that is not UTF-8 is rejected at its first
+/// invalid byte.
+pub fn spans_join_to_the_document(data: &[u8]) {
     for sections in [Sections::Always, Sections::Never, Sections::ByFields] {
-        joins(data, sections);
-        joins(document(data).as_bytes(), sections);
+        check_spans(data, sections);
+        check_spans(document(data).as_bytes(), sections);
     }
 }
 
-fn joins(document: &[u8], sections: Sections) {
-    let found = parse(document, sections);
-    let refusal = std::str::from_utf8(document).err().map(|error| Error::NotUtf8 { offset: error.valid_up_to() });
-    assert_eq!(found.as_ref().err(), refusal.as_ref());
-    let Ok(blocks) = found else { return };
+/// Check one document.
+fn check_spans(document: &[u8], sections: Sections) {
+    let result = parse(document, sections);
+    let expected_error =
+        std::str::from_utf8(document).err().map(|error| Error::NotUtf8 { offset: error.valid_up_to() });
+    assert_eq!(result.as_ref().err(), expected_error.as_ref());
+    let Ok(blocks) = result else { return };
     let mut at = 0;
     for block in &blocks {
         assert_eq!(block.start, at);
@@ -67,9 +70,11 @@ fn joins(document: &[u8], sections: Sections) {
     assert_eq!(at, document.len());
 }
 
-/// A block cut out of its document is the same block; only the first heading and the first summary line have a name of
-/// their own, front matter needs its place, and an item ends where nothing follows.
-pub fn blocks_stand_alone(data: &[u8]) {
+/// A block parsed on its own is the same block.
+///
+/// Only items and sections: the first heading and the first summary line have a kind of their own, and front matter
+/// depends on its position.
+pub fn blocks_parse_alike_alone(data: &[u8]) {
     let document = document(data);
     for block in parse(document.as_bytes(), Sections::ByFields).unwrap_or_default() {
         if !matches!(block.kind, Kind::Bullet | Kind::Section) {

@@ -1,7 +1,7 @@
-//! Laws of the core, each a function of any bytes that panics where the law is broken.
+//! Laws (invariants) of the core for property testing: functions of arbitrary bytes that panic if the law is violated.
 //!
-//! `make fuzz` runs every law under libFuzzer for some minutes; `tests/short.rs` runs all of them over made-up inputs
-//! in the suite.
+//! `make fuzz` runs every law under libFuzzer for some minutes; `tests/short.rs` runs all of them over generated inputs
+//! in the test suite.
 
 #![expect(clippy::missing_panics_doc, reason = "to panic is how a law says that it is broken")]
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "as in tests: what cannot be is a finding")]
@@ -10,49 +10,48 @@ pub mod align;
 pub mod apply;
 pub mod blocks;
 pub mod canonical;
+mod input;
 pub mod merge;
-mod parts;
 pub mod patch;
 pub mod rank;
 pub mod redaction;
-pub mod rewrite;
 pub mod tokens;
 
-/// What separates the parts of an input: a byte that UTF-8 does not have.
-pub const SEPARATOR: u8 = parts::SEPARATOR;
+/// The byte that separates the parts of an input; UTF-8 never has it.
+pub const SEPARATOR: u8 = input::SEPARATOR;
 
-/// A law: panics where it does not hold for these bytes.
+/// A law: panics if it does not hold for these bytes.
 pub type Law = fn(&[u8]);
 
-/// Every law by its name: the subject, and what holds.
+/// Every law with its name: the module under test, and what holds.
 pub const LAWS: &[(&str, Law)] = &[
-    ("align-uses-every-id-once", align::every_id_is_used_once),
-    ("align-keeps-the-same", align::the_same_stays),
-    ("apply-stays-in-its-blocks", apply::changes_stay_in_their_blocks),
-    ("blocks-join", blocks::spans_join),
-    ("blocks-stand-alone", blocks::blocks_stand_alone),
-    ("canonical-idempotent", canonical::idempotent),
+    ("align-uses-every-id-once", align::every_old_block_is_matched_once_or_deleted),
+    ("align-keeps-the-same", align::unchanged_lists_are_matched_in_order),
+    ("apply-stays-in-its-blocks", apply::changes_affect_only_their_blocks),
+    ("blocks-join", blocks::spans_join_to_the_document),
+    ("blocks-stand-alone", blocks::blocks_parse_alike_alone),
+    ("canonical-idempotent", canonical::canonical_form_is_idempotent),
     ("merge-diff-leads-from-old-to-new", merge::hunks_lead_from_old_to_new),
-    ("merge-takes-one-side-whole", merge::one_side_is_taken_whole),
-    ("merge-is-symmetric", merge::sides_are_equal),
-    ("merge-loses-nothing", merge::nothing_is_lost),
-    ("merge-places-its-conflicts", merge::conflicts_say_where_they_stand),
-    ("merge-takes-any-text", merge::any_text_is_merged),
-    ("canonical-text-is-value", rewrite::text_and_value_agree),
-    ("patch-does-what-it-says", patch::patches_are_what_they_say),
-    ("rank-forgets-its-history", rank::forgets),
-    ("rank-explains-itself", rank::explains),
-    ("redact-spans-are-apart", redaction::spans_are_apart),
-    ("redact-idempotent", redaction::idempotent),
-    ("redact-leaves-nothing", redaction::nothing_is_left),
-    ("redact-streams-a-short-text", redaction::short_streams_read_as_the_whole),
-    ("redact-streams-a-long-text", redaction::long_streams_read_as_the_whole),
-    ("tokens-cuts-fit", tokens::cuts_fit),
-    ("tokens-items-add-up", tokens::items_add_up),
-    ("tokens-count-again-the-same", tokens::counts_are_the_same_again),
+    ("merge-takes-one-side-whole", merge::changes_of_one_side_are_taken_unchanged),
+    ("merge-is-symmetric", merge::merge_is_symmetric),
+    ("merge-loses-nothing", merge::no_added_line_is_lost),
+    ("merge-places-its-conflicts", merge::conflict_positions_are_correct),
+    ("merge-takes-any-text", merge::arbitrary_texts_are_merged),
+    ("canonical-text-is-value", canonical::rewriting_text_equals_serializing_its_value),
+    ("patch-does-what-it-says", patch::patches_agree_with_naive_replacement),
+    ("rank-forgets-its-history", rank::insertion_history_does_not_matter),
+    ("rank-explains-itself", rank::hits_are_ordered_and_term_scores_add_up),
+    ("redact-spans-are-apart", redaction::spans_do_not_overlap),
+    ("redact-idempotent", redaction::redaction_is_idempotent),
+    ("redact-leaves-nothing", redaction::published_formats_are_removed),
+    ("redact-streams-a-short-text", redaction::short_streams_equal_the_whole_text),
+    ("redact-streams-a-long-text", redaction::long_streams_equal_the_whole_text),
+    ("tokens-cuts-fit", tokens::truncated_texts_fit),
+    ("tokens-items-add-up", tokens::item_counts_add_up),
+    ("tokens-count-again-the-same", tokens::counts_are_reproducible),
 ];
 
-/// Pieces that mean something to the code under test.
+/// Dictionary of pieces that matter to the code under test, for generated inputs and for libFuzzer.
 pub const WORDS: &[&str] = &[
     "- ",
     "* ",
@@ -128,8 +127,8 @@ pub const WORDS: &[&str] = &[
     "\u{5d0}",
 ];
 
-/// The law of this name.
+/// Return the law of this name.
 #[must_use]
-pub fn named(name: &str) -> Option<Law> {
-    LAWS.iter().find(|(known, _)| *known == name).map(|(_, law)| *law)
+pub fn law(name: &str) -> Option<Law> {
+    LAWS.iter().find(|(other, _)| *other == name).map(|(_, law)| *law)
 }

@@ -1,18 +1,18 @@
-//! The libFuzzer target: the law that `REVERIE_LAW` names, over whatever libFuzzer comes up with.
+//! The libFuzzer target: runs the law named by `REVERIE_LAW` over libFuzzer's inputs.
 #![no_main]
 #![expect(clippy::print_stdout, reason = "it is a command")]
 
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use reverie_fuzz::{LAWS, Law, WORDS, named};
+use reverie_fuzz::{LAWS, Law, WORDS, law};
 
 static LAW: OnceLock<Law> = OnceLock::new();
 
-/// The law that is asked for; where none is, says which there are, and which words libFuzzer may use.
-fn chosen() -> Law {
+/// Return the law named by `REVERIE_LAW`; if there is none, print all laws and the dictionary for libFuzzer, and exit.
+fn selected_law() -> Law {
     let name = std::env::var("REVERIE_LAW").unwrap_or_default();
-    named(&name).unwrap_or_else(|| {
+    law(&name).unwrap_or_else(|| {
         for (name, _) in LAWS {
             println!("law {name}");
         }
@@ -23,4 +23,4 @@ fn chosen() -> Law {
     })
 }
 
-fuzz_target!(|data: &[u8]| LAW.get_or_init(chosen)(data));
+fuzz_target!(|data: &[u8]| LAW.get_or_init(selected_law)(data));

@@ -1,11 +1,11 @@
-//! Laws of diffs and of merges.
+//! Properties of diffs and three-way merges.
 
 use std::collections::HashMap;
 
 use reverie_core::diff::{Hunk, diff, diff_text};
 use reverie_core::merge::{Merged, merge3};
 
-/// What lines are made of: few, so that they meet.
+/// The lines that texts are made of; so few that both sides often have the same.
 const LINES: [&str; 16] = [
     "",
     "- a",
@@ -25,7 +25,7 @@ const LINES: [&str; 16] = [
     "é\u{feff}",
 ];
 
-/// A text of lines with the endings that the data says; the last may have none.
+/// Build a text of one line per byte, with the line endings that the bytes select; the last line may have none.
 fn text(data: &[u8]) -> String {
     let mut text = String::new();
     for (at, byte) in data.iter().enumerate() {
@@ -43,8 +43,8 @@ fn text(data: &[u8]) -> String {
     if data.first().is_some_and(|byte| byte / 64 == 2) { format!("\u{feff}{text}") } else { text }
 }
 
-/// A base, and two texts made of it by the edits that the data says.
-fn three(data: &[u8]) -> [String; 3] {
+/// Build a merge base, and two texts that differ from it by edits that the data selects.
+fn base_and_two_edits(data: &[u8]) -> [String; 3] {
     let (base, rest) = data.split_at(data.len() / 2);
     let (ours, theirs) = rest.split_at(rest.len() / 2);
     let edited = |edits: &[u8]| {
@@ -63,8 +63,9 @@ fn three(data: &[u8]) -> [String; 3] {
     [text(base), edited(ours), edited(theirs)]
 }
 
-/// The lines of a text without what ends them, counted. A lone CR at the end of a line is no part of it here: it makes a
-/// CR LF of the newline that a merge may put behind the last line.
+/// Count the lines of a text, without their endings.
+///
+/// A lone CR at the end of a line is ignored: a merge may put a newline behind it, which makes it a CR LF.
 fn lines(text: &str) -> HashMap<&str, usize> {
     let mut counts = HashMap::new();
     for line in text.strip_prefix('\u{feff}').unwrap_or(text).split_terminator('\n') {
@@ -90,9 +91,9 @@ pub fn hunks_lead_from_old_to_new(data: &[u8]) {
     assert!(diff(&old, &old, 8).is_empty());
 }
 
-/// What only one side changed is taken whole, and so is what both changed alike, byte for byte.
-pub fn one_side_is_taken_whole(data: &[u8]) {
-    let [base, ours, theirs] = three(data);
+/// A change of only one side, or the same change of both, is taken byte for byte without conflict.
+pub fn changes_of_one_side_are_taken_unchanged(data: &[u8]) {
+    let [base, ours, theirs] = base_and_two_edits(data);
     for (left, right, expected) in
         [(&base, &theirs, &theirs), (&ours, &base, &ours), (&ours, &ours, &ours), (&base, &base, &base)]
     {
@@ -102,29 +103,29 @@ pub fn one_side_is_taken_whole(data: &[u8]) {
     }
 }
 
-/// Swapping the sides swaps the sides of the conflicts, and else nothing but the order of lines, and the blank lines
-/// between two insertions.
-pub fn sides_are_equal(data: &[u8]) {
-    let [base, ours, theirs] = three(data);
+/// Swapping the sides swaps the sides of the conflicts, and changes only the order of lines and the blank lines between
+/// two insertions.
+pub fn merge_is_symmetric(data: &[u8]) {
+    let [base, ours, theirs] = base_and_two_edits(data);
     let (one, other) = (merge3(&base, &ours, &theirs), merge3(&base, &theirs, &ours));
     assert_eq!(one, merge3(&base, &ours, &theirs));
     assert_eq!(one.conflicts.len(), other.conflicts.len());
     for (left, right) in one.conflicts.iter().zip(&other.conflicts) {
         assert_eq!((&left.base, &left.ours, &left.theirs), (&right.base, &right.theirs, &right.ours));
     }
-    let written = |merged: &Merged| {
-        let text = outside(merged);
+    let line_counts = |merged: &Merged| {
+        let text = text_without_conflicts(merged);
         lines(&text)
             .into_iter()
             .filter(|(line, _)| !line.trim().is_empty())
             .map(|(line, count)| (line.to_owned(), count))
             .collect::<HashMap<_, _>>()
     };
-    assert_eq!(written(&one), written(&other));
+    assert_eq!(line_counts(&one), line_counts(&other));
 }
 
-/// The merged text without what stands for conflicts.
-fn outside(merged: &Merged) -> String {
+/// The merged text without the parts that stand for conflicts.
+fn text_without_conflicts(merged: &Merged) -> String {
     let mut text = String::new();
     let mut at = 0;
     for conflict in &merged.conflicts {
@@ -135,35 +136,35 @@ fn outside(merged: &Merged) -> String {
     text + &merged.text[at..]
 }
 
-/// Every line that a side added is in the merged text or in a conflict; or it was merged by words, and then each of
-/// its words is.
-pub fn nothing_is_lost(data: &[u8]) {
-    let [base, ours, theirs] = three(data);
+/// Every line that a side added is in the merged text or in a conflict; or it was merged by words, and then each of its
+/// words is.
+pub fn no_added_line_is_lost(data: &[u8]) {
+    let [base, ours, theirs] = base_and_two_edits(data);
     let merged = merge3(&base, &ours, &theirs);
-    let mut kept = merged.text.clone();
+    let mut output = merged.text.clone();
     for conflict in &merged.conflicts {
         for part in [&conflict.ours, &conflict.theirs] {
-            kept.push('\n');
-            kept.push_str(&part.text);
+            output.push('\n');
+            output.push_str(&part.text);
         }
     }
-    let (had, kept_lines) = (lines(&base), lines(&kept));
+    let (base_lines, output_lines) = (lines(&base), lines(&output));
     for side in [&ours, &theirs] {
         for (line, count) in lines(side) {
-            if count > had.get(line).copied().unwrap_or(0) && !kept_lines.contains_key(line) {
-                assert!(line.split_whitespace().all(|word| kept.contains(word)), "{line:?}");
+            if count > base_lines.get(line).copied().unwrap_or(0) && !output_lines.contains_key(line) {
+                assert!(line.split_whitespace().all(|word| output.contains(word)), "{line:?}");
             }
         }
     }
 }
 
-/// A conflict says where it stands: its parts are the lines that it names, and the merged text has ours.
-pub fn conflicts_say_where_they_stand(data: &[u8]) {
-    let [base, ours, theirs] = three(data);
+/// The parts of a conflict are the lines that it reports, and its range in the merged text has our version.
+pub fn conflict_positions_are_correct(data: &[u8]) {
+    let [base, ours, theirs] = base_and_two_edits(data);
     let merged = merge3(&base, &ours, &theirs);
-    let characters = merged.in_characters();
+    let character_ranges = merged.in_characters();
     let mut at = 0;
-    for (conflict, place) in merged.conflicts.iter().zip(characters) {
+    for (conflict, characters) in merged.conflicts.iter().zip(character_ranges) {
         for (part, text) in [(&conflict.base, &base), (&conflict.ours, &ours), (&conflict.theirs, &theirs)] {
             let text = text.strip_prefix('\u{feff}').unwrap_or(text);
             let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -171,17 +172,17 @@ pub fn conflicts_say_where_they_stand(data: &[u8]) {
         }
         assert!(at <= conflict.bytes.start && conflict.bytes.start <= conflict.bytes.end);
         at = conflict.bytes.end;
-        let held = &merged.text[conflict.bytes.clone()];
-        assert_eq!(held.chars().count(), place.len());
-        assert_eq!(lines(held), lines(&conflict.ours.text));
+        let conflict_text = &merged.text[conflict.bytes.clone()];
+        assert_eq!(conflict_text.chars().count(), characters.len());
+        assert_eq!(lines(conflict_text), lines(&conflict.ours.text));
         let body = merged.text.strip_prefix('\u{feff}').unwrap_or(&merged.text);
         let all: Vec<&str> = body.split_inclusive('\n').collect();
-        assert_eq!(all[conflict.lines.clone()].concat(), held);
+        assert_eq!(all[conflict.lines.clone()].concat(), conflict_text);
     }
 }
 
-/// Any three texts are merged, whatever they are; and the diff of any two leads from one to the other.
-pub fn any_text_is_merged(data: &[u8]) {
+/// Any three texts can be merged, with no more conflicts than either side has hunks.
+pub fn arbitrary_texts_are_merged(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let parts: Vec<&str> = text.splitn(3, '\u{0}').collect();
     let part = |at: usize| parts.get(at).copied().unwrap_or("");

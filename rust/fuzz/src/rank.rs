@@ -1,38 +1,39 @@
-//! Ranking.
+//! Properties of the search index.
 
 use std::collections::BTreeMap;
 
 use reverie_core::rank::{Entry, Filter, Index};
 
-use crate::parts::{SEPARATOR, text};
+use crate::input::{SEPARATOR, text};
 
-/// An index is what is in it: how it came there does not show.
-pub fn forgets(data: &[u8]) {
+/// Search results depend only on the documents in the index, not on earlier insertions and removals.
+pub fn insertion_history_does_not_matter(data: &[u8]) {
     let mut parts = data.split(|&byte| byte == SEPARATOR);
     let query = text(parts.next().unwrap_or_default());
-    let (mut lived, mut kept) = (Index::default(), BTreeMap::new());
+    let (mut modified, mut remaining) = (Index::default(), BTreeMap::new());
     for part in parts {
-        let Some((&head, said)) = part.split_first() else { continue };
+        let Some((&head, content)) = part.split_first() else { continue };
         let (id, removed) = ((head % 8).to_string(), head & 0x80 != 0);
         if removed {
-            assert_eq!(lived.remove(&id), kept.remove(&id).is_some(), "removed if it was there");
+            assert_eq!(modified.remove(&id), remaining.remove(&id).is_some(), "removed if it was there");
         } else {
-            lived.add(&id, &text(said), &["tag"]);
-            kept.insert(id, text(said));
+            modified.add(&id, &text(content), &["tag"]);
+            remaining.insert(id, text(content));
         }
     }
     let mut fresh = Index::default();
-    for (id, said) in kept.iter().rev() {
-        fresh.add(id, said, &["tag"]);
+    for (id, content) in remaining.iter().rev() {
+        fresh.add(id, content, &["tag"]);
     }
-    assert_eq!(lived.len(), fresh.len());
+    assert_eq!(modified.len(), fresh.len());
     for limit in [0, 1, 3, 100] {
-        assert_eq!(lived.search(&query, limit), fresh.search(&query, limit));
+        assert_eq!(modified.search(&query, limit), fresh.search(&query, limit));
     }
 }
 
-/// Hits are in order, fewer are the first of more, shares add up, and a filter takes away without changing a score.
-pub fn explains(data: &[u8]) {
+/// Hits are in order, fewer are a prefix of more, term scores add up, and a filter removes hits without changing
+/// scores.
+pub fn hits_are_ordered_and_term_scores_add_up(data: &[u8]) {
     let mut parts = data.split(|&byte| byte == SEPARATOR).map(text);
     let query = parts.next().unwrap_or_default();
     let mut index = Index::default();
@@ -46,8 +47,8 @@ pub fn explains(data: &[u8]) {
         assert!(pair[0].score > pair[1].score || equal && pair[0].id < pair[1].id);
     }
     for hit in &all {
-        let told: f64 = hit.terms.iter().map(|(_, share)| share).sum();
-        assert!(hit.score > 0.0 && (hit.score - told).abs() <= hit.score * 1e-9);
+        let sum: f64 = hit.terms.iter().map(|(_, share)| share).sum();
+        assert!(hit.score > 0.0 && (hit.score - sum).abs() <= hit.score * 1e-9);
     }
     for limit in 0..all.len() {
         assert_eq!(index.search(&query, limit), all[..limit]);

@@ -1,8 +1,8 @@
-//! Laws of redaction over texts made of what secrets and their surroundings are made of.
+//! Properties of redaction, over texts made of pieces of secrets and their surroundings.
 
 use reverie_core::redact::{LOOKAROUND_MAX, Redactor, Scope, Stream, kinds};
 
-/// What secrets are made of, and what stands round them, so that a few bytes make an awkward text.
+/// Pieces of secrets and of the text around them, so that a few input bytes make a difficult text.
 const PIECES: [&str; 64] = [
     "ghp_A1b2C3d4E5f6G7h8I9j0K1l2",
     "sk-canary-do-not-leak-qrs456",
@@ -70,20 +70,20 @@ const PIECES: [&str; 64] = [
     "-",
 ];
 
-/// What has no secrets, to stand between the pieces of a long text.
+/// Text without secrets, to fill the space between the pieces of a long text.
 const FILLERS: [&str; 4] = ["\n", "the quick brown fox\n", "ab ", "\u{e9} "];
 
-/// Pieces in a text that is tried at every cut, and in one that is repeated in a long one.
-const SHORT: usize = 10;
-const LONG: usize = 100;
+/// Pieces in a text that is tried at every cut, and in one that is repeated within a long text.
+const SHORT_PIECES: usize = 10;
+const LONG_PIECES: usize = 100;
 
-/// A text made of pieces, one for each byte.
+/// Build a text of one piece per byte.
 #[must_use]
 pub fn text(data: &[u8]) -> String {
     data.iter().map(|byte| PIECES[usize::from(*byte) % PIECES.len()]).collect()
 }
 
-/// A redactor that knows one of the pieces, or nothing.
+/// A redactor with one of the pieces as known secret, or none.
 fn redactor(data: &[u8]) -> Redactor {
     match data.first() {
         Some(byte) if *byte >= 192 => Redactor::new(&[PIECES[usize::from(*byte) % PIECES.len()]]),
@@ -91,13 +91,13 @@ fn redactor(data: &[u8]) -> Redactor {
     }
 }
 
-/// Spans are in order, apart and on characters, and each has a kind that is known.
-pub fn spans_are_apart(data: &[u8]) {
-    apart_in(&redactor(data), &text(data));
+/// Spans are in order, do not overlap, begin and end at characters, and have a known kind.
+pub fn spans_do_not_overlap(data: &[u8]) {
+    check_spans(&redactor(data), &text(data));
 }
 
-/// The spans that this redactor finds in this text are in order, apart, on characters and of known kinds.
-pub fn apart_in(redactor: &Redactor, text: &str) {
+/// Check the spans of one text.
+pub fn check_spans(redactor: &Redactor, text: &str) {
     let mut at = 0;
     for span in redactor.spans(text, Scope::Content) {
         assert!(span.start >= at && span.end > span.start, "{text:?}");
@@ -107,13 +107,13 @@ pub fn apart_in(redactor: &Redactor, text: &str) {
     }
 }
 
-/// Redacting twice is redacting once.
-pub fn idempotent(data: &[u8]) {
-    idempotent_in(&redactor(data), &text(data));
+/// Redacting a redacted text changes nothing.
+pub fn redaction_is_idempotent(data: &[u8]) {
+    check_idempotent(&redactor(data), &text(data));
 }
 
-/// What this redactor makes of this text is left as it is by the same redactor.
-pub fn idempotent_in(redactor: &Redactor, text: &str) {
+/// Check one text with both scopes.
+pub fn check_idempotent(redactor: &Redactor, text: &str) {
     for scope in [Scope::Content, Scope::Identifier] {
         let (once, _) = redactor.redact(text, scope);
         let (twice, again) = redactor.redact(&once, scope);
@@ -121,31 +121,30 @@ pub fn idempotent_in(redactor: &Redactor, text: &str) {
     }
 }
 
-/// A published format is gone from the text, wherever it stands.
-pub fn nothing_is_left(data: &[u8]) {
+/// A token of a published format is removed, wherever it is in the text.
+pub fn published_formats_are_removed(data: &[u8]) {
     let text = text(data);
     let (redacted, _) = redactor(data).redact(&text, Scope::Content);
     assert!(!redacted.contains(PIECES[0]), "{text:?}");
 }
 
-/// A short text reads as the whole wherever it is cut, and character by character.
-pub fn short_streams_read_as_the_whole(data: &[u8]) {
-    let data = &data[..data.len().min(SHORT)];
+/// A stream gives the same result as the whole text, wherever a short text is cut, and character by character.
+pub fn short_streams_equal_the_whole_text(data: &[u8]) {
+    let data = &data[..data.len().min(SHORT_PIECES)];
     let (text, redactor) = (text(data), redactor(data));
     let whole = redactor.redact(&text, Scope::Content).0;
     for (cut, _) in text.char_indices() {
-        assert_eq!(streamed(&redactor, [&text[..cut], &text[cut..]]), whole, "{text:?}");
+        assert_eq!(redact_stream(&redactor, [&text[..cut], &text[cut..]]), whole, "{text:?}");
     }
     let mut one = [0; 4];
     let characters: Vec<String> = text.chars().map(|character| character.encode_utf8(&mut one).to_owned()).collect();
-    assert_eq!(streamed(&redactor, characters.iter().map(String::as_str)), whole, "{text:?}");
+    assert_eq!(redact_stream(&redactor, characters.iter().map(String::as_str)), whole, "{text:?}");
 }
 
-/// A long text reads as the whole, also where something stands at the edge of what is given on before the end, and where
-/// something stands at the cut.
-pub fn long_streams_read_as_the_whole(data: &[u8]) {
+/// A stream gives the same result as the whole text when secrets are at the edge of the emitted part or at the cut.
+pub fn long_streams_equal_the_whole_text(data: &[u8]) {
     let [first, second, data @ ..] = data else { return };
-    let data = &data[..data.len().min(LONG)];
+    let data = &data[..data.len().min(LONG_PIECES)];
     let (text, redactor) = (text(data), redactor(data));
     let inside = |byte: u8| text.floor_char_boundary(text.len() * usize::from(byte) / 256);
     let filler = FILLERS[usize::from(first ^ second) % FILLERS.len()];
@@ -157,17 +156,23 @@ pub fn long_streams_read_as_the_whole(data: &[u8]) {
     long.push_str(&text);
     let cut = long.floor_char_boundary(fed);
     let whole = redactor.redact(&long, Scope::Content).0;
-    assert_eq!(streamed(&redactor, [&long[..cut], &long[cut..]]), whole, "{text:?} at {} and {cut}", inside(*first));
+    assert_eq!(
+        redact_stream(&redactor, [&long[..cut], &long[cut..]]),
+        whole,
+        "{text:?} at {} and {cut}",
+        inside(*first)
+    );
 }
 
-/// More of the text until it is so long, in bytes.
+/// Append filler until the text has `length` bytes.
 fn fill(text: &mut String, filler: &str, length: usize) {
     let missing = length.saturating_sub(text.len());
     text.push_str(&filler.repeat(missing / filler.len()));
     text.push_str(&".".repeat(missing % filler.len()));
 }
 
-fn streamed<'t>(redactor: &Redactor, pieces: impl IntoIterator<Item = &'t str>) -> String {
+/// Redact pieces with a stream.
+fn redact_stream<'t>(redactor: &Redactor, pieces: impl IntoIterator<Item = &'t str>) -> String {
     let mut stream = Stream::new(redactor);
     let mut out: String = pieces.into_iter().map(|piece| stream.feed(piece)).collect();
     out.push_str(&stream.finish());

@@ -1,17 +1,17 @@
-//! Laws of token counts, for any bytes.
+//! Properties of token counts.
 
 use reverie_core::tokens::{ENCODINGS, Encoding};
 
-/// Both encodings, and the text of some bytes.
-fn given(data: &[u8]) -> (Vec<Encoding>, String) {
+/// Both encodings, and the input as text.
+fn encodings_and_text(data: &[u8]) -> (Vec<Encoding>, String) {
     let encodings = ENCODINGS.iter().filter_map(|name| Encoding::named(name).ok()).collect();
     (encodings, String::from_utf8_lossy(data).into_owned())
 }
 
-/// A text that is cut to a limit begins the text and fits the limit, and it is the text where that fits.
-pub fn cuts_fit(data: &[u8]) {
+/// A truncated text is a prefix that fits the limit, and the text itself if that fits.
+pub fn truncated_texts_fit(data: &[u8]) {
     let (limit, data) = data.split_first().map_or((0, data), |(first, rest)| (usize::from(*first), rest));
-    let (encodings, text) = given(data);
+    let (encodings, text) = encodings_and_text(data);
     for encoding in encodings {
         let total = encoding.count(&text);
         let cut = encoding.truncate(&text, limit);
@@ -22,9 +22,9 @@ pub fn cuts_fit(data: &[u8]) {
     }
 }
 
-/// Items counted alone add up to the list of them.
-pub fn items_add_up(data: &[u8]) {
-    let (encodings, text) = given(data);
+/// The counts of single items add up to the count of their list.
+pub fn item_counts_add_up(data: &[u8]) {
+    let (encodings, text) = encodings_and_text(data);
     let bodies: Vec<String> = text.split(['\r', '\n']).map(|line| format!("x{line}")).collect();
     let list = bodies.iter().fold(String::new(), |list, body| list + "- " + body + "\n");
     for encoding in encodings {
@@ -32,14 +32,14 @@ pub fn items_add_up(data: &[u8]) {
     }
 }
 
-/// Counting again, in a batch, and after others have been counted comes to the same.
-pub fn counts_are_the_same_again(data: &[u8]) {
-    let (encodings, text) = given(data);
+/// Counting again, in a batch, and after other texts gives the same numbers.
+pub fn counts_are_reproducible(data: &[u8]) {
+    let (encodings, text) = encodings_and_text(data);
     let parts: Vec<&str> = text.split_inclusive(' ').collect();
     for encoding in encodings {
         let first = encoding.count(&text);
-        let alone: Vec<usize> = parts.iter().map(|part| encoding.count(part)).collect();
-        assert_eq!(encoding.count_many(&parts), alone);
+        let expected: Vec<usize> = parts.iter().map(|part| encoding.count(part)).collect();
+        assert_eq!(encoding.count_many(&parts), expected);
         assert_eq!(encoding.count(&text), first);
     }
 }

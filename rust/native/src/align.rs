@@ -1,13 +1,13 @@
-//! Identity of blocks across an edit.
+//! Python binding of block alignment.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use reverie_core::align::{OldBlock, align_checked};
 
-use crate::error::{Refused, text};
-use crate::unlocked::unlocked;
+use crate::detach_if_large;
+use crate::error::{CoreError, text};
 
-/// The bytes of a block as the caller has it: of a document, or of text.
+/// The bytes of a block, given as `bytes` or `str`.
 fn bytes<'b>(block: &'b Bound<'_, PyAny>) -> PyResult<&'b [u8]> {
     match block.cast::<PyBytes>() {
         Ok(bytes) => Ok(bytes.as_bytes()),
@@ -15,7 +15,7 @@ fn bytes<'b>(block: &'b Bound<'_, PyAny>) -> PyResult<&'b [u8]> {
     }
 }
 
-/// An id as the caller gave it.
+/// A Python string with an id, returned as the same object.
 type Id<'py> = Bound<'py, PyString>;
 
 #[pyfunction]
@@ -30,7 +30,10 @@ pub(crate) fn align<'py>(
         .collect::<PyResult<Vec<_>>>()?;
     let news = new.iter().map(bytes).collect::<PyResult<Vec<_>>>()?;
     let size = olds.iter().map(|block| block.text.len()).chain(news.iter().map(|text| text.len())).sum();
-    let found = unlocked(py, size, || align_checked(&olds, &news)).map_err(Refused::from)?;
+    let alignment = detach_if_large(py, size, || align_checked(&olds, &news)).map_err(CoreError::from)?;
     let id = |index: usize| old[index].0.clone();
-    Ok((found.old_of_new.into_iter().map(|index| index.map(id)).collect(), found.deleted.into_iter().map(id).collect()))
+    Ok((
+        alignment.old_of_new.into_iter().map(|index| index.map(id)).collect(),
+        alignment.deleted.into_iter().map(id).collect(),
+    ))
 }

@@ -1,4 +1,4 @@
-//! Changes of blocks, and edits of text.
+//! Python bindings of changes to blocks, and of text edits.
 
 use std::borrow::Cow;
 
@@ -6,15 +6,16 @@ use pyo3::prelude::*;
 use reverie_core::apply::{self, BlockId, Change, Edit};
 
 use crate::blocks::sections_of;
-use crate::error::Refused;
-use crate::unlocked::unlocked;
+use crate::detach_if_large;
+use crate::error::CoreError;
 
-/// Start in bytes, old text and new text of an edit.
+/// An edit: start in bytes, old text, new text.
 type EditTuple = (usize, String, String);
 
 /// The edits, the document after them, and the edits that undo them.
 type AppliedTuple = (Vec<EditTuple>, Cow<'static, [u8]>, Vec<EditTuple>);
 
+/// Convert edits for Python.
 fn tuples(edits: Vec<Edit>) -> Vec<EditTuple> {
     edits.into_iter().map(|edit| (edit.start, edit.old, edit.new)).collect()
 }
@@ -33,15 +34,15 @@ pub(crate) fn apply_changes(
         .iter()
         .map(|(word, target, text)| Change::named(word, target, text))
         .collect::<Result<Vec<_>, _>>()
-        .map_err(Refused::from)?;
+        .map_err(CoreError::from)?;
     let work = || apply::apply_changes(document, sections_of(sections), &block_ids, &changes);
-    let applied = unlocked(py, document.len(), work).map_err(Refused::from)?;
+    let applied = detach_if_large(py, document.len(), work).map_err(CoreError::from)?;
     Ok((tuples(applied.edits), Cow::Owned(applied.document.into_bytes()), tuples(applied.inverse)))
 }
 
 #[pyfunction]
 pub(crate) fn apply_edits(py: Python<'_>, document: &[u8], edits: Vec<EditTuple>) -> PyResult<Cow<'static, [u8]>> {
     let edits: Vec<_> = edits.into_iter().map(|(start, old, new)| Edit { start, old, new }).collect();
-    let text = unlocked(py, document.len(), || apply::apply_edits(document, &edits)).map_err(Refused::from)?;
+    let text = detach_if_large(py, document.len(), || apply::apply_edits(document, &edits)).map_err(CoreError::from)?;
     Ok(Cow::Owned(text.into_bytes()))
 }

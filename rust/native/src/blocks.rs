@@ -1,15 +1,17 @@
-//! Memory documents as blocks.
+//! Python binding of the block parser.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use reverie_core::blocks::{self, Block, Sections};
 
-use crate::error::Refused;
-use crate::unlocked::unlocked;
+use crate::detach_if_large;
+use crate::error::CoreError;
 
-/// Kind, start, end, level, text, tags and fields of a block. What is mostly empty is a tuple: there is one empty tuple.
+/// Kind, start, end, level, text, tags and fields of a block. Tags and fields, mostly empty, are tuples: Python has a
+/// single empty tuple, so that they cost no memory.
 type BlockTuple<'py> = (&'static str, usize, usize, usize, String, Bound<'py, PyTuple>, Bound<'py, PyTuple>);
 
+/// Convert the `sections` argument: true for all, false for none, None for those with fields.
 pub(crate) fn sections_of(sections: Option<bool>) -> Sections {
     match sections {
         Some(true) => Sections::Always,
@@ -25,7 +27,8 @@ pub(crate) fn parse_blocks<'py>(
     data: &[u8],
     sections: Option<bool>,
 ) -> PyResult<Vec<BlockTuple<'py>>> {
-    let blocks = unlocked(py, data.len(), || blocks::parse(data, sections_of(sections))).map_err(Refused::from)?;
+    let blocks =
+        detach_if_large(py, data.len(), || blocks::parse(data, sections_of(sections))).map_err(CoreError::from)?;
     let tuple = |block: Block| {
         let (tags, fields) = (PyTuple::new(py, block.tags)?, PyTuple::new(py, block.fields)?);
         Ok((block.kind.name(), block.start, block.end, block.level, block.text, tags, fields))

@@ -1,12 +1,12 @@
-//! Canonical JSON of Python objects and of JSON text.
+//! Python bindings of canonical JSON, for Python objects and JSON text.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use reverie_core::canonical as json;
 
-use crate::error::Refused;
-use crate::object;
-use crate::unlocked::unlocked;
+use crate::detach_if_large;
+use crate::error::CoreError;
+use crate::python_object;
 
 #[pyfunction]
 pub(crate) fn canonical<'py>(py: Python<'py>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
@@ -16,21 +16,21 @@ pub(crate) fn canonical<'py>(py: Python<'py>, value: &Bound<'py, PyAny>) -> PyRe
 #[pyfunction]
 pub(crate) fn sha256_canonical(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let bytes = canonical_bytes(py, value)?;
-    Ok(unlocked(py, bytes.len(), || json::sha256_hex(&bytes)))
+    Ok(detach_if_large(py, bytes.len(), || json::sha256_hex(&bytes)))
 }
 
 #[pyfunction]
 pub(crate) fn check_json(py: Python<'_>, data: &[u8]) -> PyResult<()> {
-    Ok(unlocked(py, data.len(), || json::check_json(data)).map_err(Refused::from)?)
+    Ok(detach_if_large(py, data.len(), || json::check_json(data)).map_err(CoreError::from)?)
 }
 
-/// Canonical bytes of a Python object, or of JSON text given as `bytes`.
-fn canonical_bytes(py: Python<'_>, value: &Bound<'_, PyAny>) -> Result<Vec<u8>, Refused> {
+/// Return the canonical form of a Python object, or of JSON text given as `bytes`.
+fn canonical_bytes(py: Python<'_>, value: &Bound<'_, PyAny>) -> Result<Vec<u8>, CoreError> {
     Ok(match value.cast::<PyBytes>() {
         Ok(text) => {
             let text = text.as_bytes();
-            unlocked(py, text.len(), || json::rewrite(text))?
+            detach_if_large(py, text.len(), || json::rewrite(text))?
         }
-        Err(_) => object::canonical(value)?,
+        Err(_) => python_object::canonical(value)?,
     })
 }

@@ -1,26 +1,27 @@
-//! The one place where a refusal of the core becomes an exception of `reverie.errors`.
+//! Conversion of core errors to exceptions of `reverie.errors`, the only place where that happens.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use reverie_core::Error;
 use reverie_core::error::{ChangeReason, JsonReason, PatchProblem, Position};
 
-/// A refusal on its way to Python.
-pub(crate) struct Refused(Error);
+/// An error of the core, on its way to Python.
+pub(crate) struct CoreError(Error);
 
-impl From<Error> for Refused {
+impl From<Error> for CoreError {
     fn from(error: Error) -> Self {
         Self(error)
     }
 }
 
-impl From<Refused> for PyErr {
-    fn from(Refused(error): Refused) -> Self {
-        Python::attach(|py| raise(py, &error).unwrap_or_else(|failed| failed))
+impl From<CoreError> for PyErr {
+    fn from(CoreError(error): CoreError) -> Self {
+        Python::attach(|py| to_exception(py, &error).unwrap_or_else(|other| other))
     }
 }
 
-fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+/// Build the `ValidationError` with its details.
+fn to_exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let details = PyDict::new(py);
     details.set_item("hint", hint(error))?;
     match error {
@@ -50,6 +51,7 @@ fn raise(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(kind.call((error.to_string(),), Some(&details))?))
 }
 
+/// The details of one rejected patch.
 fn patch_problem<'py>(py: Python<'py>, problem: &PatchProblem) -> PyResult<Bound<'py, PyDict>> {
     let details = PyDict::new(py);
     details.set_item("patch", problem.patch)?;
@@ -59,6 +61,7 @@ fn patch_problem<'py>(py: Python<'py>, problem: &PatchProblem) -> PyResult<Bound
     Ok(details)
 }
 
+/// Return what the caller can do about an error.
 fn hint(error: &Error) -> &'static str {
     match error {
         Error::Json { reason, .. } => match reason {
@@ -87,10 +90,10 @@ fn hint(error: &Error) -> &'static str {
     }
 }
 
-/// A Python string as UTF-8; one that holds half of a surrogate pair is refused.
-pub(crate) fn text<'t>(value: &'t Bound<'_, PyString>) -> Result<&'t str, Refused> {
+/// Return a Python string as UTF-8; one with an unpaired surrogate is rejected.
+pub(crate) fn text<'t>(value: &'t Bound<'_, PyString>) -> Result<&'t str, CoreError> {
     value.to_str().map_err(|_| {
-        Refused(Error::Json {
+        CoreError(Error::Json {
             reason: JsonReason::LoneSurrogate,
             what: "half of a surrogate pair",
             at: Position::Path("$".to_owned()),

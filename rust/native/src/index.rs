@@ -1,4 +1,4 @@
-//! The ranking index, shared between threads behind a lock.
+//! Python binding of the search index, shared between threads behind a lock.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -10,10 +10,10 @@ use reverie_core::rank::{self, Entry, Filter, Hit};
 #[pyclass(frozen, module = "reverie._native")]
 pub(crate) struct Index(RwLock<rank::Index>);
 
-/// Id, text, tags, groups and time.
+/// A document: id, text, tags, groups, timestamp.
 type Record = (PyBackedStr, PyBackedStr, Vec<PyBackedStr>, Vec<PyBackedStr>, Option<i64>);
 
-/// Id, score, and what each term gave to it.
+/// A hit: id, score, and the score of each term.
 type HitTuple<'py> = (String, f64, Bound<'py, PyTuple>);
 
 #[pymethods]
@@ -69,14 +69,17 @@ impl Index {
     }
 }
 
+/// Borrow a document for the core.
 fn entry((id, text, tags, groups, at): &Record) -> Entry<'_> {
     Entry { id, text, tags: borrowed(tags), groups: borrowed(groups), at: *at }
 }
 
+/// Borrow a list of strings.
 fn borrowed(strings: &[PyBackedStr]) -> Vec<&str> {
     strings.iter().map(AsRef::as_ref).collect()
 }
 
+/// Convert a hit for Python.
 fn tuple(py: Python<'_>, hit: Hit) -> PyResult<HitTuple<'_>> {
     Ok((hit.id, hit.score, PyTuple::new(py, hit.terms)?))
 }

@@ -1,4 +1,4 @@
-//! `reverie._native`: converts, releases the interpreter lock, calls the core, converts back.
+//! `reverie._native`: converts arguments, releases the interpreter lock, calls the core, converts the result.
 
 #![expect(clippy::needless_pass_by_value, reason = "what was converted from Python belongs to the call")]
 
@@ -9,15 +9,14 @@ mod canonical;
 mod error;
 mod index;
 mod merge;
-mod object;
 mod patch;
+mod python_object;
 mod redactor;
 mod tokens;
-mod unlocked;
 
 use pyo3::prelude::*;
 
-/// The names that Python sees; `_native.pyi` documents them.
+/// The exported names, documented in `_native.pyi`.
 #[pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
@@ -38,4 +37,11 @@ mod _native {
     use crate::redactor::{RedactedStream, Redactor, kinds, marks, redact};
     #[pymodule_export]
     use crate::tokens::{count, count_items, count_many, fits, truncate, vocabulary};
+}
+
+/// Call `work` without the interpreter lock, if the input is large enough for that to pay.
+pub(crate) fn detach_if_large<T: Send>(py: Python<'_>, size: usize, work: impl Send + FnOnce() -> T) -> T {
+    /// Bytes of input below which releasing and taking the lock costs more than the work.
+    const DETACH_MIN: usize = 8 * 1024;
+    if size < DETACH_MIN { work() } else { py.detach(work) }
 }

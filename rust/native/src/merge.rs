@@ -1,4 +1,4 @@
-//! Three texts become one.
+//! Python binding of the three-way merge.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use reverie_core::merge::{self, Conflict, Part};
 
+use crate::detach_if_large;
 use crate::error::text;
-use crate::unlocked::unlocked;
 
-/// A text and its lines.
+/// A part of a text: the text, its first line and the line after its last.
 type PartTuple = (String, usize, usize);
-/// Base, ours and theirs; the lines of the merged text that hold ours, and their characters.
+/// A conflict: base, ours, theirs; the range of our version in the merged text in lines and in characters.
 type ConflictTuple = (PartTuple, PartTuple, PartTuple, (usize, usize), (usize, usize));
 
 #[pyfunction]
@@ -22,14 +22,16 @@ pub(crate) fn merge3<'py>(
     theirs: &Bound<'py, PyString>,
 ) -> PyResult<(Bound<'py, PyString>, Vec<ConflictTuple>)> {
     let (base, ours, theirs) = (text(base)?, text(ours)?, text(theirs)?);
-    let merged = unlocked(py, base.len() + ours.len() + theirs.len(), || merge::merge3(base, ours, theirs));
-    let places = merged.in_characters();
-    let conflicts = merged.conflicts.into_iter().zip(places).map(|(conflict, place)| tuple(conflict, &place)).collect();
+    let merged = detach_if_large(py, base.len() + ours.len() + theirs.len(), || merge::merge3(base, ours, theirs));
+    let ranges = merged.in_characters();
+    let conflicts =
+        merged.conflicts.into_iter().zip(ranges).map(|(conflict, characters)| tuple(conflict, &characters)).collect();
     Ok((PyString::new(py, &merged.text), conflicts))
 }
 
-fn tuple(conflict: Conflict, place: &Range<usize>) -> ConflictTuple {
+/// Convert a conflict for Python.
+fn tuple(conflict: Conflict, characters: &Range<usize>) -> ConflictTuple {
     let part = |part: Part| (part.text, part.lines.start, part.lines.end);
     let lines = (conflict.lines.start, conflict.lines.end);
-    (part(conflict.base), part(conflict.ours), part(conflict.theirs), lines, (place.start, place.end))
+    (part(conflict.base), part(conflict.ours), part(conflict.theirs), lines, (characters.start, characters.end))
 }

@@ -1,11 +1,11 @@
-//! Exact-text patches.
+//! Python binding of exact-text patches.
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use reverie_core::patch::{self, Patch};
 
-use crate::error::{Refused, text};
-use crate::unlocked::unlocked;
+use crate::detach_if_large;
+use crate::error::{CoreError, text};
 
 #[pyfunction]
 #[pyo3(name = "patch")]
@@ -14,12 +14,12 @@ pub(crate) fn apply_patches<'py>(
     text: &Bound<'py, PyString>,
     patches: Vec<(Bound<'py, PyString>, Bound<'py, PyString>)>,
 ) -> PyResult<(String, usize)> {
-    let whole = self::text(text)?;
+    let document = self::text(text)?;
     let patches = patches
         .iter()
         .map(|(old, new)| Ok(Patch { old: self::text(old)?, new: self::text(new)? }))
-        .collect::<Result<Vec<_>, Refused>>()?;
-    let size = whole.len() + patches.iter().map(|patch| patch.old.len()).sum::<usize>();
-    let result = unlocked(py, size, || patch::patch(whole, &patches)).map_err(Refused::from)?;
+        .collect::<Result<Vec<_>, CoreError>>()?;
+    let size = document.len() + patches.iter().map(|patch| patch.old.len()).sum::<usize>();
+    let result = detach_if_large(py, size, || patch::patch(document, &patches)).map_err(CoreError::from)?;
     Ok((result, patches.len()))
 }

@@ -1,4 +1,4 @@
-//! The compiled redactor, and its walk over a Python JSON value.
+//! Python bindings of redaction: texts, streams, and the traversal of Python JSON values.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,10 +12,10 @@ use reverie_core::Error;
 use reverie_core::error::{JsonReason, Position};
 use reverie_core::redact::{self as rules, ObjectKind, Scope, Span};
 
-use crate::error::{Refused, text};
-use crate::unlocked::unlocked;
+use crate::detach_if_large;
+use crate::error::{CoreError, text};
 
-/// Start, end (in characters) and kind of a replaced span.
+/// Start and end in characters, and kind, of a secret.
 type SpanTuple = (usize, usize, &'static str);
 
 #[pyfunction]
@@ -26,7 +26,7 @@ pub(crate) fn redact(
     literals: Vec<String>,
 ) -> PyResult<(String, Vec<SpanTuple>)> {
     let text = crate::error::text(text)?;
-    Ok(unlocked(py, text.len(), || {
+    Ok(detach_if_large(py, text.len(), || {
         let redactor = rules::Redactor::new(&literals);
         let spans = redactor.spans(text, Scope::Content);
         (redactor.redact(text, Scope::Content).0.into_owned(), offsets(text, &spans))
@@ -55,8 +55,8 @@ impl Redactor {
     }
 
     fn text<'py>(&self, py: Python<'py>, value: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
-        let whole = text(value)?;
-        let (redacted, _) = unlocked(py, whole.len(), || self.0.redact(whole, Scope::Content));
+        let input = text(value)?;
+        let (redacted, _) = detach_if_large(py, input.len(), || self.0.redact(input, Scope::Content));
         Ok(match redacted {
             Cow::Borrowed(_) => value.clone(),
             Cow::Owned(redacted) => PyString::new(py, &redacted),
@@ -64,8 +64,8 @@ impl Redactor {
     }
 
     fn spans(&self, py: Python<'_>, value: &Bound<'_, PyString>) -> PyResult<Vec<SpanTuple>> {
-        let whole = text(value)?;
-        Ok(unlocked(py, whole.len(), || offsets(whole, &self.0.spans(whole, Scope::Content))))
+        let input = text(value)?;
+        Ok(detach_if_large(py, input.len(), || offsets(input, &self.0.spans(input, Scope::Content))))
     }
 
     fn stream(&self) -> RedactedStream {
@@ -73,9 +73,9 @@ impl Redactor {
     }
 
     fn value<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, usize)> {
-        let mut walk = Walk { redactor: &self.0, replaced: 0, depth: 0, around: ObjectKind::Plain };
-        let redacted = walk.value(value, Some(Scope::Content))?;
-        Ok((redacted.unwrap_or_else(|| value.clone()), walk.replaced))
+        let mut traversal = Traversal { redactor: &self.0, replaced: 0, depth: 0, parent: ObjectKind::Plain };
+        let redacted = traversal.value(value, Some(Scope::Content))?;
+        Ok((redacted.unwrap_or_else(|| value.clone()), traversal.replaced))
     }
 }
 
@@ -90,7 +90,7 @@ impl RedactedStream {
             let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             stream.as_mut().map(|stream| stream.feed(piece))
         });
-        fed.ok_or_else(finished)
+        fed.ok_or_else(finished_error)
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<String> {
@@ -98,15 +98,16 @@ impl RedactedStream {
             let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             stream.take().map(rules::Stream::finish)
         });
-        ended.ok_or_else(finished)
+        ended.ok_or_else(finished_error)
     }
 }
 
-fn finished() -> PyErr {
-    PyValueError::new_err("the stream has been finished")
+/// The error for a stream that is used after its end.
+fn finished_error() -> PyErr {
+    PyValueError::new_err("the stream has been finished_error")
 }
 
-/// Byte offsets as character offsets, which is how Python counts.
+/// Convert byte offsets to character offsets, which Python uses.
 fn offsets(text: &str, spans: &[Span]) -> Vec<SpanTuple> {
     let (mut byte, mut character) = (0, 0);
     let mut scope = |offset: usize| {
@@ -117,52 +118,55 @@ fn offsets(text: &str, spans: &[Span]) -> Vec<SpanTuple> {
     spans.iter().map(|span| (scope(span.start), scope(span.end), span.kind)).collect()
 }
 
-struct Walk<'r> {
+/// The state of a traversal.
+struct Traversal<'r> {
     redactor: &'r rules::Redactor,
     replaced: usize,
     depth: usize,
-    /// The object around the one that is walked.
-    around: ObjectKind,
+    /// The kind of the object that encloses the current one.
+    parent: ObjectKind,
 }
 
-impl Walk<'_> {
-    /// The value that replaces this one; none if there was nothing to replace, or it is not to be looked into.
+impl Traversal<'_> {
+    /// Return the redacted copy of a value; None if nothing changes, or the value must not be looked into.
     fn value<'py>(&mut self, value: &Bound<'py, PyAny>, scope: Option<Scope>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if let Ok(string) = value.cast::<PyString>() {
             let Some(scope) = scope else { return Ok(None) };
             return Ok(self.string(string, scope)?.map(Bound::into_any));
         }
         if let Ok(map) = value.cast::<PyDict>() {
-            return self.nested(|walk| Ok(walk.map(map)?.map(Bound::into_any)));
+            return self.nested(|traversal| Ok(traversal.map(map)?.map(Bound::into_any)));
         }
         if let Ok(list) = value.cast::<PyList>() {
             return self.items(list, scope);
         }
-        // JSON has no tuples, but what writes JSON takes them for lists.
+        // JSON has no tuples, but JSON serializers write them as lists.
         if let Ok(tuple) = value.cast::<PyTuple>() {
             return self.items(&tuple.to_list(), scope);
         }
         Ok(None)
     }
 
-    /// A list that replaces this one; its items are what its key announces.
+    /// Return the redacted copy of a list; its items have the scope of the list's key if that names a secret.
     fn items<'py>(&mut self, list: &Bound<'py, PyList>, scope: Option<Scope>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let scope = scope.filter(|scope| matches!(scope, Scope::Named(_))).unwrap_or(Scope::Content);
-        self.nested(|walk| Ok(walk.list(list, scope)?.map(Bound::into_any)))
+        self.nested(|traversal| Ok(traversal.list(list, scope)?.map(Bound::into_any)))
     }
 
+    /// Call `inside` one level deeper, within the depth limit.
     fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> PyResult<T>) -> PyResult<T> {
         if self.depth == rules::DEPTH_MAX {
             let at = Position::Path("$".to_owned());
             let error = Error::Json { reason: JsonReason::TooDeep, what: "nesting deeper than 1024", at };
-            return Err(Refused::from(error).into());
+            return Err(CoreError::from(error).into());
         }
         self.depth += 1;
-        let result = inside(self);
+        let outcome = inside(self);
         self.depth -= 1;
-        result
+        outcome
     }
 
+    /// Return the redacted copy of a string, or None if nothing changes.
     fn string<'py>(&mut self, string: &Bound<'py, PyString>, scope: Scope) -> PyResult<Option<Bound<'py, PyString>>> {
         let (redacted, replaced) = self.redactor.redact(text(string)?, scope);
         self.replaced += replaced;
@@ -172,6 +176,7 @@ impl Walk<'_> {
         })
     }
 
+    /// Return the redacted copy of a list, or None if nothing changes.
     fn list<'py>(&mut self, list: &Bound<'py, PyList>, scope: Scope) -> PyResult<Option<Bound<'py, PyList>>> {
         let mut changed: Option<Bound<'py, PyList>> = None;
         for (index, item) in list.iter().enumerate() {
@@ -187,20 +192,21 @@ impl Walk<'_> {
         Ok(changed)
     }
 
+    /// Return the redacted copy of an object, keys included, or None if nothing changes.
     fn map<'py>(&mut self, map: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let object = kind_of(map)?;
-        let around = std::mem::replace(&mut self.around, object);
+        let object = object_kind(map)?;
+        let parent = std::mem::replace(&mut self.parent, object);
         let mut changed: Option<Bound<'py, PyDict>> = None;
-        let mut renamed = Vec::new();
+        let mut new_names = Vec::new();
         for (key, value) in map.iter() {
             let name = key.cast::<PyString>()?;
             if let Some(new) = self.string(name, Scope::Content)? {
-                renamed.push((name.clone(), new));
+                new_names.push((name.clone(), new));
             }
             let name = text(name)?;
-            let scope = match named_beside(map, name)? {
+            let scope = match scope_of_sibling_name(map, name)? {
                 Some(scope) => Some(scope),
-                None => rules::scope_of_key(name, object, around),
+                None => rules::scope_of_key(name, object, parent),
             };
             if let Some(new) = self.value(&value, scope)? {
                 let copy = match changed.take() {
@@ -211,27 +217,28 @@ impl Walk<'_> {
                 changed = Some(copy);
             }
         }
-        self.around = around;
-        if renamed.is_empty() {
+        self.parent = parent;
+        if new_names.is_empty() {
             return Ok(changed);
         }
-        rename(&changed.unwrap_or(map.copy()?), &renamed).map(Some)
+        rename_keys(&changed.unwrap_or(map.copy()?), &new_names).map(Some)
     }
 }
 
-fn kind_of(map: &Bound<'_, PyDict>) -> PyResult<ObjectKind> {
+/// Return the kind of an object by its `type`.
+fn object_kind(map: &Bound<'_, PyDict>) -> PyResult<ObjectKind> {
     let Some(kind) = map.get_item(intern!(map.py(), "type"))? else { return Ok(ObjectKind::Plain) };
     kind.cast::<PyString>().map_or(Ok(ObjectKind::Plain), |kind| Ok(ObjectKind::of(text(kind)?)))
 }
 
-/// How a `value` is looked at that has its name beside it, as environments and headers are often listed.
-fn named_beside(map: &Bound<'_, PyDict>, key: &str) -> PyResult<Option<Scope>> {
-    let beside = match key {
+/// Return the scope of a `value` whose name is in a sibling key, as environment variables and headers are often listed.
+fn scope_of_sibling_name(map: &Bound<'_, PyDict>, key: &str) -> PyResult<Option<Scope>> {
+    let siblings = match key {
         "value" => ["name", "key"],
         "Value" => ["Name", "Key"],
         _ => return Ok(None),
     };
-    for key in beside {
+    for key in siblings {
         if let Some(name) = map.get_item(key)?
             && let Ok(name) = name.cast::<PyString>()
         {
@@ -241,27 +248,28 @@ fn named_beside(map: &Bound<'_, PyDict>, key: &str) -> PyResult<Option<Scope>> {
     Ok(None)
 }
 
-/// The map in its order under its new keys, which `renamed` has in the same order; keys that became equal are told
-/// apart by a number, which goes on where the last of that name had it.
-fn rename<'py>(
+/// Return a copy of the map with new keys, in the old order; `new_names` must have that order too.
+///
+/// Keys that became equal get a number (`[REDACTED:token]#2`), which continues from the last one of that name.
+fn rename_keys<'py>(
     map: &Bound<'py, PyDict>,
-    renamed: &[(Bound<'py, PyString>, Bound<'py, PyString>)],
+    new_names: &[(Bound<'py, PyString>, Bound<'py, PyString>)],
 ) -> PyResult<Bound<'py, PyDict>> {
-    let fresh = PyDict::new(map.py());
-    let mut renamed = renamed.iter().peekable();
+    let result = PyDict::new(map.py());
+    let mut new_names = new_names.iter().peekable();
     let mut numbers: HashMap<String, usize> = HashMap::new();
     for (key, value) in map.iter() {
-        let new = renamed.next_if(|(old, _)| old.is(&key));
+        let new = new_names.next_if(|(old, _)| old.is(&key));
         let mut name = new.map_or(key, |(_, new)| new.clone().into_any());
-        if fresh.contains(&name)? {
+        if result.contains(&name)? {
             let base = text(name.cast::<PyString>()?)?.to_owned();
             let number = numbers.entry(base.clone()).or_insert(1);
-            while fresh.contains(&name)? {
+            while result.contains(&name)? {
                 *number += 1;
                 name = PyString::new(map.py(), &format!("{base}#{number}")).into_any();
             }
         }
-        fresh.set_item(name, value)?;
+        result.set_item(name, value)?;
     }
-    Ok(fresh)
+    Ok(result)
 }

@@ -1,4 +1,4 @@
-//! Token counts: strings in, numbers out.
+//! Python bindings of token counts.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use reverie_core::tokens::Encoding;
 
-use crate::error::Refused;
-use crate::unlocked::unlocked;
+use crate::detach_if_large;
+use crate::error::CoreError;
 
 #[pyfunction]
 #[pyo3(name = "count", signature = (text, encoding = "o200k_base"))]
 pub(crate) fn count(py: Python<'_>, text: &Bound<'_, PyString>, encoding: &str) -> PyResult<usize> {
     let (text, encoding) = (countable(text)?, named(encoding)?);
-    Ok(unlocked(py, text.len(), || encoding.count(&text)))
+    Ok(detach_if_large(py, text.len(), || encoding.count(&text)))
 }
 
 #[pyfunction]
@@ -22,7 +22,7 @@ pub(crate) fn count_many(py: Python<'_>, texts: Vec<Bound<'_, PyString>>, encodi
     let encoding = named(encoding)?;
     let texts = texts.iter().map(countable).collect::<Result<Vec<_>, _>>()?;
     let size = texts.iter().map(|text| text.len()).sum();
-    Ok(unlocked(py, size, || encoding.count_many(&texts)))
+    Ok(detach_if_large(py, size, || encoding.count_many(&texts)))
 }
 
 #[pyfunction]
@@ -31,14 +31,14 @@ pub(crate) fn count_items(py: Python<'_>, bodies: Vec<Bound<'_, PyString>>, enco
     let encoding = named(encoding)?;
     let bodies = bodies.iter().map(countable).collect::<Result<Vec<_>, _>>()?;
     let size = bodies.iter().map(|body| body.len()).sum();
-    Ok(unlocked(py, size, || encoding.count_items(&bodies)))
+    Ok(detach_if_large(py, size, || encoding.count_items(&bodies)))
 }
 
 #[pyfunction]
 #[pyo3(signature = (text, limit, encoding = "o200k_base"))]
 pub(crate) fn fits(py: Python<'_>, text: &Bound<'_, PyString>, limit: usize, encoding: &str) -> PyResult<bool> {
     let (text, encoding) = (countable(text)?, named(encoding)?);
-    Ok(unlocked(py, text.len(), || encoding.fits(&text, limit)))
+    Ok(detach_if_large(py, text.len(), || encoding.fits(&text, limit)))
 }
 
 #[pyfunction]
@@ -49,9 +49,9 @@ pub(crate) fn truncate<'py>(
     limit: usize,
     encoding: &str,
 ) -> PyResult<Bound<'py, PyString>> {
-    let (whole, encoding) = (countable(text)?, named(encoding)?);
-    let cut = unlocked(py, whole.len(), || encoding.truncate(&whole, limit));
-    Ok(if cut.len() == whole.len() { text.clone() } else { PyString::new(py, cut) })
+    let (input, encoding) = (countable(text)?, named(encoding)?);
+    let cut = detach_if_large(py, input.len(), || encoding.truncate(&input, limit));
+    Ok(if cut.len() == input.len() { text.clone() } else { PyString::new(py, cut) })
 }
 
 #[pyfunction]
@@ -60,11 +60,12 @@ pub(crate) fn vocabulary<'py>(py: Python<'py>, encoding: &str) -> PyResult<Bound
     Ok(PyBytes::new(py, &py.detach(|| encoding.vocabulary())))
 }
 
-fn named(encoding: &str) -> Result<Encoding, Refused> {
+/// Return the encoding of that name.
+fn named(encoding: &str) -> Result<Encoding, CoreError> {
     Ok(Encoding::named(encoding)?)
 }
 
-/// A Python string as a text to be counted: halves of surrogate pairs count as U+FFFD, as tiktoken counts them.
+/// Return a Python string as text to be counted; unpaired surrogates count as U+FFFD, as tiktoken counts them.
 pub(crate) fn countable<'t>(text: &'t Bound<'_, PyString>) -> PyResult<Cow<'t, str>> {
     if let Ok(text) = text.to_str() {
         return Ok(Cow::Borrowed(text));

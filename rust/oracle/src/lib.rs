@@ -1,14 +1,15 @@
-//! Other implementations as Python calls ours: strings in, strings out.
+//! Python bindings of other implementations, which tests and benchmarks compare the core with.
 
 use pyo3::prelude::*;
 
-/// The names that Python sees.
+/// The functions exported to Python.
 #[pymodule(gil_used = false)]
 mod reverie_oracle {
     use super::{Bound, PyResult, Python, pyfunction};
     use pyo3::types::PyString;
 
-    /// diffy's three-way merge: the text, with its markers if there are conflicts, and whether there are none.
+    /// Merge with diffy: return the text (with conflict markers if there are conflicts) and whether it is free of
+    /// conflicts.
     #[pyfunction]
     fn diffy_merge<'py>(py: Python<'py>, base: &str, ours: &str, theirs: &str) -> (Bound<'py, PyString>, bool) {
         match py.detach(|| diffy::merge(base, ours, theirs)) {
@@ -17,7 +18,7 @@ mod reverie_oracle {
         }
     }
 
-    /// diffy's line diff: how many hunks.
+    /// Return the number of hunks of diffy's line diff.
     #[pyfunction]
     fn diffy_hunks(py: Python<'_>, old: &str, new: &str) -> PyResult<usize> {
         Ok(py.detach(|| diffy::create_patch(old, new).hunks().len()))

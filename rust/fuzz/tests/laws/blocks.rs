@@ -1,4 +1,4 @@
-//! Laws of blocks, and of what works on them, on documents of every kind.
+//! Properties of blocks, alignment, changes and patches, over generated documents.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use reverie_fuzz::{align, apply, blocks, patch};
 
 use crate::config;
 
-/// Lines that mean something to the block parser, in any order.
+/// Documents of lines that matter to the block parser, in any order.
 fn document() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[ ]{0,5}[-*+] [a-z #]{0,8}",
@@ -28,37 +28,37 @@ proptest! {
     #![proptest_config(config(4096, 1_000_000))]
 
     #[test]
-    fn spans_join(data in vec(any::<u8>(), 0..40)) {
-        blocks::spans_join(&data);
+    fn spans_join_to_the_document(data in vec(any::<u8>(), 0..40)) {
+        blocks::spans_join_to_the_document(&data);
     }
 
     #[test]
     fn spans_of_lines_join(text in document()) {
-        blocks::spans_join(text.as_bytes());
+        blocks::spans_join_to_the_document(text.as_bytes());
     }
 
     #[test]
-    fn blocks_stand_alone(data in vec(any::<u8>(), 0..24)) {
-        blocks::blocks_stand_alone(&data);
+    fn blocks_parse_alike_alone(data in vec(any::<u8>(), 0..24)) {
+        blocks::blocks_parse_alike_alone(&data);
     }
 
     #[test]
-    fn every_id_is_used_once(data in vec(prop::sample::select(&b"aab \n\n\r\xff"[..]), 0..40)) {
-        align::every_id_is_used_once(&data);
+    fn every_old_block_is_matched_once_or_deleted(data in vec(prop::sample::select(&b"aab \n\n\r\xff"[..]), 0..40)) {
+        align::every_old_block_is_matched_once_or_deleted(&data);
     }
 
     #[test]
-    fn the_same_stays(data in vec(prop::sample::select(&b"ab \n"[..]), 0..30)) {
-        align::the_same_stays(&data);
+    fn unchanged_lists_are_matched_in_order(data in vec(prop::sample::select(&b"ab \n"[..]), 0..30)) {
+        align::unchanged_lists_are_matched_in_order(&data);
     }
 
     #[test]
-    fn changes_stay_in_their_blocks(data in vec(any::<u8>(), 0..40)) {
-        apply::changes_stay_in_their_blocks(&data);
+    fn changes_affect_only_their_blocks(data in vec(any::<u8>(), 0..40)) {
+        apply::changes_affect_only_their_blocks(&data);
     }
 
     #[test]
-    fn patches_are_what_they_say(data in vec(any::<u8>(), 1..30)) {
-        patch::patches_are_what_they_say(&data);
+    fn patches_agree_with_naive_replacement(data in vec(any::<u8>(), 1..30)) {
+        patch::patches_agree_with_naive_replacement(&data);
     }
 }

@@ -1,12 +1,12 @@
-//! Laws of canonical JSON, on texts that are JSON or nearly so.
+//! Properties of canonical JSON, over texts that are JSON or nearly so.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use reverie_fuzz::{canonical, rewrite};
+use reverie_fuzz::canonical;
 
 use crate::config;
 
-/// Pieces that JSON is made of, and what is nearly JSON.
+/// Texts of JSON pieces and of nearly valid ones.
 fn jsonish() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[\\[\\]{},:]",
@@ -22,17 +22,17 @@ proptest! {
     #![proptest_config(config(1024, 1_000_000))]
 
     #[test]
-    fn text_and_value_agree(text in jsonish()) {
-        rewrite::text_and_value_agree(text.as_bytes());
+    fn rewriting_text_equals_serializing_its_value(text in jsonish()) {
+        canonical::rewriting_text_equals_serializing_its_value(text.as_bytes());
     }
 
     #[test]
-    fn idempotent(text in jsonish()) {
-        canonical::idempotent(text.as_bytes());
+    fn canonical_form_is_idempotent(text in jsonish()) {
+        canonical::canonical_form_is_idempotent(text.as_bytes());
     }
 
     #[test]
     fn idempotent_of_loose_pieces(text in "[\\[\\]{}\",:0-9eE+.\\-\\\\utrfalsn \u{e000}\u{10000}]{0,24}") {
-        canonical::idempotent(text.as_bytes());
+        canonical::canonical_form_is_idempotent(text.as_bytes());
     }
 }

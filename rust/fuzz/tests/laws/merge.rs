@@ -1,4 +1,4 @@
-//! Laws of merges, on texts that are much alike.
+//! Properties of diffs and three-way merges, over similar texts.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -15,34 +15,34 @@ proptest! {
     }
 
     #[test]
-    fn one_side_is_taken_whole(data in vec(any::<u8>(), 0..40)) {
-        laws::one_side_is_taken_whole(&data);
+    fn changes_of_one_side_are_taken_unchanged(data in vec(any::<u8>(), 0..40)) {
+        laws::changes_of_one_side_are_taken_unchanged(&data);
     }
 
     #[test]
-    fn sides_are_equal(data in vec(any::<u8>(), 0..40)) {
-        laws::sides_are_equal(&data);
+    fn merge_is_symmetric(data in vec(any::<u8>(), 0..40)) {
+        laws::merge_is_symmetric(&data);
     }
 
     #[test]
-    fn nothing_is_lost(data in vec(any::<u8>(), 0..40)) {
-        laws::nothing_is_lost(&data);
+    fn no_added_line_is_lost(data in vec(any::<u8>(), 0..40)) {
+        laws::no_added_line_is_lost(&data);
     }
 
     #[test]
-    fn conflicts_say_where_they_stand(data in vec(any::<u8>(), 0..40)) {
-        laws::conflicts_say_where_they_stand(&data);
+    fn conflict_positions_are_correct(data in vec(any::<u8>(), 0..40)) {
+        laws::conflict_positions_are_correct(&data);
     }
 
     #[test]
-    fn any_text_is_merged(text in "[a\\-# \n\r\u{0}é]{0,60}") {
-        laws::any_text_is_merged(text.as_bytes());
+    fn arbitrary_texts_are_merged(text in "[a\\-# \n\r\u{0}é]{0,60}") {
+        laws::arbitrary_texts_are_merged(text.as_bytes());
     }
 }
 
-/// Many changes are found through anchors, beyond what is searched exactly.
+/// Texts of up to 9,000 lines, which are divided at anchors, obey the same laws as short ones.
 #[test]
-fn long_texts_are_compared_as_short_ones() {
+fn long_texts_obey_the_same_laws() {
     let mut state = 1_u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -51,7 +51,7 @@ fn long_texts_are_compared_as_short_ones() {
     for length in [500, 2_000, 9_000] {
         let data: Vec<u8> = (0..length).map(|_| next()).collect();
         laws::hunks_lead_from_old_to_new(&data);
-        laws::sides_are_equal(&data);
-        laws::nothing_is_lost(&data);
+        laws::merge_is_symmetric(&data);
+        laws::no_added_line_is_lost(&data);
     }
 }

@@ -1,4 +1,4 @@
-//! Laws of ranking, on a few texts of a few words.
+//! Properties of the search index, over a few texts of a few words.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use reverie_fuzz::{SEPARATOR, rank};
 
 use crate::config;
 
-/// A query, and texts under six ids, each added or removed: few words, so that much is found.
+/// A query, and insertions and removals under six ids; few words, so that many match.
 fn steps() -> impl Strategy<Value = Vec<u8>> {
     let step = (0_u8..6, any::<bool>(), "[abc ]{0,8}");
     ("[abc ]{0,6}", vec(step, 0..20)).prop_map(|(query, steps)| {
@@ -23,12 +23,12 @@ proptest! {
     #![proptest_config(config(1024, 200_000))]
 
     #[test]
-    fn forgets(data in steps()) {
-        rank::forgets(&data);
+    fn insertion_history_does_not_matter(data in steps()) {
+        rank::insertion_history_does_not_matter(&data);
     }
 
     #[test]
-    fn explains(data in steps()) {
-        rank::explains(&data);
+    fn hits_are_ordered_and_term_scores_add_up(data in steps()) {
+        rank::hits_are_ordered_and_term_scores_add_up(&data);
     }
 }

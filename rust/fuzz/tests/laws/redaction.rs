@@ -1,4 +1,4 @@
-//! Laws of redaction, on texts made of what begins like a secret.
+//! Properties of redaction, over texts that resemble secrets.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use reverie_fuzz::redaction as laws;
 
 use crate::config;
 
-/// Text made of what secrets and their surroundings are made of.
+/// Texts of pieces of secrets and of the text around them.
 fn secretive() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "sk-(ant-)?[a-z0-9-]{0,24}",
@@ -29,10 +29,10 @@ proptest! {
     #![proptest_config(config(1024, 200_000))]
 
     #[test]
-    fn any_text_obeys(text in secretive(), literals in vec("[a-z]{1,4}", 0..3)) {
-        for redactor in [Redactor::new::<&str>(&[]), Redactor::new(&literals)] {
-            laws::apart_in(&redactor, &text);
-            laws::idempotent_in(&redactor, &text);
+    fn laws_hold_with_and_without_known_secrets(text in secretive(), known_secrets in vec("[a-z]{1,4}", 0..3)) {
+        for redactor in [Redactor::new::<&str>(&[]), Redactor::new(&known_secrets)] {
+            laws::check_spans(&redactor, &text);
+            laws::check_idempotent(&redactor, &text);
         }
     }
 }
@@ -41,18 +41,18 @@ proptest! {
     #![proptest_config(config(4096, 1_000_000))]
 
     #[test]
-    fn spans_are_apart(data in vec(any::<u8>(), 0..24)) {
-        laws::spans_are_apart(&data);
+    fn spans_do_not_overlap(data in vec(any::<u8>(), 0..24)) {
+        laws::spans_do_not_overlap(&data);
     }
 
     #[test]
-    fn idempotent(data in vec(any::<u8>(), 0..24)) {
-        laws::idempotent(&data);
+    fn redaction_is_idempotent(data in vec(any::<u8>(), 0..24)) {
+        laws::redaction_is_idempotent(&data);
     }
 
     #[test]
-    fn nothing_is_left(data in vec(any::<u8>(), 0..12)) {
-        laws::nothing_is_left(&data);
+    fn published_formats_are_removed(data in vec(any::<u8>(), 0..12)) {
+        laws::published_formats_are_removed(&data);
     }
 }
 
@@ -60,12 +60,12 @@ proptest! {
     #![proptest_config(config(200, 20_000))]
 
     #[test]
-    fn short_streams_read_as_the_whole(data in vec(any::<u8>(), 1..10)) {
-        laws::short_streams_read_as_the_whole(&data);
+    fn short_streams_equal_the_whole_text(data in vec(any::<u8>(), 1..10)) {
+        laws::short_streams_equal_the_whole_text(&data);
     }
 
     #[test]
-    fn long_streams_read_as_the_whole(data in vec(any::<u8>(), 2..24)) {
-        laws::long_streams_read_as_the_whole(&data);
+    fn long_streams_equal_the_whole_text(data in vec(any::<u8>(), 2..24)) {
+        laws::long_streams_equal_the_whole_text(&data);
     }
 }

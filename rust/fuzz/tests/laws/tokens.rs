@@ -1,4 +1,4 @@
-//! The laws of token counts, on texts of every kind.
+//! Properties of token counts, over texts that exercise the pre-tokenizer.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use reverie_fuzz::tokens as laws;
 
 use crate::config;
 
-/// Bytes that are mostly text, and mostly of what the split rules ask about.
+/// Bytes that are mostly text of the kinds that the pre-tokenizer distinguishes.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof!["[a-zA-Z' ]{1,8}", "[ \\t\\r\\n/!.]{1,6}", "[0-9]{1,7}", "\\PC{1,6}", "[a-c]{40,90}"];
     let text = vec(piece, 0..12).prop_map(|pieces| pieces.concat().into_bytes());
@@ -18,17 +18,17 @@ proptest! {
     #![proptest_config(config(512, 100_000))]
 
     #[test]
-    fn cuts_fit(data in bytes()) {
-        laws::cuts_fit(&data);
+    fn truncated_texts_fit(data in bytes()) {
+        laws::truncated_texts_fit(&data);
     }
 
     #[test]
-    fn items_add_up(data in bytes()) {
-        laws::items_add_up(&data);
+    fn item_counts_add_up(data in bytes()) {
+        laws::item_counts_add_up(&data);
     }
 
     #[test]
-    fn counts_are_the_same_again(data in bytes()) {
-        laws::counts_are_the_same_again(&data);
+    fn counts_are_reproducible(data in bytes()) {
+        laws::counts_are_reproducible(&data);
     }
 }

@@ -1,4 +1,4 @@
-//! Python objects as the values that canonical JSON is written from, read where they are.
+//! Python objects as a source for canonical JSON, read in place without conversion.
 
 #![expect(
     unsafe_code,
@@ -14,22 +14,23 @@ use pyo3::prelude::*;
 use reverie_core::Error;
 use reverie_core::canonical::{self as json, Node, Source, Unrepresentable};
 
-/// The canonical bytes of a Python object. Subclasses are read as what they are made of, not by what they override.
+/// Return the canonical form of a Python object. Subclasses are read by their built-in content, not by what they
+/// override.
 pub(crate) fn canonical(value: &Bound<'_, PyAny>) -> Result<Vec<u8>, Error> {
-    let _still = Still::new(value.py());
+    let _exclusive = ExclusiveInterpreter::new(value.py());
     json::canonical(Object { pointer: value.as_ptr(), owner: PhantomData })
 }
 
-/// While this lives, no Python code runs in this process unless it is called from here.
+/// A guard: while it lives, no Python code runs in this process unless it is called from here.
 ///
-/// The interpreter lock is held and not given back (`'py`), and the collector, which could call finalizers whenever
-/// an exception is made, is off.
-struct Still<'py> {
+/// The interpreter lock is held for its whole lifetime (`'py`), and the garbage collector, which could call finalizers
+/// whenever an exception is created, is off.
+struct ExclusiveInterpreter<'py> {
     collecting: bool,
     lock: PhantomData<Python<'py>>,
 }
 
-impl<'py> Still<'py> {
+impl<'py> ExclusiveInterpreter<'py> {
     fn new(_lock: Python<'py>) -> Self {
         // SAFETY: needs the interpreter lock only, which `_lock` proves.
         let collecting = unsafe { ffi::PyGC_Disable() } == 1;
@@ -37,7 +38,7 @@ impl<'py> Still<'py> {
     }
 }
 
-impl Drop for Still<'_> {
+impl Drop for ExclusiveInterpreter<'_> {
     fn drop(&mut self) {
         if self.collecting {
             // SAFETY: needs the interpreter lock only, which `'py` proves.
@@ -46,19 +47,20 @@ impl Drop for Still<'_> {
     }
 }
 
-// Under a free-threaded interpreter, where objects carry more than a count and a type, holding the interpreter would
-// keep no other thread from changing them.
+// In a free-threaded interpreter, whose objects have more than a count and a type, holding the lock would not stop
+// other threads from changing objects: compilation fails there.
 const _: () = assert!(size_of::<ffi::PyObject>() == 2 * size_of::<usize>());
 
-/// A Python object that is only borrowed.
+/// A borrowed Python object.
 ///
 /// # Safety of all blocks below
 /// 1. An `Object` exists only while [`canonical`] runs. It is made there from the argument, which the caller owns
 ///    for that long, and in [`Items`] and [`Members`] from what a container holds that is itself an `Object`.
-/// 2. A container lets go of what it holds only when it is changed or freed, which takes Python code, or a thread
-///    that has the interpreter lock. [`Still`] excludes both, as long as nothing called from here runs Python code.
+/// 2. A container releases its contents only when it is changed or freed, which takes Python code, or a thread that
+///    has the interpreter lock. [`ExclusiveInterpreter`] excludes both, as long as nothing called from here runs
+///    Python code.
 /// 3. Nothing does. Types are compared by address or by the flags of the type, so that no `__instancecheck__` is
-///    asked. The functions called read the memory of the built-in type that was just found, subclass or not, and
+///    called. The functions called read the memory of the built-in type that was just found, subclass or not, and
 ///    call no method of the object. Only `PyUnicode_AsUTF8AndSize` allocates and can fail: it builds its exception
 ///    from built-in types, and clearing that frees nothing else.
 /// 4. Therefore every pointer stays valid, and of its type, for `'s`, a lifetime within the call; and so does the
@@ -81,7 +83,7 @@ impl<'s> Source<'s> for Object<'s> {
             return self.text().map(Node::Text);
         }
         if kind == &raw mut ffi::PyLong_Type {
-            return self.whole().map(Node::Integer);
+            return self.integer().map(Node::Integer);
         }
         if kind == &raw mut ffi::PyDict_Type {
             return Ok(Node::Object(self.members()));
@@ -90,32 +92,32 @@ impl<'s> Source<'s> for Object<'s> {
             return Ok(Node::List(self.items(ffi::PyList_Size, ffi::PyList_GetItem)));
         }
         // SAFETY: `None`, `True` and `False` are there as long as the interpreter; they are only compared.
-        let (none, truth, lie) = unsafe { (ffi::Py_None(), ffi::Py_True(), ffi::Py_False()) };
+        let (none, truth, falsehood) = unsafe { (ffi::Py_None(), ffi::Py_True(), ffi::Py_False()) };
         if self.pointer == none {
             return Ok(Node::Null);
         }
-        if self.pointer == truth || self.pointer == lie {
+        if self.pointer == truth || self.pointer == falsehood {
             return Ok(Node::Bool(self.pointer == truth));
         }
         if kind == &raw mut ffi::PyFloat_Type {
             return Ok(Node::Double(self.double()));
         }
-        self.made_of(kind)
+        self.subclass_node(kind)
     }
 }
 
 impl<'s> Object<'s> {
-    /// Tuples, and subclasses of all that can have them.
+    /// Classify tuples, and subclasses of all built-in types that can have them.
     #[cold]
     #[inline(never)]
-    fn made_of(self, kind: *mut ffi::PyTypeObject) -> Result<Node<'s, Self>, Unrepresentable> {
+    fn subclass_node(self, kind: *mut ffi::PyTypeObject) -> Result<Node<'s, Self>, Unrepresentable> {
         // SAFETY: the type of a valid object is valid, and its flags only have to be read.
         let flags = unsafe { ffi::PyType_GetFlags(kind) };
         if flags & ffi::Py_TPFLAGS_UNICODE_SUBCLASS != 0 {
             return self.text().map(Node::Text);
         }
         if flags & ffi::Py_TPFLAGS_LONG_SUBCLASS != 0 {
-            return self.whole().map(Node::Integer);
+            return self.integer().map(Node::Integer);
         }
         if flags & ffi::Py_TPFLAGS_DICT_SUBCLASS != 0 {
             return Ok(Node::Object(self.members()));
@@ -133,8 +135,8 @@ impl<'s> Object<'s> {
         Err(Unrepresentable::NotJson)
     }
 
-    /// Tells the processor that this object will be read soon: most of the time goes into waiting for memory.
-    fn announce(self) {
+    /// Prefetch the memory of this object: most of the time is spent waiting for memory.
+    fn prefetch(self) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a hint, which reads nothing that the program could see, and is allowed any address.
         unsafe {
@@ -144,7 +146,7 @@ impl<'s> Object<'s> {
         }
     }
 
-    /// Only for a string.
+    /// Return the UTF-8 of a string; the object must be one.
     fn text(self) -> Result<&'s str, Unrepresentable> {
         let mut length = 0;
         // SAFETY: the caller found a string, which is valid (4), and the length has a place.
@@ -162,31 +164,31 @@ impl<'s> Object<'s> {
         })
     }
 
-    /// Only for an integer.
-    fn whole(self) -> Result<i64, Unrepresentable> {
+    /// Return the value of an integer; the object must be one.
+    fn integer(self) -> Result<i64, Unrepresentable> {
         let mut beyond: c_int = 0;
         // SAFETY: the caller found an integer, which is valid (4): its value is read, `__index__` is not called.
-        let integer = unsafe { ffi::PyLong_AsLongLongAndOverflow(self.pointer, &raw mut beyond) };
-        if beyond == 0 { Ok(integer) } else { Err(Unrepresentable::BeyondInteger) }
+        let value = unsafe { ffi::PyLong_AsLongLongAndOverflow(self.pointer, &raw mut beyond) };
+        if beyond == 0 { Ok(value) } else { Err(Unrepresentable::BeyondInteger) }
     }
 
-    /// Only for a float.
+    /// Return the value of a float; the object must be one.
     fn double(self) -> f64 {
         // SAFETY: the caller found a float, which is valid (4): its value is read, `__float__` is not called.
         unsafe { ffi::PyFloat_AsDouble(self.pointer) }
     }
 
-    /// Only for a dictionary.
+    /// Iterate over a dictionary; the object must be one.
     fn members(self) -> Members<'s> {
         Members { map: self, at: 0 }
     }
 
-    /// Only for the sequence whose functions these are.
+    /// Iterate over a sequence with the functions of its type, which the object must have.
     fn items(self, size: SizeOf, item: ItemOf) -> Items<'s> {
         // SAFETY: the caller found a sequence of this kind, which is valid (4).
         let size = unsafe { size(self.pointer) };
         let mut items = Items { list: self, item, next: None, at: 0, size };
-        items.next = items.ahead();
+        items.next = items.read_ahead();
         items
     }
 }
@@ -194,7 +196,7 @@ impl<'s> Object<'s> {
 type SizeOf = unsafe extern "C" fn(*mut ffi::PyObject) -> ffi::Py_ssize_t;
 type ItemOf = unsafe extern "C" fn(*mut ffi::PyObject, ffi::Py_ssize_t) -> *mut ffi::PyObject;
 
-/// The items of a list or tuple.
+/// Iterator over the items of a list or tuple.
 struct Items<'s> {
     list: Object<'s>,
     item: ItemOf,
@@ -204,8 +206,8 @@ struct Items<'s> {
 }
 
 impl<'s> Items<'s> {
-    /// Reads the item after next, so that it is announced one item before it is needed.
-    fn ahead(&mut self) -> Option<Object<'s>> {
+    /// Read the item after the next one, so that it is prefetched one item before it is needed.
+    fn read_ahead(&mut self) -> Option<Object<'s>> {
         if self.at >= self.size {
             return None;
         }
@@ -213,7 +215,7 @@ impl<'s> Items<'s> {
         let pointer = unsafe { (self.item)(self.list.pointer, self.at) };
         self.at += 1;
         let item = Object { pointer, owner: PhantomData };
-        item.announce();
+        item.prefetch();
         Some(item)
     }
 }
@@ -222,12 +224,12 @@ impl<'s> Iterator for Items<'s> {
     type Item = Object<'s>;
 
     fn next(&mut self) -> Option<Object<'s>> {
-        let ahead = self.ahead();
-        std::mem::replace(&mut self.next, ahead)
+        let read_ahead = self.read_ahead();
+        std::mem::replace(&mut self.next, read_ahead)
     }
 }
 
-/// The members of a dictionary.
+/// Iterator over the members of a dictionary.
 struct Members<'s> {
     map: Object<'s>,
     at: ffi::Py_ssize_t,
@@ -244,12 +246,13 @@ impl<'s> Iterator for Members<'s> {
             return None;
         }
         let [key, value] = [key, value].map(|pointer| Object { pointer, owner: PhantomData });
-        value.announce();
+        value.prefetch();
         Some(key.key().map(|key| (key, value)))
     }
 }
 
 impl<'s> Object<'s> {
+    /// Return the object as an object key, if it is a string.
     fn key(self) -> Result<&'s str, Unrepresentable> {
         // SAFETY: the object is valid (4), so that its type can be read.
         let kind = unsafe { ffi::Py_TYPE(self.pointer) };
