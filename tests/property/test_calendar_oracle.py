@@ -1,4 +1,4 @@
-"""Daily schedules against an oracle that looks at every minute of every local day."""
+"""Fire times of daily schedules equal those of an oracle that enumerates every minute of every local day."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def local_days(where: ZoneInfo, first: int, years: int) -> Iterator[tuple[date, list[datetime]]]:
-    """Every local day with every one of its minutes, read off the clock."""
+    """Yield every local day with each of its minutes."""
     start = datetime(first, 1, 1, tzinfo=UTC)
     minutes = (start + n * MINUTE for n in range((datetime(first + years, 1, 1, tzinfo=UTC) - start) // MINUTE))
     groups = itertools.groupby((minute.astimezone(where) for minute in minutes), key=lambda local: local.date())
@@ -45,7 +45,7 @@ def local_days(where: ZoneInfo, first: int, years: int) -> Iterator[tuple[date, 
 
 
 def expected(minutes: list[datetime], hour: int, minute: int) -> datetime:
-    """The first such minute; else the first later one of that day; else the last of that day."""
+    """Return the first minute with that local time; else the first later one of the day; else its last."""
     wall = (hour, minute)
     exact = [local for local in minutes if (local.hour, local.minute) == wall]
     later = [local for local in minutes if (local.hour, local.minute) > wall]
@@ -54,7 +54,7 @@ def expected(minutes: list[datetime], hour: int, minute: int) -> datetime:
 
 @pytest.mark.parametrize("place", ZONES)
 def test_every_local_day_runs_once_at_the_right_minute(place: str) -> None:
-    """12 zones, every day of the years: one run, in its day, where the oracle says."""
+    """In 12 zones each daily schedule runs exactly once on each local day, at the oracle's minute."""
     where = zone(place)
     crons = {(hour, minute): parse(f"{minute} {hour} * * *") for hour, minute in TIMES}
     for day, minutes in local_days(where, FIRST_YEAR, YEARS):

@@ -1,4 +1,4 @@
-"""Agents at a daemon's API: each has read what it replaces, and a call without an answer may have been done."""
+"""Random agents on a daemon's API: each reads what it replaces; a call without an answer may have been committed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Agents"]
 
 
 class Agents:
-    """Any number of agents, one after another."""
+    """API calls of agents, one after another, each recorded in the ledger."""
 
     def __init__(self, folk: Folk) -> None:
         self.folk = folk
@@ -29,35 +29,35 @@ class Agents:
         self.pick = folk.ledger.pick
         self.refused = 0
 
-    def reads(self, path: str) -> wire.DocumentText | None:
-        """A document as the store has it."""
+    def read(self, path: str) -> wire.DocumentText | None:
+        """Return a document, or None if there is none or no daemon."""
         try:
             return self.tree.client.document(path)
         except (NotFound, DaemonNotRunning, Starting):
             return None
 
-    def puts(self) -> None:
-        """A document is read, changed and written whole, if it is still the one that was read."""
+    def put_document(self) -> None:
+        """Read a document, edit it, and put it with If-Match."""
         path = self._path()
-        held = self.reads(path)
-        if held is None:
-            self._makes(path)
+        document = self.read(path)
+        if document is None:
+            self._create(path)
             return
-        text = held.content
+        text = document.content
         for _ in range(self.pick.randint(1, 3)):
             text = self.ledger.edited(text)
         self._call(
             path,
-            lambda: self.tree.client.put_document(path, text, etag=held.etag),
-            old=words(held.content) - words(text),
-            new=words(text) - words(held.content),
+            lambda: self.tree.client.put_document(path, text, etag=document.etag),
+            old=words(document.content) - words(text),
+            new=words(text) - words(document.content),
         )
 
-    def patches(self) -> None:
-        """One line of a document is replaced."""
+    def patch_document(self) -> None:
+        """Read a document and replace one line by a patch."""
         path = self._path()
-        held = self.reads(path)
-        lines = held.content.splitlines() if held is not None else []
+        document = self.read(path)
+        lines = document.content.splitlines() if document is not None else []
         free = [line for line in lines if words(line) and not line.removeprefix("\ufeff").startswith(MADE)]
         if free:
             line = self.pick.choice(free)
@@ -69,21 +69,21 @@ class Agents:
                 new=words(other) - words(line),
             )
 
-    def appends(self) -> None:
-        """A line is put at a document's end, unread."""
+    def append_line(self) -> None:
+        """Append a line to a document without reading it."""
         path = self._path()
-        entry = self.ledger.line()
-        self._call(path, lambda: self.tree.client.append_entry(path, entry), new=words(entry))
+        line = self.ledger.line()
+        self._call(path, lambda: self.tree.client.append_entry(path, line), new=words(line))
 
-    def remembers(self) -> None:
-        """Something is remembered."""
+    def create_memory(self) -> None:
+        """Create a memory."""
         content = f"{self.ledger.word()} {self.ledger.word()}"
         path = self.pick.choice((NAMES[0], NAMES[1]))
         body = wire.CreateMemory(content, document=path)
         self._call(path, lambda: self.tree.client.remember(body), new=words(content))
 
-    def changes(self) -> None:
-        """A memory is read, and gets other words."""
+    def change_memory(self) -> None:
+        """Read a memory and change its content."""
         memory = self._memory()
         if memory is not None:
             content = f"{self.ledger.word()} now"
@@ -95,47 +95,48 @@ class Agents:
                 new=words(content),
             )
 
-    def forgets(self) -> None:
-        """A memory is read, and goes."""
+    def forget_memory(self) -> None:
+        """Read a memory and delete it."""
         memory = self._memory()
         if memory is not None:
-            self._call(memory.document, lambda: self.tree.client.forget(memory.id), old=words(_whole(memory)))
+            self._call(memory.document, lambda: self.tree.client.forget(memory.id), old=words(_all_text(memory)))
 
-    def deletes(self) -> None:
-        """A document is read, and goes with all that is in it."""
+    def delete_document(self) -> None:
+        """Read a document and delete it."""
         path = self._path()
-        held = self.reads(path)
-        if held is not None:
+        document = self.read(path)
+        if document is not None:
             self._call(
                 path,
-                lambda: self.tree.client.delete_document(path, etag=held.etag),
-                old=words(held.content),
+                lambda: self.tree.client.delete_document(path, etag=document.etag),
+                old=words(document.content),
             )
 
-    def resolves(self) -> None:
-        """Somebody who has read both texts settles a conflict."""
+    def resolve_conflict(self) -> None:
+        """Read both texts of a conflict and resolve it by one side or both."""
         try:
             self.tree.client.sync_now()
-            found = self.tree.client.conflicts(limit=100).items
-            if not found:
+            conflicts = self.tree.client.conflicts(limit=100).items
+            if not conflicts:
                 return
-            chosen = self.pick.choice(found)
-            told = self.tree.client.conflict(chosen.id)
+            chosen = self.pick.choice(conflicts)
+            texts = self.tree.client.conflict(chosen.id)
         except (DaemonNotRunning, Starting, NotFound, Conflict):
             return
         body = self.pick.choice((wire.Resolve(keep="file"), wire.Resolve(keep="store"), wire.Resolve(keep="both")))
         self._call(
             chosen.path,
             lambda: self.tree.client.resolve(chosen.id, body),
-            old=words(told.file_text) | words(told.store_text),
+            old=words(texts.file_text) | words(texts.store_text),
         )
 
-    def _makes(self, path: str) -> None:
-        """A document is made where none is, whoever makes one there meanwhile."""
+    def _create(self, path: str) -> None:
+        """Create a document with If-None-Match, and record its words."""
         text = self.ledger.fresh()
-        self._call(path, lambda: self._made(path, text), new=words(text))
+        self._call(path, lambda: self._put_new(path, text), new=words(text))
 
-    def _made(self, path: str, text: str) -> None:
+    def _put_new(self, path: str, text: str) -> None:
+        """Put a document with `If-None-Match: *`."""
         try:
             answer = self.tree.daemon.ask(
                 "PUT", f"/v1/documents/{path}", {"content": text}, {"If-None-Match": "*"}, timeout=60
@@ -143,41 +144,43 @@ class Agents:
         except (OSError, AssertionError) as error:
             raise DaemonNotRunning("no answer", hint="start it") from error
         if answer.status == 409:
-            raise Conflict("somebody was faster", hint="read it")
+            raise Conflict("the document exists", hint="read it")
         if answer.status == 503:
             raise DaemonNotRunning("not yet", hint="wait")
         assert answer.status == 200, answer.body
 
     def _memory(self) -> wire.Memory | None:
-        """One of those that the store has once it knows what people saved."""
+        """Return one of the memories after a scan of the folder, or None."""
         try:
             self.tree.client.sync_now()
-            found = self.tree.client.memories(limit=1000).items
+            memories = self.tree.client.memories(limit=1000).items
         except (DaemonNotRunning, Starting, Conflict):
             return None
-        return self.pick.choice(found) if found else None
+        return self.pick.choice(memories) if memories else None
 
     def _path(self) -> str:
+        """Return a random path that has or may get a document."""
         return self.pick.choice([*NAMES, *(path for path in self.folk.files() if COPY not in path)])
 
     def _call(
         self, path: str, call: Callable[[], T], *, old: set[str] | None = None, new: set[str] | None = None
     ) -> T | None:
-        """Makes a call that takes `old` words away and adds `new` ones, unless it is refused."""
+        """Make a call that removes `old` words and adds `new` ones; a refused call is counted and not recorded."""
         before = set(self.ledger.replaced)
         self.ledger.replace(old or set())
         try:
-            done = call()
+            answer = call()
         except (Conflict, NotFound):
             self.ledger.replaced = before
             self.refused += 1
             return None
         except (DaemonNotRunning, Starting):
-            return None  # it is done, or it is not
+            return None  # the call may have been committed or not
         self.ledger.write(new or set(), f"an agent's at {path}")
         self.ledger.note(path, self.folk.disk(path) or "")
-        return done
+        return answer
 
 
-def _whole(memory: wire.Memory) -> str:
+def _all_text(memory: wire.Memory) -> str:
+    """Return all text of a memory: content, title, fields."""
     return "\n".join((memory.content, memory.title or "", *memory.fields, *memory.fields.values()))

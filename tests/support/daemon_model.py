@@ -66,13 +66,13 @@ class Model:
             (1, folk.edits_copy),
         ]
         self._agents: list[tuple[int, Callable[[], None]]] = [
-            (10, agents.puts),
-            (5, agents.patches),
-            (6, agents.appends),
-            (3, agents.remembers),
-            (3, agents.changes),
-            (2, agents.forgets),
-            (1, agents.deletes),
+            (10, agents.put_document),
+            (5, agents.patch_document),
+            (6, agents.append_line),
+            (3, agents.create_memory),
+            (3, agents.change_memory),
+            (2, agents.forget_memory),
+            (1, agents.delete_document),
         ]
         self._acts = [
             *self._people,
@@ -223,7 +223,7 @@ class Model:
             self.folk.settles_copy()
             copies = [path for path in self.folk.files() if COPY in path]
         if copies and self.pick.random() < 0.3:
-            self.agents.resolves()
+            self.agents.resolve_conflict()
 
 
 def set_clock(home: Path, now_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""A real HTTP/1.1 server on a Unix socket that answers as a test tells it to, misbehaviour included."""
+"""HTTP/1.1 server on a Unix socket with the answers of a test, protocol violations included."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEALTH = {"status": "ok", "version": "0.1.0", "protocol": 1, "pid": 7, "uptimeSe
 
 @dataclass(frozen=True)
 class Seen:
-    """A request as it arrived."""
+    """A request that arrived."""
 
     method: str
     path: str
@@ -38,7 +38,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Answer:
-    """What to answer: JSON, or bytes exactly as given (`raw`), or nothing but a closed connection (`hang_up`)."""
+    """A response: JSON, a body of bytes, `raw` bytes in place of HTTP, or a closed connection (`hang_up`)."""
 
     json: Any = None
     status: int = 200
@@ -53,12 +53,12 @@ Respond = Callable[[Seen], Answer]
 
 
 def envelope(code: str, message: str = "no", status: int = 400, **details: Any) -> Answer:
-    """An error as the daemon answers it."""
+    """Return an error response of the daemon."""
     return Answer({"error": code, "message": message, "details": details}, status=status)
 
 
 class FakeDaemon(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """Keeps what it was asked in `seen`."""
+    """The server; `seen` has the requests so far."""
 
     daemon_threads = True
 
@@ -74,13 +74,13 @@ class FakeDaemon(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
 
 def always(answer: Answer) -> Callable[[Seen], Answer]:
-    """The same answer to everything."""
+    """Return a function that answers every request alike."""
     return lambda _: answer
 
 
 @contextmanager
 def fake_daemon(path: Path, respond: Respond) -> Iterator[FakeDaemon]:
-    """The server at `path`, answering until the block ends."""
+    """Run the server at `path` until the block ends."""
     server = FakeDaemon(path, respond)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
@@ -93,16 +93,19 @@ def fake_daemon(path: Path, respond: Respond) -> Iterator[FakeDaemon]:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    """Records each request and sends the answer of the test."""
+
     protocol_version = "HTTP/1.1"
     server: FakeDaemon
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
-        """Say nothing: a test's output is its own."""
+        """Log nothing, so that a test's output is its own."""
 
     def address_string(self) -> str:
         return "socket"
 
     def _serve(self) -> None:
+        """Answer one request."""
         parts = urlsplit(self.path)
         length = int(self.headers.get("Content-Length") or 0)
         seen = Seen(

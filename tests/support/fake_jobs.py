@@ -1,4 +1,4 @@
-"""Jobs for the compute process in tests: each does one thing that a real one might."""
+"""Jobs for the compute process in tests: echo, sleep, crash, fail."""
 
 from __future__ import annotations
 
@@ -11,38 +11,45 @@ __all__ = ["JOBS"]
 
 
 def _echo(body: bytes) -> bytes:
+    """Return the body."""
     return body
 
 
 def _sleep(body: bytes) -> bytes:
+    """Sleep for so many seconds."""
     time.sleep(float(body))
     return b"slept"
 
 
 def _wait(body: bytes) -> bytes:
-    """Until there is a file of this name."""
+    """Wait until a file of this name exists."""
     while not os.path.exists(body):  # noqa: PTH110 - the name is bytes
         time.sleep(0.01)
     return b"opened"
 
 
 def _crash(body: bytes) -> bytes:
+    """Exit the process with this status, without clean-up."""
     os._exit(int(body or b"7"))
 
 
 def _refuse(body: bytes) -> bytes:
+    """Raise an error with a hint and details."""
     raise ValidationError("no good", hint="do better", where=body.decode())
 
 
 def _budget(body: bytes) -> bytes:
+    """Raise an error with typed details."""
     raise TokenBudgetExceeded("too little", budget=1, minimum_required=int(body))
 
 
 def _defect(body: bytes) -> bytes:
+    """Raise an exception that is a bug."""
     raise KeyError(body)
 
 
 def _pid(body: bytes) -> bytes:
+    """Return the id of the process."""
     del body
     return str(os.getpid()).encode()
 

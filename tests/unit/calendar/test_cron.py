@@ -1,4 +1,4 @@
-"""What a schedule may say, and what it means."""
+"""Cron expressions: parsing, time zones, daylight saving, next fire time and catch-up."""
 
 from __future__ import annotations
 
@@ -31,20 +31,22 @@ REFUSED = (
 
 
 def at(text: str) -> datetime:
+    """Return an ISO time in UTC."""
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
-def days_with_runs(expression: str, place: str, first: date, count: int) -> dict[str, list[str]]:
-    """Local time of each run, by local day."""
+def runs_by_day(expression: str, place: str, first: date, count: int) -> dict[str, list[str]]:
+    """Return the local time of each run, by local day."""
     cron, where = parse(expression), zone(place)
-    found = {}
+    runs = {}
     for ordinal in range(first.toordinal(), first.toordinal() + count):
         day = date.fromordinal(ordinal)
-        found[day.isoformat()] = [fire.astimezone(where).isoformat() for fire in fires_on(cron, where, day)]
-    return found
+        runs[day.isoformat()] = [fire.astimezone(where).isoformat() for fire in fires_on(cron, where, day)]
+    return runs
 
 
 def refused(expression: str, place: str) -> bool:
+    """Return True if expression or zone is refused with a hint."""
     try:
         parse(expression)
         zone(place, system="Europe/Berlin")
@@ -54,7 +56,7 @@ def refused(expression: str, place: str) -> bool:
 
 
 @pytest.mark.timeout(30)
-def test_all_labelled_schedules_are_judged_right() -> None:
+def test_labelled_schedules() -> None:
     """What is refused is refused without a search for its runs, what is accepted has a next run."""
     cases = [(expression, "UTC", False) for expression in ACCEPTED]
     cases += [(expression, "UTC", True) for expression in REFUSED]
@@ -83,14 +85,14 @@ def test_all_labelled_schedules_are_judged_right() -> None:
         ("*/30 * * * *", "Europe/Berlin", "2026-10-25", None),
     ],
 )
-def test_where_clocks_change(expression: str, place: str, day: str, runs: list[str] | None) -> None:
-    """A named time runs once on each day that exists; instants are followed as they come (50 half hours that day)."""
-    found = days_with_runs(expression, place, date.fromisoformat(day), 1)[day]
-    assert found == runs if runs is not None else len(found) == 50
+def test_daylight_saving(expression: str, place: str, day: str, runs: list[str] | None) -> None:
+    """A time of the day runs once on each day that exists; `*/30` runs at all 50 half hours of a day with 25 hours."""
+    times = runs_by_day(expression, place, date.fromisoformat(day), 1)[day]
+    assert times == runs if runs is not None else len(times) == 50
 
 
-def test_a_repeated_night_runs_once_and_an_hourly_schedule_twice() -> None:
-    """Walking with `next_fire` over the October night agrees with the day's list."""
+def test_next_fire_in_a_repeated_hour() -> None:
+    """In the repeated hour of October a nightly schedule runs once, an hourly one twice."""
     where = zone("Europe/Berlin")
     nightly = parse("30 2 * * *")
     first = next_fire(nightly, where, at("2026-10-24T12:00Z"))
@@ -124,15 +126,15 @@ def test_a_repeated_night_runs_once_and_an_hourly_schedule_twice() -> None:
         ("0 0 1 jan *", []),
     ],
 )
-def test_days(expression: str, days: list[str]) -> None:
-    """Which days of February 2026 a schedule means."""
-    found = days_with_runs(expression, "UTC", date(2026, 2, 1), 28)
-    assert [day for day, runs in found.items() if runs] == days
+def test_matching_days(expression: str, days: list[str]) -> None:
+    """The days of February 2026 on which a schedule runs."""
+    by_day = runs_by_day(expression, "UTC", date(2026, 2, 1), 28)
+    assert [day for day, runs in by_day.items() if runs] == days
 
 
 def test_times_of_a_day() -> None:
-    """Lists, ranges and steps of hours and minutes."""
-    runs = days_with_runs("5,50-52 9-17/4 * * 1-5", "UTC", date(2026, 2, 2), 1)["2026-02-02"]
+    """Lists, ranges and steps of hours and minutes give these times."""
+    runs = runs_by_day("5,50-52 9-17/4 * * 1-5", "UTC", date(2026, 2, 2), 1)["2026-02-02"]
     assert [run[11:16] for run in runs] == [f"{h:02}:{m:02}" for h in (9, 13, 17) for m in (5, 50, 51, 52)]
 
 
@@ -156,8 +158,8 @@ def test_times_of_a_day() -> None:
         "/5 * * * *",
     ],
 )
-def test_more_that_is_no_schedule(expression: str) -> None:
-    """Each is refused with what was wrong and an example."""
+def test_invalid_expressions(expression: str) -> None:
+    """An invalid expression is refused with a hint."""
     assert refused(expression, "UTC")
 
 
@@ -179,14 +181,14 @@ def test_more_that_is_no_schedule(expression: str) -> None:
         "-x",
     ],
 )
-def test_what_is_no_zone(place: str) -> None:
-    """A zone is a key of the tz database, never a path."""
+def test_invalid_zones(place: str) -> None:
+    """A name that is no key of the tz database, above all a path, is refused."""
     with pytest.raises(ValidationError):
         zone(place)
 
 
-def test_the_empty_zone_is_the_systems() -> None:
-    """By rule: the caller says what the system's zone is."""
+def test_empty_zone() -> None:
+    """The empty name is the zone that the caller gives as the system's, UTC by default."""
     assert zone("", system="Asia/Tokyo").key == "Asia/Tokyo"
     assert zone("").key == "UTC"
     assert zone("EST5EDT").key == "EST5EDT"
@@ -208,31 +210,31 @@ NIGHTLY = parse("0 23 * * *")
     ],
 )
 def test_one_catch_up(what: str, last_run: str, now: str, due: str | None) -> None:
-    """However long nobody looked, at most one run is made up for, and after it nothing is due."""
+    """At most one missed run is due, however long the downtime, and none after it."""
     del what
     utc = zone("UTC")
-    found = catch_up(NIGHTLY, utc, at(last_run), at(now))
-    assert found == (at(due) if due else None)
-    if found is not None:
-        assert catch_up(NIGHTLY, utc, found, at(now)) is None
-        assert catch_up(NIGHTLY, utc, at(last_run), at(now), ran={run_key(NIGHTLY, utc, found)}) != found
+    missed = catch_up(NIGHTLY, utc, at(last_run), at(now))
+    assert missed == (at(due) if due else None)
+    if missed is not None:
+        assert catch_up(NIGHTLY, utc, missed, at(now)) is None
+        assert catch_up(NIGHTLY, utc, at(last_run), at(now), ran={run_key(NIGHTLY, utc, missed)}) != missed
 
 
 def test_a_clock_set_back_repeats_no_day_and_delays_none() -> None:
-    """The catch-up of a wrong clock ran for 4 May; set back to 1 May, 2 and 3 May still run, 4 May does not again."""
+    """If 4 May has run by a wrong clock that is set back to 1 May, 2 and 3 May still run, and 4 May does not again."""
     utc = zone("UTC")
     ran = {"2026-05-01", "2026-05-04"}
-    moment, found = at("2026-05-01T23:30Z"), []
+    moment, days = at("2026-05-01T23:30Z"), []
     for _ in range(3):
         following = next_fire(NIGHTLY, utc, moment, ran=ran)
         assert following is not None
         moment = following
-        found.append(moment.date().isoformat())
-    assert found == ["2026-05-02", "2026-05-03", "2026-05-05"]
+        days.append(moment.date().isoformat())
+    assert days == ["2026-05-02", "2026-05-03", "2026-05-05"]
 
 
-def test_after_a_clock_set_back_each_day_is_still_due_once() -> None:
-    """Asked at each wake-up: 2 May becomes due by its clock, 4 May does not again, nor what was before."""
+def test_catch_up_after_a_clock_set_back() -> None:
+    """After the clock is set back each day is due once: 2 May at its time, 4 May not again, nor any day before."""
     utc, made = zone("UTC"), at("2026-04-20T00:00Z")
     last_run, ran = at("2026-05-04T23:00Z"), ["2026-04-30", "2026-05-01", "2026-05-04"]
 
@@ -251,19 +253,19 @@ def test_after_a_clock_set_back_each_day_is_still_due_once() -> None:
 
 
 def test_a_rare_schedule_has_nothing_to_catch_up() -> None:
-    """Looking back ends where nothing can be due any more."""
+    """Catch-up of a rare schedule ends at the last run and finds nothing."""
     assert catch_up(parse("0 0 29 2 *"), zone("UTC"), at("2025-01-01T00:00Z"), at("2026-01-01T00:00Z")) is None
     assert catch_up(NIGHTLY, zone("UTC"), at("2026-01-01T23:00Z"), at("2026-01-02T22:00Z")) is None
 
 
 def test_a_changed_zone_is_a_new_reading() -> None:
-    """The same schedule in another zone runs at that zone's time."""
+    """The same expression in another zone runs at that zone's time."""
     assert next_fire(NIGHTLY, zone("Asia/Tokyo"), at("2026-05-01T00:00Z")) == at("2026-05-01T14:00Z")
     assert next_fire(NIGHTLY, zone("UTC"), at("2026-05-01T00:00Z")) == at("2026-05-01T23:00Z")
 
 
-def test_no_double_run_at_the_boundary() -> None:
-    """A clock slewed back over the minute meets the same key again."""
+def test_no_second_run_after_a_slewed_clock() -> None:
+    """A clock that is slewed back over the fire time finds its run key in `ran`."""
     utc = zone("UTC")
     fire = at("2026-05-01T23:00Z")
     key = run_key(NIGHTLY, utc, fire)
@@ -271,16 +273,16 @@ def test_no_double_run_at_the_boundary() -> None:
     assert next_fire(NIGHTLY, utc, at("2026-05-01T22:59:59Z"), ran={key}) == at("2026-05-02T23:00Z")
 
 
-def test_keys_of_other_schedules() -> None:
-    """Named times are known by local time, instants by UTC."""
+def test_run_keys() -> None:
+    """The run key of times of the day is the local time, of instants the time in UTC."""
     berlin = zone("Europe/Berlin")
     fire = at("2026-05-01T10:00Z")
     assert run_key(parse("0 9,12 * * *"), berlin, fire) == "2026-05-01T12:00"
     assert run_key(parse("0 * * * *"), berlin, fire) == "2026-05-01T10:00Z"
 
 
-def test_rare_days_and_the_end_of_time() -> None:
-    """29 February on a Sunday is found over a century; beyond the last year there is nothing."""
+def test_rare_days_and_the_last_year() -> None:
+    """29 February is found across 2100, which is no leap year; after the year 9999 there is nothing."""
     utc = zone("UTC")
     assert next_fire(parse("0 0 29 2 *"), utc, at("2096-03-01T00:00Z")) == at("2104-02-29T00:00Z")
     assert next_fire(parse("0 0 29 2 */6"), utc, at("2076-03-01T00:00Z")) == at("2088-02-29T00:00Z")
@@ -290,7 +292,7 @@ def test_rare_days_and_the_end_of_time() -> None:
 
 
 def test_a_time_without_a_zone_is_refused() -> None:
-    """It would be read in whatever zone this machine has."""
+    """A naive datetime is refused: it would be read in the zone of this machine."""
     with pytest.raises(ValidationError):
         next_fire(NIGHTLY, zone("UTC"), at("2026-01-01T00:00Z").replace(tzinfo=None))
 
@@ -332,8 +334,8 @@ def numbers(values: tuple[int, ...], whole: int) -> str:
         "0 12 */2 3-5 mon,wed",
     ],
 )
-def test_the_same_instants_from_apscheduler(expression: str) -> None:
-    """Its own reading differs (0 is Monday, both days must match); with these fields it means what cron means."""
+def test_fire_times_equal_apschedulers(expression: str) -> None:
+    """With translated fields (weekday names, two triggers for OR) APScheduler gives the same fire times."""
     cron, utc = parse(expression), zone("UTC")
     triggers = [CronTrigger(timezone=UTC, **fields) for fields in trigger_fields(cron)]
     trigger: Any = OrTrigger(triggers) if len(triggers) > 1 else triggers[0]
@@ -346,8 +348,8 @@ def test_the_same_instants_from_apscheduler(expression: str) -> None:
         assert ours == theirs
 
 
-def test_a_schedule_is_a_value() -> None:
-    """Two spellings of white space are one schedule."""
+def test_equal_expressions() -> None:
+    """Expressions that differ in white space are equal."""
     assert parse(" 0  23 * * * ") == NIGHTLY
     assert isinstance(NIGHTLY, Cron)
     assert NIGHTLY.expression == "0 23 * * *"

@@ -1,4 +1,4 @@
-"""Settings: what the file and the environment may say, and how each refusal reads."""
+"""Settings: file, environment, defaults, and the error of each invalid value."""
 
 from __future__ import annotations
 
@@ -18,27 +18,29 @@ if TYPE_CHECKING:
 
 
 def layout_of(home: Path) -> Layout:
+    """Return the layout of a REVERIE_HOME."""
     return Layout.from_env({"REVERIE_HOME": str(home)}, home, 0)
 
 
 def settings(home: Path, text: str | bytes = b"", **env: str) -> Config:
+    """Parse a settings file and an environment."""
     data = text.encode() if isinstance(text, str) else text
     return parse(data, env, layout=layout_of(home), home=home)
 
 
 def check_refused(home: Path, text: str | bytes, *says: str, **env: str) -> ValidationError:
-    """Refused, with these words in message or hint, and a hint."""
+    """Assert that the settings are refused with a hint, and these words in message or hint; return the error."""
     with pytest.raises(ValidationError) as caught:
         settings(home, text, **env)
-    told = f"{caught.value.message} {caught.value.hint}"
+    text_shown = f"{caught.value.message} {caught.value.hint}"
     for words in says:
-        assert words in told
+        assert words in text_shown
     assert caught.value.hint
     return caught.value
 
 
 def refused_key(read: Callable[[Any], Any], value: Any) -> Any:
-    """The key that a refusal names, or None where the value was taken."""
+    """Return the key that the error names, or None if the value is accepted."""
     try:
         read(value)
     except ValidationError as error:
@@ -47,7 +49,7 @@ def refused_key(read: Callable[[Any], Any], value: Any) -> Any:
 
 
 def test_no_file_gives_the_defaults(tmp_path: Path) -> None:
-    """An absent and an empty file say the same: every default of the table."""
+    """A missing and an empty file give the defaults of the schema."""
     config = load(layout_of(tmp_path), {}, home=tmp_path)
 
     assert config == settings(tmp_path)
@@ -60,8 +62,8 @@ def test_no_file_gives_the_defaults(tmp_path: Path) -> None:
     assert config.daemon.socket == tmp_path / "run" / "reverie.sock"
 
 
-def test_every_key_is_documented_once_and_reaches_its_attribute(tmp_path: Path) -> None:
-    """The table is the truth: each key has a sentence, a variable, an attribute, and a default that it allows."""
+def test_every_key_of_the_schema(tmp_path: Path) -> None:
+    """Each key has a description, a variable of its own, a field, and a default that its check accepts."""
     config = settings(tmp_path)
     names = [key.name for key in KEYS]
 
@@ -82,8 +84,8 @@ def test_every_key_is_documented_once_and_reaches_its_attribute(tmp_path: Path) 
     assert fields == {(key.section, key.field) for key in KEYS}
 
 
-def test_file_then_environment(tmp_path: Path) -> None:
-    """The environment wins over the file, the file over the default; each says where it came from."""
+def test_environment_over_file_over_default(tmp_path: Path) -> None:
+    """The environment overrides the file, the file the default; `set_by` has the source."""
     config = settings(
         tmp_path,
         '[daemon]\nqueueLength = 7\nconnections = 9\n[redact]\nliterals = ["a b", "c"]\n[context]\ndistilAt = 1\n',
@@ -106,7 +108,7 @@ def test_file_then_environment(tmp_path: Path) -> None:
 
 
 def test_unknown_key_names_the_nearest(tmp_path: Path) -> None:
-    """A typo is an error, and the message says what was meant."""
+    """An unknown key is an error that names the nearest key."""
     check_refused(tmp_path, '[daemon]\nsokcet = "x"\n', "daemon.sokcet", "daemon.socket")
     check_refused(tmp_path, "a = 1\n", "'a'", "reverie config")
     check_refused(tmp_path, "[daemon.socket]\nx = 1\n", "daemon.socket")
@@ -115,7 +117,7 @@ def test_unknown_key_names_the_nearest(tmp_path: Path) -> None:
 
 
 def test_a_credential_in_the_file_is_refused_and_not_shown(tmp_path: Path) -> None:
-    """Where it belongs is said; the value appears nowhere."""
+    """The error says where a credential belongs, and does not show its value."""
     error = check_refused(tmp_path, '[llm]\napi_key = "sk-live-xxxx"\n', "credential", "0600")
 
     assert "sk-live" not in f"{error.message}{error.details}"
@@ -150,7 +152,7 @@ def test_a_credential_in_the_file_is_refused_and_not_shown(tmp_path: Path) -> No
     ],
 )
 def test_wrong_values_name_their_key(tmp_path: Path, line: str, key: str) -> None:
-    """Wrong types, wrong bounds and odd numbers are refused; the message names the key and what it may be."""
+    """Wrong types, values out of bounds, NaN and infinity are refused with the name of the key."""
     check_refused(tmp_path, line + "\n", key)
 
 
@@ -167,13 +169,13 @@ def test_wrong_values_name_their_key(tmp_path: Path, line: str, key: str) -> Non
         '[log]\nlevel = "info"\n'.encode("utf-16"),
     ],
 )
-def test_what_is_not_toml_is_refused(tmp_path: Path, data: bytes) -> None:
-    """Byte order marks, other encodings, duplicates and abysses end in one clear error, quickly."""
+def test_invalid_files_are_refused(tmp_path: Path, data: bytes) -> None:
+    """Byte order marks, other encodings, duplicate keys and deep nesting are refused with an error of ours."""
     check_refused(tmp_path, data)
 
 
-def test_places_that_are_not_ours(tmp_path: Path) -> None:
-    """The root is a folder of its own: not the system's, not home, not over or under the store."""
+def test_document_roots_that_are_refused(tmp_path: Path) -> None:
+    """The document root must not be a system folder, the home folder, or overlap the store."""
     inside = tmp_path / "data" / "store" / "x"
     for place in (
         "/",
@@ -195,7 +197,7 @@ def test_places_that_are_not_ours(tmp_path: Path) -> None:
 
 
 def test_socket_path_has_107_bytes(tmp_path: Path) -> None:
-    """What a socket's address can hold, counted in bytes."""
+    """A socket path of 107 bytes is accepted, one of 108 refused."""
     for length, fits in ((107, True), (108, False)):
         path = "/" + "a" * (length - 1)
         if fits:
@@ -204,8 +206,8 @@ def test_socket_path_has_107_bytes(tmp_path: Path) -> None:
             check_refused(tmp_path, f'[daemon]\nsocket = "{path}"\n', "107", "108 bytes")
 
 
-def test_file_of_secrets(tmp_path: Path) -> None:
-    """One secret a line, in a file that only its owner reads."""
+def test_literals_file(tmp_path: Path) -> None:
+    """The literals file has one secret a line; one that others may read, or that is invalid, is refused."""
     file = tmp_path / "secrets"
     file.write_text("one\n\n two \n")
     line = f'[redact]\nliterals = ["zero"]\nliteralsFile = "{file}"\n'
@@ -222,8 +224,8 @@ def test_file_of_secrets(tmp_path: Path) -> None:
     check_refused(tmp_path, line, "No such file")
 
 
-def test_the_file_itself(tmp_path: Path) -> None:
-    """A folder, or a file beyond all reason, in the place of the settings is refused."""
+def test_read_file(tmp_path: Path) -> None:
+    """A folder, a device or a file that is too large is refused."""
     with pytest.raises(ValidationError):
         read_file(tmp_path)
     large = tmp_path / "large"
@@ -235,7 +237,7 @@ def test_the_file_itself(tmp_path: Path) -> None:
 
 
 def test_bad_environment_is_refused(tmp_path: Path) -> None:
-    """A variable obeys the same rules as the file."""
+    """Variables are checked like the file."""
     for name, text in {
         "REVERIE_CONTEXT_ABSOLUTE_CAP": "abc",
         "REVERIE_DAEMON_QUEUE_LENGTH": "1_000",
@@ -247,14 +249,14 @@ def test_bad_environment_is_refused(tmp_path: Path) -> None:
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=5))
 def test_checked_never_fails_otherwise(value: Any) -> None:
-    """Whatever TOML can hold is either taken or refused by a ValidationError."""
+    """Any TOML value is accepted or refused with a ValidationError that names the key."""
     for key in KEYS:
         assert refused_key(key.checked, value) in {None, key.name}
 
 
 @given(st.text(max_size=40))
 def test_from_text_never_fails_otherwise(text: str) -> None:
-    """So is whatever a variable can hold."""
+    """Any text of a variable is accepted or refused with a ValidationError that names the key."""
     for key in KEYS:
         assert refused_key(key.from_text, text) in {None, key.name}
 
@@ -287,5 +289,5 @@ def test_from_text_never_fails_otherwise(text: str) -> None:
     ],
 )
 def test_bad_files_are_refused(tmp_path: Path, text: str) -> None:
-    """Unknown tables and keys, places that are taken, foreign zones, patterns: each is refused with a hint."""
+    """Unknown tables and keys, foreign zones and patterns are refused with a hint."""
     check_refused(tmp_path, text)

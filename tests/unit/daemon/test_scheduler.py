@@ -1,4 +1,4 @@
-"""Schedules: when they run, what a restart, a suspended night and a clock set back do to them."""
+"""Scheduler: due runs, catch-up after downtime, a clock set back, overlapping runs, and stored schedules."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ NIGHT: dict[str, Any] = {"cron": "0 23 * * *", "timezone": "UTC", "job": "dream"
 
 
 class Table:
-    """The table of schedules in memory."""
+    """A ScheduleTable in memory."""
 
     def __init__(self, *records: tuple[str, dict[str, Any]]) -> None:
         self.records = {(space, record["id"]): record for space, record in records}
 
     def all(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Every schedule."""
+        """Yield every schedule record with its space."""
         yield from ((space, record) for (space, _), record in self.records.items())
 
     async def put(self, space: str, schedule: dict[str, Any]) -> None:
-        """Keeps one."""
+        """Insert or replace one record."""
         self.records[space, schedule["id"]] = dict(schedule)
 
     async def delete(self, space: str, schedule_id: str) -> None:
-        """Drops one."""
+        """Delete one record."""
         del self.records[space, schedule_id]
 
 
-class HandClock:
-    """Stands where it is put; looked at often."""
+class ManualClock:
+    """A clock that a test sets, with a short heartbeat."""
 
     heartbeat_s = 0.02
 
@@ -54,45 +54,46 @@ class HandClock:
         self.moment = datetime.fromisoformat(moment)
 
     def now(self) -> datetime:
-        """Where it was put."""
+        """Return the time that was set."""
         return self.moment
 
 
 def run(
-    table: Any, clock: HandClock, work: Callable[[Scheduler, list[tuple[str, str]]], Awaitable[object]]
+    table: Any, clock: ManualClock, work: Callable[[Scheduler, list[tuple[str, str]]], Awaitable[object]]
 ) -> list[tuple[str, str]]:
-    """`work` with a started scheduler; gives (space, time) of each run."""
+    """Run `work` with a started scheduler; return (space, time) of each scheduled run."""
     ran: list[tuple[str, str]] = []
 
     async def main() -> None:
-        made = Scheduler(table, clock=clock)
+        scheduler = Scheduler(table, clock=clock)
 
         async def dream(space: str, options: dict[str, Any]) -> None:
             assert options == {"tokenBudget": 9}
             ran.append((space, text_of(clock.now())))
 
-        made.register_job("dream", dream)
-        await made.start()
+        scheduler.register_job("dream", dream)
+        await scheduler.start()
         try:
-            await work(made, ran)
+            await work(scheduler, ran)
         finally:
-            await made.stop()
+            await scheduler.stop()
 
     asyncio.run(main())
     return ran
 
 
 async def settle() -> None:
+    """Wait for several heartbeats."""
     await asyncio.sleep(0.15)
 
 
 def test_runs_once_at_its_time() -> None:
-    """Not before, once after, and once more the next night; the record says when it ran last and runs next."""
-    clock = HandClock("2026-11-20T10:00:00+00:00")
+    """A schedule runs once at its time and once the next night; its record has the last and the next run."""
+    clock = ManualClock("2026-11-20T10:00:00+00:00")
     table = Table()
 
-    async def work(made: Scheduler, ran: list[tuple[str, str]]) -> None:
-        shown = await made.add("blue", "nightly", **NIGHT)
+    async def work(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
+        shown = await scheduler.add("blue", "nightly", **NIGHT)
         assert shown.next_run == "2026-11-20T23:00:00.000Z"
         assert shown.last_run is None
         clock.moment = datetime(2026, 11, 20, 22, 59, 59, tzinfo=UTC)
@@ -102,9 +103,9 @@ def test_runs_once_at_its_time() -> None:
         await settle()
         await settle()
         assert len(ran) == 1
-        assert made.list("blue")[0].last_run == "2026-11-20T23:00:00.000Z"
-        assert made.list("blue")[0].next_run == "2026-11-21T23:00:00.000Z"
-        assert made.list("red") == []
+        assert scheduler.list("blue")[0].last_run == "2026-11-20T23:00:00.000Z"
+        assert scheduler.list("blue")[0].next_run == "2026-11-21T23:00:00.000Z"
+        assert scheduler.list("red") == []
         clock.moment += timedelta(days=1)
         await settle()
         assert len(ran) == 2
@@ -112,14 +113,14 @@ def test_runs_once_at_its_time() -> None:
     run(table, clock, work)
 
 
-def test_the_alarm_wakes_without_a_heartbeat() -> None:
-    """The alarm is set for the very moment: a run does not wait for the next look at the clock."""
-    clock = HandClock("2026-11-20T10:00:00+00:00")
+def test_timer_without_heartbeat() -> None:
+    """The timer is set to the next fire time: a run does not wait for the heartbeat."""
+    clock = ManualClock("2026-11-20T10:00:00+00:00")
     clock.heartbeat_s = 3600.0
 
-    async def work(made: Scheduler, ran: list[tuple[str, str]]) -> None:
-        # The alarm lives by the system's clock: a moment that is past for it rings at once.
-        await made.add("blue", "nightly", **NIGHT)
+    async def work(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
+        # The timer counts by the system's clock: a time that is past there fires at once.
+        await scheduler.add("blue", "nightly", **NIGHT)
         clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
         await asyncio.sleep(0.3)
         assert len(ran) == (datetime.now(UTC) > clock.moment)
@@ -129,20 +130,20 @@ def test_the_alarm_wakes_without_a_heartbeat() -> None:
 
 @pytest.mark.parametrize(("days", "runs"), [(0, 0), (1, 1), (30, 1)])
 def test_missed_runs_are_caught_up_once(days: int, runs: int) -> None:
-    """After downtime or a suspended night one run follows, however many were missed; survives a restart."""
+    """After downtime one run follows, however many were missed; it is not repeated after another restart."""
     table = Table()
-    clock = HandClock("2026-11-20T10:00:00+00:00")
+    clock = ManualClock("2026-11-20T10:00:00+00:00")
 
-    async def make(made: Scheduler, ran: list[tuple[str, str]]) -> None:
+    async def add(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
         del ran
-        await made.add("blue", "nightly", **NIGHT)
+        await scheduler.add("blue", "nightly", **NIGHT)
 
-    run(table, clock, make)
-    later = HandClock("2026-11-20T10:00:00+00:00")
+    run(table, clock, add)
+    later = ManualClock("2026-11-20T10:00:00+00:00")
     later.moment += timedelta(days=days)
 
-    async def wait(made: Scheduler, ran: list[tuple[str, str]]) -> None:
-        del made, ran
+    async def wait(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
+        del scheduler, ran
         await settle()
 
     assert len(run(table, later, wait)) == runs
@@ -150,11 +151,11 @@ def test_missed_runs_are_caught_up_once(days: int, runs: int) -> None:
 
 
 def test_a_clock_set_back_repeats_nothing() -> None:
-    """A day that has had its run gets no second one."""
-    clock = HandClock("2026-11-20T22:00:00+00:00")
+    """A day that has had its run gets no second one after the clock was set back."""
+    clock = ManualClock("2026-11-20T22:00:00+00:00")
 
-    async def work(made: Scheduler, ran: list[tuple[str, str]]) -> None:
-        await made.add("blue", "nightly", **NIGHT)
+    async def work(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
+        await scheduler.add("blue", "nightly", **NIGHT)
         clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
         await settle()
         clock.moment -= timedelta(days=3)
@@ -167,13 +168,13 @@ def test_a_clock_set_back_repeats_nothing() -> None:
 
 
 def test_a_run_longer_than_its_period_does_not_overlap() -> None:
-    """While one runs no other begins; a failing one does not end the schedule."""
-    clock = HandClock("2026-11-20T10:00:30+00:00")
+    """A run does not begin while another of its schedule is in progress; a failing run does not stop the schedule."""
+    clock = ManualClock("2026-11-20T10:00:30+00:00")
     running: list[int] = []
     most: list[int] = []
 
     async def main() -> None:
-        made = Scheduler(Table(), clock=clock)
+        scheduler = Scheduler(Table(), clock=clock)
 
         async def slow(space: str, options: dict[str, Any]) -> None:
             del space, options
@@ -183,13 +184,13 @@ def test_a_run_longer_than_its_period_does_not_overlap() -> None:
             running.pop()
             raise RuntimeError("it failed")
 
-        made.register_job("dream", slow)
-        await made.start()
-        await made.add("blue", "often", cron="* * * * *", timezone="UTC", job="dream", options={})
+        scheduler.register_job("dream", slow)
+        await scheduler.start()
+        await scheduler.add("blue", "often", cron="* * * * *", timezone="UTC", job="dream", options={})
         for _ in range(20):
             clock.moment += timedelta(minutes=1)
             await asyncio.sleep(0.03)
-        await made.stop()
+        await scheduler.stop()
 
     asyncio.run(main())
     assert max(most) == 1
@@ -197,44 +198,44 @@ def test_a_run_longer_than_its_period_does_not_overlap() -> None:
 
 
 def test_a_crash_in_a_run_repeats_it_once() -> None:
-    """A run that the end of the daemon cut off counts as not run: the next start repeats it."""
+    """A run that was cancelled by a stop of the daemon is repeated once after the next start."""
     table = Table()
-    clock = HandClock("2026-11-20T22:00:00+00:00")
+    clock = ManualClock("2026-11-20T22:00:00+00:00")
 
-    async def cut() -> None:
-        made = Scheduler(table, clock=clock)
+    async def stop_in_a_run() -> None:
+        scheduler = Scheduler(table, clock=clock)
 
         async def endless(space: str, options: dict[str, Any]) -> None:
             del space, options
             await asyncio.sleep(60)
 
-        made.register_job("dream", endless)
-        await made.start()
-        await made.add("blue", "nightly", **NIGHT)
+        scheduler.register_job("dream", endless)
+        await scheduler.start()
+        await scheduler.add("blue", "nightly", **NIGHT)
         clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
         await settle()
-        await made.stop()
+        await scheduler.stop()
 
-    asyncio.run(cut())
+    asyncio.run(stop_in_a_run())
 
-    async def wait(made: Scheduler, ran: list[tuple[str, str]]) -> None:
-        del made, ran
+    async def wait(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
+        del scheduler, ran
         await settle()
 
     assert len(run(table, clock, wait)) == 1
     assert run(table, clock, wait) == []
 
 
-def test_replacing_and_removing() -> None:
-    """The same id replaces, and past runs count on; what is removed runs no more; unknown ones are not found."""
-    clock = HandClock("2026-11-20T22:00:00+00:00")
+def test_replace_and_remove() -> None:
+    """The same id replaces a schedule and keeps its past runs; a removed one does not run; unknown ids are errors."""
+    clock = ManualClock("2026-11-20T22:00:00+00:00")
     table = Table()
 
-    async def work(made: Scheduler, ran: list[tuple[str, str]]) -> None:
-        await made.add("blue", "nightly", **NIGHT)
+    async def work(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
+        await scheduler.add("blue", "nightly", **NIGHT)
         clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
         await settle()
-        shown = await made.add("blue", "nightly", **{**NIGHT, "cron": "30 23 * * *"})
+        shown = await scheduler.add("blue", "nightly", **{**NIGHT, "cron": "30 23 * * *"})
         assert shown.last_run == "2026-11-20T23:00:00.000Z"
         clock.moment = datetime(2026, 11, 20, 23, 30, 1, tzinfo=UTC)
         await settle()
@@ -242,9 +243,9 @@ def test_replacing_and_removing() -> None:
         for space in ("red", "blue"):
             if space == "red":
                 with pytest.raises(NotFound):
-                    await made.remove(space, "nightly")
+                    await scheduler.remove(space, "nightly")
             else:
-                await made.remove(space, "nightly")
+                await scheduler.remove(space, "nightly")
         clock.moment += timedelta(days=5)
         await settle()
         assert len(ran) == 1
@@ -253,39 +254,39 @@ def test_replacing_and_removing() -> None:
     run(table, clock, work)
 
 
-def test_what_cannot_be_scheduled() -> None:
-    """Unknown jobs, zones and expressions, and too many schedules, are refused and not kept."""
+def test_invalid_schedules_are_refused() -> None:
+    """Unknown jobs, zones and expressions, and too many schedules, are refused and not stored."""
     table = Table()
 
-    async def work(made: Scheduler, ran: list[tuple[str, str]]) -> None:
+    async def work(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
         del ran
         for wrong in ({"job": "x" * 200}, {"timezone": "Mars/Base"}, {"cron": "60 * * * *"}):
             with pytest.raises(ValidationError):
-                await made.add("blue", "a", **{**NIGHT, **wrong})
+                await scheduler.add("blue", "a", **{**NIGHT, **wrong})
         assert table.records == {}
         for number in range(module.SCHEDULES_MAX):
-            await made.add("blue", f"n{number}", **NIGHT)
+            await scheduler.add("blue", f"n{number}", **NIGHT)
         with pytest.raises(ValidationError, match="More than"):
-            await made.add("blue", "one more", **NIGHT)
-        assert (await made.add("blue", "n0", **{**NIGHT, "timezone": ""})).timezone == system_zone()
+            await scheduler.add("blue", "one more", **NIGHT)
+        assert (await scheduler.add("blue", "n0", **{**NIGHT, "timezone": ""})).timezone == system_zone()
 
-    run(table, HandClock("2026-11-20T10:00:00+00:00"), work)
+    run(table, ManualClock("2026-11-20T10:00:00+00:00"), work)
 
 
-def test_a_record_that_cannot_be_read_is_left_out() -> None:
-    """One bad schedule does not keep the others, nor the daemon, from starting."""
+def test_invalid_records_are_left_out() -> None:
+    """An invalid stored schedule does not keep the others from starting."""
     good = {**NIGHT, "id": "good", "createdAt": "2026-11-20T10:00:00.000Z", "lastRun": None, "ran": []}
     table = Table(("blue", {**good, "id": "bad", "cron": "no"}), ("blue", good))
 
-    async def work(made: Scheduler, ran: list[tuple[str, str]]) -> None:
+    async def work(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
         del ran
-        assert [entry.id for entry in made.list("blue")] == ["good"]
+        assert [entry.id for entry in scheduler.list("blue")] == ["good"]
 
-    run(table, HandClock("2026-11-20T10:00:00+00:00"), work)
+    run(table, ManualClock("2026-11-20T10:00:00+00:00"), work)
 
 
-def test_nothing_is_imported_without_a_schedule() -> None:
-    """APScheduler costs start-up and memory: it is loaded with the first schedule."""
+def test_apscheduler_is_imported_on_demand() -> None:
+    """Without a schedule APScheduler, which costs start time and memory, is not imported."""
     code = (
         "import sys, asyncio\n"
         "sys.path.insert(0, 'tests/unit/daemon')\n"
@@ -294,19 +295,19 @@ def test_nothing_is_imported_without_a_schedule() -> None:
         "class Empty:\n"
         "    def all(self): return ()\n"
         "async def main():\n"
-        "    made = Scheduler(Empty(), clock=SystemClock())\n"
-        "    await made.start()\n"
-        "    await made.stop()\n"
+        "    scheduler = Scheduler(Empty(), clock=SystemClock())\n"
+        "    await scheduler.start()\n"
+        "    await scheduler.stop()\n"
         "asyncio.run(main())\n"
         "print('apscheduler' in sys.modules)\n"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert said.stdout.strip() == "False"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert process.stdout.strip() == "False"
 
 
 def test_schedules_in_the_store(tmp_path: Path) -> None:
-    """The real table: kept by operations in their own space, found again after a restart."""
-    clock = HandClock("2026-11-20T10:00:00+00:00")
+    """Schedules in the store are written by operations of their space, and read back with it."""
+    clock = ManualClock("2026-11-20T10:00:00+00:00")
 
     async def main() -> None:
         with Store.open(tmp_path / "store", redactor=Redactor()) as store:
@@ -325,7 +326,7 @@ def test_schedules_in_the_store(tmp_path: Path) -> None:
 
 
 def test_clocks(tmp_path: Path) -> None:
-    """The file's clock is used only where REVERIE_HOME is set and holds one; it stands where the file says."""
+    """The file clock is used only if REVERIE_HOME is set and has a clock file; it returns the file's time."""
     assert isinstance(clock_of({}, None), SystemClock)
     assert isinstance(clock_of({"REVERIE_HOME": str(tmp_path)}, tmp_path), SystemClock)
     file = tmp_path / "clock"

@@ -107,7 +107,7 @@ def test_too_little_before_or_after_a_cut() -> None:
 
 
 def test_read_lines() -> None:
-    """Subagents, repeated lines and lines without a message are left out; what the client inserted is not in `words`."""
+    """Subagents, repeated lines and lines without a message are left out; `words` has no text inserted by a client."""
     transcript = Transcript()
     transcript.user("<system-reminder>be brief</system-reminder>Please look")
     transcript.assistant(text("Looking."), isSidechain=True)
