@@ -142,7 +142,7 @@ fn position_bonus(context: PairContext) -> usize {
 
 /// The similarity that two blocks need, in thousandths: less where their position speaks for them.
 ///
-/// Found by trial on edited memory documents. Example: a rewritten bullet alone between two unchanged ones is matched
+/// Example: a rewritten bullet alone between two unchanged ones is matched
 /// from 400 on in the first round and from 200 on later, while one that also moved away from both neighbours needs 500
 /// or 600.
 fn required_similarity(context: PairContext, common: usize, lenient: bool) -> usize {

@@ -75,8 +75,8 @@ impl Plan {
     /// Verify that the blocks that no change names are what they were, and that those made by changes are what was
     /// asked for.
     ///
-    /// Markdown is not local: an added code fence would swallow everything below it. The new document is therefore parsed
-    /// again and each block is looked for at its shifted position.
+    /// Markdown is not local: an added code fence would swallow everything below it. The new document is therefore
+    /// parsed again and each block is looked for at its shifted position.
     pub(super) fn verify(&self, document: &Document<'_>, text_after: &str) -> Result<(), Error> {
         let changed =
             ChangedDocument { blocks: blocks::parse(text_after.as_bytes(), document.sections)?, text: text_after };

@@ -50,7 +50,7 @@ pub(crate) fn continued_lines(side: &Lines<'_>, lines: &Range<usize>) -> usize {
     last_nonblank.map_or(0, |last| last + 1 - lines.start)
 }
 
-/// Whether a line begins a block whatever is before it, or stands unindented after a blank line.
+/// Whether a line begins a block whatever is before it, or is unindented after a blank line.
 fn begins_block(side: &Lines<'_>, line: usize) -> bool {
     let text = side.slice(line, line + 1);
     let marked = text.starts_with(['#', '-', '*', '+', '`', '~', '|', '>']);

@@ -8,7 +8,7 @@ use super::stop_words::is_stop_word;
 const TERM_BYTES_MAX: usize = 64;
 /// Parts of an identifier; one of more is not also indexed whole, and a single word of more is indexed only whole.
 const PARTS_MAX: usize = 8;
-/// Transitions between letters and digits from which a word counts as random (`x9k2ab31c` has five).
+/// Transitions between letters and digits from which a word counts as random (`x9k2ab31c` has six).
 const TRANSITIONS_MIN: usize = 3;
 /// Length from which a word of hexadecimal letters and digits counts as random (a short Git hash has 7).
 const HEX_MIN: usize = 7;

@@ -60,7 +60,8 @@ impl Vocabulary {
     }
 
     /// Return the terms nearest to one that no document contains: up to 8 terms that begin with it, shortest first, or
-    /// else the longest term that it begins with. `deplo` gives `deploy`; scripts written without spaces give nothing.
+    /// else the longest term that it begins with. `config` gives `configuration`; scripts written without spaces give
+    /// nothing.
     pub(super) fn related(&self, term: &str) -> Vec<u32> {
         if term.chars().any(is_unspaced) {
             return Vec::new();
