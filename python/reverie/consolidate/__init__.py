@@ -1,11 +1,9 @@
-"""Brings candidates into the memories that are there, and dreams: pure decisions, and their application as values."""
+"""Consolidation of candidates into memories, and dreams: pure decisions, and their application to values."""
 
-from reverie.consolidate.apply import apply
-from reverie.consolidate.budget import MAX_TOKEN_BUDGET, validate_budget
+from reverie.consolidate.apply import apply, document_of, happened_on
+from reverie.consolidate.capacity import WINDOW_TOKENS, tier
 from reverie.consolidate.decide import Decision, Proposal, decide
-from reverie.consolidate.dream import DreamPlan, Source, plan_dream
-from reverie.consolidate.placement import document_of, happened_on
-from reverie.consolidate.tiers import WINDOW_TOKENS, tier
+from reverie.consolidate.dream import MAX_TOKEN_BUDGET, DreamPlan, Source, plan_dream, validate_budget
 
 __all__ = [
     "MAX_TOKEN_BUDGET",

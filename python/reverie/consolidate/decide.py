@@ -1,14 +1,17 @@
-"""Decides what becomes of candidates and of the memories they meet: ADD, UPDATE, DELETE, KEEP or SKIP (seed 003).
+"""The decision about candidates and existing memories: ADD, UPDATE, DELETE, KEEP or SKIP (seed 003).
 
-Deterministic rules, no model. A candidate that says nothing new is skipped; one that says more, or newer, about the
-same thing updates it; one that says a mistake is over deletes it. The tier decides about what is merely alike:
+Deterministic rules, no model. A candidate that says nothing new is skipped; one that says more, or something newer,
+about the same thing updates the memory; one that says that a mistake is over deletes it. For candidates that are only
+similar to a memory the tier decides:
 
-* GENEROUS adds it;
-* SELECTIVE skips it when it brings no new word of weight, merges it when it is near, and adds only what is specific;
-* HEAVY_CUT merges it wherever it fits, and `upkeep` shrinks the rest.
+* GENEROUS adds them;
+* SELECTIVE skips a candidate without a new word, merges one that is close, and adds only what is specific;
+* HEAVY_CUT merges wherever two statements fit together, and `capacity.shrink` reduces the rest.
 
 A memory whose last author is a person is kept, and what would have changed it becomes a proposal. Every existing memory
 and every candidate has exactly one change, and deciding the same candidates again changes nothing.
+
+Episodes are added once and never updated or deleted: what happened does not change.
 """
 
 from __future__ import annotations
@@ -16,11 +19,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reverie.consolidate import upkeep
-from reverie.consolidate.board import SCOPES, Board, Item, scope_of
-from reverie.consolidate.episodes import decide_episodes
-from reverie.consolidate.relation import Reading, Relation, overlap, read, relate, resolves, says_resolved
-from reverie.consolidate.value import is_generic, merge
+from reverie.consolidate import capacity
+from reverie.consolidate.apply import happened_on
+from reverie.consolidate.statements import (
+    Relation,
+    Statement,
+    is_generic,
+    merge_statements,
+    overlap,
+    parse_statement,
+    relate,
+    resolves,
+    says_resolved,
+)
+from reverie.consolidate.working_set import SCOPES, Item, WorkingSet, scope_of
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 
 if TYPE_CHECKING:
@@ -28,15 +40,25 @@ if TYPE_CHECKING:
 
 __all__ = ["Decision", "Proposal", "decide"]
 
-_PASSES_MAX = 32
-_KEYED = frozenset({MemoryType.FACT, MemoryType.PREFERENCE})
+_PASSES_MAX = (
+    32  # passes over all candidates; real candidates need two or three, the rest guards against an endless run
+)
+_KEYED = frozenset({MemoryType.FACT, MemoryType.PREFERENCE})  # types in which `Subject: value` replaces another value
+# Overlap (0 to 1) of two statements from which a candidate without a new word is skipped, and one with new words
+# merged. "Redis cache on port 6380" beside "Redis cache listens on port 6379 locally" (0.43) is added in GENEROUS and
+# SELECTIVE, merged in HEAVY_CUT. 2.0 is never reached: GENEROUS merges nothing.
 _SKIP_OVERLAP = {Tier.GENEROUS: 0.85, Tier.SELECTIVE: 0.6, Tier.HEAVY_CUT: 0.45}
 _MERGE_OVERLAP = {Tier.GENEROUS: 2.0, Tier.SELECTIVE: 0.6, Tier.HEAVY_CUT: 0.25}
+
+# Overlap of title and summary from which two episodes are one. On one day fewer common words are enough: most likely it
+# is the same work, described twice.
+_SAME_EPISODE = 0.85
+_SAME_DAY_EPISODE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change that only a person may make, since a person wrote the memory last."""
+    """A change that only a person may make, because a person wrote the memory last; `why` is shown to them."""
 
     change: Update | Delete
     why: str
@@ -51,23 +73,24 @@ class Decision:
 
 
 def decide(candidates: Sequence[Candidate], existing: Sequence[Memory], tier: Tier) -> Decision:
-    """The changes that bring `candidates` into `existing`; pure and the same for the same arguments, always."""
-    readings = tuple(read(candidate.content) for candidate in candidates)
-    run = _Run(tuple(candidates), Board.of(existing), tier, readings)
-    run.settle()
-    episodes = decide_episodes(candidates, existing)
-    by_id = {item.memory.id: item for item in run.board.items if item.memory is not None}
-    added = {item.index: item for item in run.board.items if item.alive and item.candidate is not None}
-    kept = [_fate(memory, by_id.get(memory.id)) for memory in existing]
-    placed = [
-        episodes[index] if index in episodes else run.outcome(index, added.get(index))
+    """Return the changes that bring `candidates` into `existing`; pure, and always the same for the same arguments."""
+    statements = tuple(parse_statement(candidate.content) for candidate in candidates)
+    run = _Consolidation(tuple(candidates), WorkingSet.of_memories(existing), tier, statements)
+    run.run()
+    episodes = _decide_episodes(candidates, existing)
+    items = run.working.items
+    by_id = {item.memory.id: item for item in items if item.memory is not None}
+    added = {item.index: item for item in items if item.alive and item.candidate is not None}
+    of_memories = [_change_of(memory, by_id.get(memory.id)) for memory in existing]
+    of_candidates = [
+        episodes[index] if index in episodes else run.change_of_candidate(index, added.get(index))
         for index in range(len(candidates))
     ]
-    return Decision((*kept, *placed), tuple(run.proposals[key] for key in sorted(run.proposals)))
+    return Decision((*of_memories, *of_candidates), tuple(run.proposals[key] for key in sorted(run.proposals)))
 
 
-def _fate(memory: Memory, item: Item | None) -> Change:
-    """What became of an existing memory; one whose words are as before is kept, whatever happened in between."""
+def _change_of(memory: Memory, item: Item | None) -> Change:
+    """Return the change of an existing memory; KEEP where the words are as before, whatever happened in between."""
     if item is None:
         return Keep(memory.id)
     if not item.alive:
@@ -78,13 +101,15 @@ def _fate(memory: Memory, item: Item | None) -> Change:
 
 
 @dataclass(slots=True)
-class _Run:
+class _Consolidation:
+    """One consolidation in progress: the working set, and what has become of each candidate so far."""
+
     candidates: tuple[Candidate, ...]
-    board: Board
+    working: WorkingSet
     tier: Tier
-    readings: tuple[Reading, ...]  # of each candidate
-    covered: dict[int, int] = field(default_factory=dict)  # candidate -> the item that says it
-    proposals: dict[str, Proposal] = field(default_factory=dict)
+    statements: tuple[Statement, ...]  # of each candidate
+    covered: dict[int, int] = field(default_factory=dict)  # candidate -> position of the item that says it
+    proposals: dict[str, Proposal] = field(default_factory=dict)  # by memory
     resolving: list[int] = field(init=False)  # the candidates that say of something that it is over
     last_with: dict[str, int] = field(init=False)  # content -> the last candidate that has it
 
@@ -93,23 +118,27 @@ class _Run:
         self.resolving = [
             index
             for index, candidate in enumerate(self.candidates)
-            if candidate.type is not MemoryType.EPISODE and says_resolved(self.readings[index])
+            if candidate.type is not MemoryType.EPISODE and says_resolved(self.statements[index])
         ]
 
-    def settle(self) -> None:
-        """Places every candidate until placing them again changes nothing; upkeep comes only after something new."""
-        before = self.board.state()
+    def run(self) -> None:
+        """Place all candidates; where that changed something, shrink the working set and place them again.
+
+        Nothing is shrunk where nothing is new: otherwise each repetition of a consolidation would remove another fifth.
+        """
+        before = self.working.fingerprint()
         self._place_all()
-        if self.board.state() != before:
-            upkeep.tidy(self.board, self.tier)
+        if self.working.fingerprint() != before:
+            capacity.shrink(self.working, self.tier)
             self._place_all()
 
-    def outcome(self, index: int, item: Item | None) -> Add | Skip:
-        """What became of a candidate."""
+    def change_of_candidate(self, index: int, item: Item | None) -> Add | Skip:
+        """Return the change of a candidate; `item` is the item that it will be added as."""
         if item is not None and item.candidate is not None:
             return Add(index, item.candidate)
-        place = self.covered.get(index)
-        memory = None if place is None or not self.board.items[place].alive else self.board.items[place].memory
+        position = self.covered.get(index)
+        covering = None if position is None or not self.working.items[position].alive else self.working.items[position]
+        memory = None if covering is None else covering.memory
         return Skip(index, None if memory is None else memory.id)
 
     def _place_all(self) -> None:
@@ -118,144 +147,162 @@ class _Run:
         Where passes go round in a circle, such as two sentences that extend each other, it ends at the least of its
         states: the next consolidation starts there, goes round, and ends there too.
         """
-        self.board.as_stored(self.candidates)
-        states = [self.board.state()]
+        self.working.as_stored(self.candidates)
+        states = [self.working.fingerprint()]
         while len(states) < _PASSES_MAX:
             self._pass()
-            state = self.board.state()
+            state = self.working.fingerprint()
             if state in states:
                 self._end_in_circle(len(states) - states.index(state))
                 return
             states.append(state)
 
     def _end_in_circle(self, length: int) -> None:
-        """Go on to the least of the states that follow each other in a circle; of a single one, nothing is to do."""
+        """Go on to the least of the `length` states that follow each other in a circle; a single one is the end."""
         if length == 1:
             return
-        around = []
+        circle = []
         for _ in range(length):
             self._pass()
-            around.append(self.board.contents())
-        for _ in range(around.index(min(around)) + 1):
+            circle.append(self.working.contents())
+        for _ in range(circle.index(min(circle)) + 1):
             self._pass()
 
     def _pass(self) -> None:
+        """Place every candidate once, in order."""
         for index, candidate in enumerate(self.candidates):
             if candidate.type is not MemoryType.EPISODE:
                 self._place(index, candidate)
-        self.board.as_stored(self.candidates)
+        self.working.as_stored(self.candidates)
 
     def _place(self, index: int, candidate: Candidate) -> None:
-        reading = self.readings[index]
+        """Place one candidate: by a resolved mistake, an identical text, a relation to an item, or mere similarity.
+
+        The relations are tried from the one that changes least to the one that changes most, over all similar items: a
+        candidate that one item covers must not also extend another.
+        """
+        statement = self.statements[index]
         scope = scope_of(candidate.type, user=candidate.subject == "user")
-        if not reading.flat or self._resolve(index, candidate, reading):
+        if not statement.normalized or self._resolve(index, candidate, statement):
             return
-        place = self.board.same(reading)
-        if place is not None:
-            self._cover(index, place)
+        position = self.working.identical(statement)
+        if position is not None:
+            self._cover(index, position)
             return
-        alike = self.board.like(reading, scope)
+        similar = self.working.similar(statement, scope)
         keyed = candidate.type in _KEYED
-        related = [(relate(reading, self.board.items[place].reading, keyed=keyed), place) for place in alike]
+        related = [
+            (relate(statement, self.working.items[position].statement, keyed=keyed), position) for position in similar
+        ]
         for wanted in (Relation.SAME, Relation.COVERED, Relation.REPLACES, Relation.EXTENDS):
-            for relation, place in related:
+            for relation, position in related:
                 if relation is wanted:
-                    self._meet(index, candidate, reading, place, relation)
+                    self._place_on_related(index, candidate, statement, position, relation)
                     return
-        self._weigh(index, candidate, reading, scope, alike)
+        self._place_by_overlap(index, candidate, statement, scope, similar)
 
-    def _meet(self, index: int, candidate: Candidate, reading: Reading, place: int, relation: Relation) -> None:
-        """A candidate about the same thing as an item: covered by it, or written over it."""
-        item = self.board.items[place]
-        self._cover(index, place)
-        older = _older(candidate.at, item.said_at) or self._is_said_later(index, item)
+    def _place_on_related(
+        self, index: int, candidate: Candidate, statement: Statement, position: int, relation: Relation
+    ) -> None:
+        """Place a candidate about the same thing as an item: covered by it, or written over it.
+
+        What replaces an item must be newer than it; what extends it only adds, so its time does not matter.
+        """
+        item = self.working.items[position]
+        self._cover(index, position)
+        older = _older(candidate.at, item.stated_at) or self._is_stated_later(index, item)
         if relation is Relation.EXTENDS or (relation is Relation.REPLACES and not older):
-            self._write(index, candidate, reading, place, f"{relation.value} it")
+            self._write(index, candidate, statement, position, f"{relation.value} it")
 
-    def _is_said_later(self, index: int, item: Item) -> bool:
-        """Return whether a later candidate says what an item says, and so would only take back what is written here."""
+    def _is_stated_later(self, index: int, item: Item) -> bool:
+        """Return True if a later candidate has the item's content, and so would only take back what is written here."""
         later = self.last_with.get(item.content, -1)
         return later > index and not _older(self.candidates[later].at, self.candidates[index].at)
 
-    def _weigh(self, index: int, candidate: Candidate, reading: Reading, scope: str, alike: list[int]) -> None:
-        """A candidate that is at most like something: skipped, merged or added, as the tier has it."""
-        scored = ((overlap(reading, self.board.items[place].reading), place) for place in alike)
-        score, place = max(scored, default=(0.0, -1), key=lambda pair: pair[0])
-        if place >= 0:
-            item = self.board.items[place]
-            if score >= _SKIP_OVERLAP[self.tier] and reading.words <= item.reading.words:
-                if reading.affirms == item.reading.affirms:
-                    self._cover(index, place)
+    def _place_by_overlap(
+        self, index: int, candidate: Candidate, statement: Statement, scope: str, similar: list[int]
+    ) -> None:
+        """Place a candidate that is at most similar to an item: skip, merge or add it, as the tier says."""
+        scored = ((overlap(statement, self.working.items[position].statement), position) for position in similar)
+        score, position = max(scored, default=(0.0, -1), key=lambda pair: pair[0])
+        if position >= 0:
+            item = self.working.items[position]
+            if score >= _SKIP_OVERLAP[self.tier] and statement.words <= item.statement.words:
+                if statement.affirms == item.statement.affirms:
+                    self._cover(index, position)
                     return
-            elif score >= _MERGE_OVERLAP[self.tier] and reading.affirms == item.reading.affirms:
-                both = merge(item.reading, reading)
-                if both is not None:
-                    self._cover(index, place)
-                    if both is not item.reading:  # else it says all of it already
-                        self._write(index, candidate, both, place, "adds to it")
+            elif score >= _MERGE_OVERLAP[self.tier] and statement.affirms == item.statement.affirms:
+                merged = merge_statements(item.statement, statement)
+                if merged is not None:
+                    self._cover(index, position)
+                    if merged is not item.statement:  # else it says all of it already
+                        self._write(index, candidate, merged, position, "adds to it")
                     return
-        if self.tier is not Tier.GENEROUS and is_generic(reading, candidate.type, scope):
+        if self.tier is not Tier.GENEROUS and is_generic(statement, candidate.type, scope):
             return
-        self.board.add(
-            Item(scope, reading, candidate.tags, candidate.at, index=index, candidate=candidate, touched=True)
+        self.working.add(
+            Item(scope, statement, candidate.tags, candidate.at, index=index, candidate=candidate, written_now=True)
         )
 
-    def _resolve(self, index: int, candidate: Candidate, reading: Reading) -> bool:
-        """Drops the mistakes that this candidate says are over; True when it is itself a mistake that is over."""
-        for place in self.board.like(reading, MemoryType.MISTAKE.value):
-            item = self.board.items[place]
-            if resolves(reading, item.reading) and not _older(candidate.at, item.said_at):
-                # One item says that it is over: the first that it is written to, others of the same kind go.
-                if item.type is candidate.type and (item.fixed or not self._is_said(reading, item.scope)):
-                    self._cover(index, place)
-                    self._write(index, candidate, reading, place, "says that it is over")
+    def _resolve(self, index: int, candidate: Candidate, statement: Statement) -> bool:
+        """Drop the mistakes that a candidate says are over; return True where it is itself a mistake that is over."""
+        for position in self.working.similar(statement, MemoryType.MISTAKE.value):
+            item = self.working.items[position]
+            if resolves(statement, item.statement) and not _older(candidate.at, item.stated_at):
+                # One item says that it is over: the first that it is written to, others of the same kind are dropped.
+                if item.type is candidate.type and (item.owned_by_person or not self._is_said(statement, item.scope)):
+                    self._cover(index, position)
+                    self._write(index, candidate, statement, position, "says that it is over")
                 else:
-                    self._drop(place)
-        return candidate.type is MemoryType.MISTAKE and self._is_over(index, candidate, reading)
+                    self._drop(position)
+        return candidate.type is MemoryType.MISTAKE and self._is_over(index, candidate, statement)
 
-    def _is_said(self, reading: Reading, scope: str) -> bool:
-        """Return whether an item says all that a statement says."""
-        return self.board.same(reading) is not None or any(
-            relate(reading, self.board.items[place].reading, keyed=False) in {Relation.SAME, Relation.COVERED}
-            for place in self.board.like(reading, scope)
+    def _is_said(self, statement: Statement, scope: str) -> bool:
+        """Return True if an item says everything that a statement says."""
+        return self.working.identical(statement) is not None or any(
+            relate(statement, self.working.items[position].statement, keyed=False) in {Relation.SAME, Relation.COVERED}
+            for position in self.working.similar(statement, scope)
         )
 
-    def _is_over(self, index: int, candidate: Candidate, reading: Reading) -> bool:
-        """Return whether an item of any type, or another candidate, says that this mistake is over.
+    def _is_over(self, index: int, candidate: Candidate, statement: Statement) -> bool:
+        """Return True if an item of any type, or another candidate, says that this mistake is over.
 
         Whatever would drop this mistake once it was added has to refuse it here: otherwise each consolidation of the
         same candidates would add it again and drop it again. That includes candidates that became no item themselves,
         such as those too general to be added.
         """
         for scope in SCOPES:
-            for place in self.board.like(reading, scope):
-                item = self.board.items[place]
-                if resolves(item.reading, reading) and not _older(item.said_at, candidate.at):
-                    self._cover(index, place)
+            for position in self.working.similar(statement, scope):
+                item = self.working.items[position]
+                if resolves(item.statement, statement) and not _older(item.stated_at, candidate.at):
+                    self._cover(index, position)
                     return True
         return any(
-            resolves(self.readings[other], reading) and not _older(self.candidates[other].at, candidate.at)
+            resolves(self.statements[other], statement) and not _older(self.candidates[other].at, candidate.at)
             for other in self.resolving
         )
 
-    def _cover(self, index: int, place: int) -> None:
-        self.covered[index] = place
-        self.board.items[place].touched = True
+    def _cover(self, index: int, position: int) -> None:
+        """Note that an item says what a candidate says."""
+        self.covered[index] = position
+        self.working.items[position].written_now = True
 
-    def _write(self, index: int, candidate: Candidate, reading: Reading, place: int, why: str) -> None:
-        item = self.board.items[place]
-        if item.fixed:
+    def _write(self, index: int, candidate: Candidate, statement: Statement, position: int, why: str) -> None:
+        """Give an item the content and time of a candidate; for a person's item, make it a proposal."""
+        item = self.working.items[position]
+        if item.owned_by_person:
             assert item.memory is not None
             tags = tuple(dict.fromkeys((*item.tags, *candidate.tags)))
-            change = Update(item.memory.id, reading.text, tags, index)
+            change = Update(item.memory.id, statement.text, tags, index)
             self.proposals[item.memory.id] = Proposal(change, f"what was said since {why}")
             return
-        self.board.rewrite(place, reading)
+        self.working.rewrite(position, statement)
         item.write(candidate.tags, index, candidate.at)
 
-    def _drop(self, place: int) -> None:
-        item = self.board.items[place]
-        if item.fixed:
+    def _drop(self, position: int) -> None:
+        """Drop an item; for a person's item, make it a proposal."""
+        item = self.working.items[position]
+        if item.owned_by_person:
             assert item.memory is not None
             self.proposals[item.memory.id] = Proposal(
                 Delete(item.memory.id), "what was said since says that it is over"
@@ -265,5 +312,51 @@ class _Run:
 
 
 def _older(one: str | None, other: str | None) -> bool:
-    """Whether `one` was said before `other`; unknown times are not older."""
+    """Return True if `one` is an earlier time than `other`; an unknown time is not earlier."""
     return one is not None and other is not None and one < other
+
+
+@dataclass(frozen=True, slots=True)
+class _Episode:
+    """An episode to compare: title and summary, its day, and its id where it is stored."""
+
+    statement: Statement
+    day: str
+    id: str | None
+
+
+def _decide_episodes(candidates: Sequence[Candidate], existing: Sequence[Memory]) -> dict[int, Add | Skip]:
+    """Return one change for each candidate that is an episode, by its index: SKIP where it is known, else ADD."""
+    known = [
+        _episode(memory.title, memory.content, memory.fields, memory.provenance.get("at"), memory.id)
+        for memory in existing
+        if memory.type is MemoryType.EPISODE
+    ]
+    changes: dict[int, Add | Skip] = {}
+    for index, candidate in enumerate(candidates):
+        if candidate.type is not MemoryType.EPISODE:
+            continue
+        episode = _episode(candidate.title, candidate.content, candidate.fields, candidate.at, None)
+        same = next((other for other in known if _same_episode(episode, other)), None)
+        if same is None:
+            known.append(episode)
+            changes[index] = Add(index, candidate)
+        else:
+            changes[index] = Skip(index, same.id)
+    return changes
+
+
+def _episode(
+    title: str | None, content: str, fields: tuple[tuple[str, str], ...], at: str | None, memory_id: str | None
+) -> _Episode:
+    """Return an episode to compare: its title with its `Summary` field, or without one its content."""
+    summary = next((value for key, value in fields if key == "Summary"), content)
+    return _Episode(parse_statement(f"{title or ''}\n{summary}"), happened_on(fields, at), memory_id)
+
+
+def _same_episode(one: _Episode, other: _Episode) -> bool:
+    """Return True if two episodes are about the same work."""
+    if one.statement.normalized == other.statement.normalized:
+        return True
+    score = overlap(one.statement, other.statement)
+    return score >= (_SAME_DAY_EPISODE if one.day == other.day else _SAME_EPISODE)

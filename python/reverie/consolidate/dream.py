@@ -1,10 +1,10 @@
-"""Decides a dream: what is new since the last one, distilled under a token budget into one reproducible archive.
+"""The plan of a dream: what is new since the last one, distilled under a token budget into one reproducible archive.
 
-An archive is a function of its sources and its budget alone: no time, no id, no order of reading goes into it, so the
-same memories give the same bytes and the same address everywhere. Inside it a source is known by its SHA-256.
+An archive is a function of its sources and its budget alone: it contains no time, no id and no order of reading, so the
+same memories give the same bytes and the same address everywhere. Inside it a source is named by its SHA-256.
 
-Counted against the budget are the tokens of every source as it is read and of the archive's summary, memories and
-changes as compact JSON. All sources must be read; of what is said about them, the least telling is left out first.
+Counted against the budget are the tokens of every source as it is read, and of the archive's summary, memories and
+changes as compact JSON. All sources must be read; of the memories in the archive, the least useful are left out first.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from reverie import canonical, tokens
-from reverie.consolidate.board import Board, Item, scope_of
-from reverie.consolidate.budget import MAX_TOKEN_BUDGET
-from reverie.consolidate.relation import Relation, read, relate
-from reverie.errors import TokenBudgetExceeded
+from reverie.consolidate.statements import Relation, parse_statement, relate
+from reverie.consolidate.working_set import Item, WorkingSet, scope_of
+from reverie.errors import TokenBudgetExceeded, ValidationError
 from reverie.models import Change, Delete, Memory, MemoryType
 from reverie.words import markers_removed, split
 
@@ -27,12 +26,13 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = ["ARCHIVE_VERSION", "DreamPlan", "Source", "plan_dream"]
+__all__ = ["ARCHIVE_VERSION", "MAX_TOKEN_BUDGET", "DreamPlan", "Source", "plan_dream", "validate_budget"]
 
-ARCHIVE_VERSION = 1
-_CHUNK = 1000
-_TOPICS_MAX = 8
-# What is most telling comes first in an archive, and is left out last.
+ARCHIVE_VERSION = 1  # of an archive's JSON
+_CHUNK = 1000  # sources whose tokens are counted in one call
+_TOPICS_MAX = 8  # words of the summary
+# The most useful types come first in an archive and are left out last: a mistake prevents a failure, an episode only
+# tells of one.
 _RANK = (
     MemoryType.MISTAKE,
     MemoryType.PREFERENCE,
@@ -44,10 +44,12 @@ _RANK = (
 )
 _NAMES = {kind: f"{kind.value}s" for kind in MemoryType}
 
+MAX_TOKEN_BUDGET = 200_000  # tokens of one dream, input and output (RFC 0062 section B2, api.md 2.2)
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One memory that a dream read: redacted, with its address. `id` is None for a memory of an earlier archive."""
+    """One memory that a dream reads: redacted, with its content address. `id` is None for one of an earlier archive."""
 
     ref: str
     sha256: str
@@ -58,12 +60,12 @@ class Source:
     document: str
     person: bool
     id: str | None
-    seniority: str  # orders sources that say the same
+    seniority: str  # creation time and id: orders sources with equal content, the oldest first
 
 
 @dataclass(frozen=True, slots=True)
 class DreamPlan:
-    """What a dream will write. `body` is the archive, `data` its canonical bytes and `sha256` their address.
+    """What a dream will write: `body` is the archive, `data` its canonical bytes and `sha256` their address.
 
     `changes` are for the memories themselves and name them by id; `sources` are in the order of the archive.
     """
@@ -84,24 +86,24 @@ def plan_dream(
     redact: Callable[[str], str],
     previous_archives: Sequence[tuple[str, Mapping[str, Json]]] = (),
 ) -> DreamPlan | None:
-    """The dream about `memories` (what is new since the last one); None when there is nothing to dream about.
+    """Return the plan of a dream about `memories` (new since the last dream); None where there are no sources.
 
-    `budget` is as `validate_budget` gives it. `redact` is put over every text before anything is hashed.
+    `budget` is in tokens, as `validate_budget` returns it. `redact` is applied to every text before it is hashed.
     `previous_archives` (address, body) are distilled again together with the memories.
     Raises TokenBudgetExceeded, with the least budget that would do, when even the shortest archive does not fit.
     """
-    sources, input_tokens, number = _gather(memories, previous_archives, redact, budget)
+    sources, input_tokens, number = _read_sources(memories, previous_archives, redact, budget)
     if number == 0:
         return None
-    fitting = sources if sources is not None else []
-    kept, doubles = _distinct(fitting)
-    changes = tuple(Delete(source.id) for source in doubles if source.id is not None and not source.person)
+    readable = sources if sources is not None else []
+    kept, duplicates = _distinct(readable)
+    changes = tuple(Delete(source.id) for source in duplicates if source.id is not None and not source.person)
     archive = _Archive(
-        sources=[{"ref": source.ref, "sha256": source.sha256} for source in fitting],
+        sources=[{"ref": source.ref, "sha256": source.sha256} for source in readable],
         budget=budget,
-        summary=redact(_summary(fitting)),
+        summary=redact(_summary(readable)),
         memories=[_entry(source) for source in kept],
-        changes=[{"action": "DELETE", "id": s.sha256} for s in doubles if s.id is not None and not s.person],
+        changes=[{"action": "DELETE", "id": s.sha256} for s in duplicates if s.id is not None and not s.person],
     )
     minimum = input_tokens + archive.tokens(0)
     if sources is None or minimum > budget:
@@ -111,16 +113,32 @@ def plan_dream(
             minimum_required=minimum,
             hint=f"give a budget of {minimum} tokens or more",
         )
-    shown = _most(len(kept), lambda size: input_tokens + archive.tokens(size) <= budget)
+    shown = _largest(len(kept), lambda size: input_tokens + archive.tokens(size) <= budget)
     body = archive.body(shown)
     data = canonical.canonical(body)
     used = input_tokens + archive.tokens(shown)
-    return DreamPlan(body, data, canonical.sha256(data), budget, used, tuple(fitting), changes)
+    return DreamPlan(body, data, canonical.sha256(data), budget, used, tuple(readable), changes)
+
+
+def validate_budget(value: Json, maximum: int = MAX_TOKEN_BUDGET) -> int:
+    """Return a token budget, input and output together: an integer from 1, clamped to `maximum`; None is `maximum`.
+
+    Raises ValidationError for anything else: text, fractions and booleans are not read as numbers.
+    """
+    if value is None:
+        return maximum
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValidationError(
+            f"{ascii(value)[:40]} is not a token budget",
+            hint=f"give a whole number from 1 to {maximum}",
+            maximum=maximum,
+        )
+    return min(value, maximum)
 
 
 @dataclass(frozen=True, slots=True)
 class _Archive:
-    """An archive of which as many memories are shown as fit."""
+    """An archive whose memories are in order of usefulness, so that its first `shown` can be taken."""
 
     sources: list[dict[str, str]]
     budget: int
@@ -129,12 +147,12 @@ class _Archive:
     changes: list[dict[str, str]]
 
     def tokens(self, shown: int) -> int:
-        """Tokens of what the archive says, as compact JSON."""
-        said = {"changes": self.changes, "memories": self.memories[:shown], "summary": self.summary}
-        return tokens.count(canonical.canonical(said).decode())
+        """Return the tokens of the archive's output with `shown` memories, as compact JSON."""
+        output = {"changes": self.changes, "memories": self.memories[:shown], "summary": self.summary}
+        return tokens.count(canonical.canonical(output).decode())
 
     def body(self, shown: int) -> dict[str, Any]:
-        """The archive as api.md 2.2 shapes it."""
+        """Return the archive with `shown` memories in the form of api.md 2.2."""
         return {
             "version": ARCHIVE_VERSION,
             "kind": "dream",
@@ -147,16 +165,16 @@ class _Archive:
         }
 
 
-def _gather(
+def _read_sources(
     memories: Iterable[Memory],
     archives: Sequence[tuple[str, Mapping[str, Json]]],
     redact: Callable[[str], str],
     budget: int,
 ) -> tuple[list[Source] | None, int, int]:
-    """The sources by address, the tokens of reading them, and their number.
+    """Return the sources by address, the tokens of reading them, and their number.
 
-    Once reading alone is beyond every budget, nothing is kept any more (None) and the rest is only counted: a million
-    memories need no more room than the largest budget.
+    Once reading alone exceeds every budget, no source is kept (None) and the rest is only counted for the error: a
+    million memories take no more memory than the largest budget.
     """
     room = max(budget, MAX_TOKEN_BUDGET)
     sources: list[Source] | None = []
@@ -164,7 +182,7 @@ def _gather(
     reading = _sources(memories, archives, redact)
     while chunk := list(islice(reading, _CHUNK)):
         number += len(chunk)
-        total += sum(tokens.count_items([_told(source) for source in chunk]))
+        total += sum(tokens.count_items([_line(source) for source in chunk]))
         if sources is not None:
             sources = [*sources, *chunk] if total <= room else None
     if sources is not None:
@@ -175,6 +193,7 @@ def _gather(
 def _sources(
     memories: Iterable[Memory], archives: Sequence[tuple[str, Mapping[str, Json]]], redact: Callable[[str], str]
 ) -> Iterator[Source]:
+    """Yield the memories, then those of earlier archives, as sources."""
     for memory in memories:
         yield _source(
             memory.document,
@@ -200,19 +219,20 @@ def _sources(
 def _source(
     ref: str,
     kind: MemoryType,
-    said: Mapping[str, Json],
+    value: Mapping[str, Json],
     redact: Callable[[str], str],
     *,
     person: bool,
     document: str,
     owner: tuple[str, str] | None = None,
 ) -> Source:
-    content = redact(said["content"])
-    tags = tuple(redact(tag) for tag in said["tags"])
-    title = None if said.get("title") is None else redact(said["title"])
-    fields = [[redact(key), redact(value)] for key, value in said.get("fields", ())]
+    """Return a redacted source; `owner` is the id and creation time of a memory that may be deleted."""
+    content = redact(value["content"])
+    tags = tuple(redact(tag) for tag in value["tags"])
+    title = None if value.get("title") is None else redact(value["title"])
+    fields = [[redact(key), redact(text)] for key, text in value.get("fields", ())]
     hashed = {"type": kind.value, "content": content, "tags": list(tags), "title": title, "fields": fields}
-    identity, seniority = (None, "") if owner is None else (owner[0], f"{owner[1]} {owner[0]}")
+    memory_id, seniority = (None, "") if owner is None else (owner[0], f"{owner[1]} {owner[0]}")
     return Source(
         ref=ref,
         sha256=canonical.sha256({**hashed, "person": person}),
@@ -222,46 +242,50 @@ def _source(
         title=title,
         document=document,
         person=person,
-        id=identity,
+        id=memory_id,
         seniority=seniority,
     )
 
 
 def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Source]]:
-    """The sources that say something of their own, most telling first, and those that another one covers."""
-    board = Board()
+    """Return the sources that no other one covers, most useful first, and the duplicates.
+
+    Episodes are left out of the archive as well where another covers them, but are never deleted.
+    """
+    working = WorkingSet()
     kept: list[Source] = []
-    doubles: list[Source] = []
-    for source in sorted(sources, key=_fullest):
-        reading = read(f"{source.title or ''}\n{source.content}".strip())
+    duplicates: list[Source] = []
+    for source in sorted(sources, key=_compare_order):
+        statement = parse_statement(f"{source.title or ''}\n{source.content}".strip())
         scope = scope_of(source.type, user=source.document == "facts/user.md")
-        if not markers_removed(reading.text).strip():
-            continue
+        if not markers_removed(statement.text).strip():
+            continue  # everything in it was redacted
         if any(
-            relate(reading, board.items[place].reading, keyed=False) in {Relation.SAME, Relation.COVERED}
-            for place in board.like(reading, scope)
+            relate(statement, working.items[position].statement, keyed=False) in {Relation.SAME, Relation.COVERED}
+            for position in working.similar(statement, scope)
         ):
             if source.type is not MemoryType.EPISODE:
-                doubles.append(source)
+                duplicates.append(source)
             continue
-        board.add(Item(scope, reading, source.tags, None))
+        working.add(Item(scope, statement, source.tags, None))
         kept.append(source)
     kept.sort(key=lambda source: (_RANK.index(source.type), source.sha256, source.ref))
-    doubles.sort(key=lambda source: (source.sha256, source.ref, source.seniority))
-    return kept, doubles
+    duplicates.sort(key=lambda source: (source.sha256, source.ref, source.seniority))
+    return kept, duplicates
 
 
-def _fullest(source: Source) -> tuple[bool, int, bool, str, str, str]:
-    """In which order sources are compared: a later one may be covered by an earlier one.
+def _compare_order(source: Source) -> tuple[bool, int, bool, str, str, str]:
+    """Return the sort key in which sources are compared: a later one may be covered by an earlier one.
 
-    Memories come before archives, so that only a memory makes another one superfluous; then long before short, a
-    person's words before others, then by content, then the oldest.
+    Memories come before archives, because only a memory may replace a memory; then long before short, because a long
+    one covers a short one and not the reverse; a person's before others; then by content, then the oldest.
     """
     size = len(split(source.content).sequence)
     return (source.id is None, -size, not source.person, source.sha256, source.ref, source.seniority)
 
 
 def _entry(source: Source) -> dict[str, Any]:
+    """Return a source as the archive lists it."""
     entry: dict[str, Any] = {
         "type": source.type.value,
         "content": source.content,
@@ -271,13 +295,16 @@ def _entry(source: Source) -> dict[str, Any]:
     return entry if source.title is None else {**entry, "title": source.title}
 
 
-def _told(source: Source) -> str:
-    """A source as it is read: one line."""
+def _line(source: Source) -> str:
+    """Return a source as it is read: one line."""
     return " ".join(" ".join((source.type.value, source.title or "", source.content, *source.tags)).split())
 
 
 def _summary(sources: Sequence[Source]) -> str:
-    """How many memories of each kind were read, and the words that most of them share."""
+    """Return one line: how many memories of each type were read, and the words that most of them share.
+
+    Example: "3 mistakes, 1 fact. About: login, test."
+    """
     kinds = Counter(source.type for source in sources)
     counted = ", ".join(
         f"{kinds[kind]} {_NAMES[kind] if kinds[kind] > 1 else kind.value}" for kind in _RANK if kinds[kind]
@@ -289,8 +316,8 @@ def _summary(sources: Sequence[Source]) -> str:
     return f"{counted}. About: {', '.join(shared)}." if shared else f"{counted}."
 
 
-def _most(size: int, fits: Callable[[int], bool]) -> int:
-    """The largest number up to `size` that fits; 0 fits."""
+def _largest(size: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number up to `size` that fits, by bisection; 0 fits."""
     low, high = 0, size
     while low < high:
         middle = (low + high + 1) // 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reverie.consolidate.placement import document_of
+from reverie.consolidate.apply import document_of
 from reverie.documents.changes import Add, Change, Delete, Update, Wording
 from reverie.documents.document_kind import Form, form_of, type_of_blocks
 from reverie.documents.write import changed, fresh

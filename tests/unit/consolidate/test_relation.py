@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.consolidate.relation import Relation, overlap, read, relate, resolves
-from reverie.consolidate.value import is_generic, merge
+from reverie.consolidate.statements import (
+    Relation,
+    is_generic,
+    merge_statements,
+    overlap,
+    parse_statement,
+    relate,
+    resolves,
+)
 from reverie.models import MemoryType
 
 SAME, COVERED, EXTENDS, REPLACES, APART = Relation
@@ -32,19 +39,19 @@ SAME, COVERED, EXTENDS, REPLACES, APART = Relation
 )
 def test_relations(new: str, old: str, expected: Relation) -> None:
     """A statement against what is there."""
-    assert relate(read(new), read(old), keyed=True) is expected
+    assert relate(parse_statement(new), parse_statement(old), keyed=True) is expected
 
 
 def test_subjects_only_replace_where_they_may() -> None:
     """For skills and mistakes, two lines under one heading may both be true."""
-    assert relate(read("Editor: vim"), read("Editor: emacs"), keyed=False) is APART
+    assert relate(parse_statement("Editor: vim"), parse_statement("Editor: emacs"), keyed=False) is APART
 
 
 def test_overlap_is_a_share() -> None:
     """Of the words that carry meaning."""
-    assert overlap(read("build cache"), read("the build cache")) == 1
-    assert overlap(read("build cache"), read("build queue")) == pytest.approx(1 / 3)
-    assert overlap(read(""), read("")) == 0
+    assert overlap(parse_statement("build cache"), parse_statement("the build cache")) == 1
+    assert overlap(parse_statement("build cache"), parse_statement("build queue")) == pytest.approx(1 / 3)
+    assert overlap(parse_statement(""), parse_statement("")) == 0
 
 
 @pytest.mark.parametrize(
@@ -58,15 +65,19 @@ def test_overlap_is_a_share() -> None:
 )
 def test_what_is_over(new: str, old: str, over: bool) -> None:  # noqa: FBT001
     """It says so, and speaks of the same thing."""
-    assert resolves(read(new), read(old)) is over
+    assert resolves(parse_statement(new), parse_statement(old)) is over
 
 
 def test_two_become_one() -> None:
     """Joined in order, not twice, and not beyond what is useful."""
-    assert merge(read("Use tabs."), read("Run make twice;")) == read("Use tabs; Run make twice")
-    assert merge(read("Use tabs in Makefiles"), read("use tabs")) == read("Use tabs in Makefiles")
-    assert merge(read("x " * 300), read("y")) is None
-    assert merge(read("a\nb"), read("c d")) is None
+    assert merge_statements(parse_statement("Use tabs."), parse_statement("Run make twice;")) == parse_statement(
+        "Use tabs; Run make twice"
+    )
+    assert merge_statements(parse_statement("Use tabs in Makefiles"), parse_statement("use tabs")) == parse_statement(
+        "Use tabs in Makefiles"
+    )
+    assert merge_statements(parse_statement("x " * 300), parse_statement("y")) is None
+    assert merge_statements(parse_statement("a\nb"), parse_statement("c d")) is None
 
 
 @pytest.mark.parametrize(
@@ -83,4 +94,4 @@ def test_two_become_one() -> None:
 )
 def test_what_is_too_general(text: str, kind: str, generic: bool) -> None:  # noqa: FBT001
     """Short, and naming nothing."""
-    assert is_generic(read(text), MemoryType(kind), kind) is generic
+    assert is_generic(parse_statement(text), MemoryType(kind), kind) is generic

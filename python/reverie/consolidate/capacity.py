@@ -1,0 +1,179 @@
+"""Capacity: the tier of a memory by its size, and how a full one is shrunk (seed 003, capacity tiers).
+
+The tier says how much of a model's window all memories together would take. From 30 % on, related memories are merged
+and generic ones that nobody reads are dropped; from 50 % on, both happen sooner.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from reverie.consolidate.statements import Relation, is_generic, merge_statements, overlap, relate
+from reverie.models import Tier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reverie.consolidate.statements import Statement
+    from reverie.consolidate.working_set import Item, WorkingSet
+
+__all__ = ["REDUCTION_MAX", "WINDOW_TOKENS", "shrink", "tier"]
+
+WINDOW_TOKENS = 1_000_000  # of the models that all memories are meant to fit into
+_SELECTIVE_FROM = 0.30  # shares of the window, from seed 003
+_HEAVY_CUT_FROM = 0.50
+
+# Share of memories that one run removes at most: the upper end of seed 003's target, and a guard against mass deletion.
+REDUCTION_MAX = 0.20
+COMPARED_MAX = 10_000  # memories that one run compares with all others; reading so many takes about a second
+# Overlap (0 to 1) from which two related memories become one. "Redis cache on port 6380" and "Redis cache listens on
+# port 6379 locally" have 0.43: two memories in SELECTIVE, one in HEAVY_CUT.
+_MERGE_OVERLAP = {Tier.SELECTIVE: 0.5, Tier.HEAVY_CUT: 0.2}
+_RARE_WORDS = 4  # of a memory: its rarest words, by which similar memories are looked up
+_SHARED_BY_MAX = 30  # memories; a word that more of them have does not say that two are about the same thing
+_LOW_ACCESS = {Tier.SELECTIVE: 0, Tier.HEAVY_CUT: 1}  # recalls; a generic memory with more was of use to somebody
+
+
+def tier(json_tokens: int | None, window: int | None = WINDOW_TOKENS) -> Tier:
+    """Return the tier of memories whose `long-term-memory.json` has `json_tokens` in a window of `window` tokens.
+
+    A share that cannot be computed (None, a negative count, a window that is not positive) is GENEROUS: nothing is
+    removed on a guess.
+    """
+    if json_tokens is None or window is None or json_tokens < 0 or window <= 0:
+        return Tier.GENEROUS
+    share = json_tokens / window
+    if share < _SELECTIVE_FROM:
+        return Tier.GENEROUS
+    return Tier.SELECTIVE if share < _HEAVY_CUT_FROM else Tier.HEAVY_CUT
+
+
+def shrink(working: WorkingSet, tier: Tier) -> int:
+    """Merge and drop items as the tier allows, at most a fifth of them; return how many were removed.
+
+    GENEROUS leaves everything. Items of a person, and items that this run's candidates wrote, are never dropped. The
+    work of one run is bounded: it compares `COMPARED_MAX` items with all others, and later runs compare the rest.
+    """
+    if tier is Tier.GENEROUS:
+        return 0
+    positions = _compared(working)
+    room = int(len(positions) * REDUCTION_MAX)
+    merged = _merge_related(working, positions, tier, room)
+    return merged + _drop_generic(working, positions, tier, room - merged)
+
+
+def _compared(working: WorkingSet) -> list[int]:
+    """Return the positions of the items to compare: all, or of too many those this run wrote and a part of the others.
+
+    Where that part begins is a checksum of what was written, not a random number: the same arguments give the same
+    decision, and another run another part.
+    """
+    alive = [position for position, _ in working.alive()]
+    if len(alive) <= COMPARED_MAX:
+        return alive
+    written = [position for position in alive if working.items[position].written_now]
+    texts = sorted(working.items[position].statement.normalized for position in written)
+    begin = zlib.crc32("\n".join(texts).encode()) % len(alive)
+    following = islice((*alive[begin:], *alive[:begin]), COMPARED_MAX)
+    return sorted({*written, *following})
+
+
+def _merge_related(working: WorkingSet, positions: Sequence[int], tier: Tier, room: int) -> int:
+    """Merge at most `room` pairs of related items, the most similar first; return how many items were removed."""
+    removed = 0
+    pairs = _pairs(working, positions, _MERGE_OVERLAP[tier])
+    for _, keeper, victim in sorted(pairs, key=lambda pair: _merge_order(working, *pair)):
+        if removed >= room:
+            break
+        kept, dropped = working.items[keeper], working.items[victim]
+        # An earlier merge may have dropped one of the two, or given it words that deny.
+        if not (kept.alive and dropped.alive) or kept.statement.affirms != dropped.statement.affirms:
+            continue
+        merged = _merged(kept, dropped)
+        if merged is None:
+            continue
+        working.rewrite(keeper, merged)
+        kept.tags = tuple(dict.fromkeys((*kept.tags, *dropped.tags)))
+        dropped.alive = False
+        removed += 1
+    return removed
+
+
+def _merged(kept: Item, dropped: Item) -> Statement | None:
+    """Return one statement for two related items: of two that contradict each other the later one, else both.
+
+    Example: "the build takes 4 minutes" (May) and "the build takes 9 minutes" (June) become the second.
+    """
+    if relate(dropped.statement, kept.statement, keyed=False) is Relation.REPLACES:
+        return dropped.statement if (dropped.stated_at or "") > (kept.stated_at or "") else kept.statement
+    return merge_statements(kept.statement, dropped.statement)
+
+
+def _drop_generic(working: WorkingSet, positions: Sequence[int], tier: Tier, room: int) -> int:
+    """Drop at most `room` generic items that are rarely recalled, the least recalled first; return how many."""
+    unread = [
+        (item.memory.access_count, item.statement.normalized, position)
+        for position, item in ((position, working.items[position]) for position in positions)
+        if item.alive
+        and item.memory is not None
+        and _may_be_dropped(item)
+        and item.memory.access_count <= _LOW_ACCESS[tier]
+        and is_generic(item.statement, item.type, item.scope)
+    ]
+    for _, _, position in sorted(unread)[: max(0, room)]:
+        working.items[position].alive = False
+    return min(len(unread), max(0, room))
+
+
+def _pairs(working: WorkingSet, positions: Sequence[int], overlap_min: float) -> Iterator[tuple[float, int, int]]:
+    """Yield each pair of related memories of one scope once: overlap, position to keep, position to merge into it.
+
+    One of each pair is at `positions`. Comparing all with all would be quadratic, so only memories that share one of
+    the rarest words of the other are compared: two that are similar share such a word, or nothing but common ones.
+    """
+    sharing: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for position, item in working.alive():
+        if item.memory is not None and not item.owned_by_person:
+            for word in item.statement.words:
+                sharing[item.scope, word].append(position)
+    compared: set[tuple[int, int]] = set()
+    for position in positions:
+        item = working.items[position]
+        if item.memory is None or item.owned_by_person:
+            continue
+        rarest = sorted((len(sharing[item.scope, word]), word) for word in item.statement.words)[:_RARE_WORDS]
+        for shared_by, word in rarest:
+            others = sharing[item.scope, word] if shared_by <= _SHARED_BY_MAX else []
+            for pair in ((min(position, other), max(position, other)) for other in others if other != position):
+                if pair not in compared:
+                    compared.add(pair)
+                    yield from _mergeable(working, pair, overlap_min)
+
+
+def _mergeable(working: WorkingSet, pair: tuple[int, int], overlap_min: float) -> Iterator[tuple[float, int, int]]:
+    """Yield the pair with its overlap, the item to keep first; nothing where the two may not be merged."""
+    score = overlap(working.items[pair[0]].statement, working.items[pair[1]].statement)
+    if score < overlap_min:
+        return
+    keeper, victim = sorted(pair, key=lambda position: _keep_order(working.items[position]))
+    if _may_be_dropped(working.items[victim]):
+        yield score, keeper, victim
+
+
+def _keep_order(item: Item) -> tuple[bool, int, str, str]:
+    """Return the sort key of the item to keep: written by this run, then most recalled, then oldest."""
+    assert item.memory is not None
+    return (not item.written_now, -item.memory.access_count, item.memory.created_at, item.statement.normalized)
+
+
+def _may_be_dropped(item: Item) -> bool:
+    """Return True for an item that is neither a person's nor written by this run."""
+    return not item.owned_by_person and not item.written_now
+
+
+def _merge_order(working: WorkingSet, score: float, keeper: int, victim: int) -> tuple[float, str, str]:
+    """Return the sort key of a pair: the most similar first, then by their texts, so that positions do not matter."""
+    return (-score, working.items[keeper].statement.normalized, working.items[victim].statement.normalized)
