@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from reverie import wire
 from reverie.usecases import distill as distill_case
 from reverie.usecases import dream as dream_case
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["distil", "dream", "learn", "register_dream_job"]
 
 RANDOM_BYTES = 16
-NOTHING_LEARNT = wire.MemoryChanges(candidates=0, counts={}, tier="", operation=None)
+NOTHING_LEARNT = wire.MemoryChanges(candidates=0, counts={}, tier="", operation=None, proposals=wire.ABSENT)
 
 
 async def distil(
@@ -74,7 +76,8 @@ async def distil(
         idempotency=idempotency,
     )
     await services.folders.write_all(space)
-    return answer
+    # `operation` is a field of the client's type that no daemon has answered; a stored answer lacks it too.
+    return replace(answer, operation=wire.ABSENT)
 
 
 async def learn(services: Services, space: str, thread: str, *, who: str) -> wire.MemoryChanges:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from reverie import wire
@@ -133,7 +132,7 @@ async def _distilled_if_full(
     distilled: wire.DistilledNow | None = None
     try:
         distillation = await distil(services, space, thread_id, who=who)
-        distilled = wire.DistilledNow(archive=distillation.archive, number=distillation.number, job=UNSET)
+        distilled = wire.DistilledNow(archive=distillation.archive, number=distillation.number, job=wire.ABSENT)
     except Conflict:  # nothing is old enough, or another caller distils it
         pass
     except ReverieError as error:
@@ -172,7 +171,8 @@ async def add_note(
         at=services.clock(),
         idempotency=idempotency,
     )
-    return (await services.submit(write)).value
+    note = (await services.submit(write)).value
+    return replace(note, thread=note.thread or wire.ABSENT)
 
 
 async def state(services: Services, space: str, thread_id: str, *, bulk: bool = False) -> StatePlan:
@@ -210,7 +210,7 @@ def given_fields(request: wire.SetWorkingState | msgspec.Struct) -> dict[str, An
     """Return the fields of a working state that a request names, by their names in `WorkingState`."""
     names = wire.SetWorkingState.__struct_fields__
     fields = ((name, getattr(request, name)) for name in names)
-    return {name: field for name, field in fields if field is not UNSET}
+    return {name: field for name, field in fields if field is not msgspec.UNSET}
 
 
 async def set_state(

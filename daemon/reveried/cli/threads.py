@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import orjson
 import typer
-from msgspec import UnsetType
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
@@ -198,9 +197,9 @@ def with_thread(client: "Client", prefix: str, call: Callable[[str], T]) -> T:
     return call(ids[0])
 
 
-def new_memory_kinds(client: "Client", operation: str | UnsetType | None) -> str:
+def new_memory_kinds(client: "Client", operation: str | None) -> str:
     """Return ` (2 facts, 1 mistake)`: the memories that an operation added, by type; "" if there are none."""
-    changes = client.operation(operation).changes if isinstance(operation, str) else []
+    changes = client.operation(operation).changes if operation is not None else []
     added = {change.key[0] for change in changes if change.kind == "memory" and change.before is None}
     if not added:
         return ""

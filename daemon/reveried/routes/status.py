@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import UNSET
 
 from reverie import tokens, wire
 from reverie.store import DreamRecord, Kind
@@ -71,7 +70,7 @@ def _sync_status(call: Call, reader: Reader) -> wire.SyncStatus:
         "documents": reader.count(Kind.DOCUMENT),
         "conflicts": reader.count(Kind.CONFLICT),
     }
-    return msgspec.structs.replace(msgspec.convert(status, wire.SyncStatus), watching=UNSET)
+    return msgspec.structs.replace(msgspec.convert(status, wire.SyncStatus), watching=wire.ABSENT)
 
 
 async def spaces(call: Call) -> Reply:

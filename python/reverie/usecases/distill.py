@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from reverie import tokens, wire
@@ -221,7 +220,6 @@ def _answer(plan: DistillPlan, changes: wire.MemoryChanges) -> wire.DistillAnswe
         tokens_used=plan.tokens_used,
         tokenizer=tokens.TOKENIZER,
         memories=changes,
-        operation=UNSET,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import UNSET
 
 from reverie import tokens, wire
 from reverie.errors import Conflict, NotFound
@@ -182,7 +181,7 @@ def view(dream: DreamRecord) -> wire.DreamRecord:
         counts=dream.counts,
         operation=dream.operation,
         tokenizer=tokens.TOKENIZER,
-        proposals=UNSET,
+        proposals=wire.ABSENT,
     )
 
 

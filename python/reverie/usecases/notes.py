@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET
-
 from reverie import wire
 from reverie.errors import NotFound
 from reverie.store import Kind, NoteRecord, Write
@@ -43,7 +41,9 @@ def add(
 
 def view(note: NoteRecord) -> wire.Note:
     """Return a stored note as the wire has it."""
-    return wire.Note(id=note.id, content=note.content, category=note.category, at=note.at, thread=note.thread or UNSET)
+    return wire.Note(
+        id=note.id, content=note.content, category=note.category, at=note.at, thread=note.thread or wire.ABSENT
+    )
 
 
 def delete(space: str, who: str, thread_id: str, note_id: str) -> Write[None]:

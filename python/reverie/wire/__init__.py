@@ -1,6 +1,7 @@
 """Every request and response of the HTTP surface as one typed value; no I/O."""
 
 from reverie.wire.base import (
+    ABSENT,
     LIMIT_DEFAULT,
     LIMIT_MAX,
     PROTOCOL,
@@ -126,6 +127,7 @@ from reverie.wire.threads import (
 from reverie.wire.tools import CallTool, ToolAnswer, ToolFormat
 
 __all__ = [
+    "ABSENT",
     "CHUNK_MAX_BYTES",
     "LIMIT_DEFAULT",
     "LIMIT_MAX",

@@ -1,13 +1,14 @@
 """What every wire type shares: camelCase names on the wire, strict requests, tolerant replies."""
 
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
 from reverie.models import Json
 
 __all__ = [
+    "ABSENT",
     "LIMIT_DEFAULT",
     "LIMIT_MAX",
     "PROTOCOL",
@@ -27,6 +28,9 @@ PROTOCOL = 1
 PROTOCOL_HEADER = "Reverie-Protocol"
 LIMIT_DEFAULT = 100
 LIMIT_MAX = 1000
+
+ABSENT: Final[Any] = UNSET
+"""Value of a reply's field that is left out of the JSON: a client then reads the field's default."""
 
 T = TypeVar("T")
 

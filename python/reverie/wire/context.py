@@ -145,7 +145,7 @@ class Note(Reply):
     content: str
     category: NoteCategory
     at: str
-    thread: str | UnsetType | None = None
+    thread: str | None = None
 
 
 class ThreadDigest(Reply):
@@ -190,7 +190,7 @@ class DistillAnswer(Reply):
     tokens_used: int
     tokenizer: str = "o200k_base"
     memories: MemoryChanges | None = None
-    operation: str | UnsetType | None = None
+    operation: str | None = None
 
 
 class PastDistillation(Reply):

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Meta, UnsetType, field
+from msgspec import Meta, field
 
 from reverie.wire.base import Count, Reply, Request
 
@@ -166,7 +166,7 @@ class SyncStatus(Reply):
     reason: str | None = None
     hint: str | None = None
     last_scan_at: str | None = None
-    watching: str | UnsetType = "events"
+    watching: str = "events"
 
 
 class SyncNow(Request):

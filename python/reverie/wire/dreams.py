@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, UnsetType, field
+from msgspec import Meta, field
 
 from reverie.models import Json
 from reverie.wire.base import Id, Reply, Request, TokenBudget
@@ -51,7 +51,7 @@ class DreamRecord(Reply):
     counts: dict[str, int] = field(default_factory=dict)
     operation: str | None = None
     tokenizer: str = "o200k_base"
-    proposals: list[Proposal] | UnsetType = field(default_factory=list)
+    proposals: list[Proposal] = field(default_factory=list)
 
 
 class CreateSchedule(Request):

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, UnsetType, field
+from msgspec import Meta, field
 
 from reverie.models import Json
 from reverie.wire.base import Count, Id, Reply, Request
@@ -119,7 +119,7 @@ class DistilledNow(Reply):
 
     archive: str | None = None
     number: int | None = None
-    job: str | UnsetType | None = None
+    job: str | None = None
 
 
 class Appended(Reply):
