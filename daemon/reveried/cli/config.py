@@ -221,7 +221,7 @@ def _table_lines(lines: list[str], section: str) -> tuple[int | None, int]:
 def _last_line(lines: list[str], at: int, end: int) -> int:
     """Return the last line of the value that begins at `at`: that of a list ends at its closing bracket.
 
-    Brackets in strings and comments do not count: `["a]",  # ]` goes on.
+    Brackets in strings and comments do not count: after `["a]",  # ]` the list is still open.
     """
     depth = 0
     for last in range(at, end):

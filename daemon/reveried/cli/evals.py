@@ -33,7 +33,7 @@ def eval_context(file: File, max_tokens: MaxTokens = DEFAULT_TOKENS, json: Json 
 
 
 def eval_knowledge(file: File, max_tokens: MaxTokens = DEFAULT_TOKENS, json: Json = False) -> None:
-    """Print the memories extracted from a transcript.
+    """Print the summary and the memories extracted from a transcript.
 
     Example: reverie eval knowledge session.jsonl
     """
@@ -158,7 +158,7 @@ def _print_continuity(report: "Report") -> None:
     say("Needed: those that occur at all. Asked: of the person's last six messages, the sequences of four words.\n")
     print_table(
         ["Budget", "Tier", "Tokens (mean)", "In context"],
-        [(f"{tier.budget:,}", tier.tier, f"{tier.tokens:,.0f}", f"{tier.kept:.1f}") for tier in report.tiers],
+        [(f"{tier.budget:,}", tier.tier, f"{tier.tokens:,.0f}", f"{tier.in_context:.1f}") for tier in report.tiers],
         right=(0, 2, 3),
     )
 
@@ -203,7 +203,7 @@ def _continuity_json(report: "Report") -> dict[str, Any]:
                 "budget": tier.budget,
                 "tier": tier.tier,
                 "tokens": round(tier.tokens, 1),
-                "inContext": round(tier.kept, 2),
+                "inContext": round(tier.in_context, 2),
             }
             for tier in report.tiers
         ],

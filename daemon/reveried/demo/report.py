@@ -74,7 +74,7 @@ class Report:
         lines, redacted = sum(report.lines for report in reports), sum(report.redacted for report in reports)
         self._paragraph(
             f"{counted(lines, 'line')} from {counted(len(reports), 'file')}; "
-            f"the longest thread has {counted(thread.message_count, 'message')}."
+            f"the {'longest ' if len(reports) > 1 else ''}thread has {counted(thread.message_count, 'message')}."
         )
         if thread.title:
             self._quote(f"Title: {thread.title}")

@@ -102,7 +102,7 @@ class TierRow:
     budget: int
     tier: str
     tokens: float
-    kept: float
+    in_context: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ def _row(key: tuple[str, int | None], samples: Sequence[tuple[str, Scores, int]]
 def _tier_row(budget: int, tier: str, samples: Sequence[tuple[str, float, float]]) -> TierRow:
     """Return the means of one tier at one budget; samples are (session, tokens, share)."""
     size = mean_over_sessions((session, size / 100) for session, size, _ in samples)  # a mean is times 100
-    kept = mean_over_sessions((session, share) for session, _, share in samples)
+    in_context = mean_over_sessions((session, share) for session, _, share in samples)
     assert size is not None
-    assert kept is not None
-    return TierRow(budget, tier, size.percent, kept.percent)
+    assert in_context is not None
+    return TierRow(budget, tier, size.percent, in_context.percent)

@@ -106,8 +106,8 @@ def _group(report: Report, budget: int, top: float) -> Iterator[str]:
     yield _text(_LEFT - 12, top + 21, f"{budget:,}", size=14, weight="bold", anchor="end")
     at = float(_LEFT)
     for tier in (row for row in report.tiers if row.budget == budget):
-        yield from _part((at, top + 6), _BAR * tier.kept / 100, tier.tier, f"{tier.kept:.0f}", " %")
-        at += _BAR * tier.kept / 100
+        yield from _part((at, top + 6), _BAR * tier.in_context / 100, tier.tier, f"{tier.in_context:.0f}", " %")
+        at += _BAR * tier.in_context / 100
     ours = rows[REVERIE].in_context
     error = "" if ours.error is None else f" ± {ours.error:.1f}"
     yield _text(at + 6, top + 22, f"{ours.percent:.1f}{error}", size=13, weight="bold")

@@ -58,7 +58,7 @@ def test_tiers_add_up(session: Path) -> None:
     for budget in (800, 3_000):
         tiers = [tier for tier in report.tiers if tier.budget == budget]
         assert [tier.tier for tier in tiers] == list(TIERS)
-        assert sum(tier.kept for tier in tiers) == pytest.approx(row(report, REVERIE, budget).in_context.percent)
+        assert sum(tier.in_context for tier in tiers) == pytest.approx(row(report, REVERIE, budget).in_context.percent)
         assert sum(tier.tokens for tier in tiers) <= budget
 
 
@@ -98,7 +98,7 @@ def test_picture(session: Path) -> None:
         if (title := bar.find("s:title", space)) is not None
     }
     excerpts = next(tier for tier in report.tiers if tier.budget == 3_000 and tier.tier == "excerpts")
-    assert widths[f"excerpts: {excerpts.kept:.0f} %"] == pytest.approx(6 * excerpts.kept, abs=0.1)
+    assert widths[f"excerpts: {excerpts.in_context:.0f} %"] == pytest.approx(6 * excerpts.in_context, abs=0.1)
 
 
 def test_picture_without_compactions(tmp_path: Path) -> None:
