@@ -35,9 +35,9 @@ from reveried.http.metrics import Metrics
 from reveried.http.openapi import openapi
 from reveried.http.routing import Application
 from reveried.jobs import Jobs
-from reveried.lock import Lock
 from reveried.log import logger
 from reveried.platform import activated_sockets, notify
+from reveried.process_lock import ProcessLock
 from reveried.recall import Recall
 from reveried.routes import routes
 from reveried.scheduler import Scheduler
@@ -45,7 +45,7 @@ from reveried.server import Server, bind_tcp, bind_unix
 from reveried.services import Services
 from reveried.startup_check import check_store
 from reveried.sync_service import SyncService
-from reveried.tables import StoredCallers, StoredSchedules, spaces_of, store_id
+from reveried.system_records import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.worker import Worker
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ async def serve(env: Mapping[str, str]) -> int:
     log.configure(config.log.level)
     stopping = _stop_signals()
     async with AsyncExitStack() as closing:
-        lock = Lock(layout.data_dir / "daemon.lock")
+        lock = ProcessLock(layout.data_dir / "daemon.lock")
         closing.callback(lock.release)
         server = await _listen(config, env, closing)
         unclean = needs_check(layout.store_dir)
@@ -211,7 +211,7 @@ async def _listen(config: Config, env: Mapping[str, str], closing: AsyncExitStac
     listeners = list(inherited)
     if not any(listener.family == socket.AF_UNIX for listener in inherited):
         # A lock of its own: two stores may have been given one socket.
-        guard = Lock(daemon.socket.with_name(daemon.socket.name + ".lock"))
+        guard = ProcessLock(daemon.socket.with_name(daemon.socket.name + ".lock"))
         closing.callback(guard.release)
         listeners.append(bind_unix(daemon.socket))
         closing.callback(daemon.socket.unlink, missing_ok=True)

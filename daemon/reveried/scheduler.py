@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from reverie import calendar, wire
 from reverie.errors import NotFound, ValidationError
+from reverie.store import ScheduleRecord
 from reveried.clock import text_of
 from reveried.log import logger
 
@@ -33,11 +34,11 @@ SCHEDULES_MAX = 100  # of all spaces together: each is read at every wake-up
 class ScheduleTable(Protocol):
     """Storage of the schedules: the store in the daemon, a dict in tests."""
 
-    def all(self) -> Iterable[tuple[str, dict[str, Json]]]:
+    def all(self) -> Iterable[tuple[str, ScheduleRecord]]:
         """Return every schedule record with its space."""
         ...
 
-    async def put(self, space: str, schedule: dict[str, Json]) -> None:
+    async def put(self, space: str, schedule: ScheduleRecord) -> None:
         """Insert or replace one schedule record."""
         ...
 
@@ -62,18 +63,18 @@ class Schedule:
     ran: list[str] = field(default_factory=list)
     running: bool = False
 
-    def record(self) -> dict[str, Json]:
+    def record(self) -> ScheduleRecord:
         """Return the record that the store keeps."""
-        return {
-            "id": self.id,
-            "cron": self.cron.expression,
-            "timezone": self.zone_name,
-            "job": self.job,
-            "options": self.options,
-            "createdAt": text_of(self.created),
-            "lastRun": text_of(self.last_run) if self.last_run is not None else None,
-            "ran": self.ran,
-        }
+        return ScheduleRecord(
+            id=self.id,
+            cron=self.cron.expression,
+            timezone=self.zone_name,
+            job=self.job,
+            options=self.options,
+            created_at=text_of(self.created),
+            last_run=text_of(self.last_run) if self.last_run is not None else None,
+            ran=self.ran,
+        )
 
     def due(self, now: datetime) -> datetime | None:
         """Return the latest fire time up to `now` that was missed, or None."""
@@ -248,24 +249,23 @@ def _started_timer() -> Any:
     return timer
 
 
-def _schedule_of(space: str, record: dict[str, Json]) -> Schedule:
+def _schedule_of(space: str, record: ScheduleRecord) -> Schedule:
     """Return the schedule of a stored record.
 
     Raises:
         ValidationError: its cron expression or time zone is not one (any more: the tz database changes).
     """
-    last = record.get("lastRun")
     return Schedule(
         space=space,
-        id=record["id"],
-        cron=calendar.parse(record["cron"]),
-        zone=calendar.zone(record["timezone"]),
-        zone_name=record["timezone"],
-        job=record["job"],
-        options=record["options"],
-        created=datetime.fromisoformat(record["createdAt"]),
-        last_run=datetime.fromisoformat(last) if last is not None else None,
-        ran=list(record["ran"]),
+        id=record.id,
+        cron=calendar.parse(record.cron),
+        zone=calendar.zone(record.timezone),
+        zone_name=record.timezone,
+        job=record.job,
+        options=record.options,
+        created=datetime.fromisoformat(record.created_at),
+        last_run=datetime.fromisoformat(record.last_run) if record.last_run is not None else None,
+        ran=list(record.ran),
     )
 
 

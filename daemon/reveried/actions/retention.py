@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reverie.errors import ReverieError
 from reverie.usecases import retention
 from reveried.log import logger
-from reveried.tables import spaces_of
+from reveried.system_records import spaces_of
 
 if TYPE_CHECKING:
     from reveried.services import Services

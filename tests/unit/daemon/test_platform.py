@@ -13,7 +13,7 @@ import pytest
 
 from reverie.errors import Conflict, ValidationError
 from reveried import platform
-from reveried.lock import Lock
+from reveried.process_lock import ProcessLock
 from reveried.server import bind_tcp, bind_unix, make_private
 from support.daemon import scratch_home
 
@@ -122,12 +122,12 @@ def test_child_of_a_dead_parent_ends_at_once() -> None:
 def test_lock_is_exclusive_and_says_who(tmp_path: Path) -> None:
     """A second holder is told the process; after a release the next one gets it; the file stays."""
     path = tmp_path / "folder" / "lock"
-    lock = Lock(path)
+    lock = ProcessLock(path)
     with pytest.raises(Conflict, match=str(os.getpid())) as caught:
-        Lock(path)
+        ProcessLock(path)
     assert caught.value.details["pid"] == os.getpid()
     lock.release()
-    Lock(path).release()
+    ProcessLock(path).release()
     assert path.read_text() == f"{os.getpid()}\n"
 
 

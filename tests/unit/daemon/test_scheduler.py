@@ -8,15 +8,16 @@ import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from reverie.errors import NotFound, ValidationError
 from reverie.redact import Redactor
-from reverie.store import Store
+from reverie.store import ScheduleRecord, Store
 from reveried import scheduler as module
 from reveried.clock import FileClock, SystemClock, clock_of, text_of
 from reveried.scheduler import Scheduler, system_zone
-from reveried.tables import StoredSchedules, spaces_of
+from reveried.system_records import StoredSchedules, spaces_of
 from reveried.worker import Worker
 
 if TYPE_CHECKING:
@@ -30,15 +31,15 @@ class Table:
     """A ScheduleTable in memory."""
 
     def __init__(self, *records: tuple[str, dict[str, Any]]) -> None:
-        self.records = {(space, record["id"]): record for space, record in records}
+        self.records = {(space, record["id"]): msgspec.convert(record, ScheduleRecord) for space, record in records}
 
-    def all(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    def all(self) -> Iterator[tuple[str, ScheduleRecord]]:
         """Yield every schedule record with its space."""
         yield from ((space, record) for (space, _), record in self.records.items())
 
-    async def put(self, space: str, schedule: dict[str, Any]) -> None:
+    async def put(self, space: str, schedule: ScheduleRecord) -> None:
         """Insert or replace one record."""
-        self.records[space, schedule["id"]] = dict(schedule)
+        self.records[space, schedule.id] = schedule
 
     async def delete(self, space: str, schedule_id: str) -> None:
         """Delete one record."""
@@ -305,6 +306,11 @@ def test_apscheduler_is_imported_on_demand() -> None:
     assert process.stdout.strip() == "False"
 
 
+def stored(schedule_id: str) -> ScheduleRecord:
+    """Return the record of a nightly schedule."""
+    return ScheduleRecord(id=schedule_id, created_at="2026-11-20T10:00:00.000Z", **NIGHT)
+
+
 def test_schedules_in_the_store(tmp_path: Path) -> None:
     """Schedules in the store are written by operations of their space, and read back with it."""
     clock = ManualClock("2026-11-20T10:00:00+00:00")
@@ -315,10 +321,10 @@ def test_schedules_in_the_store(tmp_path: Path) -> None:
             worker.start()
             table = StoredSchedules(store, worker.submit)
             assert list(table.all()) == []
-            await table.put("default", {"id": "a", **NIGHT})
-            await table.put("default", {"id": "b", **NIGHT})
+            await table.put("default", stored("a"))
+            await table.put("default", stored("b"))
             await table.delete("default", "a")
-            assert [(space, record["id"]) for space, record in table.all()] == [("default", "b")]
+            assert [(space, schedule.id) for space, schedule in table.all()] == [("default", "b")]
             assert spaces_of(store) == ["default"]
             worker.stop()
 

@@ -11,12 +11,12 @@ from reverie.errors import Conflict
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Lock"]
+__all__ = ["ProcessLock"]
 
 PID_BYTES_MAX = 32
 
 
-class Lock:
+class ProcessLock:
     """An exclusive lock on a file, which says the holder's process id; held until `release` or the process ends."""
 
     def __init__(self, path: Path) -> None:
