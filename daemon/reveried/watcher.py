@@ -25,7 +25,7 @@ from watchdog.events import (
 )
 from watchdog.observers import Observer
 
-from reverie.paths import fault
+from reverie.paths import segment_error
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class _Handler(FileSystemEventHandler):
 
 def _is_hidden(relative: str) -> bool:
     """Whether a file of this name is never read, as it or a folder that it is in is hidden."""
-    return "." in relative and any(fault(name) == "hidden" for name in relative.split("/"))
+    return "." in relative and any(segment_error(name) == "hidden" for name in relative.split("/"))
 
 
 def _late_s(path: str) -> float:

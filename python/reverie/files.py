@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TEMPORARY",
-    "failure",
+    "close_quietly",
     "make_private",
     "read_beneath",
     "read_bounded",
-    "release",
     "remove_beneath",
     "replace",
+    "translate_os_error",
     "write_all",
     "write_atomic",
     "write_beneath",
@@ -47,7 +47,7 @@ def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
         finally:
             os.close(folder)
     except OSError as error:
-        raise failure("write", path, error) from error
+        raise translate_os_error("write", path, error) from error
 
 
 def read_bounded(path: Path, limit: int) -> bytes:
@@ -63,7 +63,7 @@ def read_bounded(path: Path, limit: int) -> bytes:
         finally:
             os.close(handle)
     except OSError as error:
-        raise failure("read", path, error) from error
+        raise translate_os_error("read", path, error) from error
 
 
 def write_beneath(root: Path, relative: PurePosixPath, data: bytes, mode: int = 0o600) -> None:
@@ -116,7 +116,7 @@ def make_private(folder: Path, uid: int) -> None:
         if stat.S_IMODE(found.st_mode) != 0o700:
             folder.chmod(0o700)
     except OSError as error:
-        raise failure("make", folder, error) from error
+        raise translate_os_error("make", folder, error) from error
 
 
 def replace(folder: int, name: str, data: bytes, mode: int) -> None:
@@ -140,7 +140,7 @@ def replace(folder: int, name: str, data: bytes, mode: int) -> None:
     os.fsync(folder)
 
 
-def release(handle: int) -> None:
+def close_quietly(handle: int) -> None:
     """Closes a handle whose bytes were read, or are flushed: that closing fails then says nothing about them."""
     with contextlib.suppress(OSError):
         os.close(handle)
@@ -178,7 +178,7 @@ def _folder(root: Path, relative: PurePosixPath, *, create: bool) -> Iterator[in
             handle = _descend(handle, step, flags | os.O_NOFOLLOW, create=create)
         yield handle
     except OSError as error:
-        raise failure("reach", root / relative, error) from error
+        raise translate_os_error("reach", root / relative, error) from error
     finally:
         if handle >= 0:
             os.close(handle)
@@ -195,7 +195,7 @@ def _descend(folder: int, step: str, flags: int, *, create: bool) -> int:
     return deeper
 
 
-def failure(verb: str, path: Path, error: OSError) -> ReverieError:
+def translate_os_error(verb: str, path: Path, error: OSError) -> ReverieError:
     """What an operating system error means to a caller who wanted to `verb` the file at `path`; the cause is named."""
     why = os.strerror(error.errno) if error.errno is not None else str(error)
     said = f"cannot {verb} {path}: {why}"

@@ -19,11 +19,11 @@ __all__ = [
     "DOCUMENT_SUFFIXES",
     "SOCKET_PATH_BYTES_MAX",
     "Layout",
-    "fault",
-    "folded",
-    "is_ours",
+    "existing_spelling",
+    "fold_name",
+    "is_reserved",
     "safe_relative",
-    "spelled_otherwise",
+    "segment_error",
 ]
 
 SOCKET_PATH_BYTES_MAX = 107  # sockaddr_un.sun_path holds 108 with its closing zero
@@ -116,7 +116,7 @@ def safe_relative(path: str, *, suffixes: Collection[str] | None = DOCUMENT_SUFF
     if _ENCODED.search(path):
         raise _refused(path, "encoded")
     for segment in segments:
-        reason = fault(segment)
+        reason = segment_error(segment)
         if reason is not None:
             raise _refused(path, reason)
     relative = PurePosixPath(path)
@@ -124,12 +124,12 @@ def safe_relative(path: str, *, suffixes: Collection[str] | None = DOCUMENT_SUFF
         raise _refused(path, "folder")
     if suffixes is not None and relative.suffix not in suffixes:
         raise _refused(path, "suffix")
-    if is_ours(relative):
+    if is_reserved(relative):
         raise _refused(path, "reserved")
     return relative
 
 
-def fault(segment: str, *, first: bool = False) -> str | None:
+def segment_error(segment: str, *, first: bool = False) -> str | None:
     """Why one segment of a path may not be, as a reason of `safe_relative` (such as `hidden`, `temporary`), or None.
 
     `first`: it is the first of the path, which a shell must not take for a home or a variable.
@@ -161,29 +161,29 @@ def fault(segment: str, *, first: bool = False) -> str | None:
     return None
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """What a name is where large letters and ways to write an accent make no difference; equal is one file there."""
     return name.lower() if name.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
 
 
-def spelled_otherwise(path: str, others: Iterable[str]) -> str | None:
+def existing_spelling(path: str, others: Iterable[str]) -> str | None:
     """`path` as those of `others` are spelled that are the same name on other systems; None where there are none.
 
     A folder counts as the file does: FACTS/user.md beside facts/project.md is spelled facts/user.md.
     """
     steps = path.split("/")
-    wanted = [folded(step) for step in steps]
+    wanted = [fold_name(step) for step in steps]
     for other in others:
         for number, (there, here, same) in enumerate(zip(other.split("/"), steps, wanted, strict=False)):
             if there == here:
                 continue
-            if folded(there) == same:
+            if fold_name(there) == same:
                 return "/".join([*steps[:number], there, *steps[number + 1 :]])
             break
     return None
 
 
-def is_ours(relative: PurePosixPath) -> bool:
+def is_reserved(relative: PurePosixPath) -> bool:
     """Whether only Reverie itself writes this name: the machine index, archives, the JSON projection, its mark."""
     return relative.parts[0].casefold() in {"archives", "memory-index.json", ".reverie"} or (
         relative.as_posix().casefold() == "memory/long-term-memory.json"

@@ -10,7 +10,7 @@ from reverie import _native
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-__all__ = ["Filter", "Hit", "Index", "Record"]
+__all__ = ["Filter", "Hit", "Index", "IndexEntry"]
 
 
 class Hit(NamedTuple):
@@ -21,7 +21,7 @@ class Hit(NamedTuple):
     terms: tuple[tuple[str, float], ...]
 
 
-class Record(NamedTuple):
+class IndexEntry(NamedTuple):
     """A text to be found. Filters know it by `groups`, which are any strings, and `at`, in a unit of the caller's."""
 
     id: str
@@ -75,7 +75,7 @@ class Index:
         """Adds a text, in place of what had the same id. A tag counts as two mentions."""
         self._native.add(id, text, tags, groups, at)
 
-    def add_many(self, records: Iterable[Record]) -> None:
+    def add_many(self, records: Iterable[IndexEntry]) -> None:
         """Adds all of them in one step, as `add` would one by one."""
         self._native.add_many(list(records))
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = ["KINDS", "Mark", "Redactor", "Span", "marks"]
+__all__ = ["KINDS", "Indicator", "Redactor", "Span", "indicators"]
 
 KINDS = frozenset(_native.kinds())
 """Every word that can stand in `[REDACTED:<kind>]`."""
@@ -26,7 +26,7 @@ class Span(NamedTuple):
     kind: str
 
 
-class Mark(NamedTuple):
+class Indicator(NamedTuple):
     """What gives a secret of a kind away: it `begins` with the text, `holds` it, or is `named` by it."""
 
     kind: str
@@ -111,6 +111,6 @@ class Redactor:
         return [Span(*span) for span in self._native.spans(text)]
 
 
-def marks() -> list[Mark]:
+def indicators() -> list[Indicator]:
     """Every mark of the tables, in order of kinds. A kind that has none is known by its shape or its surroundings."""
-    return [Mark(*mark) for mark in _native.marks()]
+    return [Indicator(*mark) for mark in _native.marks()]

@@ -27,7 +27,7 @@ import tantivy
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie.rank import Filter, Index, Record
+from reverie.rank import Filter, Index, IndexEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,7 +61,7 @@ def said(path: Path) -> Iterator[str]:
             yield from (str(block["text"]) for block in content if isinstance(block, dict) and "text" in block)
 
 
-def memories(count: int) -> tuple[list[Record], list[str]]:
+def memories(count: int) -> tuple[list[IndexEntry], list[str]]:
     """That many memories of about 305 characters, and their words, the most frequent first."""
     pick = random.Random(8)
     counted = Counter(word for text in sources() for word in WORD.findall(text) if len(word) < 40).most_common()
@@ -75,11 +75,11 @@ def memories(count: int) -> tuple[list[Record], list[str]]:
         kind = pick.choice(("fact", "preference", "pattern", "episode"))
         tags = [f"tag{pick.randrange(200)}", f"tag{pick.randrange(200)}"]
         groups = [f"type:{kind}", *(f"tag:{tag}" for tag in tags)]
-        records.append(Record(f"mem_{number:08x}", text[: max(int(length), 20)], tags, groups, number))
+        records.append(IndexEntry(f"mem_{number:08x}", text[: max(int(length), 20)], tags, groups, number))
     return records, words
 
 
-def queries(records: list[Record], apart: set[str]) -> list[str]:
+def queries(records: list[IndexEntry], apart: set[str]) -> list[str]:
     """3 to 7 words of one memory each, without those that are set apart."""
     pick = random.Random(9)
     found: list[str] = []
@@ -118,7 +118,7 @@ def line(title: str, value: str) -> None:
     print(f"{title:<66} {value}")
 
 
-def tantivy_index(records: list[Record]) -> Any:
+def tantivy_index(records: list[IndexEntry]) -> Any:
     """What tantivy makes of them, with what ranking needs and no more, in memory, in one segment."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
@@ -178,7 +178,7 @@ def bench_filters(asked: list[str], index: Index, count: int) -> None:
         line(f"query within {title}: p50 and p99", f"{p50:.3f} ms  {p99:.3f} ms")
 
 
-def bench_changes(records: list[Record], index: Index) -> None:
+def bench_changes(records: list[IndexEntry], index: Index) -> None:
     """One memory more, found at once, and one less."""
     extra = [record._replace(id=f"new_{record.id}") for record in records[:5000]]
     adds = [seconds(lambda: index.add(*record)) for record in extra]  # noqa: B023 - called at once

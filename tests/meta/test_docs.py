@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from reverie.paths import Layout
-from reverie.redact import KINDS, Redactor, marks
+from reverie.redact import KINDS, Redactor, indicators
 from reverie.sync.file_status import Reason, refusal
 from reveried.cli.reference import SHAPES, commands_page, redaction_page, settings_page
 from reveried.config import KEYS, parse
@@ -40,7 +40,7 @@ def test_every_kind_of_secret_is_documented() -> None:
 
     assert text == redaction_page()
     assert told.keys() == KINDS
-    assert {kind for kind in KINDS if kind not in {mark.kind for mark in marks()}} <= SHAPES.keys() <= KINDS
+    assert {kind for kind in KINDS if kind not in {mark.kind for mark in indicators()}} <= SHAPES.keys() <= KINDS
 
 
 def test_a_mark_is_what_it_says() -> None:
@@ -48,7 +48,7 @@ def test_a_mark_is_what_it_says() -> None:
     redactor = Redactor()
     missed = [
         mark
-        for mark in marks()
+        for mark in indicators()
         if mark.how == "begins"
         and not redactor.spans(f"x = {mark.text}{BODIES[0]}")
         and not redactor.spans(f"x = {mark.text}{BODIES[1]}")

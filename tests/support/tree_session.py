@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from reverie import kernel
+from reverie import syscalls
 from reverie.sync.exchange import DisplacedFile, Mismatch, Removed, Written, remove_file, write_file
 from support.spaces import digest, opened
 
@@ -96,18 +96,18 @@ def saves(path: Path) -> None:
 @contextmanager
 def just_before_exchange(act: Callable[[], None]) -> Iterator[None]:
     """Lets somebody act between our look at the file and the exchange, once."""
-    real, waiting = kernel.exchange, [act]
+    real, waiting = syscalls.exchange, [act]
 
     def exchange(first: str, first_folder: int, second: str, second_folder: int) -> None:
         while waiting:
             waiting.pop()()
         real(first, first_folder, second, second_folder)
 
-    kernel.exchange = exchange
+    syscalls.exchange = exchange
     try:
         yield
     finally:
-        kernel.exchange = real
+        syscalls.exchange = real
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reverie.errors import Conflict
-from reverie.paths import spelled_otherwise
+from reverie.paths import existing_spelling
 from reverie.store import Kind
 from reverie.sync.redaction_view import has_marker
 from reverie.usecases import documents, memories
@@ -204,7 +204,7 @@ async def _is_new_or_there(services: Services, space: str, path: str) -> None:
     with services.store.reader(space) as reader:
         if reader.get(Kind.DOCUMENT, (path,)) is not None:
             return
-    there = spelled_otherwise(path, [entry.path for entry in await services.folders.documents(space)])
+    there = existing_spelling(path, [entry.path for entry in await services.folders.documents(space)])
     if there is not None:
         raise Conflict(
             f"{path!r} is on other systems the same name as one that is there",

@@ -11,7 +11,7 @@ import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.redact import KINDS, marks
+from reverie.redact import KINDS, indicators
 from reveried.cli.command_tree import tree
 from reveried.config import KEYS
 
@@ -122,7 +122,7 @@ def redaction_page() -> str:
     descriptions: dict[str, list[str]] = defaultdict(list)
     for kind in sorted(KINDS & SHAPES.keys()):
         descriptions[kind].append(SHAPES[kind])
-    for kind, how, text in marks():
+    for kind, how, text in indicators():
         code = f"`{text.replace('|', chr(92) + '|')}`"
         if descriptions[kind] and descriptions[kind][-1].startswith(HOW[how]):
             descriptions[kind][-1] += f", {code}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import wire
 from reverie.errors import ValidationError
-from reverie.paths import is_ours
+from reverie.paths import is_reserved
 from reverie.usecases import documents, history
 from reverie.usecases.listing import index_text
 from reveried.actions import writing
@@ -76,7 +76,7 @@ async def get_document(call: Call) -> Reply:
 
 
 def _found(call: Call, path: str) -> dict[str, Any]:
-    if "at" not in call.query and is_ours(PurePosixPath(path)):
+    if "at" not in call.query and is_reserved(PurePosixPath(path)):
         projected = call.services.folders.folder(call.space).projected_record(path)
         if projected is not None:
             return projected

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from reverie.paths import is_ours
+from reverie.paths import is_reserved
 from reverie.sync.file_status import Refusal
 from reverie.sync.plan import Plan
 from reverie.sync.scan import FolderNames, covering, read_file, scan, scan_path
@@ -120,7 +120,7 @@ class DirtySet:
         """Add what was committed since the last call; return the operation that `reader` sees."""
         with self._lock:
             for path in self._listing.catch_up(reader):
-                if is_ours(PurePosixPath(path)):
+                if is_reserved(PurePosixPath(path)):
                     continue  # a projection, which is not synced: only Reverie itself writes this file
                 document = self._listing.documents.get(path)
                 if document is None or document.operation != self._shown_operation(path):

@@ -19,7 +19,7 @@ from reverie.consolidate.statements import Relation, parse_statement, relate
 from reverie.consolidate.working_set import Item, WorkingSet, scope_of
 from reverie.errors import TokenBudgetExceeded, ValidationError
 from reverie.models import Change, Delete, Memory, MemoryType
-from reverie.words import markers_removed, split
+from reverie.sentence_words import analyze, strip_markers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -258,7 +258,7 @@ def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Source]]:
     for source in sorted(sources, key=_compare_order):
         statement = parse_statement(f"{source.title or ''}\n{source.content}".strip())
         scope = scope_of(source.type, user=source.document == "facts/user.md")
-        if not markers_removed(statement.text).strip():
+        if not strip_markers(statement.text).strip():
             continue  # everything in it was redacted
         if any(
             relate(statement, working.items[position].statement, keyed=False) in {Relation.SAME, Relation.COVERED}
@@ -280,7 +280,7 @@ def _compare_order(source: Source) -> tuple[bool, int, bool, str, str, str]:
     Memories come before archives, because only a memory may replace a memory; then long before short, because a long
     one covers a short one and not the reverse; a person's before others; then by content, then the oldest.
     """
-    size = len(split(source.content).sequence)
+    size = len(analyze(source.content).sequence)
     return (source.id is None, -size, not source.person, source.sha256, source.ref, source.seniority)
 
 
@@ -311,7 +311,7 @@ def _summary(sources: Sequence[Source]) -> str:
     )
     words: Counter[str] = Counter()
     for source in sources:
-        words.update({word for word in split(markers_removed(source.content)).content if len(word) > 2})
+        words.update({word for word in analyze(strip_markers(source.content)).content if len(word) > 2})
     shared = sorted((word for word in words if words[word] > 1), key=lambda word: (-words[word], word))[:_TOPICS_MAX]
     return f"{counted}. About: {', '.join(shared)}." if shared else f"{counted}."
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from reverie.models import MemoryType
-from reverie.words import denials, flat, split, subject_of
+from reverie.sentence_words import analyze, count_negations, normalize, subject_of
 
 __all__ = [
     "MERGED_CHARS_MAX",
@@ -83,10 +83,10 @@ class Statement:
 
 def parse_statement(text: str) -> Statement:
     """Return a statement split into words."""
-    words = split(text)
+    words = analyze(text)
     return Statement(
         text=text,
-        normalized=flat(text),
+        normalized=normalize(text),
         sequence=_trimmed([word for word in words.sequence if word not in _FILLERS]),
         words=frozenset(words.content),
         distinctive=words.distinctive - _FILLERS,
@@ -142,12 +142,12 @@ def _within(part: Statement, whole: Statement) -> bool:
     if size < 2 or size > len(whole.sequence) or not part.words <= whole.words:
         return False
     reach = len(whole.sequence) if size >= _COVERED_SHARE_MIN * len(whole.sequence) else _SPREAD_MAX * size
-    denied = denials(part.sequence)
+    denied = count_negations(part.sequence)
     first = part.sequence[0]
     for start, word in enumerate(whole.sequence):
         if word == first:
             end = _in_order(part.sequence, whole.sequence, start, start + reach)
-            if end is not None and denials(whole.sequence[_before(whole, start) : end]) == denied:
+            if end is not None and count_negations(whole.sequence[_before(whole, start) : end]) == denied:
                 return True
     return False
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from reverie.documents.lines import one_line
 from reverie.models import MemoryType
-from reverie.words import key_of, markers_removed, telling
+from reverie.sentence_words import content_words, label_of, strip_markers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reverie.words import Telling
+    from reverie.sentence_words import ContentWord
 
 __all__ = ["WORDS_MAX", "Told", "at_most", "shortened", "summary_line"]
 
@@ -78,21 +78,21 @@ def at_most(text: str) -> str:
 def _topics(memory: Told) -> list[str]:
     """What one memory is about: an episode its title, a fact its key, else its tags, else its first words."""
     if memory.type is MemoryType.EPISODE and memory.title:
-        words = [word.written for word in telling(memory.title)] or memory.title.replace(",", " ").split()
+        words = [word.written for word in content_words(memory.title)] or memory.title.replace(",", " ").split()
         return [_named(words[:_TITLE_WORDS])] if words else []
-    content = _MARKS.sub("", markers_removed(memory.content))
-    key = key_of(content)
+    content = _MARKS.sub("", strip_markers(memory.content))
+    key = label_of(content)
     if key is not None:
         words = key.replace("`", "").replace(",", " ").split()
         if 0 < len(words) <= _KEY_WORDS_MAX:
             return [_named(words)]
     if memory.tags:
         return [tag.replace("-", " ") for tag in memory.tags[:2]]
-    words = [_lowered(word.written) if word.opens else word.written for word in _first(telling(content))]
+    words = [_lowered(word.written) if word.opens else word.written for word in _first(content_words(content))]
     return [" ".join(words)] if words else []
 
 
-def _first(words: Iterable[Telling]) -> Sequence[Telling]:
+def _first(words: Iterable[ContentWord]) -> Sequence[ContentWord]:
     """The first two words; where something is denied there, the denial and two words behind it."""
     head = list(islice(words, _DENIED_WORDS))
     denial = next((place for place, word in enumerate(head[: _CONTENT_WORDS + 1]) if word.denies), None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reverie import tokens
-from reverie.rank import Filter, Index, Record
+from reverie.rank import Filter, Index, IndexEntry
 from reverie.recall.line import line, text
 
 if TYPE_CHECKING:
@@ -92,10 +92,10 @@ def build(memories: Iterable[Memory]) -> Corpus:
     return corpus
 
 
-def _record(memory: Memory) -> Record:
+def _record(memory: Memory) -> IndexEntry:
     """What the index knows of a memory: its words, and as groups its type and its tags."""
     groups = [_of_type(memory.type), *map(_of_tag, memory.tags)]
-    return Record(memory.id, text(memory), memory.tags, groups)
+    return IndexEntry(memory.id, text(memory), memory.tags, groups)
 
 
 def _within(types: Collection[MemoryType] | None, tags: Collection[str] | None) -> Filter:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from reverie import files, kernel
+from reverie import files, syscalls
 from reverie.sync.file_slot import (
     FileSlot,
     copy_metadata,
@@ -120,7 +120,7 @@ def write_file(root: Root, path: str, data: bytes, *, expected: str | None, mode
             return _replace(slot, data, old, expected, mode)
         finally:
             if old is not None:
-                files.release(old)
+                files.close_quietly(old)
 
 
 def remove_file(root: Root, path: str, *, expected: str) -> Removed | Mismatch:
@@ -137,7 +137,7 @@ def remove_file(root: Root, path: str, *, expected: str) -> Removed | Mismatch:
         try:
             actual = digest_of(old)
         finally:
-            files.release(old)
+            files.close_quietly(old)
         return Mismatch(actual) if actual != expected else _take_out(slot, expected)
 
 
@@ -148,10 +148,10 @@ def _replace(slot: FileSlot, data: bytes, old: int | None, expected: str | None,
         if expected is None:
             return _add_new(slot, handle, name, data)
         try:
-            kernel.exchange(name, slot.swap, slot.name, slot.folder)
+            syscalls.exchange(name, slot.swap, slot.name, slot.folder)
         except FileNotFoundError:
             return Mismatch(None)
-        except kernel.Unsupported:
+        except syscalls.Unsupported:
             return _replace_by_link(slot, handle, name, data, expected)
         # From here on `name` is the file that was at the path. It may be a person's save: no longer a scratch file.
         slot.scratch_names.clear()
@@ -160,7 +160,7 @@ def _replace(slot: FileSlot, data: bytes, old: int | None, expected: str | None,
         slot.mark_unflushed()
         return Written(_own_stamp(handle, data), slot.displaced(name, expected))
     finally:
-        files.release(handle)
+        files.close_quietly(handle)
 
 
 def _prepared_file(slot: FileSlot, data: bytes, old: int | None, expected: str | None, mode: int) -> tuple[int, str]:
@@ -181,7 +181,7 @@ def _prepared_file(slot: FileSlot, data: bytes, old: int | None, expected: str |
         os.fsync(handle)
         os.rename(draft, name, src_dir_fd=slot.swap, dst_dir_fd=slot.swap)
     except BaseException:
-        files.release(handle)
+        files.close_quietly(handle)
         raise
     return handle, name
 
@@ -238,7 +238,7 @@ def _exchange_back(slot: FileSlot, handle: int, name: str, data: bytes, expected
             if came_out.data is not None:
                 saves[came_out.inode] = came_out.data
             try:
-                kernel.exchange(name, slot.swap, slot.name, slot.folder)
+                syscalls.exchange(name, slot.swap, slot.name, slot.folder)
             except FileNotFoundError:
                 if _restored(slot, name):
                     slot.flush()
@@ -259,9 +259,9 @@ def _swapped_out(slot: FileSlot, name: str, open_files: ExitStack) -> _SwappedOu
         handle = os.open(name, READ_FLAGS, dir_fd=slot.swap)
     except OSError:
         return _SwappedOut(slot.swap_inode(name), None)
-    open_files.callback(files.release, handle)
+    open_files.callback(files.close_quietly, handle)
     inode = os.fstat(handle).st_ino
-    if kernel.is_open_for_writing(handle):
+    if syscalls.is_open_for_writing(handle):
         return _SwappedOut(inode, None, writing=True)
     return _SwappedOut(inode, read_all(handle))
 

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reverie import files, kernel
+from reverie import files, syscalls
 from reverie.errors import Forbidden, StorageFailed
 from reverie.sync.swap_recovery import READ_FLAGS, SWAP_FOLDER, DisplacedFile, digest_at, open_swap_folder
 
@@ -91,7 +91,7 @@ def mapped_errors(verb: str, root: Root, path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        failure = files.failure(verb, root.real / path, error)
+        failure = files.translate_os_error(verb, root.real / path, error)
         failure.details.setdefault("path", path)
         raise failure from error
 
@@ -111,8 +111,8 @@ def open_regular_file(slot: FileSlot) -> int | None:
 def rename_new(name: str, folder: int, new: str, new_folder: int) -> None:
     """Rename to a name that must not exist; by link and unlink if that is not supported. Raises OSError."""
     try:
-        kernel.rename_new(name, folder, new, new_folder)
-    except kernel.Unsupported:
+        syscalls.rename_new(name, folder, new, new_folder)
+    except syscalls.Unsupported:
         link(name, folder, new, new_folder)
         os.unlink(name, dir_fd=folder)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
 
 import orjson
 
-from reverie import files, kernel
+from reverie import files, syscalls
 from reverie.errors import Conflict, Forbidden, ValidationError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Root:
     def close(self) -> None:
         """Close the folder's handle. Closing twice does nothing."""
         if self.handle >= 0:
-            files.release(self.handle)
+            files.close_quietly(self.handle)
             self.handle = -1
 
     def __enter__(self) -> Self:
@@ -116,7 +116,7 @@ class Root:
         except (FileNotFoundError, NotADirectoryError) as error:
             raise _stopped("root_missing", self.real, "is gone") from error
         except OSError as error:
-            raise files.failure("look at", self.real, error) from error
+            raise files.translate_os_error("look at", self.real, error) from error
         if not stat.S_ISDIR(status.st_mode):
             raise _stopped("root_swapped", self.real, "is not the folder that it was")
         if (status.st_dev, status.st_ino) != self.identity:
@@ -135,7 +135,7 @@ class Root:
                 self._flush_folder(folder)
             except OSError as error:
                 self.unflushed.add(folder)
-                raise files.failure("flush", self.real / folder, error) from error
+                raise files.translate_os_error("flush", self.real / folder, error) from error
 
     def _flush_folder(self, folder: str) -> None:
         """Flush one folder, unless a person moved or deleted it, or put a link, a file or a mount in its place."""
@@ -148,11 +148,11 @@ class Root:
         try:
             os.fsync(handle)
         finally:
-            files.release(handle)
+            files.close_quietly(handle)
 
     def open_below(self, path: str, flags: int) -> int:
         """Return a handle of `path`, which the caller closes. Raises OSError as `kernel.open_beneath`."""
-        return kernel.open_beneath(self.handle, _safe_path(path), flags | os.O_NOCTTY)
+        return syscalls.open_beneath(self.handle, _safe_path(path), flags | os.O_NOCTTY)
 
     @contextmanager
     def folder_of(self, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
@@ -165,11 +165,11 @@ class Root:
         try:
             yield handle, name
         finally:
-            files.release(handle)
+            files.close_quietly(handle)
 
     def _open_folder_below(self, folder: str) -> int:
         """Return a handle of a folder below the root, "" for the root itself."""
-        return kernel.open_beneath(self.handle, folder, _FOLDER_FLAGS) if folder else os.dup(self.handle)
+        return syscalls.open_beneath(self.handle, folder, _FOLDER_FLAGS) if folder else os.dup(self.handle)
 
     def _make_folder(self, folder: str) -> int:
         """Return a handle of a folder below the root; it and the folders above it are made if missing."""
@@ -184,7 +184,7 @@ class Root:
         except FileExistsError:
             return self._open_folder_below(folder)  # created concurrently, and perhaps no folder
         finally:
-            files.release(handle)
+            files.close_quietly(handle)
         return self._open_folder_below(folder)
 
     def _claim(self, *, fresh: bool) -> None:
@@ -196,7 +196,7 @@ class Root:
             if marker is None or "store" not in marker:
                 self._write_marker()
         except OSError as error:
-            raise files.failure("mark", self.real / MARKER_FILE, error) from error
+            raise files.translate_os_error("mark", self.real / MARKER_FILE, error) from error
 
     def _write_marker(self) -> None:
         """Write the marker file."""
@@ -213,13 +213,13 @@ class Root:
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EXDEV, errno.ENXIO}:
                 return {}
-            raise files.failure("read", self.real / MARKER_FILE, error) from error
+            raise files.translate_os_error("read", self.real / MARKER_FILE, error) from error
         try:
             content = orjson.loads(os.read(handle, _MARKER_BYTES_MAX))
         except (orjson.JSONDecodeError, IsADirectoryError, BlockingIOError):
             return {}
         finally:
-            files.release(handle)
+            files.close_quietly(handle)
         return content if isinstance(content, dict) else {}
 
     def _check_marker(self, marker: dict[str, object] | None) -> None:
@@ -253,7 +253,7 @@ def _open_folder(path: Path, *, make: bool) -> tuple[Path, int]:
     except FileNotFoundError as error:
         raise _stopped("root_missing", real, "is not there") from error
     except OSError as error:
-        raise files.failure("open", real, error) from error
+        raise files.translate_os_error("open", real, error) from error
 
 
 def _safe_path(path: str) -> str:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from reverie import files, kernel
+from reverie import files, syscalls
 from reverie.documents import holds_too_many
-from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fault
+from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, segment_error
 from reverie.sync.file_status import Limits, Reason, Refusal, Stamp, classify, refusal, refusal_of_error
 from reverie.sync.walk import FolderNames, Walk
 
@@ -76,7 +76,7 @@ def scan(root: Root, *, known: Collection[str], limits: Limits | None = None) ->
     try:
         walk.run()
     except OSError as error:
-        raise files.failure("list", root.real, error) from error
+        raise files.translate_os_error("list", root.real, error) from error
     return Scan(walk.stamps, walk.refused, walk.copies)
 
 
@@ -127,7 +127,7 @@ def read_file(root: Root, path: str, *, limit: int) -> FileContent | Refusal | N
     except OSError as error:
         return refusal_of_error(path, error)
     finally:
-        files.release(handle)
+        files.close_quietly(handle)
 
 
 def _read_stable(handle: int, path: str, device: int, limits: Limits) -> FileContent | Refusal:
@@ -138,7 +138,7 @@ def _read_stable(handle: int, path: str, device: int, limits: Limits) -> FileCon
             return before
         data = _read_bytes(handle, before.size)
         # This order: a writer who closed the file before the question has changed the stamp that is compared next.
-        writing = kernel.is_open_for_writing(handle)
+        writing = syscalls.is_open_for_writing(handle)
         if not writing and len(data) == before.size and before == classify(path, os.fstat(handle), device, limits):
             break
     else:
@@ -188,7 +188,7 @@ def _name_refusal(path: str, limits: Limits) -> Refusal | str | None:
     if len(segments) > limits.depth:
         return refusal(path, "too_deep")
     for number, segment in enumerate(segments):
-        reason = fault(segment, first=number == 0)
+        reason = segment_error(segment, first=number == 0)
         if reason is not None:
             return reason if reason in {"hidden", "temporary"} else refusal(path, "name", reason)
     if len(path.encode()) > PATH_BYTES_MAX:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, Self
 
-from reverie import files, kernel
+from reverie import files, syscalls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -97,7 +97,7 @@ class DisplacedFile:
             with open_swap_folder(self.root) as folder:
                 return self._check(folder)
         except OSError as error:
-            raise files.failure("look at", self.root.real / SWAP_FOLDER / self.name, error) from error
+            raise files.translate_os_error("look at", self.root.real / SWAP_FOLDER / self.name, error) from error
 
     def discard(self) -> None:
         """Remove the file: to be called when its bytes are safe elsewhere. Raises StorageFailed, Forbidden."""
@@ -105,7 +105,7 @@ class DisplacedFile:
             with open_swap_folder(self.root) as folder:
                 self._unlink(folder)
         except OSError as error:
-            raise files.failure("remove", self.root.real / SWAP_FOLDER / self.name, error) from error
+            raise files.translate_os_error("remove", self.root.real / SWAP_FOLDER / self.name, error) from error
 
     def _check(self, folder: int) -> bytes | None:
         """Return the bytes of a late write, or None; removes a file that has the expected bytes."""
@@ -121,7 +121,7 @@ class DisplacedFile:
                 return None
             data = read_all(handle)
         finally:
-            files.release(handle)
+            files.close_quietly(handle)
         if data is None:
             self._release()
         elif sha256(data).hexdigest() == self.expected:
@@ -175,7 +175,7 @@ def recover(root: Root, known_paths: Iterable[str]) -> list[OrphanedSave]:
             paths = {_path_digest(path): path for path in known_paths} if names else {}
             return [orphan for name in names if (orphan := _recover_file(root, folder, name, paths)) is not None]
     except OSError as error:
-        raise files.failure("clear", root.real / SWAP_FOLDER, error) from error
+        raise files.translate_os_error("clear", root.real / SWAP_FOLDER, error) from error
 
 
 def _recover_file(root: Root, folder: int, name: str, paths: dict[str, str]) -> OrphanedSave | None:
@@ -189,13 +189,13 @@ def _recover_file(root: Root, folder: int, name: str, paths: dict[str, str]) -> 
         return OrphanedSave(root, path, name, None)
     handle = os.open(name, READ_FLAGS, dir_fd=folder)
     try:
-        if kernel.is_open_for_writing(handle):
+        if syscalls.is_open_for_writing(handle):
             if path is None:
                 return None
             return OrphanedSave(root, path, name, None, DisplacedFile(root, path, name, None))
         data = read_all(handle)
     finally:
-        files.release(handle)
+        files.close_quietly(handle)
     if data is not None and swap_name is not None and _has_nothing_new(data, swap_name):
         os.unlink(name, dir_fd=folder)
         return None
@@ -214,9 +214,9 @@ def _put_back(root: Root, swap: int, name: str, path: str) -> bool:
     """Move a save back to its path; return False if there is a file, or no folder for one."""
     try:
         with root.folder_of(path) as (folder, last):
-            kernel.rename_new(name, swap, last, folder)
+            syscalls.rename_new(name, swap, last, folder)
             os.fsync(folder)
-    except (FileExistsError, FileNotFoundError, NotADirectoryError, kernel.Unsupported):
+    except (FileExistsError, FileNotFoundError, NotADirectoryError, syscalls.Unsupported):
         return False
     return True
 
@@ -233,7 +233,7 @@ def open_swap_folder(root: Root) -> Iterator[int]:
     try:
         yield handle
     finally:
-        files.release(handle)
+        files.close_quietly(handle)
 
 
 def digest_of(handle: int) -> str | None:
@@ -256,7 +256,7 @@ def digest_at(folder: int, name: str) -> str | None:
     try:
         return digest_of(handle)
     finally:
-        files.release(handle)
+        files.close_quietly(handle)
 
 
 def _path_digest(path: str) -> str:
@@ -266,7 +266,7 @@ def _path_digest(path: str) -> str:
 
 def _is_quiet(handle: int, stamp: tuple[int, ...] | None) -> bool:
     """Return True if nobody has the file open for writing; where the system cannot tell, if `stamp` still fits."""
-    writing = kernel.is_open_for_writing(handle)
+    writing = syscalls.is_open_for_writing(handle)
     return stamp == _stamp(handle) if writing is None else not writing
 
 

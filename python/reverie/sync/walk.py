@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import files
 from reverie.documents import is_conflict_copy
-from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fault, folded
+from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fold_name, segment_error
 from reverie.sync.file_status import Limits, Refusal, Stamp, classify, refusal, refusal_of_error
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Walk:
                 elif not name.startswith("."):
                     self._check_other(prefix + name, entry)
         finally:
-            files.release(handle)
+            files.close_quietly(handle)
         self._pending.extend(prefix + name for name in folders.values())
 
     def _add_folder(self, prefix: str, name: str, names: set[str], folders: dict[str, str]) -> None:
@@ -87,7 +87,7 @@ class Walk:
         elif path.count("/") + 2 > self.limits.depth:
             self.refused[path] = refusal(path, "too_deep")
         elif (loser := _resolve_collision(prefix, name, folders, lambda: self._known_folders)) is not None:
-            self.refused[prefix + loser] = refusal(prefix + loser, "collision", folders[folded(name)])
+            self.refused[prefix + loser] = refusal(prefix + loser, "collision", folders[fold_name(name)])
 
     def _add_document(self, prefix: str, entry: os.DirEntry[str], documents: dict[str, str]) -> None:
         """Add a document's stamp, or its refusal."""
@@ -106,7 +106,7 @@ class Walk:
             self.stamps[path] = status
             if (loser := _resolve_collision(prefix, entry.name, documents, lambda: self.known)) is not None:
                 self.stamps.pop(prefix + loser)
-                self.refused[prefix + loser] = refusal(prefix + loser, "collision", documents[folded(loser)])
+                self.refused[prefix + loser] = refusal(prefix + loser, "collision", documents[fold_name(loser)])
 
     def _check_other(self, path: str, entry: os.DirEntry[str]) -> None:
         """Refuse what is no document where documents were, or may be, below its name; anything else is ignored."""
@@ -119,7 +119,7 @@ class Walk:
     def _has_valid_name(self, prefix: str, name: str, names: set[str]) -> bool:
         """Return True if the name may be a document's or a folder's; if not, it is refused unless it is ignored."""
         path = prefix + name
-        reason = fault(name, first=not prefix)
+        reason = segment_error(name, first=not prefix)
         if reason is None and len(path) > _SHORT_CHARACTERS and len(path.encode()) > PATH_BYTES_MAX:
             reason = "too_long"
         if reason is None:
@@ -150,7 +150,7 @@ class FolderNames:
         """
         folder, _, name = path.rpartition("/")
         prefix = path[: len(path) - len(name)]
-        for other in self._names_by_folded(folder, path).get(folded(name), ()):
+        for other in self._names_by_folded(folder, path).get(fold_name(name), ()):
             if other != name and (prefix + other in known or other < name):
                 return other
         return None
@@ -162,7 +162,7 @@ class FolderNames:
                 names = os.listdir(handle)  # noqa: PTH208 - a handle, no path
             groups: dict[str, list[str]] = {}
             for name in names:
-                groups.setdefault(folded(name), []).append(name)
+                groups.setdefault(fold_name(name), []).append(name)
             self._listed[folder] = groups
         return self._listed[folder]
 
@@ -175,7 +175,7 @@ def _resolve_collision(
     Returns None if there is no collision. Example: "User.md" and "user.md" are one file on macOS and Windows; if only
     "user.md" is known, it stays and "User.md" is returned.
     """
-    key = folded(name)
+    key = fold_name(name)
     other = taken.setdefault(key, name)
     if other == name:
         return None

@@ -9,7 +9,7 @@ from reverie.documents import ITEMS_MAX, holds_too_many, is_conflict_copy
 from reverie.documents.append import appended
 from reverie.documents.refresh import refreshed
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
-from reverie.paths import is_ours, safe_relative
+from reverie.paths import is_reserved, safe_relative
 from reverie.store import Kind, Write
 from reverie.usecases.conflicts import opened
 from reverie.usecases.writing import Author, Given, put_texts
@@ -259,7 +259,7 @@ def _storable(path: str, text: str) -> None:
         raise ValidationError(f"{path} would hold a NUL character", hint="send plain text", field="content")
     if is_conflict_copy(path):
         raise Forbidden(f"{path} is the copy of a conflict", hint="reverie sync resolve settles conflicts")
-    assert not is_ours(safe_relative(path))
+    assert not is_reserved(safe_relative(path))
 
 
 def _none_new() -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from reverie.errors import Conflict
-from reverie.paths import is_ours as is_projected
+from reverie.paths import is_reserved as is_projected
 from reverie.store import Kind, Write
 from reverie.sync.plan import Plan
 from reverie.sync.state import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
@@ -237,6 +237,4 @@ def begun_anew(space: str, *, at: str) -> Write[None]:
 
 def _record(writer: Writer, records: Iterable[Baseline], at: str) -> None:
     for record in records:
-        writer.put(
-            Kind.BASELINE, (record.path,), {"path": record.path, "known": msgspec.to_builtins(record), "at": at}
-        )
+        writer.put(Kind.BASELINE, (record.path,), {"path": record.path, "known": msgspec.to_builtins(record), "at": at})

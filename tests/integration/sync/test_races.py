@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import kernel
+from reverie import syscalls
 from reverie.errors import Forbidden
 from reverie.merge import merge3
 from reverie.sync.exchange import DisplacedFile, Mismatch, Written, write_file
@@ -147,7 +147,7 @@ def test_nothing_is_written_outside_while_a_folder_is_a_link(
 
     def swap() -> None:
         while not stop.is_set():
-            kernel.exchange(first, root.handle, second, root.handle)
+            syscalls.exchange(first, root.handle, second, root.handle)
 
     racer = threading.Thread(target=swap)
     racer.start()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import kernel
+from reverie import syscalls
 from reverie.errors import Forbidden
 from reverie.sync.exchange import remove_file, write_file
 from reverie.sync.scan import Stamp, read_file, scan_path
@@ -158,7 +158,7 @@ def test_swap_race(root: Root, tmp_path: Path) -> None:
 
     def swap() -> None:
         while not stop.is_set():
-            kernel.exchange("facts", root.handle, "link", root.handle)
+            syscalls.exchange("facts", root.handle, "link", root.handle)
 
     racer = threading.Thread(target=swap)
     racer.start()

@@ -328,7 +328,9 @@ def test_the_working_state_is_read_and_set(client: Client) -> None:
     assert given(client, "working_state_get", "stated") == after
     assert client.working_state("stated").next_steps == ["count", "report"]
     assert "nothing was given" in refused(client, "working_state_set", "stated")
-    assert "at most 500 tokens" in refused(client, "working_state_set", "stated", nextSteps=["tide and moon " * 30] * 20)
+    assert "at most 500 tokens" in refused(
+        client, "working_state_set", "stated", nextSteps=["tide and moon " * 30] * 20
+    )
 
 
 def test_recall_gives_what_is_remembered_as_data(folder: Tree) -> None:

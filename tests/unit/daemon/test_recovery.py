@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import kernel
+from reverie import syscalls
 from reverie.errors import StorageFailed
 from reverie.redact import Redactor
 from reverie.store import Store
@@ -67,14 +67,14 @@ class Opened:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
         self._file: Any = None
-        real = kernel.exchange
+        real = syscalls.exchange
 
         def exchange(*given: Any) -> Any:
             if self._file is None:
                 self._file = path.open("r+b")
             return real(*given)
 
-        monkeypatch.setattr(kernel, "exchange", exchange)
+        monkeypatch.setattr(syscalls, "exchange", exchange)
 
     def write(self, data: bytes) -> None:
         self._file.seek(0)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from reverie.rank import Filter, Hit, Index, Record
+from reverie.rank import Filter, Hit, Index, IndexEntry
 
 
 def index(*texts: str) -> Index:
@@ -171,10 +171,10 @@ def test_it_may_be_used_from_several_threads() -> None:
 
 
 FILTERED = [
-    Record("a", "deploy one", ["x"], ["type:fact", "tag:x"], 10),
-    Record("b", "deploy two", [], ["type:fact", "tag:y"], 20),
-    Record("c", "deploy three", [], ["type:pattern", "tag:x", "tag:y"], 30),
-    Record("d", "deploy four"),
+    IndexEntry("a", "deploy one", ["x"], ["type:fact", "tag:x"], 10),
+    IndexEntry("b", "deploy two", [], ["type:fact", "tag:y"], 20),
+    IndexEntry("c", "deploy three", [], ["type:pattern", "tag:x", "tag:y"], 30),
+    IndexEntry("d", "deploy four"),
 ]
 
 
@@ -212,7 +212,7 @@ def test_filters_let_through_what_they_name(within: Filter, ids: str) -> None:
 def test_adding_many_is_adding_one_by_one() -> None:
     """The last of the same id stays, and its groups and time are those it came with last."""
     many, single = Index(), Index()
-    records = [*FILTERED, Record("a", "deploy again", [], ["type:pattern"])]
+    records = [*FILTERED, IndexEntry("a", "deploy again", [], ["type:pattern"])]
     many.add_many(iter(records))
     for record in records:
         single.add(*record)

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.paths import is_ours, safe_relative, spelled_otherwise
+from reverie.paths import existing_spelling, is_reserved, safe_relative
 from support.path_cases import PATH_CASES, all_path_cases
 
 
@@ -76,10 +76,10 @@ def test_any_suffix_may_be_let_through_but_never_our_own_names() -> None:
     """Files that an agent hands over have any ending; the index and the archives stay ours in every spelling."""
     assert safe_relative("src/main.rs", suffixes=None) == PurePosixPath("src/main.rs")
     for ours in ("MEMORY-INDEX.json", "Memory-Index.JSON", "archives/0.json", "memory/long-term-memory.json"):
-        assert is_ours(PurePosixPath(ours))
+        assert is_reserved(PurePosixPath(ours))
         with pytest.raises(ValidationError):
             safe_relative(ours, suffixes=None)
-    assert not is_ours(PurePosixPath("MEMORY.md"))
+    assert not is_reserved(PurePosixPath("MEMORY.md"))
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_any_suffix_may_be_let_through_but_never_our_own_names() -> None:
 )
 def test_another_spelling_of_what_is_there(path: str, there: str | None) -> None:
     """A name that is one with another on some system is given as that one is spelled; any other is its own."""
-    assert spelled_otherwise(path, ["facts/deep/er/x.md", "facts/user.md", "\u00e9tude.md"]) == there
+    assert existing_spelling(path, ["facts/deep/er/x.md", "facts/user.md", "\u00e9tude.md"]) == there

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import files, kernel
+from reverie import files, syscalls
 from reverie.errors import Forbidden
 from reverie.sync import swap_recovery as displacing
 from reverie.sync.exchange import Mismatch, Written, recover, remove_file, write_file
@@ -85,7 +85,7 @@ def test_a_save_whose_folder_is_gone_is_handed_over(root: Root) -> None:
 
 def test_settling_where_nobody_can_tell_who_writes(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then it must look the same twice; and what is gone, or is no file, has settled."""
-    monkeypatch.setattr(kernel, "is_open_for_writing", lambda _: None)
+    monkeypatch.setattr(syscalls, "is_open_for_writing", lambda _: None)
     done = write_file(root, NOTE, OURS, expected=digest(OLD))
     assert isinstance(done, Written)
     assert done.displaced
@@ -127,8 +127,8 @@ def test_attributes_that_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.Monk
         copy_metadata(new, old)
     number = errno.EOPNOTSUPP
     copy_metadata(new, old)
-    files.release(old)
-    files.release(new)
+    files.close_quietly(old)
+    files.close_quietly(new)
 
 
 def test_an_owner_that_cannot_be_kept(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import kernel
+from reverie import syscalls
 from reverie.errors import Conflict, Forbidden, NotFound, ReverieError, ValidationError
 from reverie.sync.exchange import (
     DisplacedFile,
@@ -221,9 +221,9 @@ def test_a_file_system_without_exchange(root: Root, monkeypatch: pytest.MonkeyPa
     """Links do the same: nothing is overwritten unseen, nothing is left behind."""
 
     def unsupported(*_: object) -> None:
-        raise kernel.Unsupported(38, "Function not implemented")
+        raise syscalls.Unsupported(38, "Function not implemented")
 
-    monkeypatch.setattr(kernel, call, unsupported)
+    monkeypatch.setattr(syscalls, call, unsupported)
     placed(root, b"one\n")
     assert isinstance(write_file(root, NOTE, b"x", expected=None), Mismatch)
     done = placed(root, b"two\n", b"one\n")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie import kernel
+from reverie import syscalls
 from reverie.errors import StorageFailed
 from reverie.sync import swap_recovery as displacing
 from reverie.sync.exchange import Mismatch, Written, remove_file, write_file
@@ -53,7 +53,7 @@ def save(root: Root, data: bytes) -> Callable[[], None]:
 @contextmanager
 def before(monkeypatch: pytest.MonkeyPatch, call: str, *acts: Callable[[], object] | None) -> Iterator[None]:
     """Lets somebody act just before the first, the second, … such call; None lets one pass."""
-    real, waiting = getattr(kernel, call), list(acts)
+    real, waiting = getattr(syscalls, call), list(acts)
 
     def raced(*args: Any) -> None:
         act = waiting.pop(0) if waiting else None
@@ -62,7 +62,7 @@ def before(monkeypatch: pytest.MonkeyPatch, call: str, *acts: Callable[[], objec
         real(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(kernel, call, raced)
+        patch.setattr(syscalls, call, raced)
         yield
     assert waiting == []
 
@@ -231,7 +231,7 @@ def test_a_file_removed_before_it_is_taken_away(root: Root, monkeypatch: pytest.
 
 
 def _unsupported(*_: object) -> None:
-    raise kernel.Unsupported(errno.ENOSYS, "none")
+    raise syscalls.Unsupported(errno.ENOSYS, "none")
 
 
 @pytest.mark.parametrize("act", ["save", "remove"])
@@ -243,7 +243,7 @@ def test_without_an_exchange_a_race_is_seen_too(root: Root, monkeypatch: pytest.
         save(root, THEIRS)() if act == "save" else (root.real / NOTE).unlink()
         real(*args, **how)
 
-    monkeypatch.setattr(kernel, "exchange", _unsupported)
+    monkeypatch.setattr(syscalls, "exchange", _unsupported)
     monkeypatch.setattr(os, "link", raced)
     assert overtaken(root) == Mismatch(digest(THEIRS) if act == "save" else None)
     assert swapped(root) == []
@@ -259,7 +259,7 @@ def test_the_last_look_before_a_rename(root: Root, monkeypatch: pytest.MonkeyPat
             save(root, THEIRS)() if act == "save" else (root.real / NOTE).unlink()
         return found
 
-    monkeypatch.setattr(kernel, "exchange", _unsupported)
+    monkeypatch.setattr(syscalls, "exchange", _unsupported)
     monkeypatch.setattr("reverie.sync.exchange.digest_at", raced)
     assert overtaken(root) == Mismatch(digest(THEIRS) if act == "save" else None)
     assert swapped(root) == []
@@ -271,7 +271,7 @@ def test_a_file_system_without_links_either(root: Root, monkeypatch: pytest.Monk
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EPERM, "none")
 
-    monkeypatch.setattr(kernel, "exchange", _unsupported)
+    monkeypatch.setattr(syscalls, "exchange", _unsupported)
     monkeypatch.setattr(os, "link", refuse)
     with pytest.raises(StorageFailed) as failed:
         write_file(root, NOTE, OURS, expected=digest(OLD))

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Telling", "Words", "denials", "flat", "key_of", "markers_removed", "split", "subject_of", "telling"]
+__all__ = [
+    "ContentWord",
+    "WordAnalysis",
+    "analyze",
+    "content_words",
+    "count_negations",
+    "label_of",
+    "normalize",
+    "strip_markers",
+    "subject_of",
+]
 
 # A word may hold the signs that join identifiers, versions and paths: `user_id`, `3.11`, `src/app.py`, `--all`.
 # A semicolon is one too: it ends what a denial denies.
@@ -52,13 +62,13 @@ _DENIALS_TEXT = (
 _DENIALS = frozenset(_DENIALS_TEXT.split())
 
 
-def flat(text: str) -> str:
+def normalize(text: str) -> str:
     """The text as it is compared for sameness: case folded, white space joined, closing punctuation dropped."""
     return " ".join(_compatible(text).casefold().split()).rstrip(".!;,: ")
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordAnalysis:
     """A sentence's words: all of them, those that carry meaning, those that name one thing, and whether it affirms.
 
     `affirms` is False when the sentence denies an odd number of times (`never`, `not`, `without`, ...).
@@ -70,7 +80,7 @@ class Words:
     affirms: bool
 
 
-def split(text: str) -> Words:
+def analyze(text: str) -> WordAnalysis:
     """The words of a text, case folded; apostrophes are dropped, identifiers, versions and paths stay whole.
 
     Content words are no stop words and no denials, and plurals are their singular. A distinctive word is a number, a
@@ -80,10 +90,10 @@ def split(text: str) -> Words:
     sequence = tuple(word for word, _, _ in read)
     content = tuple(meaning for _, meaning, _ in read if meaning)
     distinctive = frozenset(meaning for _, meaning, names in read if names)
-    return Words(sequence, content, distinctive, denials(sequence) % 2 == 0)
+    return WordAnalysis(sequence, content, distinctive, count_negations(sequence) % 2 == 0)
 
 
-def denials(sequence: Iterable[str]) -> int:
+def count_negations(sequence: Iterable[str]) -> int:
     """How many of these case-folded words deny (`never`, `not`, `without`, ...)."""
     return len([word for word in sequence if word in _DENIALS])
 
@@ -93,14 +103,14 @@ def subject_of(text: str) -> tuple[str, str] | None:
     found = _SUBJECT.fullmatch(text) if ":" in text else None
     if found is None:
         return None
-    key = flat(found[1])
+    key = normalize(found[1])
     if key in _NO_SUBJECT or not key or len(key.split()) > _SUBJECT_WORDS_MAX or _DISTINCTIVE.search(found[1]):
         return None
     return key, found[2].strip()
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class ContentWord:
     """A word that carries meaning, as it is written. `opens` says that a sentence begins with it."""
 
     written: str
@@ -108,24 +118,24 @@ class Telling:
     opens: bool
 
 
-def telling(text: str) -> Iterator[Telling]:
+def content_words(text: str) -> Iterator[ContentWord]:
     """The words of a text that carry meaning, denials too, as they are written and in their order."""
     for found in _WRITTEN.finditer(text):
         word = _compatible(found[0]).translate(_APOSTROPHES).casefold()
         if word not in _STOP and word.strip("_-"):
             opens = _OPENS.search(text, max(0, found.start() - _BEFORE), found.start()) is not None
-            yield Telling(found[0], word in _DENIALS, opens)
+            yield ContentWord(found[0], word in _DENIALS, opens)
 
 
-def key_of(text: str) -> str | None:
+def label_of(text: str) -> str | None:
     """`OS` of `OS: macOS`, as it is written; None where the line begins with no key, or with one that names nothing."""
     found = _KEY.match(text)
-    if found is None or found[1].count("`") % 2 or flat(found[1]) in _NO_SUBJECT:
+    if found is None or found[1].count("`") % 2 or normalize(found[1]) in _NO_SUBJECT:
         return None
     return found[1].strip()
 
 
-def markers_removed(text: str) -> str:
+def strip_markers(text: str) -> str:
     """The text without its `[REDACTED:<kind>]` markers."""
     return _MARKER.sub("", text)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import kernel
+from reverie import syscalls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,12 +26,12 @@ def folder(tmp_path: Path) -> Iterator[int]:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the kernel's call, and as without it."""
     if request.param == "step by step":
-        monkeypatch.setattr(kernel, "_has_openat2", lambda: False)
+        monkeypatch.setattr(syscalls, "_has_openat2", lambda: False)
 
 
 def refused(folder: int, path: str, flags: int = os.O_RDONLY) -> str:
     with pytest.raises(OSError, match="Errno") as error:
-        kernel.open_beneath(folder, path, flags)
+        syscalls.open_beneath(folder, path, flags)
     return errno.errorcode[error.value.errno or 0]
 
 
@@ -43,11 +43,11 @@ def test_a_way_below_a_folder_follows_no_link(tmp_path: Path, folder: int) -> No
     (tmp_path / "link").symlink_to("a", target_is_directory=True)
     (tmp_path / "a/b/end").symlink_to("x")
     (tmp_path / "nothing").symlink_to("missing")
-    handle = kernel.open_beneath(folder, "a/b/x", os.O_RDONLY)
+    handle = syscalls.open_beneath(folder, "a/b/x", os.O_RDONLY)
     assert os.read(handle, 2) == b"x"
     assert not os.get_inheritable(handle)
     os.close(handle)
-    os.close(kernel.open_beneath(folder, "a/b", os.O_RDONLY | os.O_DIRECTORY))
+    os.close(syscalls.open_beneath(folder, "a/b", os.O_RDONLY | os.O_DIRECTORY))
     for path in ("link/b/x", "a/b/end", "nothing", "link"):
         assert refused(folder, path) == "ELOOP"
     assert refused(folder, "link", os.O_RDONLY | os.O_DIRECTORY) == "ELOOP"
@@ -62,7 +62,7 @@ def test_another_file_system_is_not_entered() -> None:
     try:
         assert refused(root, "proc/self/stat") == "EXDEV"
         with pytest.raises(OSError, match="Errno") as error:
-            kernel._step_by_step(root, "proc/self/stat", os.O_RDONLY)
+            syscalls._step_by_step(root, "proc/self/stat", os.O_RDONLY)
         assert error.value.errno == errno.EXDEV
     finally:
         os.close(root)
@@ -71,46 +71,46 @@ def test_another_file_system_is_not_entered() -> None:
 def test_two_files_change_places(tmp_path: Path, folder: int) -> None:
     (tmp_path / "one").write_bytes(b"1")
     (tmp_path / "two").write_bytes(b"2")
-    kernel.exchange("one", folder, "two", folder)
+    syscalls.exchange("one", folder, "two", folder)
     assert ((tmp_path / "one").read_bytes(), (tmp_path / "two").read_bytes()) == (b"2", b"1")
     with pytest.raises(FileNotFoundError):
-        kernel.exchange("one", folder, "missing", folder)
+        syscalls.exchange("one", folder, "missing", folder)
 
 
 def test_a_name_is_taken_once(tmp_path: Path, folder: int) -> None:
     (tmp_path / "one").write_bytes(b"1")
-    kernel.rename_new("one", folder, "two", folder)
+    syscalls.rename_new("one", folder, "two", folder)
     (tmp_path / "one").write_bytes(b"1")
     with pytest.raises(FileExistsError):
-        kernel.rename_new("one", folder, "two", folder)
+        syscalls.rename_new("one", folder, "two", folder)
 
 
 @pytest.mark.parametrize("number", [errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP])
 def test_what_a_file_system_cannot_do_is_told_apart(number: int) -> None:
-    assert isinstance(kernel._error(number, "x"), kernel.Unsupported)
-    assert not isinstance(kernel._error(errno.EIO, "x"), kernel.Unsupported)
+    assert isinstance(syscalls._error(number, "x"), syscalls.Unsupported)
+    assert not isinstance(syscalls._error(errno.EIO, "x"), syscalls.Unsupported)
 
 
 def test_a_library_without_the_call(folder: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """An older C library: told apart as well."""
-    monkeypatch.setattr(kernel, "_library", object)
-    with pytest.raises(kernel.Unsupported):
-        kernel.exchange("one", folder, "two", folder)
+    monkeypatch.setattr(syscalls, "_library", object)
+    with pytest.raises(syscalls.Unsupported):
+        syscalls.exchange("one", folder, "two", folder)
 
 
 def test_a_kernel_without_openat2_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> int:
         raise OSError(errno.ENOSYS, "none")
 
-    monkeypatch.setattr(kernel, "_openat2", refuse)
-    assert kernel._has_openat2.__wrapped__() is False
+    monkeypatch.setattr(syscalls, "_openat2", refuse)
+    assert syscalls._has_openat2.__wrapped__() is False
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\0"])
 def test_a_zero_byte_does_not_cut_a_name(folder: int, name: str) -> None:
     for act in (
-        lambda: kernel.open_beneath(folder, name, os.O_RDONLY),
-        lambda: kernel.rename_new("x", folder, name, 0),
+        lambda: syscalls.open_beneath(folder, name, os.O_RDONLY),
+        lambda: syscalls.rename_new("x", folder, name, 0),
     ):
         with pytest.raises(ValueError, match="null byte"):
             act()
@@ -121,13 +121,13 @@ def test_who_writes_is_known(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"x")
     with path.open("rb") as file:
-        assert kernel.is_open_for_writing(file.fileno()) is False
+        assert syscalls.is_open_for_writing(file.fileno()) is False
         with path.open("ab"):
-            assert kernel.is_open_for_writing(file.fileno()) is True
+            assert syscalls.is_open_for_writing(file.fileno()) is True
         with path.open("r+b"), path.open("rb"):
-            assert kernel.is_open_for_writing(file.fileno()) is True
-        assert kernel.is_open_for_writing(file.fileno()) is False
+            assert syscalls.is_open_for_writing(file.fileno()) is True
+        assert syscalls.is_open_for_writing(file.fileno()) is False
     reader, writer = os.pipe()
-    assert kernel.is_open_for_writing(reader) is None
+    assert syscalls.is_open_for_writing(reader) is None
     os.close(reader)
     os.close(writer)
