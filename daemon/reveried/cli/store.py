@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reverie import wire
 from reverie.errors import Conflict, DaemonNotRunning, NotFound
 from reveried.cli import daemon_handle
 from reveried.cli.options import Json
@@ -38,7 +39,7 @@ def backup(
         except DaemonNotRunning:
             byte_count, counts = _backup_without_daemon(target)
     if json:
-        print_json({"path": str(target), "size": byte_count, "counts": counts})
+        print_json(wire.BackupMade(path=str(target), size=byte_count, counts=counts))
         return
     say(f"{target}: {size(byte_count)}, {counted(sum(counts.values()), 'record')}, checked.")
 

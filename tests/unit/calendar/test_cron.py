@@ -57,7 +57,7 @@ def refused(expression: str, place: str) -> bool:
 
 @pytest.mark.timeout(30)
 def test_labelled_schedules() -> None:
-    """What is refused is refused without a search for its runs, what is accepted has a next run."""
+    """Each labelled expression is accepted, with a next fire time, or refused, without a search for one."""
     cases = [(expression, "UTC", False) for expression in ACCEPTED]
     cases += [(expression, "UTC", True) for expression in REFUSED]
     for row in shared_rows("data/cases/schedules.jsonl"):

@@ -1,4 +1,4 @@
-"""What happened, as `log`, `show` and `archives list` tell it: newest first, in words, without what is routine."""
+"""Output of `log`, `show`, `undo` and `archives list`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ ARCHIVE = {"kind": "dream", "at": AT, "size": 16, "entries": 2}
 
 
 @pytest.mark.usefixtures("daemon")
-def test_the_log_without_its_routine(cli: Cli, routes: Routes) -> None:
-    """Appends, import steps and lists made anew are counted and not shown, page by page, unless all is asked for."""
+def test_log_hides_routine_operations(cli: Cli, routes: Routes) -> None:
+    """Routine operations (appends, import steps, lists) are counted and not shown, page by page, unless --all."""
     steps = [OPERATION | {"id": f"op_{n}", "why": why} for n, why in enumerate(["messages.append", "memory.list"], 5)]
     pages = {None: page(*steps, next_="a"), "a": page(OPERATION, OPERATION)}
     routes["GET /v1/operations"] = lambda seen: pages[seen.query.get("after")]

@@ -122,7 +122,7 @@ def test_a_file_that_grows(cli: Cli, importer: FakeImporter, tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_whole_last_line_without_its_end(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
+def test_a_last_line_without_newline(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     """The last chunk of a file whose last line has no newline is sent with `final`."""
     path = session(tmp_path, b'{"a":1}\n{"b":2}')
     cli("import", "claude-code", str(path))
@@ -141,7 +141,7 @@ def test_a_file_that_was_rewritten(cli: Cli, importer: FakeImporter, tmp_path: P
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_packed_file(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
+def test_a_gzipped_file(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     """A .gz file is unpacked by the command; a truncated one is imported as far as it goes, with a message."""
     text = b"".join(b'{"n":%d}\n' % number for number in range(2000))
     path = session(tmp_path, text, f"{SESSION}.jsonl.gz")
@@ -164,7 +164,7 @@ def test_a_packed_file(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None
     largest=st.integers(100, 200),
     cut=st.integers(0, 4000),
 )
-def test_any_cut_gives_the_same_bytes(tmp_path: Path, lines: list[int], piece: int, largest: int, cut: int) -> None:
+def test_any_chunk_size(tmp_path: Path, lines: list[int], piece: int, largest: int, cut: int) -> None:
     """For any chunk size and any earlier end of the file, every whole line arrives once, in order."""
     text = b"".join(b'{"n":"%s"}\n' % (b"x" * length) for length in lines)
     path = tmp_path / f"{SESSION}.jsonl"
@@ -191,14 +191,14 @@ def test_a_line_longer_than_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.usefixtures("daemon")
-def test_a_busy_daemon_is_waited_for(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
+def test_busy_daemon(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     """A chunk answered `busy` is sent again, up to BUSY_TRIES_MAX times."""
     importer.busy = 3
     assert cli("import", "claude-code", str(session(tmp_path, b"{}\n"))).code == 0
     assert importer.stored[SESSION] == b"{}\n"
 
 
-def test_how_long_a_busy_daemon_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retry_delay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The delay is the daemon's retryAfter within bounds; after the last try `busy` is an error."""
     waited: list[float] = []
     monkeypatch.setattr(time, "sleep", waited.append)
@@ -266,7 +266,7 @@ def test_a_subagents_file_is_a_thread_of_its_own(cli: Cli, importer: FakeImporte
     assert list(importer.stored) == ["abc/7"]
 
 
-def test_a_daemon_that_goes_away(cli: Cli, daemon: FakeDaemon, routes: Routes, tmp_path: Path) -> None:
+def test_a_daemon_that_stops(cli: Cli, daemon: FakeDaemon, routes: Routes, tmp_path: Path) -> None:
     """If the daemon stops, the import stops at that file with exit code 3."""
     routes["POST /v1/imports"] = Answer(hang_up=True)
     session(tmp_path, b"{}\n", "a.jsonl")
@@ -331,7 +331,7 @@ def test_progress_on_a_terminal(
     assert "Thinking" in capsys.readouterr().err
 
 
-def test_discovery_is_the_importers(tmp_path: Path) -> None:
+def test_a_path_given_twice(tmp_path: Path) -> None:
     """A file that is given twice is found once."""
     path = session(tmp_path, b"{}\n")
     assert files.find_transcripts([path, tmp_path]) == [path]

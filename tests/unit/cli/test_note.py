@@ -17,7 +17,7 @@ NOTE = {"id": "note_1", "content": "the pier is closed", "category": "correction
 
 @pytest.mark.usefixtures("daemon")
 def test_add_note(cli: Cli, routes: Routes) -> None:
-    """The words are sent as typed, in the category that was given."""
+    """A note is sent as typed, in the category that was given."""
     sent = []
 
     def answer(seen: object) -> object:
@@ -48,7 +48,7 @@ def test_notes_are_listed_newest_first(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_unknown_category_is_refused(cli: Cli) -> None:
-    """The error lists the categories."""
+    """The error for an unknown category lists the categories."""
     refused = cli("note", "thr_1", "x", "-c", "idea")
     assert refused.code == 2
     assert "task, decision, preference, correction, context" in refused.err

@@ -110,7 +110,7 @@ def test_command_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_unit_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """XDG_CONFIG_HOME is honoured if it is absolute."""
+    """The unit folder is below XDG_CONFIG_HOME if that is absolute."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert service.unit_folder() == tmp_path / "systemd" / "user"
     assert service.socket_file().name == "reverie.socket"

@@ -36,7 +36,7 @@ def narrow(text: str) -> list[str]:
 
 @pytest.mark.usefixtures("terminal", "daemon")
 def test_threads(cli: Cli, routes: Routes) -> None:
-    """The id is not cut; a long title may take two lines."""
+    """A thread's id is not cut; a long title may take two lines."""
     thread: dict[str, Any] = {
         "id": THREAD_ID,
         "title": "Why the tide tables of the harbour are an hour late in summer",

@@ -71,7 +71,7 @@ def test_distill_output(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_a_thread_without_messages(cli: Cli, routes: Routes) -> None:
-    """Its count is `none`, and a sentence says what that means."""
+    """A thread without messages has the count `none`, and a sentence explains it."""
     routes["GET /v1/threads"] = page(THREAD)
     done = cli("threads")
     assert " none " in done.out
