@@ -1,0 +1,111 @@
+"""Store, folder and configuration of earlier versions open with this one and give the same answers.
+
+A vector `tests/vectors/home-<version>.json.gz` was made by a daemon of that version: the records of its store as pairs
+of key (hex) and value (base64), its rollback guard, the files of its folder, its configuration, and its answers.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from base64 import b64decode
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import lmdb
+import pytest
+
+from reverie.client import Client
+from reverie.paths import Layout
+from reverie.store.check import check
+from support.daemon import Daemon, environment, scratch_home
+from support.waiting import until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HOMES = sorted((Path(__file__).resolve().parents[2] / "vectors").glob("home-*.json.gz"))
+MAP_BYTES = 1 << 26
+
+
+def unpacked(vector: dict[str, Any], home: Path) -> Layout:
+    """Write the home that a vector describes."""
+    layout = Layout.from_env({"REVERIE_HOME": str(home)}, home, 1000)
+    layout.store_dir.mkdir(parents=True, mode=0o700)
+    store = lmdb.open(str(layout.store_dir), map_size=MAP_BYTES)
+    with store.begin(write=True) as transaction:
+        for key, value in vector["records"]:
+            transaction.put(bytes.fromhex(key), b64decode(value))
+    store.close()
+    (layout.store_dir / "anchor").write_bytes(b64decode(vector["anchor"]))
+    layout.config_file.parent.mkdir(parents=True, exist_ok=True)
+    layout.config_file.write_text(vector["config"])
+    for name, text in vector["files"].items():
+        path = layout.root / "default" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return layout
+
+
+def check_contains(answer: Any, expected: Any, place: str) -> None:
+    """Assert that `answer` has everything that `expected` has; objects may have more fields."""
+    match expected:
+        case dict():
+            for name, value in expected.items():
+                assert name in answer, f"{place}.{name}"
+                check_contains(answer[name], value, f"{place}.{name}")
+        case list():
+            assert len(answer) == len(expected), place
+            for number, (one, other) in enumerate(zip(answer, expected, strict=True)):
+                check_contains(one, other, f"{place}[{number}]")
+        case _:
+            assert answer == expected, place
+
+
+@pytest.fixture(params=HOMES, ids=lambda path: path.name)
+def older(request: pytest.FixtureRequest) -> Iterator[tuple[dict[str, Any], Daemon, Layout]]:
+    """A vector, a daemon over the home that it describes, and where its parts are."""
+    vector = json.loads(gzip.decompress(request.param.read_bytes()))
+    with scratch_home() as home:
+        layout = unpacked(vector, home)
+        daemon = Daemon(home, environment(home)).start()
+        try:
+            yield vector, daemon, layout
+        finally:
+            assert daemon.stop() == 0
+        report = check(layout.store_dir, offline=True)
+        assert report.ok, report
+
+
+def test_an_older_home_gives_the_same_answers(older: tuple[dict[str, Any], Daemon, Layout]) -> None:
+    """Every answer of the older daemon is contained in this one's, and the folder stays as it was."""
+    vector, daemon, layout = older
+
+    for path, expected in vector["answers"].items():
+        answer = daemon.ask("GET", path)
+        assert answer.status == 200, path
+        check_contains(answer.json(), expected, path)
+    for name, text in vector["files"].items():
+        if name.endswith(".md"):
+            assert (layout.root / "default" / name).read_text() == text
+
+
+def test_an_older_home_goes_on(older: tuple[dict[str, Any], Daemon, Layout]) -> None:
+    """Messages are appended, files are synced, operations are undone, and the idempotency key is still known."""
+    vector, daemon, layout = older
+    (thread,) = vector["answers"]["/v1/threads"]["items"]
+    with Client(daemon.socket) as client:
+        appended = client.append(thread["id"], [{"role": "user", "content": "good morning"}])
+        assert appended.first_seq == thread["messageCount"] + 1
+        project = layout.root / "default" / "facts" / "project.md"
+        project.write_text(project.read_text().replace("the port is 9090", "the port is 7070"))
+        until(lambda: any(memory.content == "the port is 7070" for memory in client.memories().items))
+        client.undo(client.operations(limit=1).items[0].id)
+    replayed = daemon.ask(
+        "POST",
+        "/v1/memories",
+        {"type": "fact", "content": "the port is 8080", "tags": ["net"]},
+        {"Idempotency-Key": "k1", "Content-Type": "application/json"},
+    )
+    assert replayed.status == 201
+    assert replayed.json()["id"] in {memory["id"] for memory in vector["answers"]["/v1/memories"]["items"]}
