@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from reverie.recall import line
+from reverie.recall import recall_line
 from reverie.usecases.memory_index import Recollection
 
 if TYPE_CHECKING:
@@ -35,5 +35,6 @@ class Recall:
         if not query:
             return []
         return [
-            (line(hit.memory), hit.memory.id, hit.memory.document) for hit in self.search(space, query, limit=limit)
+            (recall_line(hit.memory), hit.memory.id, hit.memory.document)
+            for hit in self.search(space, query, limit=limit)
         ]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.models import Memory, MemoryType
-from reverie.recall import Corpus, build
+from reverie.recall import SearchIndex, build_index
 from support.soak import count
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def test_filters_take_away_and_change_nothing_else(
     limit: int,
 ) -> None:
     """The hits that pass, with their scores and reasons, and up to `limit` of them."""
-    corpus = build(made)
+    corpus = build_index(made)
     every = corpus.search(query, EVERYTHING, EVERYTHING)
 
     hits = corpus.search(query, limit, EVERYTHING, types=types, tags=tags)
@@ -63,7 +63,7 @@ def test_filters_take_away_and_change_nothing_else(
 @given(made=st.lists(memories(), max_size=14), removed=st.sets(st.integers(0, 8)))
 def test_at_once_is_one_by_one(made: list[Memory], removed: set[int]) -> None:
     """The last memory of an id is the one that counts, however they came."""
-    at_once, one_by_one = build(made), Corpus()
+    at_once, one_by_one = build_index(made), SearchIndex()
     for memory in made:
         one_by_one.add(memory)
     for number in removed:

@@ -65,11 +65,11 @@ async def run(tool: Tool, given: Mapping[str, Any], asked: Asked) -> dict[str, A
 def _input(tool: Tool, given: Mapping[str, Any]) -> Any:
     """The input as the tool's struct; what does not fit is told with what would."""
     try:
-        return wire.parse(tool.takes, dict(given))
+        return wire.parse(tool.input_type, dict(given))
     except ValidationError as error:
         if error.details.get("reason") != "unknown":
             raise
-        known = ", ".join(tool.takes.__struct_encode_fields__) or "nothing"
+        known = ", ".join(tool.input_type.__struct_encode_fields__) or "nothing"
         raise ValidationError(error.message, hint=f"{tool.name} takes {known}") from error
 
 

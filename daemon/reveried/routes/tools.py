@@ -25,7 +25,7 @@ async def list_tools(call: Call) -> Reply:
 
 async def call_tool(call: Call) -> Reply:
     """Runs a tool. What an agent can mend is an answer with `isError`, not a failure of the call."""
-    tool = tools.named(call.params["name"])
+    tool = tools.tool_named(call.params["name"])
     if tool is None:
         known = ", ".join(each.name for each in tools.TOOLS)
         raise NotFound(f"there is no tool {call.params['name'][:80]!r}", hint=f"the tools are {known}")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from reverie.projections import DocumentEntry
+    from reverie.documents import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.sync.file_status import Refusal

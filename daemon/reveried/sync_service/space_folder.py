@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from reverie.projections import DocumentEntry
+    from reverie.documents import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Reader, Store
     from reverie.sync.root import Root

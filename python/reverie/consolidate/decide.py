@@ -40,9 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Decision", "Proposal", "decide"]
 
-_PASSES_MAX = (
-    32  # passes over all candidates; real candidates need two or three, the rest guards against an endless run
-)
+_PASSES_MAX = 32  # passes over all candidates; real ones need two or three, the rest guards against an endless run
 _KEYED = frozenset({MemoryType.FACT, MemoryType.PREFERENCE})  # types in which `Subject: value` replaces another value
 # Overlap (0 to 1) of two statements from which a candidate without a new word is skipped, and one with new words
 # merged. "Redis cache on port 6380" beside "Redis cache listens on port 6379 locally" (0.43) is added in GENEROUS and

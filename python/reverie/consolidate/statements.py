@@ -46,8 +46,9 @@ _QUANTITY = re.compile(
 )
 # Thresholds set by hand, checked on the sentences of tests/unit/consolidate/test_relation.py.
 _COVERED_SHARE_MIN = 0.5  # of the longer statement's words: a part at least this long may be spread over all of it
-# The stretch, in times its own length, in which a shorter part must be found. "Deploys need a tag" is covered by "Deploys
-# of the api need a signed tag", but not by a long sentence that has "deploys" at its beginning and "tag" at its end.
+# The stretch, in times its own length, in which a shorter part must be found. "Deploys need a tag" is covered by
+# "Deploys of the api need a signed tag", but not by a long sentence with "deploys" at its beginning and "tag" at its
+# end.
 _SPREAD_MAX = 2
 _RESOLVED_SHARE = 0.6  # of a mistake's words that a statement must repeat in order to say that this mistake is over
 

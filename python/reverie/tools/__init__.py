@@ -1,7 +1,6 @@
-"""The tools that agents are offered: their names, when to use each, and the shape of what each takes; no I/O."""
+"""The tools for agents: name, description and input type of each, and their definitions for model APIs; no I/O."""
 
-from reverie.tools.definitions import TOOLS, Tool, named
-from reverie.tools.forms import FORMATS, Format, definitions
+from reverie.tools.definitions import FORMATS, TOOLS, Format, Tool, definitions, tool_named
 from reverie.tools.inputs import (
     MemoryAppendInput,
     MemoryListInput,
@@ -31,5 +30,5 @@ __all__ = [
     "WorkingStateGetInput",
     "WorkingStateSetInput",
     "definitions",
-    "named",
+    "tool_named",
 ]

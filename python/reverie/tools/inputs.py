@@ -1,4 +1,4 @@
-"""What each tool takes, as one strict value a tool; the schemas that agents see are made from these."""
+"""The input of each tool as a struct; the JSON schemas that agents see are made from these."""
 
 from typing import Annotated
 
@@ -19,9 +19,9 @@ __all__ = [
     "WorkingStateSetInput",
 ]
 
-_PATCHES_MAX = 1000
-_ITEM_CHARS_MAX = 500
-_ITEMS_MAX = 20
+_PATCHES_MAX = 1000  # in one call
+_ITEM_CHARS_MAX = 500  # of one item of a working state
+_ITEMS_MAX = 20  # in one list of a working state
 
 _Path = Annotated[
     str,
@@ -32,11 +32,11 @@ _Items = Annotated[list[_Item], Meta(max_length=_ITEMS_MAX)]
 
 
 class _Input(Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
-    """The input of one tool. A field that is not known is refused: an agent must learn that it had no effect."""
+    """Base of tool inputs. An unknown field is an error: an agent must learn that it had no effect."""
 
 
 class NoteInput(_Input):
-    """`note`."""
+    """The input of `note`."""
 
     content: Annotated[
         str,
@@ -56,17 +56,17 @@ class NoteInput(_Input):
 
 
 class MemoryListInput(_Input):
-    """`memory_list` takes nothing."""
+    """The input of `memory_list`: nothing."""
 
 
 class MemoryReadInput(_Input):
-    """`memory_read`."""
+    """The input of `memory_read`."""
 
     path: _Path
 
 
 class MemoryWriteInput(_Input):
-    """`memory_write`."""
+    """The input of `memory_write`."""
 
     path: _Path
     content: Annotated[
@@ -76,7 +76,7 @@ class MemoryWriteInput(_Input):
 
 
 class TextPatch(_Input):
-    """One exact replacement."""
+    """One exact replacement in a document."""
 
     old_text: Annotated[
         str,
@@ -89,7 +89,7 @@ class TextPatch(_Input):
 
 
 class MemoryPatchInput(_Input):
-    """`memory_patch`."""
+    """The input of `memory_patch`."""
 
     path: _Path
     patches: Annotated[
@@ -99,7 +99,7 @@ class MemoryPatchInput(_Input):
 
 
 class MemoryAppendInput(_Input):
-    """`memory_append`."""
+    """The input of `memory_append`."""
 
     path: _Path
     entry: Annotated[
@@ -120,7 +120,7 @@ class MemoryAppendInput(_Input):
 
 
 class RecallInput(_Input):
-    """`recall`."""
+    """The input of `recall`."""
 
     query: Annotated[
         str, Meta(min_length=1, max_length=10_000, description="What you want to know, with the words that matter.")
@@ -129,11 +129,11 @@ class RecallInput(_Input):
 
 
 class WorkingStateGetInput(_Input):
-    """`working_state_get` takes nothing."""
+    """The input of `working_state_get`: nothing."""
 
 
 class WorkingStateSetInput(_Input):
-    """`working_state_set`: what is given replaces what was there, what is left out stays."""
+    """The input of `working_state_set`: a field that is present replaces the old one, an absent one leaves it."""
 
     current_task: (
         Annotated[str, Meta(max_length=1000, description="What is being done now, specifically.")] | UnsetType

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reverie import projections, tokens
+from reverie.documents import DocumentEntry
 from reverie.documents.append import is_listed
-from reverie.projections import DocumentEntry
 from reverie.store import Kind
 
 if TYPE_CHECKING:

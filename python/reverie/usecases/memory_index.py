@@ -25,7 +25,7 @@ class Recollection:
     """An index over one space's memories. Not safe for use by two threads at once."""
 
     def __init__(self) -> None:
-        self._corpus = recall.Corpus()
+        self._corpus = recall.SearchIndex()
         self._operation: int | None = None
 
     def catch_up(self, reader: Reader) -> None:
@@ -34,7 +34,7 @@ class Recollection:
         if self._operation == now:
             return
         if self._operation is None or now < self._operation or now - self._operation > BEHIND_MAX:
-            self._corpus = recall.build(memories(reader))
+            self._corpus = recall.build_index(memories(reader))
         else:
             self._follow(reader, self._operation)
         self._operation = now

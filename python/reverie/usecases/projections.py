@@ -19,7 +19,7 @@ from reverie.usecases.writing import Given, put_texts, sha256
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reverie.projections import DocumentEntry
+    from reverie.documents import DocumentEntry
     from reverie.store import Reader, Writer
     from reverie.usecases.listing import Listing
 

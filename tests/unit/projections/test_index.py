@@ -11,8 +11,7 @@ import pytest
 from reverie import tokens
 from reverie.documents import DocumentEntry
 from reverie.models import Memory, MemoryType
-from reverie.projections import ArchiveEntry, index_text, long_term_memory, memory_index
-from reverie.projections.index import size_text
+from reverie.projections import ArchiveEntry, index_text, long_term_memory, memory_index, size_text
 
 ENTRIES = [
     DocumentEntry("episodes/2026-01.md", 900, "queue age fix"),

@@ -8,7 +8,7 @@ import pytest
 
 from reverie import tokens
 from reverie.models import Memory, MemoryType, WorkingState
-from reverie.recall import Corpus, build, line, query_for
+from reverie.recall import SearchIndex, build_index, query_for, recall_line
 
 AT = "2026-01-01T00:00:00.000Z"
 
@@ -25,50 +25,50 @@ RETRY = memory("m3", "Never retry a failed payment in the parser", MemoryType.MI
 ALL = (PARSER, TESTS, RETRY)
 
 
-def found(corpus: Corpus, query: str, **more: Any) -> list[str]:
+def found(corpus: SearchIndex, query: str, **more: Any) -> list[str]:
     return [hit.memory.id for hit in corpus.search(query, **more)]
 
 
 def test_the_words_decide() -> None:
     """The memory that says most of the query comes first; one that shares no word is not found."""
-    corpus = build(ALL)
+    corpus = build_index(ALL)
     assert found(corpus, "where is the parser layout")[0] == "m1"
     assert found(corpus, "payment retry") == ["m3"]
     assert found(corpus, "zebra") == []
     assert found(corpus, "  ") == []
-    assert found(build([]), "parser") == []
+    assert found(build_index([]), "parser") == []
 
 
 def test_a_hit_says_why() -> None:
     """What each matched word added sums to the score, most telling first."""
-    [hit] = build(ALL).search("retry the payment")
+    [hit] = build_index(ALL).search("retry the payment")
     assert {"payment"} <= {word for word, _ in hit.why}
     assert sum(part for _, part in hit.why) == pytest.approx(hit.score)
     assert [part for _, part in hit.why] == sorted((part for _, part in hit.why), reverse=True)
-    assert hit.tokens == tokens.count(line(RETRY)) + 1
+    assert hit.tokens == tokens.count(recall_line(RETRY)) + 1
 
 
 def test_function_words_neither_find_nor_explain() -> None:
     """A question is answered by what it is about, and told in its own words."""
     chat = memory("chat", "How about this logic: how do we do it, and what is it?")
-    [hit] = build([*ALL, chat]).search("How do we run the tests?")
+    [hit] = build_index([*ALL, chat]).search("How do we run the tests?")
     assert hit.memory is TESTS
     assert {word for word, _ in hit.why} == {"run", "tests"}
 
 
 def test_types_and_tags_filter() -> None:
     """`types` keeps any of them, `tags` asks for all of them, and what is filtered out takes nobody's place."""
-    corpus = build(ALL)
+    corpus = build_index(ALL)
     assert found(corpus, "parser", types=[MemoryType.MISTAKE]) == ["m3"]
     assert found(corpus, "parser", tags=["parser", "payment"]) == ["m3"]
     assert found(corpus, "parser", tags=["absent"]) == []
-    crowd = build([*(memory(f"a{number:03}", "parser parser parser") for number in range(200)), RETRY])
+    crowd = build_index([*(memory(f"a{number:03}", "parser parser parser") for number in range(200)), RETRY])
     assert found(crowd, "parser", limit=1, types=[MemoryType.MISTAKE]) == ["m3"]
 
 
 def test_limit_and_token_budget() -> None:
     """At most so many hits and so many tokens of lines; a long memory makes room for a short one after it."""
-    corpus = build([memory("long", "parser " * 300), *ALL])
+    corpus = build_index([memory("long", "parser " * 300), *ALL])
     assert len(found(corpus, "parser", limit=1)) == 1
     assert found(corpus, "parser", limit=0) == []
     assert set(found(corpus, "parser", token_budget=60)) == {"m1", "m3"}
@@ -78,12 +78,12 @@ def test_limit_and_token_budget() -> None:
 def test_ties_are_settled_by_id_whatever_the_order_of_adding() -> None:
     """Equal memories come in the order of their ids."""
     same = [memory(f"m{number}", "the same words") for number in (3, 1, 2)]
-    assert found(build(same), "same words") == found(build(same[::-1]), "same words") == ["m1", "m2", "m3"]
+    assert found(build_index(same), "same words") == found(build_index(same[::-1]), "same words") == ["m1", "m2", "m3"]
 
 
 def test_the_corpus_follows_its_memories() -> None:
     """What was added is found, what was replaced only by its new words, what was removed never again."""
-    corpus = build(ALL)
+    corpus = build_index(ALL)
     corpus.add(memory("m1", "The lexer lives in src/lex.py"))
     corpus.remove("m3")
     corpus.remove("never there")
@@ -92,14 +92,14 @@ def test_the_corpus_follows_its_memories() -> None:
     assert len(corpus) == 2
     assert "m1" in corpus
     assert "m3" not in corpus
-    fresh = build([memory("m1", "The lexer lives in src/lex.py"), TESTS])
+    fresh = build_index([memory("m1", "The lexer lives in src/lex.py"), TESTS])
     assert [hit.score for hit in fresh.search("lexer tests")] == [hit.score for hit in corpus.search("lexer tests")]
 
 
 def test_a_line_names_type_and_origin() -> None:
     """One bullet, further lines below it; an episode shows its title and its fields."""
-    assert line(PARSER) == "- [fact · facts/project.md] The parser lives in src/parse.py"
-    assert line(memory("m", "one\n\n  two")) == "- [fact · facts/project.md] one\n  two"
+    assert recall_line(PARSER) == "- [fact · facts/project.md] The parser lives in src/parse.py"
+    assert recall_line(memory("m", "one\n\n  two")) == "- [fact · facts/project.md] one\n  two"
     episode = memory(
         "e",
         "",
@@ -108,9 +108,10 @@ def test_a_line_names_type_and_origin() -> None:
         fields=(("Summary", "parser ported"), ("Lesson", "test it")),
     )
     assert (
-        line(episode) == "- [episode · facts/project.md] Port the parser\n  Summary: parser ported\n  Lesson: test it"
+        recall_line(episode)
+        == "- [episode · facts/project.md] Port the parser\n  Summary: parser ported\n  Lesson: test it"
     )
-    assert found(build([episode]), "ported lesson") == ["e"]
+    assert found(build_index([episode]), "ported lesson") == ["e"]
 
 
 def test_the_query_is_the_work_at_hand() -> None:

@@ -83,7 +83,7 @@ def test_every_parameter_is_explained() -> None:
 
 def test_a_tool_says_when_to_use_it() -> None:
     """A note's four occasions, the two steps of retrieval, what is worth an episode; within what a prompt can bear."""
-    says = {tool.name: tool.says.lower() for tool in tools.TOOLS}
+    says = {tool.name: tool.description.lower() for tool in tools.TOOLS}
 
     for occasion in ("decision", "how they want things done", "corrected", "work in progress"):
         assert occasion in says["note"]
@@ -108,7 +108,7 @@ def test_every_api_gets_its_envelope() -> None:
     for item in tools.definitions("mcp"):
         assert set(item) == {"name", "description", "inputSchema", "annotations"}
         assert item["inputSchema"] == schemas[item["name"]]
-        assert item["annotations"]["readOnlyHint"] is tools.TOOLS[list(schemas).index(item["name"])].reads
+        assert item["annotations"]["readOnlyHint"] is tools.TOOLS[list(schemas).index(item["name"])].read_only
     assert tools.FORMATS == ("anthropic", "openai", "mcp")
 
 
@@ -119,16 +119,16 @@ def test_what_is_told_is_what_is_taken(tool: tools.Tool) -> None:
     samples = {"path": "facts/user.md", "patches": [{"oldText": "a", "newText": "b"}], "category": "task", "limit": 3}
     given = {name: samples.get(name, ["x"] if properties[name] == TEXTS else "x") for name in properties}
 
-    taken = msgspec.convert(given, tool.takes)
+    taken = msgspec.convert(given, tool.input_type)
     assert msgspec.to_builtins(taken) == given
     for name in required:
         with pytest.raises(msgspec.ValidationError, match=name):
-            msgspec.convert({each: held for each, held in given.items() if each != name}, tool.takes)
+            msgspec.convert({each: held for each, held in given.items() if each != name}, tool.input_type)
     with pytest.raises(msgspec.ValidationError, match="unknown"):
-        msgspec.convert({**given, "other": 1}, tool.takes)
+        msgspec.convert({**given, "other": 1}, tool.input_type)
 
 
 def test_a_tool_is_found_by_its_name() -> None:
     """And nothing by another."""
-    assert all(tools.named(tool.name) is tool for tool in tools.TOOLS)
-    assert tools.named("memory_delete") is None
+    assert all(tools.tool_named(tool.name) is tool for tool in tools.TOOLS)
+    assert tools.tool_named("memory_delete") is None

@@ -1,4 +1,7 @@
-"""Says what is known at a glance: the index text for agents, JSON for machines."""
+"""Projections: files made from the store, as pure functions from values to bytes.
+
+The index text that opens an agent's first turn, MEMORY-INDEX.json and memory/long-term-memory.json.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ _FOOT = "Use memory_read to load relevant files before responding."
 
 @dataclass(frozen=True, slots=True)
 class ArchiveEntry:
-    """One archive as the machine index names it: `entries` is the number of its sources."""
+    """One archive as MEMORY-INDEX.json lists it; `entries` is the number of its sources."""
 
     sha256: str
     at: str
@@ -38,9 +41,9 @@ class ArchiveEntry:
 
 
 def index_text(documents: Sequence[DocumentEntry], fits: Callable[[str], bool] = lambda _: True) -> str:
-    """The listing that opens an agent's first turn (seed 004 section 5).
+    """Return the list of documents that opens an agent's first turn (seed 004 section 5).
 
-    `fits` says whether a text is small enough; the last documents are left out until it is, and counted.
+    `fits` returns True for a text that is small enough; the last documents are left out until it is, and counted.
     """
     lines = [
         f"- {entry.path} ({size_text(entry.size)}): {flat(entry.summary)}".rstrip(": ") for entry in ordered(documents)
@@ -49,7 +52,7 @@ def index_text(documents: Sequence[DocumentEntry], fits: Callable[[str], bool] =
 
 
 def size_text(size: int) -> str:
-    """Bytes as people read them: `320B`, `1.2KB`, `3.4MB`."""
+    """Return a size in bytes as people read it: `320B`, `1.2KB`, `3.4MB`."""
     for unit, factor in (("MB", 1024 * 1024), ("KB", 1024)):
         if size >= factor:
             return f"{size / factor:.1f}{unit}"
@@ -59,7 +62,7 @@ def size_text(size: int) -> str:
 def memory_index(
     documents: Sequence[DocumentEntry], archives: Sequence[ArchiveEntry], *, updated_at: str | None
 ) -> bytes:
-    """`MEMORY-INDEX.json`: the same arguments give the same bytes, and no text but file-level summaries is in it.
+    """Return `MEMORY-INDEX.json`: the same bytes for the same arguments, with no text but the documents' summaries.
 
     `archives` are oldest first; `archiveChecksum` is the address of the newest, null when there is none.
     """
@@ -78,7 +81,10 @@ def memory_index(
 
 
 def long_term_memory(memories: Sequence[Memory]) -> bytes:
-    """`memory/long-term-memory.json`: every memory by id, without what reading changes (seed 003, api.md 2.2)."""
+    """Return `memory/long-term-memory.json`: every memory by id (seed 003, api.md 2.2).
+
+    Access counts are left out: reading must not change a file that may be kept in git.
+    """
     return _json(
         [
             {
@@ -96,20 +102,21 @@ def long_term_memory(memories: Sequence[Memory]) -> bytes:
 
 
 def _json(value: Any) -> bytes:
+    """Return indented JSON with a newline at its end."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _bounded(head: str, lines: list[str], foot: str, fits: Callable[[str], bool]) -> str:
-    """Head, lines and foot; with as many of the first lines as fit, found by halving, and a line for the rest."""
+    """Return head, as many of the first lines as fit, a line that counts the others, and foot."""
 
     def text(kept: int) -> str:
-        left = len(lines) - kept
-        more = [f"- … and {left} more: memory_list names them all"] if left else []
+        omitted = len(lines) - kept
+        more = [f"- … and {omitted} more: memory_list names them all"] if omitted else []
         return "\n".join((head, *lines[:kept], *more)) + "\n" + foot
 
     if fits(text(len(lines))):
         return text(len(lines))
-    low, high = 0, len(lines) - 1
+    low, high = 0, len(lines) - 1  # bisection: `fits` counts tokens, which is slow
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(text(middle)) else (low, middle - 1)
