@@ -216,8 +216,9 @@ class Key:
         """
         try:
             checked = msgspec.convert(value, Annotated[self.type, self.meta])
-        except (msgspec.ValidationError, OverflowError):
-            # Not chained: msgspec's message repeats the value, which may be a secret.
+        except (ValueError, OverflowError):
+            # msgspec's ValidationError, or what it raises for undecodable bytes in a variable (UnicodeEncodeError).
+            # Not chained: its message repeats the value, which may be a secret.
             raise self.refused(f"it must be {self.expected}", where) from None
         texts = checked if isinstance(checked, tuple) else (checked,)
         if not all(text.isprintable() for text in texts if isinstance(text, str)):

@@ -243,6 +243,7 @@ def test_bad_environment_is_refused(tmp_path: Path) -> None:
         "REVERIE_DAEMON_QUEUE_LENGTH": "1_000",
         "REVERIE_CONTEXT_DISTIL_AT": "nan",
         "REVERIE_CONTEXT_BOOTSTRAP": "a.md",
+        "REVERIE_LOG_LEVEL": "\udcff",  # an undecodable byte
     }.items():
         check_refused(tmp_path, b"", name.split("_", 2)[1].lower(), **{name: text})
 
