@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-START_S = 30.0
-STOP_S = 30.0
+START_S = 60.0
+STOP_S = 60.0
+ANSWER_S = 60.0  # far above what an answer takes, on a machine with much else to do too
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Answer:
 class Wire:
     """One connection, at the level of bytes."""
 
-    def __init__(self, path: Path, timeout: float = 10.0) -> None:
+    def __init__(self, path: Path, timeout: float = ANSWER_S) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(timeout)
         try:
@@ -158,12 +159,17 @@ class Daemon:
         """What it logged so far."""
         return self.log.read_text("utf-8", "replace") if self.log.exists() else ""
 
-    def wire(self, timeout: float = 10.0) -> Wire:
+    def wire(self, timeout: float = ANSWER_S) -> Wire:
         """A new connection."""
         return Wire(self.socket, timeout)
 
     def ask(
-        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None, timeout: float = 10.0
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = ANSWER_S,
     ) -> Answer:
         """One request on a connection of its own. `body` is bytes, or anything JSON can hold."""
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
     from reverie.store import Writer
     from support.daemon import Answer, Daemon
 
-QUICK: dict[str, Any] = {
+BODY_BYTES = 1 << 20
+LIMITED: dict[str, Any] = {"REVERIE_DAEMON_BODY_BYTES": str(BODY_BYTES)}
+"""A small body limit, so that tests need not send much."""
+
+QUICK: dict[str, Any] = LIMITED | {
     "REVERIE_DAEMON_HEADER_SECONDS": "0.4",
     "REVERIE_DAEMON_BODY_SECONDS": "0.5",
     "REVERIE_DAEMON_IDLE_SECONDS": "1.5",
     "REVERIE_DAEMON_WRITE_SECONDS": "0.6",
-    "REVERIE_DAEMON_BODY_BYTES": str(1 << 20),
 }
+"""Deadlines so short that a test can wait for them; only for tests that a pause of the machine cannot lead there."""
+
 HEALTH = request("GET", "/v1/health")
 
 
@@ -40,6 +45,14 @@ def check_refused(answer: Answer | None, status: int, code: str, reason: str | N
 def check_well(daemon: Daemon) -> None:
     """The daemon answers as ever."""
     assert daemon.ask("GET", "/v1/health").status == 200
+
+
+def is_well(daemon: Daemon) -> bool:
+    """Return whether the daemon serves a new connection now, rather than closing it."""
+    with daemon.wire() as wire:
+        wire.send(HEALTH)
+        answer = wire.answer()
+    return answer is not None and answer.status == 200
 
 
 def add_token(home: Path, token: str, space: str, agent: str) -> None:

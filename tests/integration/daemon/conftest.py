@@ -1,4 +1,4 @@
-"""One daemon with short deadlines per module."""
+"""One daemon with a small body limit per module."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.daemon import Daemon, running_daemon
-from support.http_checks import QUICK
+from support.http_checks import LIMITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,5 +16,5 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
     """A daemon that must outlive all that the tests of a module do to it."""
-    with running_daemon(**QUICK) as running:
+    with running_daemon(**LIMITED) as running:
         yield running

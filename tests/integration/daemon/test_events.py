@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from support.daemon import Wire, request, running_daemon
 from support.http_checks import check_refused
+from support.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,13 +104,7 @@ def test_a_reader_behind_another_request_is_let_go(daemon: Daemon) -> None:
         with daemon.wire() as wire:
             Stream(wire)
             wire.send(request("GET", "/v1/health"))
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        figures = daemon.ask("GET", "/metrics").body.decode()
-        if "reverie_event_streams 0\n" in figures:
-            return
-        time.sleep(0.05)
-    pytest.fail("streams were kept")
+    until(lambda: "reverie_event_streams 0\n" in daemon.ask("GET", "/metrics").body.decode(), "the end of the streams")
 
 
 def test_the_end_of_the_daemon_ends_the_stream() -> None:

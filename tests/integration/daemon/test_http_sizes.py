@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.daemon import request, status_bytes
-from support.http_checks import QUICK, check_refused, check_well
+from support.http_checks import BODY_BYTES, check_refused, check_well
 
 if TYPE_CHECKING:
     import socket
@@ -39,17 +39,16 @@ def test_huge_length_is_refused_from_the_head(daemon: Daemon, length: int) -> No
 
 def test_body_limit_is_exact(daemon: Daemon) -> None:
     """A body of the limit is taken, one byte more is not; a chunked one likewise, where it passes the limit."""
-    limit = int(QUICK["REVERIE_DAEMON_BODY_BYTES"])
     with daemon.wire() as wire:
-        wire.send(request("GET", "/v1/health", b" " * limit))
+        wire.send(request("GET", "/v1/health", b" " * BODY_BYTES))
         answer = wire.answer()
         assert answer is not None
         assert answer.status == 200
-        wire.send(request("GET", "/v1/health", b" " * (limit + 1)))
+        wire.send(request("GET", "/v1/health", b" " * (BODY_BYTES + 1)))
         check_refused(wire.answer(), 413, "too_large")
     with daemon.wire() as wire:
         head = b"GET /v1/health HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-        wire.send(head + b"%x\r\n" % (limit + 1) + b" " * (limit + 1) + b"\r\n0\r\n\r\n")
+        wire.send(head + b"%x\r\n" % (BODY_BYTES + 1) + b" " * (BODY_BYTES + 1) + b"\r\n0\r\n\r\n")
         check_refused(wire.answer(), 413, "too_large")
 
 
