@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.blocks import parse
-from reverie.documents import Update, Wording, changed, read, refreshed
+from reverie.documents import Update, Wording, apply_changes, parse_document, refresh_header
 from support.edits import COMMON
 
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ def many() -> None:
     papers = [(f"facts/{n}.md", document(pick, DOCUMENT_BYTES, episodes=False)) for n in range(DOCUMENTS // 2)]
     papers += [(f"episodes/{n}.md", document(pick, DOCUMENT_BYTES, episodes=True)) for n in range(DOCUMENTS // 2)]
     size = sum(len(text.encode()) for _, text in papers)
-    items = sum(len(read(path, text).items) for path, text in papers)
+    items = sum(len(parse_document(path, text).items) for path, text in papers)
     reading: list[float] = []
     parsing: list[float] = []
     for _ in range(3):
         start = time.perf_counter()
         for path, text in papers:
-            read(path, text)
+            parse_document(path, text)
         middle = time.perf_counter()
         for _path, text in papers:
             parse(text.encode(), sections=False)
@@ -66,15 +66,15 @@ def one() -> None:
     """One item in the middle of a large document."""
     for path, episodes in (("facts/large.md", False), ("episodes/large.md", True)):
         text = document(random.Random(2), LARGE_BYTES, episodes=episodes)
-        page = read(path, text)
+        page = parse_document(path, text)
         ids = [str(number) for number in range(len(page.items))]
         at = len(ids) // 2
         old = page.items[at]
         update = Update(ids[at], Wording(old.content + " again", old.tags, old.title))
         works: dict[str, Callable[[], object]] = {
-            "changed": partial(changed, path, text, ids, [update], day="2026-11-21"),
-            "refreshed": partial(refreshed, path, text, day="2026-11-21"),
-            "read": partial(read, path, text),
+            "changed": partial(apply_changes, path, text, ids, [update], day="2026-11-21"),
+            "refreshed": partial(refresh_header, path, text, day="2026-11-21"),
+            "read": partial(parse_document, path, text),
         }
         times: dict[str, list[float]] = {name: [] for name in works}
         for _ in range(ROUNDS):

@@ -10,9 +10,21 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from reverie.blocks import BlockKind, parse
-from reverie.documents import Add, Change, Changed, Delete, Item, Update, Wording, changed, fresh, read, refreshed
-from reverie.documents.lines import clean, one_line, tag
-from reverie.documents.topics import WORDS_MAX
+from reverie.documents import (
+    Add,
+    Change,
+    ChangedDocument,
+    Delete,
+    Item,
+    Update,
+    Wording,
+    apply_changes,
+    new_document,
+    parse_document,
+    refresh_header,
+)
+from reverie.documents.escaping import clean, one_line, tag
+from reverie.documents.summary import WORDS_MAX
 from reverie.errors import ValidationError
 from support.soak import count
 
@@ -84,16 +96,16 @@ def says(item: Item, words: Wording) -> bool:
     return titled and all(set(re.findall(r"\w+", clean(text))) <= told.keys() for text in wanted)
 
 
-def check_said(path: str, text: str, plan: list[Change], after: Changed) -> None:
+def check_said(path: str, text: str, plan: list[Change], after: ChangedDocument) -> None:
     """The items that nobody named say what they said, in their order; the others what the plan wants.
 
     The fields of an update are those that its episode had: nothing of them has to stay.
     """
-    before = {f"id{at}": item for at, item in enumerate(read(path, text).items)}
+    before = {f"id{at}": item for at, item in enumerate(parse_document(path, text).items)}
     gone = {change.id for change in plan if isinstance(change, Delete)}
     wanted = {change.id: change.words for change in plan if isinstance(change, Add)}
     wanted |= {change.id: replace(change.words, fields=()) for change in plan if isinstance(change, Update)}
-    now = dict(zip(after.ids, read(path, after.text or "").items, strict=True))
+    now = dict(zip(after.ids, parse_document(path, after.text or "").items, strict=True))
     moved = wanted.keys() if "<" in text else set()  # words that close what stood open go before it
     stay = [name for name in before if name not in gone and name not in moved]
     assert [name for name in after.ids if name in before and name not in moved] == stay
@@ -110,7 +122,11 @@ def check_said(path: str, text: str, plan: list[Change], after: Changed) -> None
 def own_lines(path: str, text: str, changing: set[str], ids: tuple[str, ...]) -> list[str]:
     """The lines, with their endings, of all that no change is about: no changed item, summary or Updated line."""
     data = text.encode()
-    spans = [(item.start, item.end) for name, item in zip(ids, read(path, text).items, strict=True) if name in changing]
+    spans = [
+        (item.start, item.end)
+        for name, item in zip(ids, parse_document(path, text).items, strict=True)
+        if name in changing
+    ]
     spans += [
         (block.start, block.end)
         for block in parse(data, sections=path == EPISODES)
@@ -121,11 +137,11 @@ def own_lines(path: str, text: str, changing: set[str], ids: tuple[str, ...]) ->
     return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", data.decode().removeprefix("\ufeff"))
 
 
-def check_rest(path: str, text: str, plan: list[Change], after: Changed) -> None:
+def check_rest(path: str, text: str, plan: list[Change], after: ChangedDocument) -> None:
     """Every other line stands as it stood; only empty lines and comments may have come between."""
     assert after.text is not None
     changing = {change.id for change in plan}
-    size = len(read(path, text).items)
+    size = len(parse_document(path, text).items)
     old = own_lines(path, text, changing, tuple(f"id{at}" for at in range(size)))
     new = own_lines(path, after.text, changing, after.ids)
     rest = iter(new)
@@ -137,15 +153,15 @@ def check_rest(path: str, text: str, plan: list[Change], after: Changed) -> None
 
 
 def check(path: str, text: str, plan: list[Change]) -> None:
-    size = len(read(path, text).items)
+    size = len(parse_document(path, text).items)
     ids = [f"id{at}" for at in range(size)]
     is_open = (
         path == EPISODES
         and not size
-        and not all(read(path, f"{text}\n\n## {probe}\n").items for probe in ("Probe", "-->", "</pre>"))
+        and not all(parse_document(path, f"{text}\n\n## {probe}\n").items for probe in ("Probe", "-->", "</pre>"))
     )
     try:
-        after = changed(path, text, ids, plan, day=DAY)
+        after = apply_changes(path, text, ids, plan, day=DAY)
     except ValidationError as refused:
         if is_open and refused.details["reason"] == "breaks_out":
             event("refused: something is open to the end, and would be in any section")
@@ -165,7 +181,7 @@ def check(path: str, text: str, plan: list[Change]) -> None:
 @given(st.data(), documents())
 def test_changes_of_facts_say_exactly_what_they_mean(data: st.DataObject, text: str) -> None:
     """Whatever stands in the file: open fences, comments, odd spacing, headings, front matter, any line ending."""
-    size = len(read(FACTS, text).items)
+    size = len(parse_document(FACTS, text).items)
     check(FACTS, text, data.draw(plans(facts, size)))
 
 
@@ -173,7 +189,7 @@ def test_changes_of_facts_say_exactly_what_they_mean(data: st.DataObject, text: 
 @given(st.data(), documents())
 def test_changes_of_episodes_say_exactly_what_they_mean(data: st.DataObject, text: str) -> None:
     """A section keeps everything that its words hold, and the sections round it keep theirs."""
-    size = len(read(EPISODES, text).items)
+    size = len(parse_document(EPISODES, text).items)
     check(EPISODES, text, data.draw(plans(episodes, size)))
 
 
@@ -182,14 +198,14 @@ def test_changes_of_episodes_say_exactly_what_they_mean(data: st.DataObject, tex
 def test_a_file_that_is_one_memory_keeps_its_front_matter(text: str, words: Wording, ending: str) -> None:
     """Its text is replaced; front matter, line endings and the empty lines around the text stay."""
     whole = FRONT.replace("\n", ending) + text
-    (old,) = read(WHOLE, whole).items
-    after = changed(WHOLE, whole, ["id0"], [Update("id0", words)], day=DAY)
+    (old,) = parse_document(WHOLE, whole).items
+    after = apply_changes(WHOLE, whole, ["id0"], [Update("id0", words)], day=DAY)
     assert after.text is not None
     assert after.text.startswith(FRONT.replace("\n", ending))
-    (item,) = read(WHOLE, after.text).items
+    (item,) = parse_document(WHOLE, after.text).items
     assert item.content == clean(words.content)
     assert (item.title, item.type) == (old.title, old.type)
-    assert changed(WHOLE, whole, ["id0"], [Delete("id0")], day=DAY) == Changed(None, ())
+    assert apply_changes(WHOLE, whole, ["id0"], [Delete("id0")], day=DAY) == ChangedDocument(None, ())
 
 
 @settings(max_examples=count(200, 10_000), deadline=None)
@@ -197,24 +213,24 @@ def test_a_file_that_is_one_memory_keeps_its_front_matter(text: str, words: Word
 def test_a_new_document_says_what_it_was_made_from(told: list[Wording], tales: list[Wording]) -> None:
     """One item for each memory, under a title and a summary of at most ten words; refreshing it changes nothing."""
     for path, given_ in ((FACTS, told), (EPISODES, tales)):
-        made = fresh(path, [(f"new{number}", words) for number, words in enumerate(given_)], day=DAY)
+        made = new_document(path, [(f"new{number}", words) for number, words in enumerate(given_)], day=DAY)
         assert made.text is not None
         check_said(path, "", [Add(f"new{number}", words) for number, words in enumerate(given_)], made)
-        assert 0 < len(read(path, made.text).summary.split()) <= WORDS_MAX
-        assert refreshed(path, made.text, day=DAY) == made.text
+        assert 0 < len(parse_document(path, made.text).summary.split()) <= WORDS_MAX
+        assert refresh_header(path, made.text, day=DAY) == made.text
 
 
 @settings(max_examples=count(300, 20_000), deadline=None)
 @given(st.sampled_from([FACTS, EPISODES, WHOLE, "notes.md"]), documents(), st.none() | contents)
 def test_refreshing_twice_changes_nothing(path: str, text: str, summary: str | None) -> None:
     """The summary has at most ten words or topics, and what the document says stays."""
-    once = refreshed(path, text, day=DAY, summary=summary)
-    before, after = read(path, text), read(path, once)
+    once = refresh_header(path, text, day=DAY, summary=summary)
+    before, after = parse_document(path, text), parse_document(path, once)
     assert [item.content for item in after.items] == [item.content for item in before.items]
     assert len(after.summary.split(",")) <= WORDS_MAX
     assert len(after.summary.split()) <= WORDS_MAX * 4
-    assert refreshed(path, once, day=DAY, summary=summary) == once
-    check_rest(path, text, [], Changed(once, tuple(f"id{at}" for at in range(len(before.items)))))
+    assert refresh_header(path, once, day=DAY, summary=summary) == once
+    check_rest(path, text, [], ChangedDocument(once, tuple(f"id{at}" for at in range(len(before.items)))))
 
 
 @settings(max_examples=count(100, 5000), deadline=None)
@@ -222,11 +238,11 @@ def test_refreshing_twice_changes_nothing(path: str, text: str, summary: str | N
 def test_what_is_said_already_changes_nothing(data: st.DataObject, text: str) -> None:
     """An update with the words that an item has leaves every byte, and so does no change at all."""
     path = data.draw(st.sampled_from([FACTS, EPISODES]))
-    items = read(path, text).items
+    items = parse_document(path, text).items
     assume(items)
     same = [
         Update(f"id{at}", Wording(item.content, item.tags, item.title, item.fields)) for at, item in enumerate(items)
     ]
     ids = tuple(f"id{at}" for at in range(len(items)))
     for plan in ([], [each for each in same if clean(each.words.content) or each.words.title]):
-        assert changed(path, text, ids, plan, day=DAY) == Changed(text, ids)
+        assert apply_changes(path, text, ids, plan, day=DAY) == ChangedDocument(text, ids)

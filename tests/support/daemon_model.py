@@ -195,7 +195,9 @@ class Model:
             after = page.next
             if after is None:
                 break
-        blocks = {path: [item.content for item in documents.read(path, text).items] for path, text in texts.items()}
+        blocks = {
+            path: [item.content for item in documents.parse_document(path, text).items] for path, text in texts.items()
+        }
         assert {path: sorted(found) for path, found in known.items()} == {
             path: sorted(found) for path, found in blocks.items() if found
         }

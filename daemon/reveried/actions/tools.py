@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UnsetType
 
 from reverie import tools, wire
-from reverie.documents.listing import ordered
+from reverie.documents.memory_list import ordered
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.store import Kind
 from reverie.usecases import documents, lost_update_merge, working_state

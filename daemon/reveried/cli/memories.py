@@ -193,7 +193,7 @@ def _find_memory(client: "Client", id_end: str) -> wire.Memory:
 
 def _split_tags(text: str) -> tuple[str, tuple[str, ...]]:
     """Split the tags off the end of a text, by the rules for a line of a file: `run it #ci` is ("run it", ("ci",))."""
-    items = documents.read("facts/said.md", f"- {text}\n").items if "#" in text and "\n" not in text else ()
+    items = documents.parse_document("facts/said.md", f"- {text}\n").items if "#" in text and "\n" not in text else ()
     return (items[0].content, items[0].tags) if len(items) == 1 and items[0].tags else (text, ())
 
 

@@ -1,33 +1,32 @@
-"""Memory documents as pages of items: what a text says, and how changes of it become the smallest edits of the text."""
+"""Memory documents: parse a markdown text into items, and turn changes of items into the smallest edits of it."""
 
-from reverie.documents.changes import Add, Change, Changed, Delete, Update, Wording
-from reverie.documents.document_kind import Form, form_of, is_conflict_copy
-from reverie.documents.listing import DocumentEntry, relisted
-from reverie.documents.parsed_document import Item, Page
-from reverie.documents.read import ITEMS_MAX, holds_too_many, read
-from reverie.documents.refresh import refreshed
-from reverie.documents.revert import taken_back
-from reverie.documents.write import changed, fresh
+from reverie.documents.document_kind import DocumentKind, is_conflict_copy, kind_of
+from reverie.documents.header_lines import refresh_header
+from reverie.documents.items import Add, Change, ChangedDocument, Delete, Item, ParsedDocument, Update, Wording
+from reverie.documents.memory_list import DocumentEntry, update_memory_list
+from reverie.documents.parser import ITEMS_MAX, has_too_many_items, parse_document
+from reverie.documents.revert import revert_change
+from reverie.documents.write import apply_changes, new_document
 
 __all__ = [
     "ITEMS_MAX",
     "Add",
     "Change",
-    "Changed",
+    "ChangedDocument",
     "Delete",
     "DocumentEntry",
-    "Form",
+    "DocumentKind",
     "Item",
-    "Page",
+    "ParsedDocument",
     "Update",
     "Wording",
-    "changed",
-    "form_of",
-    "fresh",
-    "holds_too_many",
+    "apply_changes",
+    "has_too_many_items",
     "is_conflict_copy",
-    "read",
-    "refreshed",
-    "relisted",
-    "taken_back",
+    "kind_of",
+    "new_document",
+    "parse_document",
+    "refresh_header",
+    "revert_change",
+    "update_memory_list",
 ]

@@ -1,4 +1,4 @@
-"""Says what form of document a text is, by its path and its front matter, and of which type its memories are."""
+"""The kind of a document, by its path and front matter, and the memory type of its items."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.front import front_of
+from reverie.documents.front_matter import front_matter_of
 from reverie.models import MemoryType
 from reverie.paths import SEGMENT_BYTES_MAX
 
 if TYPE_CHECKING:
-    from reverie.documents.front import Front
+    from reverie.documents.front_matter import FrontMatter
 
 __all__ = [
-    "Form",
+    "DocumentKind",
     "conflict_copy",
-    "form_of",
-    "form_with",
     "is_conflict_copy",
+    "kind_of",
+    "kind_with_front_matter",
     "stem_of",
     "type_by_name",
     "type_of_blocks",
@@ -27,8 +27,8 @@ __all__ = [
 ]
 
 
-class Form(StrEnum):
-    """How memories stand in a document."""
+class DocumentKind(StrEnum):
+    """The way in which memories are written in a document."""
 
     FACTS = "facts"  # `facts/**/*.md`: each top-level bullet is a memory
     EPISODES = "episodes"  # `episodes/*.md`: each `##` section is a memory
@@ -38,15 +38,15 @@ class Form(StrEnum):
 
 _COPY: Final = re.compile(r"\.sync-conflict-|\(conflicted copy|\.reverie-new\.", re.IGNORECASE)
 _INDEX: Final = "MEMORY.md"
-_BY_STEM: Final = {
+_BY_FILE_NAME: Final = {
     "preferences": MemoryType.PREFERENCE,
     "skills": MemoryType.SKILL,
     "procedures": MemoryType.PROCEDURE,
     "observations": MemoryType.OBSERVATION,
     "mistakes": MemoryType.MISTAKE,
 }
-# What Claude Code calls its kinds of memory; our own names are understood as well.
-_BY_KIND: Final = {
+# The names that Claude Code has for types of memory; our own names are understood as well.
+_BY_TYPE_NAME: Final = {
     "user": MemoryType.FACT,
     "feedback": MemoryType.PREFERENCE,
     "project": MemoryType.FACT,
@@ -55,30 +55,33 @@ _BY_KIND: Final = {
 }
 
 
-def form_of(path: str, text: str) -> Form:
-    """The form of the document `text` at `path`; any text has one."""
-    return form_with(path, front_of(text))
+def kind_of(path: str, text: str) -> DocumentKind:
+    """Return the kind of the document `text` at `path`; any text has one."""
+    return kind_with_front_matter(path, front_matter_of(text))
 
 
-def form_with(path: str, front: Front | None) -> Form:
-    """The form of a document whose front matter is known already."""
+def kind_with_front_matter(path: str, front_matter: FrontMatter | None) -> DocumentKind:
+    """Return the kind of a document with this front matter."""
     name = path.rsplit("/", 1)[-1]
     if not name.endswith(".md") or name == _INDEX or is_conflict_copy(path):
-        return Form.PLAIN
+        return DocumentKind.PLAIN
     if path.startswith("facts/"):
-        return Form.FACTS
+        return DocumentKind.FACTS
     if path.startswith("episodes/"):
-        return Form.EPISODES if path.count("/") == 1 else Form.PLAIN
-    return Form.PLAIN if front is None or type_of_whole(front) is None else Form.WHOLE
+        return DocumentKind.EPISODES if path.count("/") == 1 else DocumentKind.PLAIN
+    return DocumentKind.PLAIN if front_matter is None or type_of_whole(front_matter) is None else DocumentKind.WHOLE
 
 
 def is_conflict_copy(path: str) -> bool:
-    """Whether a file of this name was put beside another one because both sides had changed it."""
+    """Return True if a file of this name is a conflict copy, ours or another sync program's."""
     return _COPY.search(path.rsplit("/", 1)[-1]) is not None
 
 
 def conflict_copy(path: str, stamp: str, id_: str) -> str:
-    """The name of a file that is put beside another one, no longer than a name may be: `is_conflict_copy` knows it."""
+    """Return the path of a conflict copy of `path`: `name.sync-conflict-<stamp>-<id>.md`, cut to 255 bytes.
+
+    `is_conflict_copy` is True for it.
+    """
     name = PurePosixPath(path)
     end = f".sync-conflict-{stamp}-{id_}{name.suffix}"
     stem = name.name.removesuffix(name.suffix).encode()[: SEGMENT_BYTES_MAX - len(end.encode())]
@@ -86,32 +89,32 @@ def conflict_copy(path: str, stamp: str, id_: str) -> str:
 
 
 def stem_of(path: str) -> str:
-    """The name of a file without its folder and without `.md`."""
+    """Return the name of a file without its folder and without `.md`."""
     return path.rsplit("/", 1)[-1].removesuffix(".md")
 
 
 def type_by_name(path: str) -> MemoryType:
-    """The type of the memories in a file of facts: a file that people named is one more category of facts."""
-    return _BY_STEM.get(stem_of(path).casefold(), MemoryType.FACT)
+    """Return the type of the memories in a file of facts; one with a name of its own is one more category of facts."""
+    return _BY_FILE_NAME.get(stem_of(path).casefold(), MemoryType.FACT)
 
 
 def type_of_blocks(path: str) -> MemoryType | None:
-    """The type of the memories that are blocks of the document at this path; None where none are."""
-    form = form_with(path, None)
-    if form is Form.EPISODES:
+    """Return the type of the memories that are blocks of the document at this path, or None if none are."""
+    kind = kind_with_front_matter(path, None)
+    if kind is DocumentKind.EPISODES:
         return MemoryType.EPISODE
-    return type_by_name(path) if form is Form.FACTS else None
+    return type_by_name(path) if kind is DocumentKind.FACTS else None
 
 
-def type_of_whole(front: Front) -> MemoryType | None:
-    """The type of the memory that a file with this front matter is; None if it is none.
+def type_of_whole(front_matter: FrontMatter) -> MemoryType | None:
+    """Return the type of the memory that a file with this front matter is, or None if it is none.
 
-    What Claude Code writes has a `name` and a `metadata.type`; a kind that is not known yet is a fact. A plain `type`
-    means a memory only where it names a known kind: other programs use that key as well.
+    What Claude Code writes has a `name` and a `metadata.type`; an unknown type is a fact. A plain `type` makes a memory
+    only if it is a known type: other programs use that key as well.
     """
-    if not front.values.get("name"):
+    if not front_matter.values.get("name"):
         return None
-    kind = front.values.get("metadata.type")
-    if kind:
-        return _BY_KIND.get(kind.casefold(), MemoryType.FACT)
-    return _BY_KIND.get(front.values.get("type", "").casefold())
+    type_name = front_matter.values.get("metadata.type")
+    if type_name:
+        return _BY_TYPE_NAME.get(type_name.casefold(), MemoryType.FACT)
+    return _BY_TYPE_NAME.get(front_matter.values.get("type", "").casefold())

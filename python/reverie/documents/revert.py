@@ -1,113 +1,121 @@
-"""Takes one change of a document back, so that what came after it stays."""
+"""Revert one change of a document so that what came after it stays: the document's part of undo."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
 from reverie.blocks import BlockKind
-from reverie.documents.changes import Add, Change, Changed, Delete, Update, Wording
-from reverie.documents.read import is_updated_line, parsed
-from reverie.documents.refresh import restamped, restated
+from reverie.documents.header_lines import copy_header, update_header
+from reverie.documents.items import Add, Change, ChangedDocument, Delete, Update, Wording
+from reverie.documents.parser import is_updated_line, parse_source
 from reverie.documents.render import heading_of
-from reverie.documents.write import changed
+from reverie.documents.write import apply_changes
 from reverie.errors import ValidationError
 from reverie.merge import merge3
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reverie.documents.parsed_document import Item
-    from reverie.documents.read import Parsed
+    from reverie.documents.items import Item
+    from reverie.documents.parser import ParsedSource
 
-__all__ = ["Stood", "taken_back"]
+__all__ = ["DocumentVersion", "revert_change"]
 
-Stood: TypeAlias = "tuple[str, Sequence[str]]"
-"""A document as it stood: its text, and the ids of its items."""
+DocumentVersion: TypeAlias = "tuple[str, Sequence[str]]"
+"""One version of a document: its text, and the ids of its items."""
 
 
-def taken_back(
-    path: str, before: Stood | None, after: Stood, now: Stood, *, day: str
+def revert_change(
+    path: str, before: DocumentVersion | None, after: DocumentVersion, now: DocumentVersion, *, day: str
 ) -> tuple[str | None, tuple[str, ...] | None] | None:
-    """The document `now` without what made `after` of `before`, which is None where the document was made.
+    """Return the document `now` without the change from `before` to `after`; a `before` of None: it was created.
 
-    The text, None where the document goes; and the ids of its items, None where they have to be told by alignment.
-    None altogether if the same places were changed since. The summary and the day of a file stand in nobody's way:
-    they are made anew. Texts are merged first; where they overlap, items are taken back one by one, and those that
-    come back stand where new ones would. `day` (`YYYY-MM-DD`) is that of the write.
+    The result is the text, None if the document is to be deleted, and the ids of its items, None if they have to be
+    found by alignment. The whole result is None if the same places were changed since. Summary and Updated lines never
+    conflict: they are written anew. `day` (`YYYY-MM-DD`) is that of the write.
+
+    Texts are merged three-way first (base: after; ours: now; theirs: before). Where they overlap, items are reverted
+    one by one, and those that come back go where new ones would. Example: a line was deleted, and its neighbour edited
+    since: the texts overlap, the items do not.
     """
     if now[0] == after[0]:
         return (None, ()) if before is None else (before[0], tuple(before[1]))
     if before is not None:
-        merged = merge3(restamped(path, after[0], now[0]), now[0], restamped(path, before[0], now[0]))
+        merged = merge3(copy_header(path, after[0], now[0]), now[0], copy_header(path, before[0], now[0]))
         if merged.clean:
-            parts = parsed(path, merged.text)
-            return restated(parts, day=day), _known(path, parts, [now, before])
-    found = _by_items(path, before, after, now, day)
-    return None if found is None else (found.text, found.ids)
+            source = parse_source(path, merged.text)
+            return update_header(source, day=day), _ids_of_same_items(path, source, [now, before])
+    reverted = _revert_items(path, before, after, now, day)
+    return None if reverted is None else (reverted.text, reverted.ids)
 
 
-def _by_items(path: str, before: Stood | None, after: Stood, now: Stood, day: str) -> Changed | None:
-    was = None if before is None else parsed(path, before[0])
-    became, stands = parsed(path, after[0]), parsed(path, now[0])
-    if _frame(became) not in ([_frame(was)] if was is not None else [[], [f"# {heading_of(path)}"]]):
+def _revert_items(
+    path: str, before: DocumentVersion | None, after: DocumentVersion, now: DocumentVersion, day: str
+) -> ChangedDocument | None:
+    """Return the document with its items reverted one by one, or None if that is not possible."""
+    old_source = None if before is None else parse_source(path, before[0])
+    new_source, now_source = parse_source(path, after[0]), parse_source(path, now[0])
+    # A change of anything but items cannot be reverted this way.
+    if _frame(new_source) not in ([_frame(old_source)] if old_source is not None else [[], [f"# {heading_of(path)}"]]):
         return None
     old: dict[str, Item] = {}
-    if before is not None and was is not None:
-        old = dict(zip(before[1], was.page.items, strict=True))
-    new = dict(zip(after[1], became.page.items, strict=True))
-    changes = _backwards(old, new, dict(zip(now[1], stands.page.items, strict=True)))
+    if before is not None and old_source is not None:
+        old = dict(zip(before[1], old_source.document.items, strict=True))
+    new = dict(zip(after[1], new_source.document.items, strict=True))
+    changes = _inverse_changes(old, new, dict(zip(now[1], now_source.document.items, strict=True)))
     if changes is None:
         return None
     try:
-        return changed(path, now[0], now[1], changes, day=day)
-    except ValidationError as refused:
-        if refused.details.get("reason") != "breaks_out":
+        return apply_changes(path, now[0], now[1], changes, day=day)
+    except ValidationError as error:
+        if error.details.get("reason") != "breaks_out":
             raise
         return None
 
 
-def _backwards(old: Mapping[str, Item], new: Mapping[str, Item], now: Mapping[str, Item]) -> list[Change] | None:
-    """The changes that turn `new` back into `old` in what stands `now`; None if one of them was changed since."""
+def _inverse_changes(old: Mapping[str, Item], new: Mapping[str, Item], now: Mapping[str, Item]) -> list[Change] | None:
+    """Return the changes of `now` that revert the change from `old` to `new`; None if an item was changed since."""
     changes: list[Change] = []
     for name in {**old, **new}:
-        was, became, stands = (_words(items.get(name)) for items in (old, new, now))
-        if was in (became, stands):
+        old_words, new_words, now_words = (_words(items.get(name)) for items in (old, new, now))
+        if old_words in (new_words, now_words):
             continue
-        if stands != became:
+        if now_words != new_words:
             return None
-        if was is None:
+        if old_words is None:
             changes.append(Delete(name))
         else:
-            changes.append(Add(name, was) if stands is None else Update(name, was))
+            changes.append(Add(name, old_words) if now_words is None else Update(name, old_words))
     return changes
 
 
 def _words(item: Item | None) -> Wording | None:
+    """Return the wording of an item."""
     return None if item is None else Wording(item.content, item.tags, item.title, item.fields)
 
 
-def _known(path: str, parts: Parsed, stood: Sequence[Stood]) -> tuple[str, ...] | None:
-    """The ids of items that stand in one of these documents, the first one first; None where one is told nowhere."""
-    held: dict[str, list[str]] = {}
-    for text, ids in stood:
-        for name, item in zip(ids, parsed(path, text).page.items, strict=True):
-            held.setdefault(item.text.strip(), []).append(name)
+def _ids_of_same_items(path: str, source: ParsedSource, versions: Sequence[DocumentVersion]) -> tuple[str, ...] | None:
+    """Return the ids of equal items in these versions, the first version first; None if an item is in none of them."""
+    ids_by_text: dict[str, list[str]] = {}
+    for text, ids in versions:
+        for name, item in zip(ids, parse_source(path, text).document.items, strict=True):
+            ids_by_text.setdefault(item.text.strip(), []).append(name)
     names: list[str] = []
-    for item in parts.page.items:
-        free = [name for name in held.get(item.text.strip(), ()) if name not in names]
+    for item in source.document.items:
+        free = [name for name in ids_by_text.get(item.text.strip(), ()) if name not in names]
         if not free:
             return None
         names.append(free[0])
     return tuple(names)
 
 
-def _frame(parts: Parsed) -> list[str]:
-    """The lines around the items that say something, but for the summary and the day."""
-    spans = [(item.start, item.end) for item in parts.page.items]
+def _frame(source: ParsedSource) -> list[str]:
+    """Return the lines around the items, without empty ones, the summary and the Updated line."""
+    spans = [(item.start, item.end) for item in source.document.items]
     spans += [
-        (block.start, block.end) for block in parts.blocks if block.kind is BlockKind.SUMMARY or is_updated_line(block)
+        (block.start, block.end) for block in source.blocks if block.kind is BlockKind.SUMMARY or is_updated_line(block)
     ]
-    data = parts.data
+    data = source.data
     for start, end in sorted(spans, reverse=True):
         data = data[:start] + data[end:]
     return [line.strip() for line in data.decode().splitlines() if line.strip("\ufeff \t")]

@@ -151,7 +151,7 @@ class Root:
             files.close_quietly(handle)
 
     def open_below(self, path: str, flags: int) -> int:
-        """Return a handle of `path`, which the caller closes. Raises OSError as `kernel.open_beneath`."""
+        """Return a handle of `path`, which the caller closes. Raises OSError as `syscalls.open_beneath`."""
         return syscalls.open_beneath(self.handle, _safe_path(path), flags | os.O_NOCTTY)
 
     @contextmanager

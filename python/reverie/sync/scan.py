@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from reverie import files, syscalls
-from reverie.documents import holds_too_many
+from reverie.documents import has_too_many_items
 from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, segment_error
 from reverie.sync.file_status import Limits, Reason, Refusal, Stamp, classify, refusal, refusal_of_error
 from reverie.sync.walk import FolderNames, Walk
@@ -154,7 +154,7 @@ def text_refusal(path: str, data: bytes) -> Refusal | None:
         return refusal(path, "not_utf8", f"at byte {error.start}")
     if b"\0" in data:
         return refusal(path, "nul", f"at byte {data.index(0)}")
-    return refusal(path, "too_many_memories") if holds_too_many(path, text) else None
+    return refusal(path, "too_many_memories") if has_too_many_items(path, text) else None
 
 
 def _read_bytes(handle: int, size: int) -> bytes:

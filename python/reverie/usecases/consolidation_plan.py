@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from reverie import consolidate, ids, projections, tokens, wire
 from reverie.consolidate import Decision
 from reverie.documents import Add as AddItem
-from reverie.documents import Changed, Wording, changed, fresh
+from reverie.documents import ChangedDocument, Wording, apply_changes, new_document
 from reverie.documents import Delete as DeleteItem
 from reverie.documents import Update as UpdateItem
-from reverie.documents.lines import clean
+from reverie.documents.escaping import clean
 from reverie.errors import ValidationError
 from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Update
 from reverie.store.codec import to_ms
@@ -201,9 +201,9 @@ def _text(documents: Mapping[str, Text], path: str, changes: Sequence[ItemChange
     before = documents.get(path)
     if before is None or before.text is None:
         new_items = [(change.id, change.words) for change in changes if isinstance(change, AddItem)]
-        after: Changed = fresh(path, new_items, day=day)
+        after: ChangedDocument = new_document(path, new_items, day=day)
     else:
-        after = changed(path, before.text, before.ids, changes, day=day)
+        after = apply_changes(path, before.text, before.ids, changes, day=day)
     return Text(after.text, list(after.ids), "" if before is None else before.basis)
 
 

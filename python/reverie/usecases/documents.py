@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie import patch
-from reverie.documents import ITEMS_MAX, holds_too_many, is_conflict_copy
-from reverie.documents.append import appended
-from reverie.documents.refresh import refreshed
+from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
+from reverie.documents.header_lines import refresh_header
+from reverie.documents.write import append_entry
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.paths import is_reserved, safe_relative
 from reverie.store import Kind, Write
@@ -175,7 +175,7 @@ def append(
     def body(writer: Writer) -> dict[str, Any]:
         held = writer.get(Kind.DOCUMENT, (path,))
         _require(path, held, if_match)
-        text = appended(path, None if held is None else held["content"], entry)
+        text = append_entry(path, None if held is None else held["content"], entry)
         return _write(writer, path, text, author=author, new_id=new_id, summary=summary)
 
     return Write(space=space, who=who, why="document.append", body=body, idempotency=idempotency)
@@ -211,7 +211,7 @@ def _write(
     _storable(path, text)
     held = writer.get(Kind.DOCUMENT, (path,))
     if held is None or held["content"] != text or summary is not None:
-        text = refreshed(path, text, day=writer.at[:10], summary=summary)
+        text = refresh_header(path, text, day=writer.at[:10], summary=summary)
     put_texts(writer, {path: Given(text)}, author=author, at=writer.at, new_id=new_id)
     return held_by(writer, path)
 
@@ -251,7 +251,7 @@ def _storable(path: str, text: str) -> None:
         raise TooLarge(
             f"{path} would be {size:,} bytes long", hint=f"keep it under {TEXT_BYTES_MAX:,}", limit=TEXT_BYTES_MAX
         )
-    if holds_too_many(path, text):
+    if has_too_many_items(path, text):
         raise TooLarge(
             f"{path} would hold more than {ITEMS_MAX:,} memories", hint="split it into several files", limit=ITEMS_MAX
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import projections, tokens
 from reverie.documents import DocumentEntry
-from reverie.documents.append import is_listed
+from reverie.documents.write import is_listed
 from reverie.store import Kind
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie.consolidate.apply import document_of
-from reverie.documents.changes import Add, Change, Delete, Update, Wording
-from reverie.documents.document_kind import Form, form_of, type_of_blocks
-from reverie.documents.write import changed, fresh
+from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
+from reverie.documents.items import Add, Change, Delete, Update, Wording
+from reverie.documents.write import apply_changes, new_document
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
 from reverie.store import Kind, Write
@@ -113,7 +113,7 @@ def forget(
     def body(writer: Writer) -> dict[str, Any]:
         memory = _as_seen(writer, memory_id, seen)
         held = _document_of(writer, memory)
-        if form_of(memory.document, held["content"]) is Form.WHOLE:
+        if kind_of(memory.document, held["content"]) is DocumentKind.WHOLE:
             put_texts(writer, {memory.document: None}, author=author, at=writer.at, new_id=_none_new)
         else:
             _edit(writer, memory.document, Delete(memory_id), author=author, who=who)
@@ -127,9 +127,9 @@ def _edit(writer: Writer, path: str, change: Change, *, author: Author, who: str
     held = writer.get(Kind.DOCUMENT, (path,))
     day = writer.at[:10]
     if held is not None:
-        made = changed(path, held["content"], held["ids"], [change], day=day)
+        made = apply_changes(path, held["content"], held["ids"], [change], day=day)
     else:
-        made = fresh(path, [(change.id, change.words)] if isinstance(change, Add) else [], day=day)
+        made = new_document(path, [(change.id, change.words)] if isinstance(change, Add) else [], day=day)
     put_texts(
         writer,
         {path: None if made.text is None else Given(made.text, made.ids)},

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie import projections
-from reverie.documents.listing import relisted
+from reverie.documents.memory_list import update_memory_list
 from reverie.models import Memory
 from reverie.projections import ArchiveEntry
 from reverie.store import Kind, Write
@@ -115,7 +115,7 @@ def _list_text(reader: Reader, held: dict[str, Any] | None, entries: Sequence[Do
     if held is None and not entries:
         return None
     text = "" if held is None else str(held["content"])
-    return relisted(text, entries, owned)
+    return update_memory_list(text, entries, owned)
 
 
 def _none_new() -> str:

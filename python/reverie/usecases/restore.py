@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reverie.documents import Add, Change, Delete, Update, Wording, changed, fresh, taken_back
+from reverie.documents import Add, Change, Delete, Update, Wording, apply_changes, new_document, revert_change
 from reverie.errors import Conflict, NotFound
 from reverie.store import Kind
 from reverie.usecases.writing import Author, Given, put_texts
@@ -102,9 +102,9 @@ def return_memory(writer: Writer, memory_id: str, operation: int, *, author: Aut
     change = _back(memory_id, then, now)
     day = writer.at[:10]
     if held is not None:
-        made = changed(path, held["content"], held["ids"], [change], day=day)
+        made = apply_changes(path, held["content"], held["ids"], [change], day=day)
     else:
-        made = fresh(path, [(change.id, change.words)] if isinstance(change, Add) else [], day=day)
+        made = new_document(path, [(change.id, change.words)] if isinstance(change, Add) else [], day=day)
     texts = {path: None if made.text is None else Given(made.text, made.ids)}
     known = {} if then is None else {memory_id: then}
     return put_texts(writer, texts, author=author, at=writer.at, new_id=_none_new, known=known)
@@ -169,7 +169,7 @@ def _merged(
         return None if before is None else Given(before["content"], before["ids"])
     if after is None or now is None:
         return _TORN
-    found = taken_back(path, None if before is None else _stood(before), _stood(after), _stood(now), day=day)
+    found = revert_change(path, None if before is None else _stood(before), _stood(after), _stood(now), day=day)
     if found is None:
         return _TORN
     text, ids = found

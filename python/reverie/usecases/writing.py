@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from reverie import documents
-from reverie.documents.identity import carry
+from reverie.documents.identity import match_ids
 from reverie.store import Kind
 from reverie.store.codec import to_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reverie.documents import Item, Page
+    from reverie.documents import Item, ParsedDocument
     from reverie.store import Reader, Writer
 
 __all__ = ["MEMORIES", "Author", "Given", "blocks_of", "put_texts", "sha256"]
@@ -61,7 +61,7 @@ def put_texts(
     """
     held = {path: writer.get(Kind.DOCUMENT, (path,)) for path in texts}
     moving = {path: given for path, given in texts.items() if _differs(held[path], given)}
-    pages = {path: documents.read(path, given.text) for path, given in moving.items() if given is not None}
+    pages = {path: documents.parse_document(path, given.text) for path, given in moving.items() if given is not None}
     ids = _identities(writer, held, moving, pages, at=at, new_id=new_id)
     kept = {name for names in ids.values() for name in names}
     maker = _Maker(writer, author, at, known or {}, provenance or {})
@@ -84,7 +84,7 @@ def put_texts(
 
 def blocks_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The memory blocks of a stored document, each with its id."""
-    items = documents.read(record["path"], record["content"]).items
+    items = documents.parse_document(record["path"], record["content"]).items
     return [(name, item.text) for name, item in zip(record["ids"], items, strict=True)]
 
 
@@ -103,7 +103,7 @@ def _identities(
     writer: Reader,
     held: Mapping[str, dict[str, Any] | None],
     moving: Mapping[str, Given | None],
-    pages: Mapping[str, Page],
+    pages: Mapping[str, ParsedDocument],
     *,
     at: str,
     new_id: Callable[[], str],
@@ -115,7 +115,7 @@ def _identities(
         for path, record in held.items()
         if record is not None and path in moving and (path in open_ or path not in pages)
     }
-    carried = carry(before, {path: [item.text for item in pages[path].items] for path in sorted(open_)})
+    carried = match_ids(before, {path: [item.text for item in pages[path].items] for path in sorted(open_)})
     used = {name for names in carried.values() for name in names if name is not None}
     ids: dict[str, list[str]] = {}
     for path, page in pages.items():
@@ -210,7 +210,7 @@ class _Maker:
         }
 
 
-def _record(path: str, text: str, ids: list[str], page: Page, held: dict[str, Any] | None) -> dict[str, Any]:
+def _record(path: str, text: str, ids: list[str], page: ParsedDocument, held: dict[str, Any] | None) -> dict[str, Any]:
     return {
         "path": path,
         "content": text,

@@ -216,7 +216,7 @@ PROGRAM = """
 import sys
 from reverie.consolidate import apply, decide, plan_dream
 from reverie.models import Candidate, Memory, MemoryType, Tier
-from reverie.documents import Wording, fresh
+from reverie.documents import Wording, new_document
 from reverie.projections import long_term_memory
 kinds = list(MemoryType)
 texts = ["Use the " + w + " for " + v for w in "cache broker parser index".split() for v in "tests builds runs".split()]
@@ -229,7 +229,7 @@ plan = plan_dream(seen, budget=5000, redact=str)
 print(plan.sha256, hash("x") and len(seen))
 for path in sorted({memory.document for memory in seen}):
     told = [(m.id, Wording(m.content, m.tags, m.title, m.fields)) for m in seen if m.document == path]
-    print(fresh(path, told, day=at[:10]))
+    print(new_document(path, told, day=at[:10]))
 print(long_term_memory(seen))
 """
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.documents import read
-from reverie.documents.append import appended
+from reverie.documents import parse_document
+from reverie.documents.write import append_entry
 
 TWELVE = "one two three four five six seven eight nine ten eleven twelve"
 TEN = TWELVE.removesuffix(" eleven twelve")
@@ -43,14 +43,14 @@ def test_an_appended_episode_has_a_summary(entry: str, expected: str) -> None:
     mine = f"# Mine\n\n## Old\n- Summary: {TWELVE}\n"
     for ending in ("\n", "\r\n"):
         told = mine.replace("\n", ending)
-        after = appended(PATH, told, f"## The title #tag\n{entry}")
+        after = append_entry(PATH, told, f"## The title #tag\n{entry}")
         assert after == told + f"\n## The title #tag\n{expected}\n".replace("\n", ending)
-        assert [item.title for item in read(PATH, after).items] == ["Old", "The title"]
+        assert [item.title for item in parse_document(PATH, after).items] == ["Old", "The title"]
 
 
 def test_each_episode_of_an_entry_gets_its_own() -> None:
     """And nothing else does: no item without a heading, no file of facts."""
-    after = appended(PATH, None, "## A\n- Lesson: x\n\n## B\n- Lesson: y")
+    after = append_entry(PATH, None, "## A\n- Lesson: x\n\n## B\n- Lesson: y")
     assert after.endswith("\n## A\n- Summary: x\n- Lesson: x\n\n## B\n- Summary: y\n- Lesson: y\n")
-    assert appended(PATH, "## A\n- Lesson: x\n", "- Task: y") == "## A\n- Lesson: x\n- Task: y\n"
-    assert appended("facts/a.md", "# A\n", "## B\n- Lesson: y") == "# A\n\n## B\n- Lesson: y\n"
+    assert append_entry(PATH, "## A\n- Lesson: x\n", "- Task: y") == "## A\n- Lesson: x\n- Task: y\n"
+    assert append_entry("facts/a.md", "# A\n", "## B\n- Lesson: y") == "# A\n\n## B\n- Lesson: y\n"

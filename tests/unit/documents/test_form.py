@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.documents import Form, form_of, is_conflict_copy, read
+from reverie.documents import DocumentKind, is_conflict_copy, kind_of, parse_document
 from reverie.models import MemoryType
 
 CLAUDE = "---\nname: deploys\ndescription: how a release is cut\nmetadata:\n  type: {}\n---\n\nTag first.\n"
@@ -13,32 +13,32 @@ CLAUDE = "---\nname: deploys\ndescription: how a release is cut\nmetadata:\n  ty
 @pytest.mark.parametrize(
     ("path", "form"),
     [
-        ("facts/user.md", Form.FACTS),
-        ("facts/teams/api.md", Form.FACTS),
-        ("facts/notes.txt", Form.PLAIN),
-        ("episodes/2026-02.md", Form.EPISODES),
-        ("episodes/old/2026-02.md", Form.PLAIN),
-        ("MEMORY.md", Form.PLAIN),
-        ("api/MEMORY.md", Form.PLAIN),
-        ("memory/long-term-memory.json", Form.PLAIN),
-        ("notes/other.md", Form.PLAIN),
-        ("facts/user.sync-conflict-20261121-093000-AB12.md", Form.PLAIN),
-        ("episodes/2026-02 (conflicted copy 2026-02-03).md", Form.PLAIN),
-        ("factsheets/user.md", Form.PLAIN),
+        ("facts/user.md", DocumentKind.FACTS),
+        ("facts/teams/api.md", DocumentKind.FACTS),
+        ("facts/notes.txt", DocumentKind.PLAIN),
+        ("episodes/2026-02.md", DocumentKind.EPISODES),
+        ("episodes/old/2026-02.md", DocumentKind.PLAIN),
+        ("MEMORY.md", DocumentKind.PLAIN),
+        ("api/MEMORY.md", DocumentKind.PLAIN),
+        ("memory/long-term-memory.json", DocumentKind.PLAIN),
+        ("notes/other.md", DocumentKind.PLAIN),
+        ("facts/user.sync-conflict-20261121-093000-AB12.md", DocumentKind.PLAIN),
+        ("episodes/2026-02 (conflicted copy 2026-02-03).md", DocumentKind.PLAIN),
+        ("factsheets/user.md", DocumentKind.PLAIN),
     ],
 )
-def test_the_path_says_the_form(path: str, form: Form) -> None:
+def test_the_path_says_the_form(path: str, form: DocumentKind) -> None:
     """The two folders hold memories; a copy that somebody has to look at, and an index, hold none."""
-    assert form_of(path, "- a\n") is form
+    assert kind_of(path, "- a\n") is form
 
 
 def test_front_matter_makes_a_file_one_memory() -> None:
     """Outside the two folders a file with a name and a kind is a memory; inside them front matter says nothing."""
-    assert form_of("deploys.md", CLAUDE.format("project")) is Form.WHOLE
-    assert form_of("deploys.md", "\ufeff" + CLAUDE.format("project").replace("\n", "\r\n")) is Form.WHOLE
-    assert form_of("facts/deploys.md", CLAUDE.format("project")) is Form.FACTS
-    assert form_of("MEMORY.md", CLAUDE.format("project")) is Form.PLAIN
-    assert form_of("deploys.sync-conflict-20261121-093000-AB12.md", CLAUDE.format("project")) is Form.PLAIN
+    assert kind_of("deploys.md", CLAUDE.format("project")) is DocumentKind.WHOLE
+    assert kind_of("deploys.md", "\ufeff" + CLAUDE.format("project").replace("\n", "\r\n")) is DocumentKind.WHOLE
+    assert kind_of("facts/deploys.md", CLAUDE.format("project")) is DocumentKind.FACTS
+    assert kind_of("MEMORY.md", CLAUDE.format("project")) is DocumentKind.PLAIN
+    assert kind_of("deploys.sync-conflict-20261121-093000-AB12.md", CLAUDE.format("project")) is DocumentKind.PLAIN
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_front_matter_makes_a_file_one_memory() -> None:
 )
 def test_other_front_matter_is_only_a_file(text: str) -> None:
     """Without a name or a kind, unclosed, not at the start, or of a kind that other programs use: no memory."""
-    assert form_of("x.md", text) is Form.PLAIN
+    assert kind_of("x.md", text) is DocumentKind.PLAIN
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_other_front_matter_is_only_a_file(text: str) -> None:
 )
 def test_a_kind_of_claude_code_is_a_type(kind: str, expected: str) -> None:
     """Feedback says what somebody prefers; every other kind, also one that is not known yet, is a fact."""
-    assert read("x.md", CLAUDE.format(kind)).items[0].type is MemoryType(expected)
+    assert parse_document("x.md", CLAUDE.format(kind)).items[0].type is MemoryType(expected)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_kind_of_claude_code_is_a_type(kind: str, expected: str) -> None:
 )
 def test_a_file_of_facts_says_the_type_by_its_name(name: str, expected: str) -> None:
     """A name that nobody foresaw is one more category of facts."""
-    assert [item.type for item in read(f"facts/{name}.md", "- a\n- b\n").items] == [MemoryType(expected)] * 2
+    assert [item.type for item in parse_document(f"facts/{name}.md", "- a\n- b\n").items] == [MemoryType(expected)] * 2
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.documents import DocumentEntry, relisted
-from reverie.documents.listing import BYTES_MAX, LINES_MAX
+from reverie.documents import DocumentEntry, update_memory_list
+from reverie.documents.memory_list import BYTES_MAX, LINES_MAX
 from support.soak import count
 
 ENTRIES = [
@@ -29,9 +29,9 @@ MANY = [DocumentEntry(f"facts/topic-{n:03}.md", n, "word " * 30) for n in range(
 
 def test_a_new_listing() -> None:
     """A heading and a link for each document; a path with a space or a bracket is still one link."""
-    assert relisted("", ENTRIES) == f"# Memory\n\n{OURS}"
-    assert relisted("", []) == ""
-    assert relisted(f"# Memory\n\n{OURS}", ENTRIES) == f"# Memory\n\n{OURS}"
+    assert update_memory_list("", ENTRIES) == f"# Memory\n\n{OURS}"
+    assert update_memory_list("", []) == ""
+    assert update_memory_list(f"# Memory\n\n{OURS}", ENTRIES) == f"# Memory\n\n{OURS}"
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
@@ -67,44 +67,44 @@ the end"""
         .replace("name, role\n", "name, role\n" + OURS.split("\n", 1)[1])
         .replace("-   [an old name](facts/gone.md) — nothing\n", "")
     )
-    found = relisted(mark + text.replace("\n", ending), ENTRIES, {"facts/gone.md"})
+    found = update_memory_list(mark + text.replace("\n", ending), ENTRIES, {"facts/gone.md"})
     assert found == mark + expected.replace("\n", ending)
-    assert relisted(found, ENTRIES, {"facts/gone.md"}) == found
+    assert update_memory_list(found, ENTRIES, {"facts/gone.md"}) == found
 
 
 def test_a_list_of_somebody_else_is_gone_on_with() -> None:
     """Behind an item ours follow at once, behind a paragraph after an empty line; the end stays without newline."""
     one = ENTRIES[1:2]
     line = "- [facts/project.md](facts/project.md) — broker, release"
-    assert relisted("- [a](a.md)\n\n", one) == f"- [a](a.md)\n{line}\n\n"
-    assert relisted("# Mine\n\nwords", one) == f"# Mine\n\nwords\n\n{line}"
-    assert relisted("\ufeff", one) == f"\ufeff# Memory\n\n{line}\n"
-    assert relisted(f"# Mine\n{line}", [], {"facts/project.md"}) == "# Mine\n"
+    assert update_memory_list("- [a](a.md)\n\n", one) == f"- [a](a.md)\n{line}\n\n"
+    assert update_memory_list("# Mine\n\nwords", one) == f"# Mine\n\nwords\n\n{line}"
+    assert update_memory_list("\ufeff", one) == f"\ufeff# Memory\n\n{line}\n"
+    assert update_memory_list(f"# Mine\n{line}", [], {"facts/project.md"}) == "# Mine\n"
 
 
 def test_ours_go_before_what_is_open_to_the_end() -> None:
     """In a fence that nobody closed they would be code."""
     line = "- [facts/project.md](facts/project.md) — broker, release\n"
-    assert relisted("```\ncode\n", ENTRIES[1:2]) == f"{line}\n```\ncode\n"
-    assert relisted("---\na: b\n---\n```\n", ENTRIES[1:2]) == f"---\na: b\n---\n{line}\n```\n"
+    assert update_memory_list("```\ncode\n", ENTRIES[1:2]) == f"{line}\n```\ncode\n"
+    assert update_memory_list("---\na: b\n---\n```\n", ENTRIES[1:2]) == f"---\na: b\n---\n{line}\n```\n"
 
 
 def test_an_item_with_further_lines_is_its_writers() -> None:
     """It lists its document already, and is not touched."""
     text = "- [facts/project.md](facts/project.md) — mine\n  with a word more\n"
-    assert relisted(text, ENTRIES[1:2]) == text
+    assert update_memory_list(text, ENTRIES[1:2]) == text
 
 
 def test_ours_are_listed_once() -> None:
     """A copy of one of our lines goes."""
-    assert relisted(OURS + OURS, ENTRIES) == OURS
+    assert update_memory_list(OURS + OURS, ENTRIES) == OURS
 
 
 @pytest.mark.parametrize("entries", [MANY, [DocumentEntry(e.path, e.size, "x") for e in MANY]])
 @pytest.mark.parametrize("text", ["", "# Mine\n\n" + "a line\n" * 50])
 def test_the_listing_stays_small(entries: list[DocumentEntry], text: str) -> None:
     """200 lines and 25,000 bytes at most; nothing is left out silently, and nobody else's line gives way."""
-    found = relisted(text, entries)
+    found = update_memory_list(text, entries)
     lines = found.splitlines()
     assert len(lines) <= LINES_MAX
     assert len(found.encode()) <= BYTES_MAX
@@ -112,15 +112,15 @@ def test_the_listing_stays_small(entries: list[DocumentEntry], text: str) -> Non
     assert lines[-1] == f"- … and {len(entries) - shown} more: memory_list names them all"
     assert shown > 90
     assert found.startswith(text)
-    assert relisted(found, entries) == found
-    assert "more: memory_list" not in relisted(found, entries[:3], [entry.path for entry in entries])
+    assert update_memory_list(found, entries) == found
+    assert "more: memory_list" not in update_memory_list(found, entries[:3], [entry.path for entry in entries])
 
 
 def test_a_text_that_is_too_large_already_is_left_alone() -> None:
     """What others wrote is never cut; there is no room for a line of ours."""
     text = "a line\n" * 300
-    assert relisted(text, ENTRIES) == text
-    assert relisted(text + OURS, ENTRIES) == text
+    assert update_memory_list(text, ENTRIES) == text
+    assert update_memory_list(text + OURS, ENTRIES) == text
 
 
 LINES = st.sampled_from(
@@ -135,8 +135,8 @@ def test_only_our_lines_ever_change(lines: list[str], ending: str, end: str, siz
     """Every document is listed or counted, the second time changes nothing, and other lines stay in their order."""
     text = ending.join(lines) + end
     entries = ENTRIES[:size]
-    found = relisted(text, entries, {"facts/gone.md"})
-    assert relisted(found, entries, {"facts/gone.md"}) == found
+    found = update_memory_list(text, entries, {"facts/gone.md"})
+    assert update_memory_list(found, entries, {"facts/gone.md"}) == found
     for entry in entries:
         assert entry.path in found
     ours = re.compile(r"[-*] (\[.*\]\(<?(facts/(user|gone|project)|episodes/2026-01|notes/)|… and)")

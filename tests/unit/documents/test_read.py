@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.documents import Form, Page, Update, Wording, changed, read
+from reverie.documents import DocumentKind, ParsedDocument, Update, Wording, apply_changes, parse_document
 from support.document_cases import awkward_documents
 from support.soak import count
 
@@ -66,7 +66,7 @@ Tag **first**, then build.
 TEN = "one two three four five six seven eight nine ten"
 
 
-def said(page: Page) -> list[tuple[str, tuple[str, ...]]]:
+def said(page: ParsedDocument) -> list[tuple[str, tuple[str, ...]]]:
     return [(item.content, item.tags) for item in page.items]
 
 
@@ -75,8 +75,8 @@ def said(page: Page) -> list[tuple[str, tuple[str, ...]]]:
 def test_each_bullet_of_a_file_of_facts_is_an_item(ending: str, mark: str) -> None:
     """With its continuation lines, under any heading, by any mark; neither numbered lists nor the Updated line."""
     text = mark + FACTS.replace("\n", ending)
-    page = read("facts/user.md", text)
-    assert page.form is Form.FACTS
+    page = parse_document("facts/user.md", text)
+    assert page.kind is DocumentKind.FACTS
     assert page.summary == "name, role"
     assert said(page) == [
         ("Name: Ada Moreau", ()),
@@ -89,7 +89,7 @@ def test_each_bullet_of_a_file_of_facts_is_an_item(ending: str, mark: str) -> No
 
 def test_each_section_of_a_file_of_episodes_is_an_item() -> None:
     """Its heading is the title, what stands below is the content, fields and tags are told apart."""
-    page = read("episodes/2026-02.md", EPISODES.replace("\n", "\r\n"))
+    page = parse_document("episodes/2026-02.md", EPISODES.replace("\n", "\r\n"))
     first, second = page.items
     assert (first.title, first.tags, first.type.value) == ("Queue age fix", ("ops",), "episode")
     assert first.fields == (("Summary", "stamp per attempt"), ("Date", "2026-02-24"), ("Problem", "the alarm fired"))
@@ -101,7 +101,7 @@ def test_each_section_of_a_file_of_episodes_is_an_item() -> None:
 
 def test_a_file_with_front_matter_is_one_item() -> None:
     """Its name is the title, its text the content, its tags those of the front matter and of the last line."""
-    page = read("deploy-order.md", WHOLE)
+    page = parse_document("deploy-order.md", WHOLE)
     (item,) = page.items
     assert (item.start, item.end, item.text) == (0, len(WHOLE.encode()), WHOLE)
     assert item.title == "deploy-order"
@@ -118,9 +118,9 @@ def test_a_file_with_front_matter_is_one_item() -> None:
 def test_a_file_without_text_says_its_description() -> None:
     """What is only described is remembered by its description, else by its name."""
     head = "---\nname: x y\ntype: user\n{}---\n"
-    assert said(read("x.md", head.format("description: >-\n  two\n  lines\n"))) == [("two lines", ())]
-    assert said(read("x.md", head.format(""))) == [("x y", ())]
-    assert said(read("x.md", head.format("tags:\n  - a b\n  - '#c'\n") + "x\n")) == [("x", ("a b", "c"))]
+    assert said(parse_document("x.md", head.format("description: >-\n  two\n  lines\n"))) == [("two lines", ())]
+    assert said(parse_document("x.md", head.format(""))) == [("x y", ())]
+    assert said(parse_document("x.md", head.format("tags:\n  - a b\n  - '#c'\n") + "x\n")) == [("x", ("a b", "c"))]
 
 
 @pytest.mark.parametrize(
@@ -145,14 +145,14 @@ def test_tags_stand_at_the_end_of_the_last_line(body: str, content: str, tags: t
         whole = f"---\nname: x\ntype: user\n---\n\n{body}\n".replace("\n", ending)
         episode = f"## Told\n{body}\n\n## Next\n- Lesson: x\n".replace("\n", ending)
         for path, text in (("x.md", whole), ("episodes/2026-02.md", episode)):
-            page = read(path, text)
+            page = parse_document(path, text)
             assert (page.items[0].content, page.items[0].tags) == (content, tags)
             words = Wording("New words.\n\nAsk #me", page.items[0].tags, page.items[0].title)
             ids = [str(at) for at, _ in enumerate(page.items)]
-            after = changed(path, text, ids, [Update("0", words)], day="2026-02-24").text
+            after = apply_changes(path, text, ids, [Update("0", words)], day="2026-02-24").text
             assert after is not None
-            assert said(read(path, after))[0] == (words.content, tags)
-            assert said(read(path, after))[1:] == said(page)[1:]
+            assert said(parse_document(path, after))[0] == (words.content, tags)
+            assert said(parse_document(path, after))[1:] == said(page)[1:]
 
 
 def test_tags_stay_where_they_stand() -> None:
@@ -160,9 +160,9 @@ def test_tags_stay_where_they_stand() -> None:
     head = "---\nname: x\ntype: user\n---\n\n"
     for before, after in (("old #a", "new #a #b"), ("old\n\n#a", "new\n\n#a #b"), ("old", "new\n\n#a #b")):
         change = Update("0", Wording("new", ("a", "b")))
-        assert changed("x.md", f"{head}{before}\n", ["0"], [change], day="2026-02-24").text == f"{head}{after}\n"
+        assert apply_changes("x.md", f"{head}{before}\n", ["0"], [change], day="2026-02-24").text == f"{head}{after}\n"
     fenced = Update("0", Wording("```\nnew\n```", ("a",)))
-    assert changed("x.md", f"{head}old #a\n", ["0"], [fenced], day="2026-02-24").text == (
+    assert apply_changes("x.md", f"{head}old #a\n", ["0"], [fenced], day="2026-02-24").text == (
         f"{head}```\nnew\n```\n\n#a\n"
     )
 
@@ -170,7 +170,7 @@ def test_tags_stay_where_they_stand() -> None:
 def test_a_tag_is_no_part_of_a_field() -> None:
     """The last field of an episode is told without the tags behind it, but not one that a tag alone makes up."""
     text = "## A #x\n- Summary: s #no\n- Lesson: mind the pipe #db #X\n\n## B\n- Channel: #dev\n"
-    first, second = read("episodes/2026-02.md", text).items
+    first, second = parse_document("episodes/2026-02.md", text).items
     assert first.fields == (("Summary", "s #no"), ("Lesson", "mind the pipe"))
     assert (first.tags, first.content) == (("x", "db"), "- Summary: s #no\n- Lesson: mind the pipe")
     assert (second.fields, second.tags) == ((("Channel", "#dev"),), ())
@@ -193,7 +193,7 @@ def test_a_tag_is_no_part_of_a_field() -> None:
 )  # fmt: skip
 def test_the_summary(path: str, text: str, summary: str) -> None:
     """The summary line, else the description, else the topics, else the first heading; ten words or topics."""
-    assert read(path, text).summary == summary
+    assert parse_document(path, text).summary == summary
 
 
 @pytest.mark.parametrize(
@@ -209,18 +209,18 @@ def test_the_summary(path: str, text: str, summary: str) -> None:
 )
 def test_metadata_and_empty_items_are_no_memory(line: str) -> None:
     """The day of a file, be it a day or not, and an item that nobody has written yet."""
-    assert said(read("facts/a.md", f"- a\n{line}\n- b\n")) == [("a", ()), ("b", ())]
+    assert said(parse_document("facts/a.md", f"- a\n{line}\n- b\n")) == [("a", ()), ("b", ())]
 
 
 @pytest.mark.parametrize("line", ["- Updated: today", "- Updated: 2026-02-24 by Ada", "- \\Updated: 2026-02-24"])
 def test_other_words_about_an_update_are_a_memory(line: str) -> None:
     """Only the exact line is the file's."""
-    assert len(read("facts/a.md", f"{line}\n").items) == 1
+    assert len(parse_document("facts/a.md", f"{line}\n").items) == 1
 
 
 def check(path: str, text: str) -> None:
     """Spans lie in the text, in order and apart, hold words, and are what their items say."""
-    page = read(path, text)
+    page = parse_document(path, text)
     data = text.encode("utf-8", "replace")
     at = 0
     for item in page.items:
@@ -229,7 +229,7 @@ def check(path: str, text: str) -> None:
         assert item.content.strip() or item.title
         at = item.end
     assert "\n" not in page.summary
-    assert page == read(path, text)
+    assert page == parse_document(path, text)
 
 
 PATHS = ("facts/a.md", "episodes/2026-01.md", "a.md", "MEMORY.md", "a.json")

@@ -5,7 +5,18 @@ from __future__ import annotations
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from reverie.documents import Add, Change, Delete, Update, Wording, changed, fresh, read, refreshed, taken_back
+from reverie.documents import (
+    Add,
+    Change,
+    Delete,
+    Update,
+    Wording,
+    apply_changes,
+    new_document,
+    parse_document,
+    refresh_header,
+    revert_change,
+)
 from support.soak import count
 
 PATH = "facts/user.md"
@@ -17,7 +28,7 @@ DAYS = ("2026-11-02", "2026-11-03", "2026-11-04")
 
 
 def after(text: str, ids: tuple[str, ...], *plan: Change, day: str = DAYS[0]) -> tuple[str, tuple[str, ...]]:
-    made = changed(PATH, text, ids, plan, day=day)
+    made = apply_changes(PATH, text, ids, plan, day=day)
     assert made.text is not None
     return made.text, made.ids
 
@@ -25,15 +36,15 @@ def after(text: str, ids: tuple[str, ...], *plan: Change, day: str = DAYS[0]) ->
 def test_what_nobody_touched_since_comes_back_byte_for_byte() -> None:
     """Also the summary and the day; a document that was made goes."""
     two = after(ONE, IDS, Delete("b"))
-    assert taken_back(PATH, (ONE, IDS), two, two, day=DAYS[2]) == (ONE, IDS)
-    assert taken_back(PATH, None, (ONE, IDS), (ONE, IDS), day=DAYS[2]) == (None, ())
+    assert revert_change(PATH, (ONE, IDS), two, two, day=DAYS[2]) == (ONE, IDS)
+    assert revert_change(PATH, None, (ONE, IDS), (ONE, IDS), day=DAYS[2]) == (None, ())
 
 
 def test_what_came_later_stays() -> None:
     """Though both changed the summary and the day of the file; ids come back to what comes back, to its place."""
     two = after(ONE, IDS, Delete("b"), Update("a", Wording("Name: Ada Moreau")))
     three = after(*two, Add("d", Wording("Town: Lisbon")), day=DAYS[1])
-    assert taken_back(PATH, (ONE, IDS), two, three, day=DAYS[2]) == (
+    assert revert_change(PATH, (ONE, IDS), two, three, day=DAYS[2]) == (
         ONE.replace("Ulla\n", "Ulla\n- Town: Lisbon\n").replace("cat", "cat, town").replace("2026-11-01", DAYS[2]),
         ("a", "b", "c", "d"),
     )
@@ -43,12 +54,12 @@ def test_new_items_that_stand_together_are_told_apart() -> None:
     """Where texts overlap, items are taken back one by one."""
     two = after(ONE, IDS, Add("d", Wording("Town: Lisbon")))
     three = after(*two, Add("e", Wording("Car: none")), day=DAYS[1])
-    found = taken_back(PATH, (ONE, IDS), two, three, day=DAYS[2])
+    found = revert_change(PATH, (ONE, IDS), two, three, day=DAYS[2])
     assert found is not None
     text, ids = found
     assert ids == ("a", "b", "c", "e")
     assert text is not None
-    assert [item.content for item in read(PATH, text).items] == [
+    assert [item.content for item in parse_document(PATH, text).items] == [
         "Name: Ada",
         "Role: engineer",
         "Cat: Ulla",
@@ -58,35 +69,35 @@ def test_new_items_that_stand_together_are_told_apart() -> None:
 
 def test_a_document_that_others_went_on_with_keeps_their_items() -> None:
     """What made it is taken back, what was added to it is not."""
-    made = fresh(PATH, [("a", Wording("Name: Ada"))], day=DAYS[0])
+    made = new_document(PATH, [("a", Wording("Name: Ada"))], day=DAYS[0])
     one = (made.text or "", made.ids)
     two = after(*one, Add("b", Wording("Cat: Ulla")), day=DAYS[1])
-    assert taken_back(PATH, None, one, two, day=DAYS[2]) == (
+    assert revert_change(PATH, None, one, two, day=DAYS[2]) == (
         f"# User Facts\n\n> Summary: cat\n\n- Cat: Ulla\n- Updated: {DAYS[2]}\n",
         ("b",),
     )
     framed = "# Of my own\n\n- Name: Ada\n"
     grown = after(framed, ("a",), Add("b", Wording("Cat: Ulla")))
-    assert taken_back(PATH, None, (framed, ("a",)), grown, day=DAYS[2]) is None
+    assert revert_change(PATH, None, (framed, ("a",)), grown, day=DAYS[2]) is None
 
 
 def test_what_was_changed_since_is_not_decided() -> None:
     """An item that both changed, and words around the items that do not go together."""
     two = after(ONE, IDS, Update("b", Wording("Role: pilot")))
     three = after(*two, Update("b", Wording("Role: diver")), day=DAYS[1])
-    assert taken_back(PATH, (ONE, IDS), two, three, day=DAYS[2]) is None
+    assert revert_change(PATH, (ONE, IDS), two, three, day=DAYS[2]) is None
     gone = after(*two, Delete("b"), day=DAYS[1])
-    assert taken_back(PATH, (ONE, IDS), two, gone, day=DAYS[2]) is None
+    assert revert_change(PATH, (ONE, IDS), two, gone, day=DAYS[2]) is None
     titled = (ONE.replace("# User Facts", "# Me"), IDS)
     again = (ONE.replace("# User Facts", "# Myself"), IDS)
-    assert taken_back(PATH, (ONE, IDS), titled, again, day=DAYS[2]) is None
+    assert revert_change(PATH, (ONE, IDS), titled, again, day=DAYS[2]) is None
 
 
 def test_a_comment_between_the_items_is_taken_back_as_text() -> None:
     """It is no item; what was added behind it stays."""
     two = (ONE.replace("- Role", "<!-- a word -->\n- Role"), IDS)
     three = after(*two, Add("d", Wording("Town: Lisbon")), day=DAYS[1])
-    found = taken_back(PATH, (ONE, IDS), two, three, day=DAYS[2])
+    found = revert_change(PATH, (ONE, IDS), two, three, day=DAYS[2])
     assert found is not None
     assert "<!--" not in (found[0] or "")
     assert found[1] == ("a", "b", "c", "d")
@@ -110,17 +121,17 @@ def plans(draw: st.DrawFn, names: list[str], new: str) -> list[Change]:
 def test_taking_back_leaves_what_the_others_did(data: st.DataObject) -> None:
     """Of two writes to different items the first is taken back: the items are those of the second alone."""
     ids = tuple("abcdef")
-    text = refreshed(PATH, "# T\n\n" + "".join(f"- {name}: {name}\n" for name in ids), day=DAYS[0])
+    text = refresh_header(PATH, "# T\n\n" + "".join(f"- {name}: {name}\n" for name in ids), day=DAYS[0])
     first, second = data.draw(plans(list("abc"), "one")), data.draw(plans(list("def"), "two"))
     one = after(text, ids, *first)
     two = after(*one, *second, day=DAYS[1])
-    found = taken_back(PATH, (text, ids), one, two, day=DAYS[2])
+    found = revert_change(PATH, (text, ids), one, two, day=DAYS[2])
     assert found is not None
     alone = after(text, ids, *second, day=DAYS[2])
-    items = [item.content for item in read(PATH, found[0] or "").items]
-    assert sorted(items) == sorted(item.content for item in read(PATH, alone[0]).items)
+    items = [item.content for item in parse_document(PATH, found[0] or "").items]
+    assert sorted(items) == sorted(item.content for item in parse_document(PATH, alone[0]).items)
     if found[1] is not None:
         event("ids are known")
         told = dict(zip(found[1], items, strict=True))
-        wanted = {name: item.content for name, item in zip(alone[1], read(PATH, alone[0]).items, strict=True)}
+        wanted = {name: item.content for name, item in zip(alone[1], parse_document(PATH, alone[0]).items, strict=True)}
         assert set(told.values()) == set(wanted.values())

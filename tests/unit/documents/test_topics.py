@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.documents import read
-from reverie.documents.topics import WORDS_MAX, summary_line
+from reverie.documents import parse_document
+from reverie.documents.summary import WORDS_MAX, summary_line
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ from reverie.documents.topics import WORDS_MAX, summary_line
 )
 def test_the_topic_of_a_fact(fact: str, topic: str) -> None:
     """Its key; else its tags; else its first words, with what they deny. A capital that only opens a line is none."""
-    assert summary_line(read("facts/a.md", f"- {fact}\n").items) == topic
+    assert summary_line(parse_document("facts/a.md", f"- {fact}\n").items) == topic
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,12 @@ def test_the_topic_of_a_fact(fact: str, topic: str) -> None:
 )
 def test_the_topic_of_an_episode(title: str, topic: str) -> None:
     """Its title without the words that say nothing; names keep their capitals."""
-    assert summary_line(read("episodes/2026-02.md", f"## {title}\n- Summary: x\n").items) == topic
+    assert summary_line(parse_document("episodes/2026-02.md", f"## {title}\n- Summary: x\n").items) == topic
 
 
 def test_topics_are_told_once() -> None:
     """However they are spelled, the most frequent first, and no more than ten words of them."""
     text = "- Name: Ada\n- Docker: 27\n- docker: on staging\n" + "".join(f"- Key k{at}: x\n" for at in range(9))
-    found = summary_line(read("facts/a.md", text).items)
+    found = summary_line(parse_document("facts/a.md", text).items)
     assert found.startswith("docker, name, key k0, key k1")
     assert len(found.split()) == WORDS_MAX

@@ -6,7 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from reverie.documents import Add, Change, Changed, Delete, Update, Wording, changed, fresh, read, refreshed
+from reverie.documents import (
+    Add,
+    Change,
+    ChangedDocument,
+    Delete,
+    Update,
+    Wording,
+    apply_changes,
+    new_document,
+    parse_document,
+    refresh_header,
+)
 from reverie.errors import ValidationError
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -53,7 +64,7 @@ TOLD = {
 def test_a_new_document_is_as_the_golden_file_says(path: str) -> None:
     """Every kind of document, byte for byte; episodes by their day, and no word of theirs left out."""
     items = [(f"mem_{number}", words) for number, words in enumerate(TOLD[path])]
-    made = fresh(path, items, day="2026-02-20")
+    made = new_document(path, items, day="2026-02-20")
     assert made.text == (GOLDEN / path).read_text("utf-8")
     assert sorted(made.ids) == [name for name, _ in items]
 
@@ -67,7 +78,7 @@ MARKED = "\ufeff" + (
 
 def test_an_update_changes_its_block_the_summary_and_the_day() -> None:
     """In a file with a byte order mark, CRLF, front matter, comments, odd spacing and no newline at its end."""
-    after = changed(
+    after = apply_changes(
         "facts/user.md", MARKED, ["a", "b", "c"], [Update("c", Wording("Likes: coffee", ("Cup",)))], day=DAY
     )
     assert after.ids == ("a", "b", "c")
@@ -78,7 +89,7 @@ def test_an_update_changes_its_block_the_summary_and_the_day() -> None:
 
 def test_a_new_fact_stands_behind_the_last_one() -> None:
     """Before the Updated line, under the heading of the last fact, with its mark."""
-    after = changed("facts/user.md", MARKED, ["a", "b", "c"], [Add("d", Wording("Cat: Ulla"))], day=DAY)
+    after = apply_changes("facts/user.md", MARKED, ["a", "b", "c"], [Add("d", Wording("Cat: Ulla"))], day=DAY)
     assert after.ids == ("a", "b", "c", "d")
     assert after.text is not None
     assert "+ Likes tea\r\n+ Cat: Ulla\r\n- Updated:  2026-11-21\r\n" in after.text
@@ -98,23 +109,25 @@ def test_a_new_fact_stands_behind_the_last_one() -> None:
 )
 def test_where_a_new_fact_goes(text: str, expected: str) -> None:
     """Also where there is no fact yet, or something is open to the end of the file."""
-    ids = [f"id{number}" for number, _ in enumerate(read("facts/a.md", text).items)]
-    assert changed("facts/a.md", text, ids, [Add("new", Wording("x"))], day=DAY).text == expected
+    ids = [f"id{number}" for number, _ in enumerate(parse_document("facts/a.md", text).items)]
+    assert apply_changes("facts/a.md", text, ids, [Add("new", Wording("x"))], day=DAY).text == expected
 
 
 def test_nothing_is_put_into_a_file_that_never_had_it() -> None:
     """No summary, no Updated line, no heading: those are for files that agents write."""
-    assert changed("facts/a.md", "- a\n", ["a"], [Add("b", Wording("b"))], day=DAY).text == "- a\n- b\n"
-    assert refreshed("facts/a.md", "- Tea: green\n", day=DAY) == "> Summary: tea\n\n- Tea: green\n"
+    assert apply_changes("facts/a.md", "- a\n", ["a"], [Add("b", Wording("b"))], day=DAY).text == "- a\n- b\n"
+    assert refresh_header("facts/a.md", "- Tea: green\n", day=DAY) == "> Summary: tea\n\n- Tea: green\n"
     hidden = "- my key is [REDACTED:aws-key-id] for prod\n"
-    assert refreshed("facts/a.md", hidden, day=DAY) == f"> Summary: key prod\n\n{hidden}"
+    assert refresh_header("facts/a.md", hidden, day=DAY) == f"> Summary: key prod\n\n{hidden}"
 
 
 def test_an_empty_file_is_written_like_a_new_one() -> None:
     """Whoever emptied it left nothing to keep."""
     new = [("b", Wording("b"))]
     for text in ("", "\n\n", "\ufeff"):
-        assert changed("facts/a.md", text, [], [Add("b", Wording("b"))], day=DAY) == fresh("facts/a.md", new, day=DAY)
+        assert apply_changes("facts/a.md", text, [], [Add("b", Wording("b"))], day=DAY) == new_document(
+            "facts/a.md", new, day=DAY
+        )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +143,7 @@ def test_an_empty_file_is_written_like_a_new_one() -> None:
 )
 def test_a_document_goes_with_its_last_item(text: str, goes: bool) -> None:  # noqa: FBT001  # one column of the table
     """But only if nobody wrote anything else into it."""
-    after = changed("facts/user.md", text, ["a"], [Delete("a")], day=DAY)
+    after = apply_changes("facts/user.md", text, ["a"], [Delete("a")], day=DAY)
     assert after.ids == ()
     assert (after.text is None) is goes
 
@@ -144,23 +157,27 @@ EPISODES = "# 2026-11 Episodes\n\n> Summary: x\n\n## One\n- Summary: 1\n- Date: 
 def test_a_new_episode_stands_behind_those_of_its_day(day: str, order: str) -> None:
     """An episode without a day is of the day of the one before it."""
     words = Wording("Walked far", title="A walk", day=day)
-    after = changed("episodes/2026-11.md", EPISODES, ["a", "b"], [Add("new", words)], day=DAY)
+    after = apply_changes("episodes/2026-11.md", EPISODES, ["a", "b"], [Add("new", words)], day=DAY)
     assert " ".join(after.ids) == order
     assert after.text is not None
     section = f"## A walk\n- Summary: Walked far\n- Date: {day}\n"
     without = after.text.replace(f"{section}\n", "").replace(f"\n{section}", "")
-    assert without == EPISODES.replace("> Summary: x", "> Summary: " + read("episodes/x.md", after.text).summary)
+    assert without == EPISODES.replace(
+        "> Summary: x", "> Summary: " + parse_document("episodes/x.md", after.text).summary
+    )
 
 
 def test_an_episode_keeps_what_stands_below_its_fields() -> None:
     """Words that are one section already are written as they are, others as fields."""
     body = "- Summary: told again\n- Date: 2026-11-03\n\n### Later\n\nMore words."
-    after = changed("episodes/2026-11.md", EPISODES, ["a", "b"], [Update("a", Wording(body, title="One"))], day=DAY)
+    after = apply_changes(
+        "episodes/2026-11.md", EPISODES, ["a", "b"], [Update("a", Wording(body, title="One"))], day=DAY
+    )
     assert after.text == EPISODES.replace("- Summary: 1\n- Date: 2026-11-03", body).replace(": x", ": one, two")
     open_ = Wording("- Summary: told\n```\nopen", title="One")
-    after = changed("episodes/2026-11.md", EPISODES, ["a", "b"], [Update("a", open_)], day=DAY)
+    after = apply_changes("episodes/2026-11.md", EPISODES, ["a", "b"], [Update("a", open_)], day=DAY)
     assert after.text is not None
-    assert [item.title for item in read("episodes/2026-11.md", after.text).items] == ["One", "Two"]
+    assert [item.title for item in parse_document("episodes/2026-11.md", after.text).items] == ["One", "Two"]
     assert "- Summary: told\n" in after.text
     assert "- Note: ```\n  open\n" in after.text
 
@@ -184,13 +201,13 @@ TOLD_ONCE = "## Logger fix #ops\n- Summary: s\n- Date: 2026-09-24\n- Problem: le
 )
 def test_other_words_of_an_episode_take_the_place_of_those_it_had(content: str, expected: str) -> None:
     """Nothing of the old ones stays but the summary and the day, and those only where the new ones name none."""
-    had = read("episodes/2026-09.md", TOLD_ONCE).items[0]
+    had = parse_document("episodes/2026-09.md", TOLD_ONCE).items[0]
     words = Wording(content, had.tags, had.title, had.fields)
-    after = changed("episodes/2026-09.md", TOLD_ONCE, ["a"], [Update("a", words)], day=DAY)
+    after = apply_changes("episodes/2026-09.md", TOLD_ONCE, ["a"], [Update("a", words)], day=DAY)
     assert after.text == f"## Logger fix #ops\n{expected}\n"
-    item = read("episodes/2026-09.md", after.text).items[0]
+    item = parse_document("episodes/2026-09.md", after.text).items[0]
     again = Update("a", Wording(item.content, ("ops", "new"), item.title, item.fields))
-    retold = changed("episodes/2026-09.md", after.text, ["a"], [again], day=DAY)
+    retold = apply_changes("episodes/2026-09.md", after.text, ["a"], [again], day=DAY)
     assert retold.text == after.text.replace("#ops", "#ops #new")
 
 
@@ -198,12 +215,12 @@ def test_a_file_that_is_one_memory() -> None:
     """Its text is replaced below its front matter; it goes as a whole, and cannot hold a second memory."""
     text = "---\r\nname: x\r\ntype: user\r\ntags: [a]\r\n---\r\n\r\n\r\nold\r\nwords\r\n\r\n"
     update = Update("id", Wording("new\n\nwords", ("a", "b")))
-    after = changed("x.md", text, ["id"], [update], day=DAY)
-    assert after == Changed(text.replace("old\r\nwords", "new\r\n\r\nwords\r\n\r\n#b"), ("id",))
-    assert changed("x.md", text, ["id"], [Delete("id")], day=DAY) == Changed(None, ())
+    after = apply_changes("x.md", text, ["id"], [update], day=DAY)
+    assert after == ChangedDocument(text.replace("old\r\nwords", "new\r\n\r\nwords\r\n\r\n#b"), ("id",))
+    assert apply_changes("x.md", text, ["id"], [Delete("id")], day=DAY) == ChangedDocument(None, ())
     bare = "---\nname: x\ntype: user\n---"
-    assert changed("x.md", bare, ["id"], [Update("id", Wording("w"))], day=DAY).text == f"{bare}\n\nw\n"
-    assert refreshed("x.md", text, day=DAY) == text
+    assert apply_changes("x.md", bare, ["id"], [Update("id", Wording("w"))], day=DAY).text == f"{bare}\n\nw\n"
+    assert refresh_header("x.md", text, day=DAY) == text
 
 
 @pytest.mark.parametrize(
@@ -223,7 +240,7 @@ def test_changes_that_cannot_be_meant_are_refused(path: str, ids: list[str], pla
     """With a reason and a hint, and nothing is changed."""
     text = "- a\n- b\n" if path.startswith("facts") else "```\n"
     with pytest.raises(ValidationError) as refused:
-        changed(path, text, ids, plan, day=DAY)
+        apply_changes(path, text, ids, plan, day=DAY)
     assert refused.value.details["reason"] == reason
     assert refused.value.details["hint"]
 
@@ -231,10 +248,10 @@ def test_changes_that_cannot_be_meant_are_refused(path: str, ids: list[str], pla
 def test_a_new_document_has_to_be_one_of_memories() -> None:
     """Other files are written by others."""
     with pytest.raises(ValidationError, match=r"notes\.md holds no memories"):
-        fresh("notes.md", [("a", Wording("x"))], day=DAY)
+        new_document("notes.md", [("a", Wording("x"))], day=DAY)
     whole = "---\nname: x\ntype: user\n---\nold\n"
     with pytest.raises(ValidationError, match="is one memory"):
-        changed("x.md", whole, ["a"], [Add("b", Wording("x"))], day=DAY)
+        apply_changes("x.md", whole, ["a"], [Add("b", Wording("x"))], day=DAY)
 
 
 @pytest.mark.parametrize(
@@ -254,15 +271,17 @@ def test_a_new_document_has_to_be_one_of_memories() -> None:
 )  # fmt: skip
 def test_a_refreshed_document(text: str, summary: str | None, expected: str) -> None:
     """Topics or the words that were given, at most ten, under the title where there was no summary."""
-    assert refreshed("facts/a.md", text, day=DAY, summary=summary) == expected
-    assert refreshed("facts/a.md", expected, day=DAY, summary=summary) == expected
+    assert refresh_header("facts/a.md", text, day=DAY, summary=summary) == expected
+    assert refresh_header("facts/a.md", expected, day=DAY, summary=summary) == expected
 
 
 def test_other_files_are_refreshed_only_when_asked() -> None:
     """Nobody but a person says what a plain file is about, and only markdown has a summary line."""
-    assert refreshed("notes.md", "> Summary: x\n- a: b\n- Updated: 2020-01-01\n", day=DAY).startswith("> Summary: x\n")
-    assert refreshed("notes.md", "# A\n", day=DAY, summary="y") == "# A\n\n> Summary: y\n"
-    assert refreshed("notes.txt", "> Summary: x\n", day=DAY, summary="y") == "> Summary: x\n"
+    assert refresh_header("notes.md", "> Summary: x\n- a: b\n- Updated: 2020-01-01\n", day=DAY).startswith(
+        "> Summary: x\n"
+    )
+    assert refresh_header("notes.md", "# A\n", day=DAY, summary="y") == "# A\n\n> Summary: y\n"
+    assert refresh_header("notes.txt", "> Summary: x\n", day=DAY, summary="y") == "> Summary: x\n"
 
 
 @pytest.mark.parametrize(
@@ -275,5 +294,5 @@ def test_other_files_are_refreshed_only_when_asked() -> None:
 )
 def test_items_are_parted_where_they_would_run_into_one(text: str, plan: list[Change], expected: str) -> None:
     """By an empty line, by a comment, or by another place: nothing else that the file says changes."""
-    ids = [f"id{number}" for number, _ in enumerate(read("facts/a.md", text).items)]
-    assert changed("facts/a.md", text, ids, plan, day=DAY).text == expected
+    ids = [f"id{number}" for number, _ in enumerate(parse_document("facts/a.md", text).items)]
+    assert apply_changes("facts/a.md", text, ids, plan, day=DAY).text == expected

@@ -1,0 +1,108 @@
+"""The header lines of a document, its `> Summary:` line and its `- Updated:` value: update, add or copy them."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from reverie.blocks import BlockKind
+from reverie.documents.document_kind import DocumentKind
+from reverie.documents.edit import inserted, start_of_body
+from reverie.documents.escaping import ending_of
+from reverie.documents.parser import is_updated_line, parse_document, parse_source
+from reverie.documents.summary import at_most, summary_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.blocks import Block
+    from reverie.documents.items import ParsedDocument
+    from reverie.documents.parser import ParsedSource
+
+__all__ = ["copy_header", "refresh_header", "update_header"]
+
+_SUMMARY: Final = re.compile(r"(?P<head>[^:]*Summary:)(?P<space>[ \t]*)(?P<value>.*?)(?P<tail>[ \t]*[\r\n]*)\Z")
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def refresh_header(path: str, text: str, *, day: str, summary: str | None = None) -> str:
+    """Return a document after an agent or engine wrote it: with its topics as the summary, and the day as updated.
+
+    `summary` replaces the topics, at most ten words of it. A missing summary line is added below the title. All other
+    bytes stay, and a second call changes nothing. `day` is `YYYY-MM-DD`.
+    """
+    source = parse_source(path, text)
+    has_summary = any(block.kind is BlockKind.SUMMARY for block in source.blocks)
+    wanted = _wanted_summary(source.document, summary)
+    after = update_header(source, day=day, summary=summary)
+    if wanted is None or has_summary or not path.endswith(".md") or not (source.document.items or summary):
+        return after
+    items = [(item.content, item.tags) for item in source.document.items]
+    data = after.encode()
+    top = start_of_body(source.blocks, data)
+    title = next((block.end for block in source.blocks if block.kind is BlockKind.TITLE), top)
+    candidates = chain.from_iterable(
+        inserted(data, offset, f"> Summary: {wanted}\n", ending_of(after)) for offset in (title, top)
+    )
+    for candidate in candidates:
+        document = parse_document(path, candidate)
+        if document.summary == wanted and [(item.content, item.tags) for item in document.items] == items:
+            return candidate
+    return after
+
+
+def update_header(source: ParsedSource, *, day: str, summary: str | None = None) -> str:
+    """Return a document whose summary and Updated lines, if it has them, are up to date; nothing is added."""
+    wanted = _wanted_summary(source.document, summary)
+    edits: list[tuple[int, int, str]] = []
+    if wanted is not None:
+        edits += _summary_edit(source.blocks, source.data, wanted)
+    if source.document.kind in {DocumentKind.FACTS, DocumentKind.EPISODES}:
+        edits += _day_edit(source.blocks, source.data, day)
+    return _with_edits(source.data, edits)
+
+
+def copy_header(path: str, text: str, like: str) -> str:
+    """Return a document whose summary and Updated lines, if it has them, have the values of another text's."""
+    source, other = parse_source(path, text), parse_source(path, like)
+    summary = next((block.text for block in other.blocks if block.kind is BlockKind.SUMMARY), None)
+    updated = next((block.text for block in reversed(other.blocks) if is_updated_line(block)), None)
+    edits = [] if summary is None else _summary_edit(source.blocks, source.data, summary)
+    if updated is not None:
+        edits += _day_edit(source.blocks, source.data, updated[-len("2026-11-21") :])
+    return _with_edits(source.data, edits)
+
+
+def _wanted_summary(document: ParsedDocument, summary: str | None) -> str | None:
+    """Return the summary that a document shall have, or None if only a person can write one."""
+    if summary is not None and at_most(summary):
+        return at_most(summary)
+    is_made_of_items = document.kind in {DocumentKind.FACTS, DocumentKind.EPISODES}
+    return summary_line(document.items) if is_made_of_items else None
+
+
+def _summary_edit(blocks: Sequence[Block], data: bytes, wanted: str) -> list[tuple[int, int, str]]:
+    """Return the edit (start, end, text) of the summary line, or nothing if it needs none."""
+    block = next((block for block in blocks if block.kind is BlockKind.SUMMARY), None)
+    if block is None or block.text == wanted:
+        return []
+    line = _SUMMARY.match(data[block.start : block.end].decode())
+    assert line is not None
+    return [(block.start, block.end, f"{line['head']}{line['space'] or ' '}{wanted}{line['tail']}")]
+
+
+def _day_edit(blocks: Sequence[Block], data: bytes, day: str) -> list[tuple[int, int, str]]:
+    """Return the edit (start, end, text) of the last Updated line, or nothing if there is none."""
+    block = next((block for block in reversed(blocks) if is_updated_line(block)), None)
+    if block is None:
+        return []
+    line = data[block.start : block.end].decode()
+    return [(block.start, block.end, _DATE.sub(day, line, count=1))]
+
+
+def _with_edits(data: bytes, edits: Sequence[tuple[int, int, str]]) -> str:
+    """Return the text after edits of disjoint byte ranges."""
+    for start, end, new in sorted(edits, reverse=True):
+        data = data[:start] + new.encode() + data[end:]
+    return data.decode()

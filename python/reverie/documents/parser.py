@@ -1,0 +1,138 @@
+"""Parse a document into its items: bullets of facts, sections of episodes, or one file that is a memory as a whole."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reverie.blocks import Block, BlockKind, parse
+from reverie.documents.document_kind import DocumentKind, kind_with_front_matter, type_by_name, type_of_whole
+from reverie.documents.escaping import unescaped, unescaped_heading, unescaped_tag, untagged
+from reverie.documents.front_matter import front_matter_of
+from reverie.documents.items import Item, ParsedDocument
+from reverie.documents.summary import at_most, shortened, summary_line
+from reverie.models import MemoryType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reverie.documents.front_matter import FrontMatter
+
+__all__ = ["ITEMS_MAX", "ParsedSource", "has_too_many_items", "is_updated_line", "parse_document", "parse_source"]
+
+ITEMS_MAX: Final = 40_000
+"""Memories of one document: as many as one commit can replace by others."""
+
+_ENDING: Final = re.compile(r"\r\n|\r|\n")
+_UPDATED: Final = re.compile(r"Updated: *\d{4}-\d{2}-\d{2}")
+_HEADINGS: Final = frozenset({BlockKind.TITLE, BlockKind.HEADING, BlockKind.SECTION})
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSource:
+    """A parsed document with its source: the blocks that its kind divides it into, and its bytes."""
+
+    document: ParsedDocument
+    blocks: list[Block]
+    data: bytes
+
+
+def parse_document(path: str, text: str) -> ParsedDocument:
+    """Return the parsed document `text` at `path`. Any text can be parsed, and always gives the same result.
+
+    An item without a word is none, and the line `- Updated: YYYY-MM-DD` of a file of facts belongs to the file.
+    """
+    return parse_source(path, text).document
+
+
+def parse_source(path: str, text: str) -> ParsedSource:
+    """Return the parsed document `text` at `path` with its blocks; one that is not markdown has none."""
+    front_matter = front_matter_of(text)
+    kind = kind_with_front_matter(path, front_matter)
+    data = text.encode("utf-8", "replace")
+    blocks = parse(data, sections=kind is DocumentKind.EPISODES) if path.endswith(".md") else []
+    items: tuple[Item, ...] = ()
+    if kind is DocumentKind.FACTS:
+        items = tuple(_bullet_items(blocks, data, type_by_name(path)))
+    elif kind is DocumentKind.EPISODES:
+        items = tuple(_section_items(blocks, data))
+    elif kind is DocumentKind.WHOLE:
+        assert front_matter is not None
+        items = (_whole_file_item(data, front_matter),)
+    return ParsedSource(ParsedDocument(kind, items, _summary(blocks, items, front_matter)), blocks, data)
+
+
+def has_too_many_items(path: str, text: str) -> bool:
+    """Return True if `text` has more than ITEMS_MAX memories, which are as many as one commit can replace.
+
+    Lines are counted first: nearly every document is far too short to be parsed for this.
+    """
+    return text.count("\n") + text.count("\r") >= ITEMS_MAX and len(parse_document(path, text).items) > ITEMS_MAX
+
+
+def is_updated_line(block: Block) -> bool:
+    """Return True if a block is the `- Updated: YYYY-MM-DD` line of its file."""
+    return block.kind is BlockKind.BULLET and not block.tags and _UPDATED.fullmatch(block.text) is not None
+
+
+def _bullet_items(blocks: Sequence[Block], data: bytes, kind: MemoryType) -> Iterator[Item]:
+    """Yield the top-level bullets as items."""
+    for block in blocks:
+        if block.kind is BlockKind.BULLET and block.text and not is_updated_line(block):
+            text = data[block.start : block.end].decode()
+            yield Item(block.start, block.end, text, kind, unescaped(block.text).strip(), block.tags)
+
+
+def _section_items(blocks: Sequence[Block], data: bytes) -> Iterator[Item]:
+    """Yield the `##` sections as items."""
+    for block in blocks:
+        if block.kind is BlockKind.SECTION:
+            text = data[block.start : block.end].decode()
+            below = "\n".join(_stripped_lines(text)[1:]).strip("\n")
+            body, tags = untagged(below)
+            content, title = unescaped_tag(body), unescaped_heading(block.text) or None
+            fields = block.fields if content == below else _fields_without_tags(block, below)
+            if title or content:
+                all_tags = tuple(dict.fromkeys((*block.tags, *tags))) if tags else block.tags
+                yield Item(block.start, block.end, text, MemoryType.EPISODE, content, all_tags, title, fields)
+
+
+def _fields_without_tags(block: Block, below: str) -> tuple[tuple[str, str], ...]:
+    """Return the fields of a section without the tags that end the text below its heading.
+
+    Example: `- Solution: restart it #ops` is the last line; the field's value is "restart it".
+    """
+    *rest, (key, value) = block.fields or (("", ""),)
+    last = value.rpartition("\n")[2]
+    if not last or not below.endswith(last):
+        return block.fields
+    return (*rest, (key, unescaped_tag(untagged(value)[0])))
+
+
+def _whole_file_item(data: bytes, front_matter: FrontMatter) -> Item:
+    """Return a file with front matter as one item."""
+    body, tags = untagged("\n".join(_stripped_lines(data[front_matter.end :].decode())).strip())
+    kind = type_of_whole(front_matter)
+    assert kind is not None
+    title = front_matter.values["name"]
+    fields = tuple((key, value) for key, value in front_matter.values.items() if key != "name")
+    content = unescaped_tag(body) or front_matter.values.get("description") or title
+    all_tags = tuple(dict.fromkeys((*front_matter.tags, *tags)))
+    return Item(0, len(data), data.decode(), kind, content, all_tags, title, fields)
+
+
+def _stripped_lines(text: str) -> list[str]:
+    """Return the lines of a text without their endings and the white space before those."""
+    return [line.rstrip() for line in _ENDING.split(text)]
+
+
+def _summary(blocks: Sequence[Block], items: Sequence[Item], front_matter: FrontMatter | None) -> str:
+    """Return the document's summary: its summary line, else its description, its topics, or its first heading."""
+    line = next((block.text for block in blocks if block.kind is BlockKind.SUMMARY), "")
+    description = front_matter.values.get("description", "") if front_matter is not None else ""
+    if line or description:
+        return at_most(line or description)
+    if items:
+        return summary_line(items)
+    return shortened(next((block.text for block in blocks if block.kind in _HEADINGS and block.text), ""))

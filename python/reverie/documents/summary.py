@@ -1,0 +1,123 @@
+"""The summary of a document in at most ten words: the `> Summary:` line by which agents choose a document."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
+
+from reverie.documents.escaping import one_line
+from reverie.models import MemoryType
+from reverie.sentence_words import content_words, label_of, strip_markers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reverie.sentence_words import ContentWord
+
+__all__ = ["WORDS_MAX", "SummaryInput", "at_most", "shortened", "summary_line"]
+
+WORDS_MAX = 10  # words of a summary line, as seed 004 section 3 has it
+_TITLE_WORDS = 4  # of an episode's title, taken as its topic
+_KEY_WORDS_MAX = 3  # of a `Key: value` line; what is longer is a sentence with a colon
+_CONTENT_WORDS = 2  # of a fact without key and tags
+_DENIED_WORDS = 4  # words that are searched for a denial and the two behind it
+_MARKS = re.compile(r"\*\*")
+
+
+class SummaryInput(Protocol):
+    """The input of a summary: a parsed item, or a stored memory."""
+
+    @property
+    def type(self) -> MemoryType:
+        """The type of memory."""
+
+    @property
+    def content(self) -> str:
+        """Its text."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Its tags, without `#`."""
+
+    @property
+    def title(self) -> str | None:
+        """An episode's heading, or None."""
+
+
+def summary_line(memories: Sequence[SummaryInput]) -> str:
+    """Return the topics of the memories, most frequent first, then in their order, joined by commas; at most ten words.
+
+    Example: two facts with the key "Editor" and one tagged #ci give "editor, ci".
+    """
+    counts: Counter[str] = Counter()
+    spelled: dict[str, str] = {}
+    for memory in memories:
+        counts.update(spelled.setdefault(topic.casefold(), topic) for topic in _topics(memory))
+    chosen: list[str] = []
+    words = 0
+    for topic, _ in counts.most_common():  # equal counts stay in order of appearance
+        size = len(topic.split())
+        if words + size <= WORDS_MAX:
+            chosen.append(topic)
+            words += size
+    return ", ".join(chosen) or "general"
+
+
+def shortened(text: str) -> str:
+    """Return the first ten words of a text, on one line."""
+    return " ".join(one_line(text).split()[:WORDS_MAX])
+
+
+def at_most(text: str) -> str:
+    """Return a summary on one line: unchanged if it has at most ten words or ten topics, else its first ten words."""
+    line = one_line(text)
+    topics = [topic.split() for topic in line.split(",")]
+    is_short = len(topics) <= WORDS_MAX and all(len(topic) <= _TITLE_WORDS for topic in topics)
+    return line if is_short else shortened(line)
+
+
+def _topics(memory: SummaryInput) -> list[str]:
+    """Return the topics of one memory: an episode's title, a fact's key, else its tags, else its first words."""
+    if memory.type is MemoryType.EPISODE and memory.title:
+        words = [word.written for word in content_words(memory.title)] or memory.title.replace(",", " ").split()
+        return [_lower_case_name(words[:_TITLE_WORDS])] if words else []
+    content = _MARKS.sub("", strip_markers(memory.content))
+    key = label_of(content)
+    if key is not None:
+        words = key.replace("`", "").replace(",", " ").split()
+        if 0 < len(words) <= _KEY_WORDS_MAX:
+            return [_lower_case_name(words)]
+    if memory.tags:
+        return [tag.replace("-", " ") for tag in memory.tags[:2]]
+    words = [
+        _lower_first(word.written) if word.opens else word.written for word in _first_words(content_words(content))
+    ]
+    return [" ".join(words)] if words else []
+
+
+def _first_words(words: Iterable[ContentWord]) -> Sequence[ContentWord]:
+    """Return the first two words; if one of them is a denial, the denial and two words behind it.
+
+    Example: "does not use tabs" must not become "use tabs".
+    """
+    head = list(islice(words, _DENIED_WORDS))
+    denial = next((place for place, word in enumerate(head[: _CONTENT_WORDS + 1]) if word.denies), None)
+    return head[: _CONTENT_WORDS if denial is None else denial + 1 + _CONTENT_WORDS]
+
+
+def _lower_case_name(words: Sequence[str]) -> str:
+    """Return a key or title in lower case, except for words whose capitals mean something: `loadState`, `CI`.
+
+    If not all words begin with a capital, the capitals inside are names, and only the first word's is dropped.
+    """
+    first, *rest = words
+    if any(_lower_first(word) == word and word[:1].islower() for word in rest):
+        return " ".join((_lower_first(first), *rest))
+    return " ".join(map(_lower_first, words))
+
+
+def _lower_first(word: str) -> str:
+    """Return a word in lower case if only its first letter is a capital."""
+    return word.lower() if word[1:].islower() or len(word) == 1 else word
