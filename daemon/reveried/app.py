@@ -144,7 +144,7 @@ async def _assemble(
         return int(clock.now().timestamp() * 1000)
 
     events = Events(asyncio.get_running_loop(), subscribers=daemon.subscribers)
-    worker = Worker(store, clock=at, queue_length=daemon.queue_length, committed=events.committed)
+    worker = Worker(store, clock=at, queue_length=daemon.queue_length, on_commit=events.notify)
     worker.start()
     closing.push_async_callback(asyncio.to_thread, worker.stop)
     compute = Compute(idle_s=daemon.compute_idle_seconds, timeout_s=daemon.compute_seconds)

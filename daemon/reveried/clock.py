@@ -1,4 +1,4 @@
-"""The daemon's only clock: the system's, or for tests a file's, under REVERIE_HOME alone."""
+"""The daemon's clock: the system's, or in tests the time in a file under REVERIE_HOME."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ CLOCK_BYTES_MAX = 64
 
 
 class Clock(Protocol):
-    """Time in UTC."""
+    """A source of the current time."""
 
     @property
     def heartbeat_s(self) -> float:
-        """How often whoever waits for a moment looks again; the clock may have jumped."""
+        """Return the seconds after which a timer must read the clock again, since it may have jumped."""
         ...
 
     def now(self) -> datetime:
-        """This moment, with its zone."""
+        """Return the current time, with its time zone."""
         ...
 
 
 class SystemClock:
-    """The system's clock. Monotonic time stands still while a machine sleeps, hence the heartbeat."""
+    """The system's clock; the heartbeat is for timers, whose monotonic time does not advance in suspend."""
 
     heartbeat_s = 30.0
 
     def now(self) -> datetime:
-        """This moment."""
+        """Return the current time in UTC."""
         return datetime.now(UTC)
 
 
 class FileClock:
-    """Stands at the time that a file says (RFC 3339), so that a test can move a daemon through days."""
+    """The time written in a file (RFC 3339), so that a test can move a daemon through days."""
 
     heartbeat_s = 0.1
 
@@ -49,10 +49,10 @@ class FileClock:
         self._path = path
 
     def now(self) -> datetime:
-        """The time in the file.
+        """Return the time in the file, in UTC.
 
         Raises:
-            ValidationError: the file does not say a time.
+            ValidationError: the file has no time.
         """
         try:
             moment = datetime.fromisoformat(self._path.read_text("ascii")[:CLOCK_BYTES_MAX].strip())
@@ -62,12 +62,12 @@ class FileClock:
 
 
 def clock_of(env: Mapping[str, str], home: Path | None) -> Clock:
-    """The clock of this process: `<REVERIE_HOME>/clock` where REVERIE_HOME is set and the file is there."""
+    """Return the clock of this process: `<REVERIE_HOME>/clock` where the variable and the file exist."""
     if home is not None and env.get("REVERIE_HOME") and (home / CLOCK_FILE).is_file():
         return FileClock(home / CLOCK_FILE)
     return SystemClock()
 
 
 def text_of(moment: datetime) -> str:
-    """RFC 3339 in UTC with milliseconds, as every time in Reverie is written."""
+    """Return a time as RFC 3339 in UTC with milliseconds, the format of every stored time."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

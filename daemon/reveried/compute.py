@@ -1,9 +1,11 @@
-"""Deciding, outside the process that serves: a child takes bytes and gives back a plan as bytes.
+"""The compute process: a child that decides plans, from a snapshot as bytes to a plan as bytes, outside the server.
 
-`Compute` (in the daemon) starts children on need, two at most, so that an import never makes a context wait; a child
-dies with its parent and leaves after a minute without work. `python -m reveried.compute` is the child. Frames both
-ways: length of the name (1 byte), length of the body (8 bytes, big-endian), name, body. An answer's name is `ok`, or
-an error's wire code with the envelope as its body.
+`Compute` (in the daemon) starts children on demand, at most two: one for agents and one for bulk work, so that an
+import never delays a context. A child ends with its parent, and after a minute without work. The child itself is
+`python -m reveried.compute`.
+
+Frames in both directions: length of the name (1 byte), length of the body (8 bytes, big-endian), name, body.
+A request's name is the job; a response's name is `ok`, or an error's wire code with the error envelope as its body.
 """
 
 from __future__ import annotations
@@ -33,14 +35,15 @@ JOBS_MODULE = "reverie.usecases.jobs"
 HEAD = struct.Struct(">BQ")
 OK = b"ok"
 FRAME_BYTES_MAX = 1 << 30
-BULK_QUEUE = 64
-BULK_NICENESS = 10  # bulk work yields the processor to the daemon and to the agents (`man 2 nice`)
-STOP_GRACE_S = 2.0
-GARBAGE = (100_000, 20, 20)  # a job makes millions of objects and leaves none: looking for garbage took a third of it
+BULK_QUEUE = 64  # calls that may wait in one lane
+BULK_NICENESS = 10  # bulk work yields the processor to the daemon and to agents (`man 2 nice`)
+STOP_GRACE_S = 2.0  # between SIGTERM and SIGKILL
+# A job creates millions of objects and leaves no cycles: with the default thresholds a third of it was collection.
+GC_THRESHOLDS = (100_000, 20, 20)
 
 
 class ComputeFailed(ReverieError):
-    """The compute process ended, or gave no answer in time. Nothing was decided, and nothing changed."""
+    """The compute process ended, or did not answer in time. Nothing was decided, and nothing changed."""
 
     code = "internal_error"
     status = 500
@@ -48,14 +51,14 @@ class ComputeFailed(ReverieError):
 
 
 class Jobs(Protocol):
-    """A module with the work that a child can do, by name."""
+    """A module with the jobs of a child, by name."""
 
     JOBS: Mapping[str, Callable[[bytes], bytes]]
 
 
 @dataclass(slots=True)
 class _Child:
-    """One running compute process and the pipes to it."""
+    """A running compute process with its pipes, and the timer that ends it when it is idle."""
 
     process: asyncio.subprocess.Process
     idle: asyncio.TimerHandle | None = None
@@ -63,16 +66,16 @@ class _Child:
 
 @dataclass(slots=True)
 class _Lane:
-    """A child that does one job at a time; those who want it wait for the lock in order."""
+    """A queue of calls for one child, which runs one job at a time; the lock is fair."""
 
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     child: _Child | None = None
     waiting: int = 0
     niceness: int = 0
 
 
 class Compute:
-    """Runs named jobs in children of this process."""
+    """Runs jobs in child processes: one lane for agents, one (`bulk`) for imports and background work."""
 
     def __init__(self, *, idle_s: float, timeout_s: float, jobs_module: str = JOBS_MODULE) -> None:
         self._idle_s = idle_s
@@ -84,11 +87,11 @@ class Compute:
         self.crashed = 0
 
     async def run(self, job: str, body: bytes, *, bulk: bool = False, timeout_s: float | None = None) -> bytes:
-        """The answer of `job` to `body`, decided in a child.
+        """Run `job` on `body` in a child, and return its answer.
 
         Raises:
-            ComputeFailed: the child crashed or gave no answer in time; the next call gets a new child.
-            Busy: too much bulk work waits already, or the daemon is stopping.
+            ComputeFailed: the child crashed or did not answer in time; the next call gets a new child.
+            Busy: BULK_QUEUE calls wait in the lane already, or the daemon is stopping.
             ReverieError: what the job itself raised.
         """
         lane = self._lanes[bulk]
@@ -96,25 +99,25 @@ class Compute:
             raise Busy("Too much work waits to be decided.", hint="Try again in a moment.", retryAfter=2)
         lane.waiting += 1
         try:
-            async with lane.turn:
+            async with lane.lock:
                 return await self._run_in(lane, job, body, timeout_s or self._timeout_s)
         finally:
             lane.waiting -= 1
 
     async def close(self) -> None:
-        """Ends the children; a job in progress fails."""
+        """End the children; a job in progress fails."""
         self._stopped = True
         for lane in self._lanes.values():
             await self._end(lane)
 
     def pids(self) -> list[int]:
-        """The process ids of the children that are alive."""
+        """Return the process ids of the children."""
         return [lane.child.process.pid for lane in self._lanes.values() if lane.child is not None]
 
     async def _run_in(self, lane: _Lane, job: str, body: bytes, timeout_s: float) -> bytes:
         child = await self._child_of(lane)
         try:
-            name, answer = await asyncio.wait_for(_ask(child.process, job, body), timeout_s)
+            name, answer = await asyncio.wait_for(_request(child.process, job, body), timeout_s)
         except TimeoutError as error:
             await self._end(lane)
             raise ComputeFailed(f"{job} took longer than {timeout_s:g} s.", hint="Try with less at once.") from error
@@ -125,17 +128,17 @@ class Compute:
                 f"The compute process ended during {job}.", hint="Try again; reverie logs.", exitStatus=status
             ) from error
         except asyncio.CancelledError:
-            # Half an answer may stand in the pipe: this child cannot be asked again.
+            # Half of an answer may be in the pipe, and would be read as the next one: this child cannot be used again.
             await self._end(lane)
             raise
-        child.idle = asyncio.get_running_loop().call_later(self._idle_s, _let_go, child)
+        child.idle = asyncio.get_running_loop().call_later(self._idle_s, _close_input, child)
         if name == OK:
             return answer
         envelope = orjson.loads(answer)
         raise from_code(envelope["error"], envelope["message"], envelope["details"])
 
     async def _child_of(self, lane: _Lane) -> _Child:
-        """The lane's child, if it is still there; else a new one."""
+        """Return the lane's child if it is still alive, else a new one."""
         child = lane.child
         if child is not None and child.idle is not None:
             child.idle.cancel()
@@ -161,7 +164,7 @@ class Compute:
         )
 
     async def _end(self, lane: _Lane, *, gone: bool = False) -> int | None:
-        """Ends the lane's child, unless it is `gone` by itself, and says how it ended."""
+        """End the lane's child, unless it is `gone` by itself, and return its exit status."""
         child, lane.child = lane.child, None
         if child is None:
             return None
@@ -170,7 +173,7 @@ class Compute:
         process = child.process
         if process.stdin is not None:
             process.stdin.close()
-        # Signalling a child that has ended already would take its exit status away from whoever waits for it.
+        # Signalling a child that has just ended could reap it here, and its exit status would be lost for `wait`.
         if process.returncode is None and not gone:
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
@@ -181,8 +184,8 @@ class Compute:
             return await process.wait()
 
 
-async def _ask(process: asyncio.subprocess.Process, job: str, body: bytes) -> tuple[bytes, bytes]:
-    """One question and its answer. Raises OSError or EOFError (IncompleteReadError) when the child is gone."""
+async def _request(process: asyncio.subprocess.Process, job: str, body: bytes) -> tuple[bytes, bytes]:
+    """Send one request and return the response's name and body; OSError or EOFError where the child is gone."""
     assert process.stdin is not None
     assert process.stdout is not None
     name = job.encode()
@@ -193,8 +196,8 @@ async def _ask(process: asyncio.subprocess.Process, job: str, body: bytes) -> tu
     return await process.stdout.readexactly(name_length), await process.stdout.readexactly(length)
 
 
-def _let_go(child: _Child) -> None:
-    """A minute without work: the end of its input tells the child to leave."""
+def _close_input(child: _Child) -> None:
+    """Close the input of an idle child, which then ends."""
     if child.process.stdin is not None:
         child.process.stdin.close()
 
@@ -204,7 +207,7 @@ def _stdin_closed(process: asyncio.subprocess.Process) -> bool:
 
 
 def _read_exactly(source: int, size: int) -> bytes:
-    """`size` bytes of a pipe; fewer only at its end."""
+    """Return `size` bytes of a pipe; fewer only at its end."""
     pieces = bytearray()
     while len(pieces) < size:
         piece = os.read(source, min(size - len(pieces), 1 << 20))
@@ -221,12 +224,12 @@ def _write_all(target: int, data: bytes) -> None:
 
 
 def _answer(jobs: Mapping[str, Callable[[bytes], bytes]], name: str, body: bytes) -> tuple[bytes, bytes]:
-    """The frame that answers one question: never an exception, so that one bad job does not end the child."""
+    """Return a response's name and body; an exception of the job becomes a response too, so the child goes on."""
     try:
         return OK, jobs[name](body)
     except ReverieError as error:
         envelope = {"error": error.code, "message": error.message, "details": error.details}
-    except Exception as error:  # noqa: BLE001 - the edge of the child: what it cannot foresee is told by its kind
+    except Exception as error:  # noqa: BLE001 - an unexpected error is answered by its kind; its message may contain a caller's words
         envelope = {
             "error": "internal_error",
             "message": f"{name} failed unexpectedly.",
@@ -237,16 +240,16 @@ def _answer(jobs: Mapping[str, Callable[[bytes], bytes]], name: str, body: bytes
 
 
 def main(arguments: list[str], *, source: int = 0, target: int = 1) -> int:
-    """The child: answers frames from `source` on `target` until its input ends."""
+    """Run the child: answer requests from `source` on `target` until the input ends; return the exit status."""
     jobs_module, parent, niceness = arguments
     os.nice(int(niceness))
     if int(parent):
         die_with_parent(signal.SIGKILL, int(parent))
-    # A terminal's interrupt goes to the whole group; the daemon decides when its children end.
+    # Ctrl-C in a terminal signals the whole process group, but the daemon decides when its children end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     jobs: Jobs = importlib.import_module(jobs_module)
     gc.freeze()
-    gc.set_threshold(*GARBAGE)
+    gc.set_threshold(*GC_THRESHOLDS)
     while len(head := _read_exactly(source, HEAD.size)) == HEAD.size:
         name_length, length = HEAD.unpack(head)
         if length > FRAME_BYTES_MAX:

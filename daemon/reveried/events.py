@@ -1,4 +1,4 @@
-"""Tells those who follow the events that there are new ones; the events themselves are read from the store."""
+"""Wake-ups for the readers of the event stream; the events themselves are read from the store."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ __all__ = ["Events", "Subscription"]
 
 
 class Subscription:
-    """One follower: wakes when something was committed. Waking too often is harmless, the store is asked each time."""
+    """One reader's wake-up, set after each commit; one without news is harmless, since the reader asks the store."""
 
     def __init__(self, events: Events) -> None:
         self._events = events
-        self._news = asyncio.Event()
+        self._wake_up = asyncio.Event()
 
     def close(self) -> None:
-        """Gives the place back; twice is once."""
+        """Free the slot; idempotent."""
         self._events.discard(self)
 
     def wake(self) -> None:
-        """There may be something new."""
-        self._news.set()
+        """Wake the reader."""
+        self._wake_up.set()
 
     async def wait(self, seconds: float) -> bool:
-        """True when something may be new, False after `seconds` without news, or when the daemon stops."""
+        """Return True after a wake-up (also when the daemon stops), False after `seconds` without one."""
         try:
-            await asyncio.wait_for(self._news.wait(), seconds)
+            await asyncio.wait_for(self._wake_up.wait(), seconds)
         except TimeoutError:
             return False
-        self._news.clear()
+        self._wake_up.clear()
         return True
 
     @property
     def ended(self) -> bool:
-        """Whether the daemon is stopping."""
+        """Return whether the daemon is stopping."""
         return self._events.ended
 
 
 class Events:
-    """All followers of this process."""
+    """The subscriptions of this process, at most `subscribers`."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, *, subscribers: int = 64) -> None:
         self._loop = loop
@@ -49,10 +49,10 @@ class Events:
         self.ended = False
 
     def subscribe(self) -> Subscription:
-        """A new follower, to be closed by whoever asked.
+        """Return a new subscription, to be closed by the caller.
 
         Raises:
-            Busy: all places are taken.
+            Busy: there are as many as allowed.
         """
         if len(self._subscriptions) >= self._limit:
             raise Busy("Too many follow the events.", hint="Close another stream first.", retryAfter=5)
@@ -61,21 +61,21 @@ class Events:
         return subscription
 
     def discard(self, subscription: Subscription) -> None:
-        """Gives a place back."""
+        """Remove a subscription; unknown ones are ignored."""
         self._subscriptions.discard(subscription)
 
     @property
-    def followers(self) -> int:
-        """How many follow now."""
+    def readers(self) -> int:
+        """Return the number of subscriptions."""
         return len(self._subscriptions)
 
-    def committed(self) -> None:
-        """Something was committed; may be called from any thread."""
+    def notify(self) -> None:
+        """Wake every reader after a commit; thread-safe."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake)
 
     def end(self) -> None:
-        """The daemon stops: every follower wakes and finds `ended`."""
+        """Wake every reader for the last time; they find `ended` set."""
         self.ended = True
         self._wake()
 

@@ -1,4 +1,4 @@
-"""Long work by name: started, followed, waited for and cancelled; a few at a time, the finished ones remembered."""
+"""Jobs: long work that is started, observed, awaited and cancelled; at most 64 at a time."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import msgspec
-
+from reverie import wire
 from reverie.errors import Busy, NotFound, ReverieError
 from reverie.ids import new_id
 from reveried.http.messages import envelope_of
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Job", "Jobs", "Progress"]
 
 RUNNING_MAX = 64
-REMEMBERED_MAX = 1000
+REMEMBERED_MAX = 1000  # finished jobs whose result can still be read
 ID_RANDOM_BYTES = 10
 
 State = Literal["running", "done", "failed", "cancelled"]
@@ -30,7 +29,7 @@ State = Literal["running", "done", "failed", "cancelled"]
 
 @dataclass(slots=True)
 class Job:
-    """One piece of long work. `progress` is 0..1."""
+    """The state of one job; `progress` is 0 to 1."""
 
     id: str
     space: str
@@ -42,35 +41,35 @@ class Job:
     failure: ReverieError | None = None
     finished_at: str | None = None
 
-    def public(self) -> dict[str, Json]:
-        """As the wire shows it."""
-        return {
-            "id": self.id,
-            "kind": self.kind,
-            "state": self.state,
-            "progress": round(self.progress, 4),
-            "result": msgspec.to_builtins(self.result),
-            "error": envelope_of(self.failure) if self.failure is not None else None,
-            "createdAt": self.created_at,
-            "finishedAt": self.finished_at,
-        }
+    def view(self) -> wire.Job:
+        """Return the job as the wire has it."""
+        return wire.Job(
+            id=self.id,
+            kind=self.kind,
+            state=self.state,
+            progress=round(self.progress, 4),
+            result=self.result,
+            error=envelope_of(self.failure) if self.failure is not None else None,
+            created_at=self.created_at,
+            finished_at=self.finished_at,
+        )
 
 
 class Progress:
-    """What a job's work is given to say how far it is."""
+    """The handle by which a job's work reports its progress."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
 
     def at(self, share: float) -> None:
-        """`share` of the work is done, 0 to 1; it never goes back."""
+        """Report that `share` (0 to 1) of the work is done; progress never decreases."""
         self._job.progress = min(1.0, max(self._job.progress, share))
 
 
 class Jobs:
-    """All long work of this process.
+    """The jobs of this process.
 
-    What a job changed is in the store; the job itself is not kept across a restart: a caller that asks for it then
+    What a job commits is in the store, but the job itself is only in memory: after a restart a caller that asks for it
     gets 404 and starts it again, which is safe with an idempotency key.
     """
 
@@ -82,7 +81,7 @@ class Jobs:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def start(self, space: str, kind: str, work: Callable[[Progress], Awaitable[Json]]) -> Job:
-        """Begins `work` and gives its job.
+        """Start `work` and return its job.
 
         Raises:
             Busy: too many jobs run.
@@ -98,10 +97,10 @@ class Jobs:
         return job
 
     def get(self, space: str, job_id: str) -> Job:
-        """The job, if it is of this space.
+        """Return a job of this space.
 
         Raises:
-            NotFound: no such job here; other spaces' jobs read the same.
+            NotFound: no such job in this space; a job of another space gives the same error.
         """
         job = self._jobs.get(job_id)
         if job is None or job.space != space:
@@ -109,11 +108,11 @@ class Jobs:
         return job
 
     def list(self, space: str) -> list[Job]:
-        """The jobs of this space, oldest first."""
+        """Return the jobs of this space, oldest first."""
         return [job for job in self._jobs.values() if job.space == space]
 
     async def wait(self, job: Job) -> Json:
-        """The result, when it is there. The job goes on when its caller leaves.
+        """Wait for a job and return its result; a cancelled caller does not cancel the job.
 
         Raises:
             ReverieError: what the work raised; Busy when it was cancelled.
@@ -126,10 +125,10 @@ class Jobs:
         return job.result
 
     async def cancel(self, space: str, job_id: str) -> Job:
-        """Ends the job; what it has committed stays.
+        """Cancel a job; what it has committed stays.
 
         Raises:
-            NotFound: no such job here.
+            NotFound: no such job in this space.
         """
         job = self.get(space, job_id)
         task = self._tasks.get(job.id)
@@ -140,11 +139,11 @@ class Jobs:
 
     @property
     def running(self) -> int:
-        """How many run now."""
+        """Return the number of running jobs."""
         return len(self._tasks)
 
     async def close(self, seconds: float) -> None:
-        """Gives running jobs `seconds` to end, then cancels them."""
+        """Wait up to `seconds` for running jobs, then cancel them."""
         if self._tasks:
             _, late = await asyncio.wait(self._tasks.values(), timeout=seconds)
             for task in late:
@@ -153,25 +152,29 @@ class Jobs:
                 await asyncio.wait(late)
 
     def _finish(self, job: Job, task: asyncio.Task[None]) -> None:
-        """The task has ended; one that was cancelled before its first step has said nothing of it."""
+        """Record the end of a job's task.
+
+        A task that was cancelled before its first step has run nothing of `_run`, so the state is set here.
+        """
         if task.cancelled():
             job.state, job.failure = "cancelled", Busy("The job was cancelled.", hint="Start it again.")
         job.finished_at = self._clock()
         self._tasks.pop(job.id, None)
 
     def _forget(self) -> None:
-        """Keeps the newest finished ones."""
+        """Drop the oldest finished jobs beyond REMEMBERED_MAX."""
         finished = [job.id for job in self._jobs.values() if job.state != "running"]
         for job_id in finished[: max(0, len(finished) - REMEMBERED_MAX)]:
             del self._jobs[job_id]
 
 
 async def _run(job: Job, work: Callable[[Progress], Awaitable[Json]]) -> None:
+    """Run the work of a job and record its result or failure."""
     try:
         job.result = await work(Progress(job))
         job.state, job.progress = "done", 1.0
     except ReverieError as error:
         job.state, job.failure = "failed", error
-    except Exception as error:  # noqa: BLE001 - the edge of a job: what nobody foresaw is told by its kind
+    except Exception as error:  # noqa: BLE001 - an unexpected error fails the job, not the daemon
         logger("reveried.jobs").error("a job failed unexpectedly", job=job.kind, exc_info=error)
         job.state, job.failure = "failed", ReverieError("The job failed unexpectedly.", hint="reverie logs")

@@ -1,4 +1,4 @@
-"""Logging: JSON lines when nobody watches, readable lines on a terminal; never bodies, never secrets."""
+"""Logging: readable lines on a terminal, JSON lines elsewhere; never request bodies, never secrets."""
 
 from __future__ import annotations
 
@@ -32,63 +32,63 @@ LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
 def configure(level: str, stream: TextIO | None = None) -> None:
-    """Sets up structlog, and sends the standard library's warnings (of asyncio) the same way."""
+    """Set up structlog, and route the standard library's log records and Python's warnings into it."""
     target = stream if stream is not None else sys.stderr
     renderer: Any = structlog.dev.ConsoleRenderer() if target.isatty() else structlog.processors.JSONRenderer()
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            _where_it_failed,
-            _bounded,
+            _without_exception_text,
+            _cut_values,
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
-        logger_factory=structlog.WriteLoggerFactory(_Forgiving(target)),  # type: ignore[arg-type] # writes and flushes
+        logger_factory=structlog.WriteLoggerFactory(_LossyStream(target)),  # type: ignore[arg-type] # writes and flushes
         cache_logger_on_first_use=False,
     )
     root = logging.getLogger()
-    root.handlers = [handler for handler in root.handlers if not isinstance(handler, _Bridge)]
-    root.addHandler(_Bridge(level=logging.WARNING))
-    warnings.showwarning = _warned
+    root.handlers = [handler for handler in root.handlers if not isinstance(handler, _StructlogHandler)]
+    root.addHandler(_StructlogHandler(level=logging.WARNING))
+    warnings.showwarning = _log_warning
 
 
 def logger(name: str) -> FilteringBoundLogger:
-    """The log of one part. Everybody asks here, so that structlog is imported in one place and without rich."""
-    made: FilteringBoundLogger = structlog.get_logger(name)
-    return made
+    """Return the logger of one part; the only way to one, so that structlog is imported once and without rich."""
+    log: FilteringBoundLogger = structlog.get_logger(name)
+    return log
 
 
-class _Forgiving:
-    """A stream that a full disk may cost lines, and nothing else: what a line tells of must go on."""
+class _LossyStream:
+    """A stream that drops lines it cannot write: a full disk must not stop the work that is logged."""
 
     def __init__(self, target: TextIO) -> None:
         self._target = target
 
     def write(self, text: str) -> int:
-        """As many characters as were taken; 0 where there is no room."""
+        """Return the number of characters written; 0 on an error."""
         try:
             return self._target.write(text)
         except OSError:
             return 0
 
     def flush(self) -> None:
-        """Sends on what was written, if it can be."""
+        """Flush what was written, if that is possible."""
         with contextlib.suppress(OSError):
             self._target.flush()
 
 
-class _Bridge(logging.Handler):
-    """Hands a record of the standard library to structlog: its template, never its arguments."""
+class _StructlogHandler(logging.Handler):
+    """Handler that passes the standard library's records to structlog: their template, never their arguments."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """One record. The template is the program's own text; arguments may hold a caller's."""
+        """Log one record; the template is the program's own text, while arguments may be a caller's."""
         failure = record.exc_info[1] if record.exc_info else None
         log = logger(record.name)
         log.log(record.levelno, str(record.msg), **({"exc_info": failure} if failure else {}))
 
 
-def _warned(  # noqa: PLR0917 - as Python calls it
+def _log_warning(  # noqa: PLR0917 - as Python calls it
     message: Warning | str,
     category: type[Warning],
     filename: str,
@@ -96,13 +96,13 @@ def _warned(  # noqa: PLR0917 - as Python calls it
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """A warning of Python's as its kind and the line of code it came from; its message may hold anything."""
+    """Log a Python warning by its kind and line of code; its message may contain anything."""
     del message, file, line
     logger("warnings").warning("Python warned", kind=category.__name__, where=f"{filename}:{lineno}")
 
 
-def _where_it_failed(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """An exception as its kind and the lines of code it passed; its message and values may hold a caller's words."""
+def _without_exception_text(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Replace an exception by its kind and its lines of code; its message and values may contain a caller's words."""
     failure = event.pop("exc_info", None)
     if isinstance(failure, BaseException):
         event["kind"] = type(failure).__name__
@@ -111,8 +111,8 @@ def _where_it_failed(_logger: Any, _method: str, event: MutableMapping[str, Any]
     return event
 
 
-def _bounded(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """No value fills the log; no value breaks a line in two."""
+def _cut_values(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Cut long texts, so that no single value fills the log."""
     for name, value in event.items():
         if isinstance(value, str) and len(value) > VALUE_CHARS_MAX:
             event[name] = value[:VALUE_CHARS_MAX] + "…"

@@ -1,4 +1,4 @@
-"""What the operating system offers a daemon, in one place; each part fails clearly where it is not there."""
+"""Linux system calls of the daemon in one place; each raises a clear error where the system lacks it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """The process at the other end of a Unix socket, as the kernel saw it when it connected."""
+    """The process at the other end of a Unix socket, as the kernel recorded it at connect."""
 
     pid: int
     uid: int
@@ -31,7 +31,7 @@ class Peer:
 
 
 def unsupported(what: str) -> NoReturn:
-    """Says which system call is missing here.
+    """Raise the error of a system call that this platform lacks.
 
     Raises:
         OSError: always, with ENOSYS.
@@ -40,7 +40,7 @@ def unsupported(what: str) -> NoReturn:
 
 
 def peer_of(connection: socket.socket) -> Peer:
-    """The peer's credentials by SO_PEERCRED (`man 7 unix`), fixed at connect."""
+    """Return the peer's credentials by SO_PEERCRED (`man 7 unix`), fixed at connect."""
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None:
         unsupported("SO_PEERCRED")
@@ -48,7 +48,7 @@ def peer_of(connection: socket.socket) -> Peer:
 
 
 def notify(state: str, env: Mapping[str, str]) -> bool:
-    """One datagram to the service manager (`man 3 sd_notify`); False when there is none, or it does not listen.
+    """Send one datagram to the service manager (`man 3 sd_notify`); False when there is none, or it does not listen.
 
     `state` is lines such as `READY=1`, `STATUS=…`, `STOPPING=1`. An address that begins with `@` is abstract.
     """
@@ -60,13 +60,13 @@ def notify(state: str, env: Mapping[str, str]) -> bool:
         try:
             channel.sendto(state.encode(), name)
         except OSError:
-            # A manager that is gone must not stop the service that it started.
+            # A service manager that has gone must not stop the service that it started.
             return False
     return True
 
 
 def activated_sockets(env: Mapping[str, str], pid: int) -> list[tuple[str, socket.socket]]:
-    """The listening sockets that a service manager opened for us (`man 3 sd_listen_fds`), each with its name.
+    """Return the listening sockets that a service manager opened for us (`man 3 sd_listen_fds`), each with its name.
 
     Descriptors that are not listening stream sockets are closed and left out. Empty when `LISTEN_PID` names
     another process: the variables were meant for a parent of ours.
@@ -89,7 +89,7 @@ def activated_sockets(env: Mapping[str, str], pid: int) -> list[tuple[str, socke
 
 
 def die_with_parent(signal_number: int, parent: int) -> None:
-    """Asks the kernel to signal this process when the thread that started it ends (`man 2 prctl`, PR_SET_PDEATHSIG).
+    """Ask the kernel to signal this process when the thread that started it ends (`man 2 prctl`, PR_SET_PDEATHSIG).
 
     `parent` closes the race: when the parent is gone already, this process ends at once.
     """

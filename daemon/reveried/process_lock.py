@@ -1,4 +1,4 @@
-"""One daemon per data folder, and one per socket: a lock that the kernel drops with the process."""
+"""A lock file for one daemon per data folder and per socket; the kernel releases it with the process."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ PID_BYTES_MAX = 32
 
 
 class ProcessLock:
-    """An exclusive lock on a file, which says the holder's process id; held until `release` or the process ends."""
+    """An exclusive lock (`flock`) on a file with the holder's process id, until `release` or the end of the process."""
 
     def __init__(self, path: Path) -> None:
-        """Takes the lock, or says who has it.
+        """Acquire the lock without waiting.
 
         Raises:
-            Conflict: another process holds it.
+            Conflict: another process has it; the message and `details["pid"]` name the process.
         """
         self.path = path
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -42,5 +42,5 @@ class ProcessLock:
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
 
     def release(self) -> None:
-        """Lets the next holder in. The file stays: removing it would let two holders lock two files."""
+        """Release the lock; the file stays, since removing it would let two processes lock two different files."""
         os.close(self._file)

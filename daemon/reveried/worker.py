@@ -1,7 +1,8 @@
-"""The one writer: a thread that takes all waiting writes into one durable commit, agents' before bulk work.
+"""The worker: the single writer thread, which commits all queued writes together, agents' writes before bulk work.
 
-Sources only enqueue. One commit serves every write that waited at that moment (group commit); the number and the time
-spent on bulk work in one commit are bounded, so that an agent's write never waits long behind an import.
+One durable commit serves every write that is queued at that moment (group commit), because the flush to disk is most
+of its cost. The number of bulk writes in one commit is limited, so that an agent's write never waits long behind an
+import.
 """
 
 from __future__ import annotations
@@ -14,49 +15,50 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from reverie.errors import Busy, ReverieError, StorageFailed
+from reverie.store import Failed
 from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reverie.store import Done, Failed, Write
+    from reverie.store import Done, Write
 
 __all__ = ["Submit", "Worker", "WorkerStatus"]
 
 T = TypeVar("T")
 
-INTERACTIVE_BATCH = 256  # writes of agents in one commit
-BULK_BATCH = 1  # pieces of bulk work in one commit, when agents wait; a piece is cut to last about 10 ms
-BULK_ALONE_BATCH = 4  # and when nobody does
-SHARED_S = 0.5  # for so long after an agent's write, bulk work comes in small pieces
+INTERACTIVE_BATCH = 256  # agents' writes in one commit
+BULK_BATCH = 1  # bulk writes in one commit beside agents' writes; a piece of bulk work is cut to last about 10 ms
+BULK_ALONE_BATCH = 4  # and in a commit without agents' writes
+SHARED_S = 0.5  # seconds after an agent's write in which bulk work is cut into small pieces
 STOP_TIMEOUT_S = 30.0
 
 
 class Submit(Protocol):
-    """Hands one write to the writer thread and waits for its commit."""
+    """The function that queues a write and waits for its commit."""
 
     async def __call__(self, write: Write[T], *, bulk: bool = False) -> Done[T]:
-        """The value that the write's body returned and the operation's number, once it is durable.
+        """Return the value of the write's body and the operation's number, once they are durable.
 
         Raises:
-            Busy: the queue is full, `details.retryAfter` seconds.
-            StorageFailed: the store no longer takes writes.
-            ReverieError: whatever the body raised; the write changed nothing.
+            Busy: the queue is full; try again after `details.retryAfter` seconds.
+            StorageFailed: an earlier commit failed, and the store takes no more writes.
+            ReverieError: what the body raised; the write changed nothing.
         """
         ...
 
 
 class Commits(Protocol):
-    """What the worker needs of the store."""
+    """The part of the store that the worker uses."""
 
     def commit(self, writes: Sequence[Write[Any]], *, at: str) -> list[Done[Any] | Failed]:
-        """One durable transaction for all writes, each nested in it."""
+        """Commit all writes in one durable transaction, each in a nested one, so that one can fail alone."""
         ...
 
 
 @dataclass(slots=True)
 class _Waiting:
-    """One write and the coroutine that waits for it."""
+    """A queued write and the future of its answer, which belongs to `loop`."""
 
     write: Write[Any]
     answer: asyncio.Future[Done[Any]]
@@ -65,7 +67,7 @@ class _Waiting:
 
 @dataclass(frozen=True, slots=True)
 class WorkerStatus:
-    """How the writer fares, for `/metrics` and `/v1/status`."""
+    """Figures of the worker for `/metrics`."""
 
     queued: int
     bulk_queued: int
@@ -83,7 +85,7 @@ class _Counts:
 
 
 class Worker:
-    """Owns the only thread that calls `store.commit`."""
+    """The owner of the only thread that calls `store.commit`."""
 
     def __init__(
         self,
@@ -91,27 +93,27 @@ class Worker:
         *,
         clock: Callable[[], str],
         queue_length: int,
-        committed: Callable[[], None] = lambda: None,
+        on_commit: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
         self._clock = clock
         self._queue_length = queue_length
-        self._committed = committed
+        self._on_commit = on_commit
         self._interactive: deque[_Waiting] = deque()
         self._bulk: deque[_Waiting] = deque()
         self._lock = threading.Condition()
         self._stopping = False
         self._failed: ReverieError | None = None
         self._counts = _Counts()
-        self._agents_wrote = float("-inf")
+        self._last_agent_write = float("-inf")
         self._thread = threading.Thread(target=self._run, name="reverie-writer", daemon=True)
 
     def start(self) -> None:
-        """Starts the writer thread."""
+        """Start the writer thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Commits what is queued, then ends the thread. Writes that come later are refused as `busy`."""
+        """Commit what is queued, then end the thread; later writes are refused as `busy`."""
         with self._lock:
             self._stopping = True
             self._lock.notify()
@@ -119,11 +121,11 @@ class Worker:
             self._thread.join(STOP_TIMEOUT_S)
 
     async def submit(self, write: Write[T], *, bulk: bool = False) -> Done[T]:
-        """Waits until the write is durable.
+        """Queue a write and return its outcome once it is durable; `bulk` queues it behind agents' writes.
 
         Raises:
-            Busy: the lane is full, or the daemon is stopping.
-            StorageFailed: the store failed to write; nothing is written any more.
+            Busy: the queue is full, or the daemon is stopping.
+            StorageFailed: an earlier commit failed, and the store takes no more writes.
             ReverieError: what the write's body raised; it changed nothing.
         """
         loop = asyncio.get_running_loop()
@@ -137,17 +139,17 @@ class Worker:
                 )
             lane.append(waiting)
             if not bulk:
-                self._agents_wrote = time.monotonic()
+                self._last_agent_write = time.monotonic()
             self._lock.notify()
-        # The write goes on when its caller leaves: it may be half way to the disk.
+        # A cancelled caller does not cancel its write: it may be in the transaction already.
         return await asyncio.shield(waiting.answer)
 
     def is_shared(self) -> bool:
-        """Whether an agent wrote a moment ago, so that bulk work had better be cut small."""
-        return time.monotonic() < self._agents_wrote + SHARED_S
+        """Return whether an agent wrote less than SHARED_S ago, so that bulk work should be cut small."""
+        return time.monotonic() < self._last_agent_write + SHARED_S
 
     def status(self) -> WorkerStatus:
-        """Figures of this moment."""
+        """Return the current figures."""
         with self._lock:
             return WorkerStatus(
                 queued=len(self._interactive),
@@ -172,7 +174,7 @@ class Worker:
             self._commit(batch)
 
     def _next_batch(self) -> list[_Waiting]:
-        """What the next commit holds; empty when the worker has stopped and nothing waits."""
+        """Return the writes of the next commit; an empty list when the worker has stopped and the queues are empty."""
         with self._lock:
             while not self._interactive and not self._bulk and not self._stopping:
                 self._lock.wait()
@@ -188,25 +190,26 @@ class Worker:
         began = time.perf_counter()
         try:
             outcomes = self._store.commit([waiting.write for waiting in batch], at=self._clock())
-        except Exception as error:  # noqa: BLE001 - a writer that ends would leave every caller waiting
-            self._give_up(error)  # first: who is answered may ask again at once
+        except Exception as error:  # noqa: BLE001 - a writer thread that ends would leave every caller waiting
+            self._mark_failed(error)  # before the answers: an answered caller may submit again at once
             self._answer_all(batch, _as_storage_failure(error))
             return
-        self._count(len(batch), time.perf_counter() - began)
+        self._count_commit(len(batch), time.perf_counter() - began)
         for waiting, outcome in zip(batch, outcomes, strict=True):
             _answer(waiting, outcome)
-        self._committed()
+        self._on_commit()
 
-    def _count(self, writes: int, seconds: float) -> None:
+    def _count_commit(self, writes: int, seconds: float) -> None:
         with self._lock:
             self._counts.commits += 1
             self._counts.writes += writes
             self._counts.longest_commit_s = max(self._counts.longest_commit_s, seconds)
 
-    def _give_up(self, error: Exception) -> None:
-        """After a failed flush, a second one may say that all is well though the bytes are gone: so none follows.
+    def _mark_failed(self, error: Exception) -> None:
+        """Refuse all later writes after a failed flush; a full disk is no such failure.
 
-        A full disk is another matter: nothing was half written, and the next write works once there is room.
+        After a failed fsync the kernel may report a second one as successful although the bytes are lost, so none is
+        tried. On a full disk nothing was half written, and the next write works once there is room.
         """
         failure = _as_storage_failure(error)
         log = logger("reveried.worker")
@@ -217,7 +220,7 @@ class Worker:
 
     def _answer_all(self, batch: list[_Waiting], error: ReverieError) -> None:
         for waiting in batch:
-            _settle(waiting, error)
+            _answer(waiting, error)
 
 
 def _as_storage_failure(error: Exception) -> ReverieError:
@@ -228,21 +231,17 @@ def _as_storage_failure(error: Exception) -> ReverieError:
     )
 
 
-def _answer(waiting: _Waiting, outcome: Any) -> None:
-    error = getattr(outcome, "error", None)
-    _settle(waiting, outcome if error is None else error)
-
-
-def _settle(waiting: _Waiting, outcome: Any) -> None:
-    """Hands the outcome to the loop that waits; a loop that is gone needs no answer."""
+def _answer(waiting: _Waiting, outcome: Done[Any] | Failed | ReverieError) -> None:
+    """Resolve the write's future in its own loop; a closed loop gets no answer."""
+    result = outcome.error if isinstance(outcome, Failed) else outcome
     if not waiting.loop.is_closed():
-        waiting.loop.call_soon_threadsafe(_resolve, waiting.answer, outcome)
+        waiting.loop.call_soon_threadsafe(_resolve, waiting.answer, result)
 
 
-def _resolve(answer: asyncio.Future[Any], outcome: Any) -> None:
-    if answer.done():
+def _resolve(answer: asyncio.Future[Any], result: Done[Any] | Exception) -> None:
+    if answer.done():  # its loop is shutting down
         return
-    if isinstance(outcome, BaseException):
-        answer.set_exception(outcome)
+    if isinstance(result, Exception):
+        answer.set_exception(result)
     else:
-        answer.set_result(outcome)
+        answer.set_result(result)

@@ -17,7 +17,7 @@ from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
 from reverie.usecases.consolidation import Shelf, Text
 from reverie.usecases.records import record
-from reveried.compute import GARBAGE
+from reveried.compute import GC_THRESHOLDS
 
 AT = "2026-11-21T09:30:00.000Z"
 MEMORIES, CANDIDATES = 10_000, 100
@@ -57,7 +57,7 @@ def growth() -> None:
 
     Garbage is looked for as seldom as in the process that decides.
     """
-    gc.set_threshold(*GARBAGE)
+    gc.set_threshold(*GC_THRESHOLDS)
     print("learn beside memories     window     seconds   ms per memory   updated   deleted")
     for number in (10_000, 30_000, 100_000):
         for window in (1_000_000, 1_000_000_000):

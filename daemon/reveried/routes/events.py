@@ -1,4 +1,4 @@
-"""`GET /v1/events`: what happened, as server-sent events that resume where a reader left off."""
+"""`GET /v1/events`: the events of a space as a stream of server-sent events that can be resumed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from reverie.errors import CursorExpired, ValidationError
-from reverie.store import Kind
+from reverie.store import EventRecord, Kind
 from reveried.http.call import Stream
 from reveried.http.routing import Route
 
@@ -19,23 +19,21 @@ if TYPE_CHECKING:
 
 __all__ = ["ROUTES"]
 
-BATCH = 256
-HEARTBEAT_S = 15.0
+BATCH = 256  # events in one chunk
+HEARTBEAT_S = 15.0  # a comment line after so long without events
 
 
 async def events(call: Call) -> Stream:
-    """The events of this space after `after` (or `Last-Event-ID`), then those to come.
-
-    Without either, only those to come.
+    """Stream the events after `after` (or `Last-Event-ID`), then new ones; without either only new ones.
 
     Raises:
-        CursorExpired: events after that number are no longer kept.
-        ValidationError: the number is none.
+        CursorExpired: events after that number were deleted by retention.
+        ValidationError: the cursor is not a number.
     """
     after = _after(call)
     with call.services.store.reader(call.space) as reader:
         newest = reader.last_seq(Kind.EVENT)
-        oldest = next((int(key[0]) for key, _ in reader.scan(Kind.EVENT, limit=1)), newest + 1)
+        oldest = next((int(key[0]) for key, _ in reader.records(EventRecord, limit=1)), newest + 1)
     if after is None:
         after = newest
     if after + 1 < oldest:
@@ -50,7 +48,7 @@ async def events(call: Call) -> Stream:
 
 
 def _after(call: Call) -> int | None:
-    """Where to begin: the header of a resuming reader wins, as the standard for server-sent events has it."""
+    """Return the cursor to begin after; the header of a resuming reader wins (server-sent events standard)."""
     text = call.headers.get("last-event-id", call.query.get("after"))
     if text is None or not text:
         return None
@@ -60,8 +58,8 @@ def _after(call: Call) -> int | None:
 
 
 async def _follow(call: Call, subscription: Subscription, after: int) -> AsyncGenerator[bytes, None]:
-    """Each event as one frame; a comment now and then keeps the line open and finds readers that have gone."""
-    # The first bytes tell the reader that the stream stands.
+    """Yield each event as one frame, and comment lines that keep the connection open and detect readers that left."""
+    # The first bytes tell the reader that it is subscribed.
     yield b": following\n\n"
     while not subscription.ended:
         frames, after = _new_frames(call, after)
@@ -72,13 +70,13 @@ async def _follow(call: Call, subscription: Subscription, after: int) -> AsyncGe
 
 
 def _new_frames(call: Call, after: int) -> tuple[bytes, int]:
-    """Up to BATCH events beyond `after` as frames, and the number of the last."""
+    """Return up to BATCH events after number `after` as frames, and the number of the last one."""
     frames = []
     with call.services.store.reader(call.space) as reader:
-        for key, event in reader.scan(Kind.EVENT, after=(after,), limit=BATCH):
+        for key, event in reader.records(EventRecord, after=(after,), limit=BATCH):
             after = int(key[0])
-            data = orjson.dumps(event["data"]).decode()
-            frames.append(f"id: {after}\nevent: {event['type']}\ndata: {data}\n\n".encode())
+            data = orjson.dumps(event.data).decode()
+            frames.append(f"id: {after}\nevent: {event.type}\ndata: {data}\n\n".encode())
     return b"".join(frames), after
 
 

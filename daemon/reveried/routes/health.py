@@ -1,4 +1,4 @@
-"""`GET /v1/health`: whether the daemon answers, and as what; no paths, names or counts."""
+"""`GET /v1/health`: liveness, version and protocol; no paths, names or counts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
+from reverie import wire
 from reveried import PROTOCOL, __version__
 from reveried.http.call import Reply
 from reveried.http.routing import Route
@@ -17,15 +18,15 @@ __all__ = ["ROUTES"]
 
 
 async def health(call: Call) -> Reply:
-    """Status, version, protocol, process id and age of this daemon."""
+    """Return status, version, protocol, process id and uptime of this daemon."""
     return Reply(
-        {
-            "status": "ok",
-            "version": __version__,
-            "protocol": PROTOCOL,
-            "pid": os.getpid(),
-            "uptimeSeconds": round(time.monotonic() - call.services.started, 3),
-        }
+        wire.Health(
+            status="ok",
+            version=__version__,
+            protocol=PROTOCOL,
+            pid=os.getpid(),
+            uptime_seconds=round(time.monotonic() - call.services.started, 3),
+        )
     )
 
 

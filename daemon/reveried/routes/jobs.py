@@ -1,10 +1,10 @@
-"""`/v1/jobs`: long work, followed, waited for and cancelled; and how a route answers with one."""
+"""`/v1/jobs`: list, read and cancel jobs; and the reply of a route that starts one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.wire import Job as WireJob
+from reverie import wire
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 
@@ -19,38 +19,38 @@ __all__ = ["ROUTES", "answer"]
 
 
 async def answer(call: Call, kind: str, work: Callable[[Progress], Awaitable[Json]]) -> Reply:
-    """Starts long work: 202 with the job, or with `?wait=true` its result."""
+    """Start a job; reply with 202 and its id, or with `?wait=true` with its result."""
     job = call.services.jobs.start(call.space, kind, work)
     if call.flag("wait"):
         return Reply(await call.services.jobs.wait(job))
-    return Reply({"job": job.id}, status=202, headers={"location": f"/v1/jobs/{job.id}"})
+    return Reply(wire.JobAccepted(job=job.id), status=202, headers={"location": f"/v1/jobs/{job.id}"})
 
 
 async def list_jobs(call: Call) -> Reply:
-    """The jobs that this daemon remembers."""
+    """List the jobs that this process has started, oldest first."""
     limit = call.limit()
     after = call.query.get("after")
     jobs = call.services.jobs.list(call.space)
     if after is not None:
         jobs = [job for job in jobs if job.id > after]
     page = jobs[:limit]
-    following = page[-1].id if len(jobs) > len(page) else None
-    return Reply({"items": [job.public() for job in page], "next": following})
+    cursor = page[-1].id if len(jobs) > len(page) else None
+    return Reply(wire.Page(items=[job.view() for job in page], next=cursor))
 
 
 async def get_job(call: Call) -> Reply:
-    """How far one job is, and its result."""
-    return Reply(call.services.jobs.get(call.space, call.params["id"]).public())
+    """Return a job with its progress and result."""
+    return Reply(call.services.jobs.get(call.space, call.params["id"]).view())
 
 
 async def cancel_job(call: Call) -> Reply:
-    """Ends one job."""
+    """Cancel a job."""
     job = await call.services.jobs.cancel(call.space, call.params["id"])
-    return Reply(job.public())
+    return Reply(job.view())
 
 
 ROUTES = (
     Route("GET", "/v1/jobs", list_jobs, "Jobs that the daemon remembers, oldest first.", query=("limit", "after")),
-    Route("GET", "/v1/jobs/{id}", get_job, "How far a job is, and its result.", gives=WireJob),
-    Route("DELETE", "/v1/jobs/{id}", cancel_job, "Ends a job; what it has committed stays.", gives=WireJob),
+    Route("GET", "/v1/jobs/{id}", get_job, "How far a job is, and its result.", gives=wire.Job),
+    Route("DELETE", "/v1/jobs/{id}", cancel_job, "Ends a job; what it has committed stays.", gives=wire.Job),
 )

@@ -1,4 +1,4 @@
-"""`GET /metrics`: how the daemon fares, as Prometheus text; no names, paths or contents."""
+"""`GET /metrics`: the daemon's figures in the Prometheus text format; no names, paths or contents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 
 
 async def metrics(call: Call) -> Reply:
-    """Requests by route and status, connections, the writer's queue, compute processes and event streams."""
+    """Return requests by route and status, connections, the worker's queues, compute processes, event streams."""
     lines = [*_process_lines(call.services), *call.services.metrics.lines(), ""]
     return Reply(body="\n".join(lines).encode(), media=MEDIA)
 
@@ -41,7 +41,7 @@ def _process_lines(services: Services) -> list[str]:
         ("reverie_compute_started_total", "counter", "Compute processes started.", services.compute.started),
         ("reverie_compute_crashed_total", "counter", "Compute processes that ended early.", services.compute.crashed),
         ("reverie_jobs_running", "gauge", "Jobs that run.", services.jobs.running),
-        ("reverie_event_streams", "gauge", "Readers of the events.", services.events.followers),
+        ("reverie_event_streams", "gauge", "Readers of the events.", services.events.readers),
     ]
     lines = [
         "# HELP reverie_build_info The version that runs.",

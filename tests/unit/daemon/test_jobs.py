@@ -6,6 +6,7 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from reverie.errors import Busy, NotFound, ReverieError, ValidationError
@@ -56,7 +57,7 @@ def test_a_job_from_start_to_result() -> None:
 
     async def work(made: Jobs) -> None:
         job = made.start("blue", "dream", quick)
-        assert job.public() == {
+        assert msgspec.to_builtins(job.view()) == {
             "id": job.id,
             "kind": "dream",
             "state": "running",
@@ -70,9 +71,9 @@ def test_a_job_from_start_to_result() -> None:
         assert job.progress == 0.5
         assert await made.wait(job) == {"answer": 42}
         assert await made.wait(job) == {"answer": 42}
-        shown = made.get("blue", job.id).public()
-        assert (shown["state"], shown["progress"], shown["result"]) == ("done", 1.0, {"answer": 42})
-        assert shown["finishedAt"] == AT
+        view = made.get("blue", job.id).view()
+        assert (view.state, view.progress, view.result) == ("done", 1.0, {"answer": 42})
+        assert view.finished_at == AT
         assert made.list("blue") == [job]
 
     run(work)
@@ -102,7 +103,7 @@ def test_failures() -> None:
         job = made.start("blue", "dream", refused)
         with pytest.raises(ValidationError, match="no good"):
             await made.wait(job)
-        assert job.public()["error"] == {
+        assert job.view().error == {
             "error": "validation_error",
             "message": "no good",
             "details": {"hint": "do better"},
@@ -111,7 +112,7 @@ def test_failures() -> None:
         with pytest.raises(ReverieError) as caught:
             await made.wait(broken)
         assert caught.value.code == "internal_error"
-        assert "zebra" not in str(broken.public())
+        assert "zebra" not in str(broken.view())
 
     run(work)
 
@@ -176,9 +177,9 @@ def test_events_wake_their_followers() -> None:
         first, second = events.subscribe(), events.subscribe()
         with pytest.raises(Busy):
             events.subscribe()
-        assert events.followers == 2
+        assert events.readers == 2
         assert not await first.wait(0.01)
-        await asyncio.to_thread(events.committed)
+        await asyncio.to_thread(events.notify)
         assert await first.wait(1)
         assert await second.wait(1)
         assert not await first.wait(0.01)
@@ -198,7 +199,7 @@ def test_a_commit_after_the_loop_has_gone_is_no_trouble() -> None:
     events = Events(loop)
     loop.close()
 
-    events.committed()
+    events.notify()
 
 
 def test_progress_never_goes_back() -> None:

@@ -241,7 +241,7 @@ def test_commits_are_announced() -> None:
     store = SlowStore()
 
     async def main() -> None:
-        worker = Worker(store, clock=lambda: AT, queue_length=5, committed=lambda: announced.append(len(store.batches)))
+        worker = Worker(store, clock=lambda: AT, queue_length=5, on_commit=lambda: announced.append(len(store.batches)))
         worker.start()
         await worker.submit(write("x"))
         await asyncio.to_thread(worker.stop)
