@@ -209,6 +209,21 @@ def test_closing_leaves_no_child_timer_or_descriptor() -> None:
     asyncio.run(main())
 
 
+def test_a_child_at_work_is_ended_by_a_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not read its input while it works, so SIGTERM ends it, long before it would be killed."""
+    monkeypatch.setattr(compute, "STOP_GRACE_S", 25.0)
+
+    async def work(made: Compute) -> None:
+        await made.run("echo", b"")
+        asking = asyncio.ensure_future(made.run("sleep", b"60"))
+        await asyncio.sleep(0.2)
+        await asyncio.wait_for(made.close(), 10)
+        with pytest.raises(ReverieError):
+            await asking
+
+    run(work)
+
+
 def test_a_child_that_ignores_the_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the end of its input nor SIGTERM ends a stopped child; after the grace it is killed."""
     monkeypatch.setattr(compute, "STOP_GRACE_S", 0.2)
