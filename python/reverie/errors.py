@@ -1,4 +1,4 @@
-"""Every error a caller can meet, as one tree.
+"""Every error that a caller can get, as one tree of classes.
 
 * ReverieError
   * ValidationError          400 `validation_error`
@@ -17,9 +17,9 @@
   * Busy                     503 `busy`
     * Starting               503 `starting`
   * DiskFull                 507 `disk_full`
-  * DaemonNotRunning         `daemon_not_running`, only on the client's side of the socket
+  * DaemonNotRunning         `daemon_not_running`, raised by the client alone
 
-A caller may catch the family or the case. `code` never changes; `exit_status` is what the command line ends with.
+A caller may catch a class or its base. `code` never changes; `exit_status` is the exit status of the command line.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ __all__ = [
 
 
 class ReverieError(Exception):
-    """What failed, on what, why, and what to type next.
+    """Base of all errors: what failed, on what, why, and what to do next.
 
-    `details` is JSON; `details["hint"]` says what to do. `retry` tells whether the same call may succeed later.
+    `details` is JSON; `details["hint"]` says what to do. `retry` is True where the same call may succeed later.
     """
 
     code: ClassVar[str] = "internal_error"
@@ -70,13 +70,13 @@ class ReverieError(Exception):
 
     @property
     def hint(self) -> str | None:
-        """The next thing to do, when there is one."""
+        """The next thing to do, or None."""
         hint = self.details.get("hint")
         return hint if isinstance(hint, str) else None
 
 
 class ValidationError(ReverieError):
-    """The request says something that cannot be meant."""
+    """The request is invalid."""
 
     code = "validation_error"
     status = 400
@@ -84,7 +84,7 @@ class ValidationError(ReverieError):
 
 
 class Unauthenticated(ReverieError):
-    """No credential, or one that is not known."""
+    """The request has no credential, or an unknown one."""
 
     code = "unauthenticated"
     status = 401
@@ -92,7 +92,7 @@ class Unauthenticated(ReverieError):
 
 
 class Forbidden(ReverieError):
-    """Known, and not allowed."""
+    """The caller is known, and not allowed to do this."""
 
     code = "forbidden"
     status = 403
@@ -100,14 +100,14 @@ class Forbidden(ReverieError):
 
 
 class NotFound(ReverieError):
-    """No such thing in this space."""
+    """There is no such thing in this space."""
 
     code = "not_found"
     status = 404
 
 
 class Conflict(ReverieError):
-    """Somebody else was faster, or the change no longer fits what it was made from."""
+    """A concurrent writer was faster, or the change no longer fits what it was made from."""
 
     code = "conflict"
     status = 409
@@ -115,28 +115,28 @@ class Conflict(ReverieError):
 
 
 class CursorExpired(ReverieError):
-    """The events after this cursor are no longer kept."""
+    """The events after this cursor have been removed by retention."""
 
     code = "cursor_expired"
     status = 410
 
 
 class TooLarge(ReverieError):
-    """Beyond a stated limit."""
+    """Something is larger than a documented limit."""
 
     code = "too_large"
     status = 413
 
 
 class UnsupportedMedia(ReverieError):
-    """A body that is not JSON, or is compressed."""
+    """The request's body is not JSON, or is compressed."""
 
     code = "unsupported_media_type"
     status = 415
 
 
 class TokenBudgetExceeded(ReverieError):
-    """The work cannot be done within the tokens given; nothing was written."""
+    """The work cannot be done within the token budget; nothing was written."""
 
     code = "token_budget_exceeded"
     status = 422
@@ -148,25 +148,25 @@ class TokenBudgetExceeded(ReverieError):
 
 
 class ProtocolMismatch(ReverieError):
-    """The two ends of the socket are of different versions."""
+    """Client and daemon speak different versions of the protocol."""
 
     code = "protocol_mismatch"
     status = 426
 
 
 class StorageFailed(ReverieError):
-    """The store could not keep or give back what was asked."""
+    """The store could not write or read."""
 
     code = "storage_failed"
     status = 500
 
 
 class Damaged(StorageFailed):
-    """A record that is not what was written: named, never served."""
+    """A record is not the one that was written: it is named, and never returned."""
 
 
 class ModelFailed(ReverieError):
-    """A language model did not answer, or answered what cannot be used. Nothing changed."""
+    """A language model did not answer, or its answer cannot be used. Nothing changed."""
 
     code = "model_failed"
     status = 502
@@ -174,7 +174,7 @@ class ModelFailed(ReverieError):
 
 
 class Busy(ReverieError):
-    """More work than is taken at once; try again after `retryAfter` seconds."""
+    """Too much work is waiting already; try again after `retryAfter` seconds."""
 
     code = "busy"
     status = 503
@@ -188,7 +188,7 @@ class Starting(Busy):
 
 
 class DiskFull(ReverieError):
-    """No room; nothing was half written, and the next write works once there is room."""
+    """The disk is full; nothing was half written, and the next write works once there is room."""
 
     code = "disk_full"
     status = 507
@@ -196,7 +196,7 @@ class DiskFull(ReverieError):
 
 
 class DaemonNotRunning(ReverieError):
-    """Nobody answers at the socket."""
+    """No daemon answers at the socket."""
 
     code = "daemon_not_running"
     status = 503
@@ -227,7 +227,7 @@ _BY_CODE: dict[str, type[ReverieError]] = {
 
 
 def from_code(code: str, message: str, details: dict[str, Any]) -> ReverieError:
-    """The error that the other end of the socket raised, from its envelope's three fields."""
+    """Return the error that the daemon raised, from the three fields of its error envelope."""
     if code == TokenBudgetExceeded.code:
         return TokenBudgetExceeded(
             message,
@@ -241,5 +241,5 @@ def from_code(code: str, message: str, details: dict[str, Any]) -> ReverieError:
 
 
 def unexpected(error: Exception) -> ReverieError:
-    """What others learn of a defect: that it is one, and where to look; never what the error held."""
+    """Return the error for a defect: its class and where to look, without its message, which may contain user text."""
     return ReverieError("The daemon met an unexpected error.", hint="reverie logs shows it.", kind=type(error).__name__)

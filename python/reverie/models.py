@@ -1,4 +1,4 @@
-"""The words of the design as plain values: frozen, without behaviour beyond their own consistency.
+"""The concepts of the domain as plain values: frozen, without behaviour.
 
 Times are RFC 3339 UTC with milliseconds (`2026-11-21T09:30:00.000Z`). Token counts are o200k_base tokens.
 JSON values keep their shape; a `dict` inside a frozen value is never changed in place.
@@ -41,22 +41,22 @@ Role: TypeAlias = Literal["user", "assistant"]
 
 
 class EntryKind(StrEnum):
-    """What one line of a thread is. Only `speech` reaches the main line of a conversation."""
+    """The kind of one transcript line. Only `speech` is part of the conversation itself."""
 
     SPEECH = "speech"  # a user or assistant message of the main line, tool results included
     SIDECHAIN = "sidechain"  # a subagent's message
-    META = "meta"  # user-role text that nobody said: caveats, command output, skill texts
+    META = "meta"  # user-role text that the client inserted: caveats, command output, skill texts
     BOUNDARY = "boundary"  # a compaction took place here
     SUMMARY = "summary"  # the text that replaced the messages before a boundary
-    PROGRESS = "progress"  # a running tool's or hook's news
+    PROGRESS = "progress"  # interim output of a running tool or hook
     ATTACHMENT = "attachment"  # context that the client added by itself
-    OTHER = "other"  # bookkeeping of the client, and types not known yet
-    BAD = "bad"  # a line that could not be read; kept raw
+    OTHER = "other"  # bookkeeping of the client, and line types that are not known
+    BAD = "bad"  # a line that could not be parsed; stored raw
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One stored line of a thread, in file order.
+    """One stored transcript line of a thread, in file order.
 
     `content` is Anthropic message content (a string or a list of blocks) where the line has a message, else None.
     `reply` is the API reply (`message.id`) that several lines may share. `extra` is the rest of the line's JSON.
@@ -73,15 +73,15 @@ class Entry:
     usage: dict[str, Any] | None = None
     tokens: int = 0  # of the message's content; 0 for lines without one
     extra: dict[str, Any] = field(default_factory=dict)
-    raw: str | None = None  # only for BAD: the line as it stood
+    raw: str | None = None  # only for BAD: the line's text
     line: int = 0  # line number in its file, from 1; 0 where there is no file
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of the main line: the entries of one API reply joined, results gathered into one user message.
+    """One message of a conversation: the entries of one API reply joined, tool results gathered into a user message.
 
-    `first_seq..last_seq` are the entries it was joined from. `rewound` marks what the person took back.
+    `first_seq..last_seq` are the entries it was joined from. `rewound`: the person went back to before it.
     """
 
     role: Role
@@ -96,9 +96,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class StateSources:
-    """Which entry each item of a working state came from, field by field in the order of the items.
+    """The sequence number of the entry behind each item of a working state, field by field in the order of the items.
 
-    0 where it is not known. An agent's own words come from the entry that was the last one when it set them.
+    0 where it is unknown. For items that an agent set itself, the last entry at that time.
     """
 
     current_task: int = 0
@@ -112,7 +112,7 @@ class StateSources:
 
 @dataclass(frozen=True, slots=True)
 class WorkingState:
-    """Tier 1: what is going on (seed 001, tier 1, plus `next_steps`). Every list is newest last and bounded."""
+    """Tier 1: the task and its progress (seed 001, tier 1, plus `next_steps`). Lists are newest last and bounded."""
 
     current_task: str = ""
     task_chain: tuple[str, ...] = ()
@@ -130,7 +130,7 @@ NoteCategory: TypeAlias = Literal["task", "decision", "preference", "correction"
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Tier 5: what an agent said to remember."""
+    """Tier 5: a note that an agent wrote to its own memory of a thread."""
 
     id: str
     content: str
@@ -152,7 +152,7 @@ class Section(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Tier 2: one structured summary. `sections` holds every section, each a tuple of lines, most telling first."""
+    """Tier 2: one structured summary. `sections` has every section, each a tuple of lines, the most important first."""
 
     number: int
     sections: dict[Section, tuple[str, ...]]
@@ -160,19 +160,19 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of the distilled part kept word for word. `rank` 0 is the one to keep first."""
+    """A verbatim excerpt of the distilled part of a thread. Rank 0 is the one to keep first."""
 
     text: str
     seq: int  # entry it came from
     rank: int
     tokens: int  # of `text` + newline
     origin: str = ""  # the file, command or speaker it comes from; passages of one origin are shown together
-    place: int = 0  # where it stood in the thread, to tell pieces of one entry apart
+    place: int = 0  # its position in the thread, to order passages of one entry
 
 
 @dataclass(frozen=True, slots=True)
 class Distillation:
-    """What replaces a thread's older messages, and where the preserved tail begins."""
+    """The summary, passages, state and digest that replace a thread's older messages."""
 
     summary: Summary
     passages: tuple[Passage, ...]
@@ -182,7 +182,7 @@ class Distillation:
 
 
 class MemoryType(StrEnum):
-    """The kinds of durable memory (seed 003), and the episode of seed 004."""
+    """The types of durable memory (seed 003), and the episode of seed 004."""
 
     SKILL = "skill"
     FACT = "fact"
@@ -195,10 +195,11 @@ class MemoryType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A proposed memory. `title` and `fields` are for episodes only: the `##` line and its `- Key: value` lines.
+    """A proposed memory, before consolidation.
 
-    `subject` says whom a fact is about: `user` facts go to facts/user.md, `project` facts to facts/project.md.
-    `provenance` names the entries it was read from: `{"thread": id, "seqs": [..]}`.
+    `title` and `fields` are for episodes only: the `##` line and its `- Key: value` lines. `subject` says what a fact
+    is about: `user` facts go to facts/user.md, `project` facts to facts/project.md. `provenance` names the entries it
+    was extracted from: `{"thread": id, "seqs": [..]}`.
     """
 
     type: MemoryType
@@ -213,7 +214,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One durable item, a block of `document`."""
+    """A memory: one durable item, a block of the markdown document at `document`."""
 
     id: str
     type: MemoryType
@@ -233,7 +234,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Still accurate and not redundant."""
+    """The change of a memory that is still accurate and not redundant."""
 
     id: str
     action: Literal["KEEP"] = "KEEP"
@@ -241,7 +242,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Says more, or says it better, with what is new."""
+    """The change of a memory that gets new content; `candidate_index` is the candidate that it is from."""
 
     id: str
     content: str
@@ -252,7 +253,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Outdated, superseded, contradicted or of no value."""
+    """The change of a memory that is outdated, superseded, contradicted or of no value."""
 
     id: str
     action: Literal["DELETE"] = "DELETE"
@@ -260,7 +261,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """Knowledge that no existing memory holds."""
+    """The change of a candidate that becomes a new memory."""
 
     candidate_index: int
     candidate: Candidate
@@ -269,7 +270,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """Already covered."""
+    """The change of a candidate that says nothing new; `covered_by` is the memory that says it."""
 
     candidate_index: int
     covered_by: str | None = None
@@ -280,7 +281,7 @@ Change: TypeAlias = Keep | Update | Delete | Add | Skip
 
 
 class Tier(StrEnum):
-    """Capacity tiers of seed 003."""
+    """The capacity tiers of seed 003: how much consolidation may remove."""
 
     GENEROUS = "GENEROUS"
     SELECTIVE = "SELECTIVE"
