@@ -19,8 +19,6 @@ __all__ = [
     "close_quietly",
     "make_private",
     "read_beneath",
-    "read_bounded",
-    "remove_beneath",
     "replace",
     "translate_os_error",
     "write_all",
@@ -50,22 +48,6 @@ def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
         raise translate_os_error("write", path, error) from error
 
 
-def read_bounded(path: Path, limit: int) -> bytes:
-    """The whole file at `path`, which may be at most `limit` bytes long.
-
-    Raises NotFound when there is none, TooLarge when it is longer, StorageFailed when it is no regular file or cannot
-    be read.
-    """
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            return _read(handle, path, limit)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise translate_os_error("read", path, error) from error
-
-
 def write_beneath(root: Path, relative: PurePosixPath, data: bytes, mode: int = 0o600) -> None:
     """`write_atomic` of `relative` inside `root`, never following a symbolic link below it.
 
@@ -90,17 +72,6 @@ def read_beneath(root: Path, relative: PurePosixPath, limit: int) -> bytes | Non
                 os.close(handle)
     except NotFound:
         return None
-
-
-def remove_beneath(root: Path, relative: PurePosixPath) -> bool:
-    """Removes `relative` inside `root` durably; False when it was not there."""
-    try:
-        with _folder(root, relative, create=False) as folder:
-            os.unlink(relative.name, dir_fd=folder)
-            os.fsync(folder)
-    except NotFound:
-        return False
-    return True
 
 
 def make_private(folder: Path, uid: int) -> None:

@@ -11,11 +11,9 @@ import orjson
 from reverie import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from reverie.models import Json
 
-__all__ = ["BLOCK", "MEDIA", "MESSAGE", "block_cost", "compact", "content_cost", "message_cost", "messages_cost"]
+__all__ = ["BLOCK", "MEDIA", "MESSAGE", "block_cost", "compact", "content_cost", "message_cost"]
 
 MESSAGE: Final = 4
 """Tokens added for every message."""
@@ -69,11 +67,6 @@ def content_cost(content: Json) -> int:
 def message_cost(message: dict[str, Any]) -> int:
     """Return the tokens of one request message with its overhead."""
     return MESSAGE + content_cost(message["content"])
-
-
-def messages_cost(messages: Sequence[dict[str, Any]] | Iterable[dict[str, Any]]) -> int:
-    """Return the tokens of a list of messages."""
-    return sum(message_cost(message) for message in messages)
 
 
 def _count(text: str) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from reverie.errors import DiskFull, Forbidden, NotFound, StorageFailed, TooLarge
-from reverie.files import make_private, read_beneath, read_bounded, remove_beneath, write_atomic, write_beneath
+from reverie.files import make_private, read_beneath, write_atomic, write_beneath
 
 NOTE = PurePosixPath("facts/user.md")
 
@@ -56,19 +56,17 @@ def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_reading_is_bounded(tmp_path: Path) -> None:
-    """Exactly the limit is read; one byte more is refused, and so is what is no regular file."""
-    path = tmp_path / "x"
-    path.write_bytes(b"12345")
-    assert read_bounded(path, 5) == b"12345"
+    """Exactly the limit is read; one byte more is refused, and so is anything but a regular file."""
+    (tmp_path / "x").write_bytes(b"12345")
+    assert read_beneath(tmp_path, PurePosixPath("x"), 5) == b"12345"
     with pytest.raises(TooLarge):
-        read_bounded(path, 4)
-    with pytest.raises(NotFound):
-        read_bounded(tmp_path / "none", 5)
+        read_beneath(tmp_path, PurePosixPath("x"), 4)
+    (tmp_path / "folder").mkdir()
     with pytest.raises(StorageFailed):
-        read_bounded(tmp_path, 5)
+        read_beneath(tmp_path, PurePosixPath("folder"), 5)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(StorageFailed):
-        read_bounded(tmp_path / "pipe", 5)
+        read_beneath(tmp_path, PurePosixPath("pipe"), 5)
 
 
 def test_writing_without_a_folder_says_so(tmp_path: Path) -> None:
@@ -77,15 +75,12 @@ def test_writing_without_a_folder_says_so(tmp_path: Path) -> None:
         write_atomic(tmp_path / "none" / "x", b"")
 
 
-def test_beneath_a_root_folders_are_made_and_files_come_and_go(tmp_path: Path) -> None:
-    """Write makes private folders; read gives None and remove False when there is nothing."""
+def test_write_beneath_makes_private_folders(tmp_path: Path) -> None:
+    """Missing folders get mode 0700; reading a missing file returns None."""
     assert read_beneath(tmp_path, NOTE, 10) is None
-    assert remove_beneath(tmp_path, NOTE) is False
     write_beneath(tmp_path, NOTE, b"- a\n")
     assert stat.S_IMODE((tmp_path / "facts").stat().st_mode) == 0o700
     assert read_beneath(tmp_path, NOTE, 10) == b"- a\n"
-    assert remove_beneath(tmp_path, NOTE) is True
-    assert list((tmp_path / "facts").iterdir()) == []
 
 
 def test_no_link_below_the_root_is_followed(tmp_path: Path) -> None:
@@ -95,13 +90,10 @@ def test_no_link_below_the_root_is_followed(tmp_path: Path) -> None:
     root.mkdir()
     (outside / "user.md").write_bytes(b"theirs")
     (root / "facts").symlink_to(outside)
-    for act in (
-        lambda: write_beneath(root, NOTE, b"x"),
-        lambda: read_beneath(root, NOTE, 10),
-        lambda: remove_beneath(root, NOTE),
-    ):
-        with pytest.raises(Forbidden):
-            act()
+    with pytest.raises(Forbidden):
+        write_beneath(root, NOTE, b"x")
+    with pytest.raises(Forbidden):
+        read_beneath(root, NOTE, 10)
     (root / "facts").unlink()
     (root / "facts").mkdir()
     (root / "facts" / "user.md").symlink_to(outside / "user.md")
