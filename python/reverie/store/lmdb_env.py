@@ -7,6 +7,7 @@ transaction is open in the process, so reads are counted here and growth waits f
 from __future__ import annotations
 
 import errno
+import gc
 import mmap
 import os
 import resource
@@ -93,14 +94,28 @@ class Environment:
 
     @contextmanager
     def read(self) -> Iterator[lmdb.Transaction[bytes]]:
-        """Open a snapshot. Raises Busy where too many are open."""
+        """Open a snapshot. Raises Busy where too many are open.
+
+        An aborted read transaction gives its slot in LMDB's table of readers back only when its object is freed. The
+        traceback of an error keeps the frames that it passed through, with all their variables, until the garbage
+        collector finds the cycle: 492 refused requests in a row once used up all slots. So no frame here keeps the
+        object after the end, and where the slots are used up all the same, garbage is collected before giving up.
+        """
         with self._counted():
             with translated_errors("opening a snapshot"):
-                txn = self._env.begin()
+                txn = self._begin_read()
             try:
                 yield txn
             finally:
                 txn.abort()
+                del txn
+
+    def _begin_read(self) -> lmdb.Transaction[bytes]:
+        try:
+            return self._env.begin()
+        except lmdb.ReadersFullError:
+            gc.collect()
+            return self._env.begin()
 
     @contextmanager
     def _counted(self) -> Iterator[None]:

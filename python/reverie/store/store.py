@@ -113,7 +113,12 @@ class Store:
         self._require_open()
         prefix = space_prefix(space)
         with self._env.read() as txn:
-            yield Reader(ReadTransaction(txn, prefix), space, self._verified)
+            transaction = ReadTransaction(txn, prefix)
+            del txn  # see `Environment.read`: this frame may outlive the snapshot
+            try:
+                yield Reader(transaction, space, self._verified)
+            finally:
+                transaction.close()
 
     def commit(self, writes: Sequence[Write[Any]], *, at: str) -> list[Done[Any] | Failed]:
         """Run every write and make them durable together; return one outcome for each, in their order.

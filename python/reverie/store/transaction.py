@@ -46,6 +46,10 @@ class ReadTransaction:
         self.txn = txn
         self.space = space  # encoded
 
+    def close(self) -> None:
+        """Drop the LMDB transaction, which its owner ends; every later read is a defect and raises AttributeError."""
+        del self.txn
+
     def find(self, raw: bytes) -> RawRecord | None:
         """Return the record under a whole key, its own checksum verified, or None. Raises Damaged."""
         data = self.data(raw)
