@@ -1,4 +1,4 @@
-"""The daemon that keeps the thread, and the `reverie` command."""
+"""The Reverie daemon and the `reverie` command."""
 
 __all__ = ["PROTOCOL", "__version__"]
 

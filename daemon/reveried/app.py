@@ -1,7 +1,8 @@
-"""The composition root: opens each part, promises at once to close it, and waits for the end.
+"""The composition root: creates every component of the daemon, connects them, and closes them in reverse order.
 
-Order matters and is written here alone: settings, log, locks, check after an unclean stop, store, writer, compute,
-schedules, server. Closing goes backwards, by the stack.
+The order of the start is here alone: settings, log, locks, listening sockets, check after an unclean stop, store,
+worker, compute process, schedules, folders, server. Each component pushes its closing on an exit stack as soon as it is
+open, so a start that fails half-way closes what it has opened.
 """
 
 from __future__ import annotations
@@ -43,7 +44,6 @@ from reveried.routes import routes
 from reveried.scheduler import Scheduler
 from reveried.server import Server, bind_tcp, bind_unix
 from reveried.services import Services
-from reveried.startup_check import check_store
 from reveried.sync_service import SyncService
 from reveried.system_records import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.worker import Worker
@@ -56,32 +56,31 @@ if TYPE_CHECKING:
 __all__ = ["EXIT_DAMAGED", "EXIT_FAILED", "run", "serve"]
 
 EXIT_FAILED = 1
-EXIT_DAMAGED = (
-    78  # EX_CONFIG: a person must act; the service manager does not start us again (RestartPreventExitStatus)
-)
-SWITCH_INTERVAL_S = 0.0005  # the writer thread gives way to the event loop ten times sooner than by default
+EXIT_DAMAGED = 78  # EX_CONFIG: a person must act; the service manager's RestartPreventExitStatus names it
+SWITCH_INTERVAL_S = 0.0005  # a tenth of the default: the writer thread yields the interpreter to the event loop sooner
+FINDINGS_LOGGED = 20
 
 
 def run(env: Mapping[str, str]) -> int:
-    """Serves until a signal; the exit status of the process."""
+    """Run the daemon until SIGTERM or SIGINT; return the exit status of the process."""
     import uvloop  # noqa: PLC0415 - the command line imports this module for its exit statuses
 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     try:
         return uvloop.run(serve(env))
     except Damaged as error:
-        _say(error)
+        _print_error(error)
         return EXIT_DAMAGED
     except ReverieError as error:
-        _say(error)
+        _print_error(error)
         return error.exit_status
 
 
 async def serve(env: Mapping[str, str]) -> int:
-    """The whole daemon, from nothing to the end.
+    """Start the daemon, serve until a stop signal, close everything; return the exit status.
 
     Raises:
-        ReverieError: it could not start; the message says what to do.
+        ReverieError: the daemon could not start; the hint says what to do.
     """
     began = time.monotonic()
     home = Path(env["REVERIE_HOME"]) if env.get("REVERIE_HOME") else None
@@ -97,7 +96,7 @@ async def serve(env: Mapping[str, str]) -> int:
         store_lock = StoreLock.take(layout.store_dir)
         closing.callback(store_lock.release)
         if unclean:
-            await check_store(layout.store_dir)
+            await _check_store(layout.store_dir)
         redactor, clock = Redactor(config.redact.literals), clock_of(env, home)
         store = Store.open(layout.store_dir, redactor=redactor, lock=store_lock)
         closing.callback(store.close)
@@ -109,7 +108,7 @@ async def serve(env: Mapping[str, str]) -> int:
         server.handler = Application(routes(), services)
         closing.callback(notify, "STOPPING=1", env)
         notify("READY=1", env)
-        # What the start made stays for good: the collector need not look at it again.
+        # The objects of the start live as long as the process, so the collector need not scan them again.
         gc.freeze()
         gc.enable()
         services.folders.start(spaces_of(store))
@@ -134,7 +133,7 @@ async def _assemble(
     clock: Clock,
     began: float,
 ) -> Services:
-    """The parts between the store and the server, each with its promise to close."""
+    """Create the components between the store and the server, and push the closing of each."""
     daemon = config.daemon
 
     def at() -> str:
@@ -195,7 +194,7 @@ async def _assemble(
 
 
 async def _listen(config: Config, env: Mapping[str, str], closing: AsyncExitStack) -> Server:
-    """Listens at once, so that whoever comes early is told `starting`: on inherited sockets, or on our own."""
+    """Return a server that listens, on inherited sockets or our own, and answers `starting` for now."""
     daemon = config.daemon
     limits = Limits(
         body_bytes=daemon.body_bytes,
@@ -210,7 +209,7 @@ async def _listen(config: Config, env: Mapping[str, str], closing: AsyncExitStac
     inherited = [listener for _, listener in activated_sockets(env, os.getpid())]
     listeners = list(inherited)
     if not any(listener.family == socket.AF_UNIX for listener in inherited):
-        # A lock of its own: two stores may have been given one socket.
+        # The socket has a lock beside that of the data folder: two stores may be configured with one socket.
         guard = ProcessLock(daemon.socket.with_name(daemon.socket.name + ".lock"))
         closing.callback(guard.release)
         listeners.append(bind_unix(daemon.socket))
@@ -222,8 +221,40 @@ async def _listen(config: Config, env: Mapping[str, str], closing: AsyncExitStac
     return server
 
 
+async def _check_store(store_dir: Path) -> None:
+    """Check the store after an unclean stop, in a child process, before it is opened.
+
+    Reading a badly damaged LMDB file can crash the reader, which then is only the child. Damaged records are logged,
+    and each raises an error when it is read.
+
+    Raises:
+        Damaged: the file itself is damaged; opening it could crash the daemon at every start.
+        StorageFailed: the check could not run.
+    """
+    from reverie.store.check import FILE, run_check  # noqa: PLC0415 - needed only after an unclean stop
+
+    report = await asyncio.to_thread(run_check, store_dir, offline=True)
+    check_log = logger("reveried.check")
+    if report.ok:
+        check_log.info("the store is sound after an unclean stop", records=sum(report.counts.values()))
+        return
+    findings = [f"{problem.kind} {problem.space} {problem.key}: {problem.what}" for problem in report.problems]
+    if report.status == FILE:
+        raise Damaged(
+            f"The store in {store_dir} is damaged and was not opened: {findings[0]}.",
+            hint="reverie restore FILE brings back a backup; reverie check names all that is damaged.",
+            findings=len(findings),
+            crashed=report.crashed,
+        )
+    check_log.error(
+        "the store has damaged records",
+        findings=findings[:FINDINGS_LOGGED],
+        more=max(0, len(findings) - FINDINGS_LOGGED),
+    )
+
+
 def _stop_signals() -> asyncio.Event:
-    """Set by SIGTERM or SIGINT. SIGHUP, which would end the process, is only noted: settings change at a restart."""
+    """Return an event that SIGTERM and SIGINT set; SIGHUP is only logged, since settings are read at the start."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -232,7 +263,7 @@ def _stop_signals() -> asyncio.Event:
     return stopping
 
 
-def _say(error: ReverieError) -> None:
-    """Why the daemon ends, for the person or the service manager that started it."""
+def _print_error(error: ReverieError) -> None:
+    """Print why the daemon ends, for the person or the service manager that started it."""
     hint = f" {error.hint}" if error.hint else ""
     print(f"reveried: {error.message}{hint}", file=sys.stderr)  # noqa: T201 - the log may not be set up yet

@@ -1,4 +1,4 @@
-"""The surface: every call of the daemon in one table; a duplicate fails at start."""
+"""The HTTP API: every route of the daemon in one table; a duplicate route fails at the start."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["routes"]
 
 
 def routes() -> Table:
-    """All calls by (method, path). A module `routes/<noun>.py` lists its own in `ROUTES`; add it here."""
+    """Return all routes by (method, path); each module `routes/<noun>.py` has its own in `ROUTES`, listed here."""
     return table(
         health.ROUTES,
         status.ROUTES,
