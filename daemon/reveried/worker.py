@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from reverie.store import Done, Write
 
-__all__ = ["Submit", "Worker", "WorkerStatus"]
+__all__ = ["WRITES_FAIL_HINT", "Submit", "Worker", "WorkerStatus"]
 
 T = TypeVar("T")
 
@@ -32,6 +32,7 @@ BULK_BATCH = 1  # bulk writes in one commit beside agents' writes; a piece of bu
 BULK_ALONE_BATCH = 4  # and in a commit without agents' writes
 SHARED_S = 0.5  # seconds after an agent's write in which bulk work is cut into small pieces
 STOP_TIMEOUT_S = 30.0
+WRITES_FAIL_HINT = "Look at the disk, then: reverie down; reverie check; reverie up"
 
 
 class Submit(Protocol):
@@ -148,6 +149,11 @@ class Worker:
         """Return whether an agent wrote less than SHARED_S ago, so that bulk work should be cut small."""
         return time.monotonic() < self._last_agent_write + SHARED_S
 
+    @property
+    def failure(self) -> ReverieError | None:
+        """The error because of which the store takes no more writes, or None while it does."""
+        return self._failed
+
     def status(self) -> WorkerStatus:
         """Return the current figures."""
         with self._lock:
@@ -164,14 +170,23 @@ class Worker:
         if self._failed is not None:
             raise StorageFailed(
                 f"The store takes no more writes since one failed: {self._failed.message}",
-                hint="Look at the disk, then: reverie down; reverie check; reverie up",
+                hint=WRITES_FAIL_HINT,
             )
         if self._stopping:
             raise Busy("The daemon is stopping.", hint="Try again when it is back.", retryAfter=2)
 
     def _run(self) -> None:
+        """Commit batch after batch until the worker is stopped; nothing else ends the thread.
+
+        An error outside of a commit (in the clock, or in what follows a commit) marks the worker as failed: a writer
+        that ended silently would leave its callers waiting for ever.
+        """
         while batch := self._next_batch():
-            self._commit(batch)
+            try:
+                self._commit(batch)
+            except BaseException as error:  # noqa: BLE001 - see above
+                self._mark_failed(error)
+                self._answer_all(batch, _as_storage_failure(error))
 
     def _next_batch(self) -> list[_Waiting]:
         """Return the writes of the next commit; an empty list when the worker has stopped and the queues are empty."""
@@ -190,7 +205,7 @@ class Worker:
         began = time.perf_counter()
         try:
             outcomes = self._store.commit([waiting.write for waiting in batch], at=self._clock())
-        except Exception as error:  # noqa: BLE001 - a writer thread that ends would leave every caller waiting
+        except BaseException as error:  # noqa: BLE001 - a writer thread that ends would leave every caller waiting
             self._mark_failed(error)  # before the answers: an answered caller may submit again at once
             self._answer_all(batch, _as_storage_failure(error))
             return
@@ -205,7 +220,7 @@ class Worker:
             self._counts.writes += writes
             self._counts.longest_commit_s = max(self._counts.longest_commit_s, seconds)
 
-    def _mark_failed(self, error: Exception) -> None:
+    def _mark_failed(self, error: BaseException) -> None:
         """Refuse all later writes after a failed flush; a full disk is no such failure.
 
         After a failed fsync the kernel may report a second one as successful although the bytes are lost, so none is
@@ -223,7 +238,7 @@ class Worker:
             _answer(waiting, error)
 
 
-def _as_storage_failure(error: Exception) -> ReverieError:
+def _as_storage_failure(error: BaseException) -> ReverieError:
     if isinstance(error, ReverieError):
         return error
     return StorageFailed(

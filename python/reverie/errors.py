@@ -240,6 +240,6 @@ def from_code(code: str, message: str, details: dict[str, Any]) -> ReverieError:
     return error
 
 
-def unexpected(error: Exception) -> ReverieError:
+def unexpected(error: BaseException) -> ReverieError:
     """Return the error for a defect: its class and where to look, without its message, which may contain user text."""
     return ReverieError("The daemon met an unexpected error.", hint="reverie logs shows it.", kind=type(error).__name__)

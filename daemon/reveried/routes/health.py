@@ -7,9 +7,11 @@ import time
 from typing import TYPE_CHECKING
 
 from reverie import wire
+from reverie.errors import StorageFailed
 from reveried import PROTOCOL, __version__
 from reveried.http.call import Reply
 from reveried.http.routing import Route
+from reveried.worker import WRITES_FAIL_HINT
 
 if TYPE_CHECKING:
     from reveried.http.call import Call
@@ -18,7 +20,14 @@ __all__ = ["ROUTES"]
 
 
 async def health(call: Call) -> Reply:
-    """Return status, version, protocol, process id and uptime of this daemon."""
+    """Return status, version, protocol, process id and uptime of this daemon.
+
+    Raises:
+        StorageFailed: writes fail until the daemon is started again; a daemon that only reads is not healthy.
+    """
+    failure = call.services.worker.failure
+    if failure is not None:
+        raise StorageFailed(f"Writes fail: {failure.message}", hint=WRITES_FAIL_HINT)
     return Reply(
         wire.Health(
             status="ok",

@@ -14,7 +14,7 @@ import lmdb
 import msgspec
 import orjson
 
-from reverie.errors import Conflict, TooLarge, ValidationError
+from reverie.errors import Conflict, TooLarge, ValidationError, unexpected
 from reverie.store.codec import HASH_BYTES, Redactor, encode_record, seal, seal_own
 from reverie.store.integrity import CollectionChecksum, checksum_key, collection_kind, root_key, stored_checksum
 from reverie.store.keys import record_key, space_prefix
@@ -110,9 +110,11 @@ class GroupCommit:
             nested.commit()
         except lmdb.MapFullError:
             raise  # a full map makes the outer transaction useless as well: the whole commit is run again
-        except Exception as error:  # noqa: BLE001 - whatever one body raises is its own failure, not its neighbours'
+        except BaseException as error:  # noqa: BLE001 - whatever one body raises is its own failure, not its neighbours'
             nested.abort()
-            return Failed(_without_lmdb(error))
+            # An exception that is meant to end its thread (SystemExit) must not end the writer: every later write
+            # would wait for ever. The caller gets it as an unexpected error.
+            return Failed(_without_lmdb(error) if isinstance(error, Exception) else unexpected(error))
         # Only now: the checksums of a write that was aborted must not be stored.
         transaction.merge_checksums()
         return outcome

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.errors import Busy, Conflict, DiskFull, StorageFailed
+from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Kind, Store, Write
 from reveried.worker import INTERACTIVE_BATCH, Worker
@@ -263,3 +263,44 @@ def test_a_loop_that_has_gone_is_no_trouble() -> None:
     asyncio.run(ask())
     worker.stop()
     assert store.batches == [["x"]]
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit()])
+def test_an_exception_that_ends_threads_does_not_end_the_writer(error: BaseException, tmp_path: Path) -> None:
+    """A write whose body raises more than an Exception fails alone; its neighbours and later writes succeed."""
+
+    def ends(writer: Any) -> None:
+        del writer
+        raise error
+
+    async def work(worker: Worker) -> None:
+        outcomes = await asyncio.gather(
+            worker.submit(write("before")),
+            worker.submit(Write("default", "tester", "ends", ends)),
+            worker.submit(write("after")),
+            return_exceptions=True,
+        )
+        assert [type(outcome) for outcome in outcomes] == [Done, ReverieError, Done]
+        assert (await worker.submit(write("later"))).value == "later"
+        assert worker.failure is None
+
+    with Store.open(tmp_path / "store", redactor=Redactor()) as store:
+        run(store, work)
+
+
+def test_a_writer_that_breaks_outside_of_a_commit_refuses_its_callers() -> None:
+    """A clock that raises ends no thread silently: the caller gets an error, and so does every later one."""
+
+    def broken() -> str:
+        raise SystemExit
+
+    async def main() -> None:
+        worker = Worker(SlowStore(), clock=broken, queue_length=10)
+        worker.start()
+        for _ in range(2):
+            with pytest.raises(StorageFailed):
+                await asyncio.wait_for(worker.submit(write("one")), 30)
+        assert worker.failure is not None
+        await asyncio.to_thread(worker.stop)
+
+    asyncio.run(main())
