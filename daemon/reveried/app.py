@@ -23,9 +23,10 @@ from reverie.errors import Damaged, ReverieError
 from reverie.paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
+from reverie.usecases.recall import Recall
 from reveried import __version__, log
 from reveried.actions.distill import register_dream_job
-from reveried.actions.retention import keep_rules
+from reveried.actions.history import prune_daily
 from reveried.background_state import BackgroundState
 from reveried.clock import clock_of, text_of
 from reveried.compute import Compute
@@ -39,7 +40,6 @@ from reveried.jobs import Jobs
 from reveried.log import logger
 from reveried.platform import activated_sockets, notify
 from reveried.process_lock import ProcessLock
-from reveried.recall import Recall
 from reveried.routes import routes
 from reveried.scheduler import Scheduler
 from reveried.server import Server, bind_tcp, bind_unix
@@ -112,7 +112,7 @@ async def serve(env: Mapping[str, str]) -> int:
         gc.freeze()
         gc.enable()
         services.folders.start(spaces_of(store))
-        closing.callback(asyncio.create_task(keep_rules(services)).cancel)
+        closing.callback(asyncio.create_task(prune_daily(services)).cancel)
         logger("reveried").info(
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
         )

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie.ids import new_id
+from reverie.usecases.lost_update import ReadVersions
 from reveried.background_state import BackgroundState, StateCache
-from reveried.read_versions import SeenFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from reverie.paths import Layout
     from reverie.redact import Redactor
     from reverie.store import Store
+    from reverie.usecases.recall import Recall
     from reveried.compute import Compute
     from reveried.config import Config
     from reveried.events import Events
     from reveried.http.admission import Admission, Caller
     from reveried.http.metrics import Metrics
     from reveried.jobs import Jobs
-    from reveried.recall import Recall
     from reveried.scheduler import Scheduler
     from reveried.sync_service import SyncService
     from reveried.worker import Submit, Worker
@@ -60,7 +60,7 @@ class Services:
     random: Callable[[int], bytes]
     started: float  # monotonic seconds at which the process began
     states: StateCache = field(default_factory=StateCache)
-    seen: SeenFiles = field(default_factory=SeenFiles)
+    read_versions: ReadVersions = field(default_factory=ReadVersions)
 
     def new_id(self, kind: str) -> str:
         """Return a new id such as `mem_…`, sortable by its time."""

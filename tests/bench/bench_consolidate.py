@@ -15,8 +15,8 @@ from reverie.consolidate import decide
 from reverie.models import Candidate, Memory, MemoryType, Tier
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
-from reverie.usecases.consolidation import Shelf, Text
-from reverie.usecases.records import record
+from reverie.usecases.consolidation import DocumentText, MemorySnapshot
+from reverie.usecases.memories import record_of
 from reveried.compute import GC_THRESHOLDS
 
 AT = "2026-11-21T09:30:00.000Z"
@@ -61,15 +61,15 @@ def growth() -> None:
     print("learn beside memories     window     seconds   ms per memory   updated   deleted")
     for number in (10_000, 30_000, 100_000):
         for window in (1_000_000, 1_000_000_000):
-            shelf, candidates = shelved(number, window)
+            snapshot, candidates = snapshot_of(number, window)
             started = time.process_time()
-            plan = consolidation_plan.decide(shelf, candidates, redactor=Redactor(), at=AT, random=bytes(16))
+            plan = consolidation_plan.decide(snapshot, candidates, redactor=Redactor(), at=AT, random=bytes(16))
             seconds = time.process_time() - started
             changed = f"{plan.counts.get('UPDATE', 0):9,} {plan.counts.get('DELETE', 0):9,}"
             print(f"  {number:9,}    {window:16,}   {seconds:7.2f}   {1_000 * seconds / number:13.3f} {changed}")
 
 
-def shelved(number: int, window: int) -> tuple[Shelf, list[Candidate]]:
+def snapshot_of(number: int, window: int) -> tuple[MemorySnapshot, list[Candidate]]:
     """Memories in one document, and twenty candidates; words are as rare as in a language."""
     chance = random.Random(7)
 
@@ -81,9 +81,9 @@ def shelved(number: int, window: int) -> tuple[Shelf, list[Candidate]]:
         Memory(f"mem_{each:08}", MemoryType.FACT, said(), (), path, AT, AT, order=each) for each in range(number)
     ]
     text = "# Project\n\n" + "".join(f"- {memory.content}\n" for memory in memories)
-    held = Text(text, [memory.id for memory in memories], hashlib.sha256(text.encode()).hexdigest())
-    stored = [{**record(memory), "access_count": 0} for memory in memories]
-    return Shelf(1, stored, {path: held}, window), [Candidate(MemoryType.FACT, said()) for _ in range(20)]
+    held = DocumentText(text, [memory.id for memory in memories], hashlib.sha256(text.encode()).hexdigest())
+    candidates = [Candidate(MemoryType.FACT, said()) for _ in range(20)]
+    return MemorySnapshot(1, [record_of(memory) for memory in memories], {path: held}, window), candidates
 
 
 if __name__ == "__main__":

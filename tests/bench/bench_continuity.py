@@ -32,11 +32,11 @@ from reverie.importers.files import read_entries
 from reverie.importers.messages import main_line
 from reverie.models import Memory, MemoryType
 from reverie.redact import Redactor
-from reverie.store import Kind, Store, Write, seal
+from reverie.store import Store, Write, seal
 from reverie.store.lmdb_env import lmdb_options
 from reverie.usecases import threads, working_state
 from reverie.usecases.entries import entry_record
-from reverie.usecases.records import record
+from reverie.usecases.memories import record_of
 from reveried.cli.imports import import_file
 from support.daemon import running_daemon, scratch_home
 from support.session import made_session, session_file
@@ -172,7 +172,7 @@ def _put(chance: random.Random, start: int, number: int) -> Callable[[Writer], N
                 updated_at=AT,
                 order=each,
             )
-            writer.put(Kind.MEMORY, (memory.id,), record(memory))
+            writer.save(record_of(memory), (memory.id,))
 
     return body
 

@@ -24,7 +24,7 @@ NOW_MS = 1_800_000_000_000
 
 
 class Watched:
-    """A writer whose puts of documents at one path fail."""
+    """A writer whose writes of records with one path as key fail."""
 
     def __init__(self, writer: Writer, path: str, error: Exception) -> None:
         self._writer = writer
@@ -35,6 +35,11 @@ class Watched:
         if key == (self._path,):
             raise self._error
         return self._writer.put(kind, key, value)
+
+    def save(self, record: Any, key: tuple[str, ...]) -> Any:
+        if key == (self._path,):
+            raise self._error
+        return self._writer.save(record, key)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._writer, name)

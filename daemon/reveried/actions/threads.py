@@ -13,7 +13,7 @@ from reverie import wire
 from reverie.errors import Conflict, ReverieError
 from reverie.models import WorkingState
 from reverie.store import ThreadRecord, seal
-from reverie.usecases import contexts, listing, notes, thread_seed, threads, window_usage, working_state
+from reverie.usecases import contexts, notes, projections, thread_seed, threads, window_usage, working_state
 from reverie.usecases.entries import entry_record
 from reveried.actions.distill import distil
 from reveried.execution import decide, read, retry_while_stale, stored_answer
@@ -49,7 +49,7 @@ async def create(
         Conflict: the id is taken.
     """
     at = services.clock()
-    index = listing.index_text(await services.folders.index_entries(space))
+    index = projections.index_text(await services.folders.index_entries(space))
     thread = ThreadRecord(
         id=request.id or services.new_id("thr"),
         agent=agent,

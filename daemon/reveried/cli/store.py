@@ -159,7 +159,7 @@ def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: boo
         missing = {space: data_dir / space for space in synced if not (data_dir / space / MARKER_FILE).exists()}
         if first and data_dir == layout.root and not os.path.lexists(data_dir):
             at = text_of(datetime.now(UTC))
-            opened.commit([sync.begun_anew(space, at=at) for space in missing], at=at)
+            opened.commit([sync.reset_baselines(space, at=at) for space in missing], at=at)
             return []
     return list(missing.values())
 
@@ -169,4 +169,4 @@ def _has_baselines(store: "Store", space: str) -> bool:
     from reverie.usecases import sync  # noqa: PLC0415 - only a restored store is opened here
 
     with store.reader(space) as reader:
-        return any(baseline.sha256 for baseline in sync.known(reader).values())
+        return any(baseline.sha256 for baseline in sync.baselines(reader).values())

@@ -1,10 +1,10 @@
-"""`POST /v1/backups`: a compact, checked copy of the whole store, while everything goes on."""
+"""`POST /v1/backups`: a compact, verified copy of the whole store, made while the daemon serves."""
 
 from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import Forbidden
@@ -22,18 +22,18 @@ DRAFT_RANDOM_BYTES = 16
 
 
 async def make(call: Call) -> Reply:
-    """Copies the store to a file. Every space is in it, so a token that is bound to one may not ask for it."""
-    asked = call.into(wire.CreateBackup)
+    """Copy the store to a file. It contains every space, so a token, which is bound to one, may not request it."""
+    body = call.into(wire.CreateBackup)
     if call.agent is not None:
         raise Forbidden("a token may not copy the whole store", hint="run `reverie backup FILE` as the daemon's owner")
-    path = Path(asked.path)
+    path = Path(body.path)
 
-    async def copy() -> dict[str, Any]:
+    async def copy() -> wire.BackupMade:
         suffix = call.services.random(DRAFT_RANDOM_BYTES).hex()
         made = await asyncio.to_thread(backup, call.services.store, path, draft_suffix=suffix)
-        return {"path": str(made.path), "size": made.byte_count, "counts": made.counts}
+        return wire.BackupMade(path=str(made.path), size=made.byte_count, counts=made.counts)
 
-    return Reply(await answer_once(call.services, call.space, call.idempotency, copy))
+    return Reply(await answer_once(call.services, call.space, call.idempotency, copy, wire.BackupMade))
 
 
 ROUTES = (

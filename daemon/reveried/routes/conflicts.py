@@ -1,12 +1,12 @@
-"""`/v1/conflicts` and `/v1/sync`: where a person and the store disagree, and how folder and store stand."""
+"""`/v1/conflicts` and `/v1/sync`: conflicts between files and the store, and the sync status of the folder."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.usecases import conflicts
-from reveried.actions import settling
+from reveried.actions import sync
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 
@@ -16,69 +16,49 @@ if TYPE_CHECKING:
 __all__ = ["ROUTES"]
 
 
-def _shown(held: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "id": held["id"],
-        "path": held["path"],
-        "copy": held["copy"],
-        "openedAt": held["openedAt"],
-        "reason": "both_changed",
-        "operation": str(held["operation"]),
-        "regions": len(held["regions"]),
-    }
-
-
 async def list_conflicts(call: Call) -> Reply:
-    """The open conflicts, oldest first."""
+    """Return the open conflicts, oldest first."""
     with call.services.store.reader(call.space) as reader:
-        found = conflicts.opened(reader)
-    after, limit = call.query.get("after", ""), call.limit()
-    rest = [held for held in found if held["id"] > after]
-    items = [_shown(held) for held in rest[:limit]]
-    return Reply({"items": items, "next": items[-1]["id"] if len(rest) > limit else None})
+        return Reply(conflicts.listed(reader, after=call.query.get("after", ""), limit=call.limit()))
 
 
 async def get_conflict(call: Call) -> Reply:
-    """One conflict with both texts."""
+    """Return one conflict with both texts."""
     with call.services.store.reader(call.space) as reader:
-        held = conflicts.get(reader, call.params["id"])
-        file_text, store_text = conflicts.both_texts(reader, held)
-    differences = [{"file": region["file"], "store": region["store"]} for region in held["regions"]]
-    return Reply({**_shown(held), "fileText": file_text, "storeText": store_text, "differences": differences})
+        return Reply(conflicts.detail(reader, call.params["id"]))
 
 
 async def resolve(call: Call) -> Reply:
-    """Settles a conflict."""
-    asked = call.into(wire.Resolve)
-    done = await settling.resolve(
+    """Resolve a conflict."""
+    body = call.into(wire.Resolve)
+    answer = await sync.resolve(
         call.services,
         call.space,
         call.params["id"],
-        keep=asked.keep,
-        content=asked.content,
+        keep=body.keep,
+        content=body.content,
         who=call.who,
         idempotency=call.idempotency,
     )
-    return Reply({name: done[name] for name in ("id", "path", "etag", "operation")})
+    return Reply(answer)
 
 
-async def status(call: Call) -> Reply:
-    """How folder and store stand to each other."""
-    return Reply(await settling.status(call.services, call.space))
+async def get_status(call: Call) -> Reply:
+    """Return the sync status of the folder."""
+    return Reply(await sync.status(call.services, call.space))
 
 
-async def sync(call: Call) -> Reply:
-    """Looks at the whole folder now."""
-    asked = call.into(wire.SyncNow)
-    return Reply(
-        await settling.sync(
-            call.services,
-            call.space,
-            accept_deletions=asked.accept_deletions,
-            accept_folder=asked.accept_folder,
-            deep=asked.deep,
-        )
+async def scan_now(call: Call) -> Reply:
+    """Scan the whole folder now."""
+    body = call.into(wire.SyncNow)
+    answer = await sync.scan_now(
+        call.services,
+        call.space,
+        accept_deletions=body.accept_deletions,
+        accept_folder=body.accept_folder,
+        deep=body.deep,
     )
+    return Reply(answer)
 
 
 ROUTES = (
@@ -99,6 +79,6 @@ ROUTES = (
         takes=wire.Resolve,
         gives=wire.Resolved,
     ),
-    Route("GET", "/v1/sync", status, "How the folder stands.", gives=wire.SyncStatus),
-    Route("POST", "/v1/sync", sync, "Looks at the folder now.", takes=wire.SyncNow, gives=wire.SyncOutcome),
+    Route("GET", "/v1/sync", get_status, "How the folder stands.", gives=wire.SyncStatus),
+    Route("POST", "/v1/sync", scan_now, "Looks at the folder now.", takes=wire.SyncNow, gives=wire.SyncOutcome),
 )

@@ -1,4 +1,4 @@
-"""`GET /v1/openapi.json`: the surface describes itself."""
+"""`GET /v1/openapi.json`: the OpenAPI description of this API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ROUTES"]
 
 
 async def description(call: Call) -> Reply:
-    """The OpenAPI 3.1 document of every call."""
+    """Return the OpenAPI 3.1 document of all routes."""
     return Reply(call.services.description())
 
 

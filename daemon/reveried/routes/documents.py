@@ -1,23 +1,24 @@
-"""`/v1/documents`: the markdown files of the space, read and changed; and `/v1/index`, which opens a first turn."""
+"""`/v1/documents`: the markdown files of the space, read and changed; and `/v1/index` for an agent's first turn."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import ValidationError
 from reverie.paths import is_reserved
-from reverie.usecases import documents, history
-from reverie.usecases.listing import index_text
-from reveried.actions import writing
+from reverie.usecases import documents as usecase
+from reverie.usecases import history
+from reverie.usecases.projections import index_answer
+from reveried.actions import documents
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 
 if TYPE_CHECKING:
-    from reverie.usecases.listing import Listed
+    from reverie.store import DocumentRecord
     from reveried.http.call import Call
 
 __all__ = ["ROUTES"]
@@ -25,131 +26,109 @@ __all__ = ["ROUTES"]
 _ETAG = re.compile(r'"([0-9a-f]{64})"|(\*)')
 
 
-def _shown(record: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "path": record["path"],
-        "size": record["size"],
-        "etag": record["sha256"],
-        "version": record["version"],
-        "updatedAt": record["updatedAt"],
-        "summary": record["summary"],
-    }
-
-
-def _listed(held: Listed) -> dict[str, Any]:
-    return {
-        "path": held.path,
-        "size": held.size,
-        "etag": held.sha256,
-        "version": held.version,
-        "updatedAt": held.updated_at,
-        "summary": held.summary,
-    }
-
-
-def _seen(call: Call) -> str | None:
-    """The version that the caller has seen: `If-Match`, or none at all (`If-None-Match: *`), or no matter which."""
+def _if_match(call: Call) -> str | None:
+    """Return the ETag that the document must have: of `If-Match`, "" for `If-None-Match: *` (no document), or None."""
     if call.headers.get("if-none-match", "").strip() == "*":
         return ""
     given = call.headers.get("if-match")
     if given is None:
         return None
-    found = _ETAG.fullmatch(given.strip().removeprefix("W/"))
-    if found is None:
+    etag = _ETAG.fullmatch(given.strip().removeprefix("W/"))
+    if etag is None:
         raise ValidationError("`If-Match` is not an ETag of a document.", hint='Send If-Match: "<etag>", or *.')
-    return found[1] or found[2]
+    return etag[1] or etag[2]
+
+
+def _etag(document: DocumentRecord) -> dict[str, str]:
+    return {"etag": f'"{document.sha256}"'}
 
 
 async def list_documents(call: Call) -> Reply:
-    """Every document by path, with its size and summary."""
+    """Return the documents by path, with size and summary."""
     limit, after = call.limit(), call.query.get("after", "")
-    held = await call.services.folders.documents(call.space)
-    rest = sorted((entry for entry in held if entry.path > after), key=lambda entry: entry.path)
-    items = [_listed(entry) for entry in rest[:limit]]
-    return Reply({"items": items, "next": items[-1]["path"] if len(rest) > limit else None})
+    listed = await call.services.folders.documents(call.space)
+    rest = sorted((document for document in listed if document.path > after), key=lambda document: document.path)
+    items = [document.answer() for document in rest[:limit]]
+    return Reply(wire.Page(items, items[-1].path if len(rest) > limit else None))
 
 
 async def get_document(call: Call) -> Reply:
-    """One document with its text, now or as it was after an operation (`at`); `ETag` changes with every version."""
-    found = await asyncio.to_thread(_found, call, documents.readable(call.params["path"]))
-    return Reply({**_shown(found), "content": found["content"]}, headers={"etag": f'"{found["sha256"]}"'})
+    """Return a document with its text: the current version, or the one after the operation `at`."""
+    document = await asyncio.to_thread(_document, call, usecase.readable_path(call.params["path"]))
+    return Reply(usecase.text_answer(document), headers=_etag(document))
 
 
-def _found(call: Call, path: str) -> dict[str, Any]:
+def _document(call: Call, path: str) -> DocumentRecord:
     if "at" not in call.query and is_reserved(PurePosixPath(path)):
         projected = call.services.folders.folder(call.space).projected_record(path)
         if projected is not None:
             return projected
     with call.services.store.reader(call.space) as reader:
         if "at" in call.query:
-            at = history.number(call.query["at"])
+            at = history.operation_number(call.query["at"])
             history.require(reader, at)
-            return documents.at_operation(reader, path, at)
-        return documents.held_by(reader, path)
+            return usecase.at_operation(reader, path, at)
+        return usecase.get(reader, path)
 
 
 async def put_document(call: Call) -> Reply:
-    """Writes a document whole; answered when it is on disk."""
-    asked = call.into(wire.PutDocument)
-    done = await writing.put(
+    """Write a whole document; the answer comes when its file is written."""
+    body = call.into(wire.PutDocument)
+    document = await documents.put(
         call.services,
         call.space,
         call.params["path"],
-        asked.content,
-        summary=asked.summary,
+        body.content,
+        summary=body.summary,
         who=call.who,
-        if_match=_seen(call),
+        if_match=_if_match(call),
     )
-    return Reply(_shown(done), headers={"etag": f'"{done["sha256"]}"'})
+    return Reply(usecase.document_answer(document), headers=_etag(document))
 
 
 async def patch_document(call: Call) -> Reply:
-    """Replaces exact texts, all or none."""
-    asked = call.into(wire.PatchDocument)
-    done = await writing.patch(
+    """Replace exact texts, all or none."""
+    body = call.into(wire.PatchDocument)
+    document = await documents.patch(
         call.services,
         call.space,
         call.params["path"],
-        [(each.old_text, each.new_text) for each in asked.patches],
+        [(replacement.old_text, replacement.new_text) for replacement in body.patches],
         who=call.who,
-        if_match=_seen(call),
+        if_match=_if_match(call),
         idempotency=call.idempotency,
     )
-    return Reply(
-        {"appliedCount": done["appliedCount"], "etag": done["sha256"], "version": done["version"]},
-        headers={"etag": f'"{done["sha256"]}"'},
-    )
+    answer = wire.PatchAnswer(applied_count=document.applied_count, etag=document.sha256, version=document.version)
+    return Reply(answer, headers=_etag(document))
 
 
 async def append_entry(call: Call) -> Reply:
-    """Puts an entry at the end of a document."""
-    asked = call.into(wire.AppendEntry)
-    done = await writing.append(
+    """Append an entry to a document."""
+    body = call.into(wire.AppendEntry)
+    document = await documents.append(
         call.services,
         call.space,
         call.params["path"],
-        asked.entry,
-        summary=asked.summary,
+        body.entry,
+        summary=body.summary,
         who=call.who,
-        if_match=_seen(call),
+        if_match=_if_match(call),
         idempotency=call.idempotency,
     )
-    return Reply(_shown(done), headers={"etag": f'"{done["sha256"]}"'})
+    return Reply(usecase.document_answer(document), headers=_etag(document))
 
 
 async def delete_document(call: Call) -> Reply:
-    """Deletes a document and its file; undo brings both back."""
+    """Delete a document and its file; undo restores both."""
     return Reply(
-        await writing.delete(call.services, call.space, call.params["path"], who=call.who, if_match=_seen(call))
+        await documents.delete(call.services, call.space, call.params["path"], who=call.who, if_match=_if_match(call))
     )
 
 
 async def index(call: Call) -> Reply:
-    """The memory listing that opens an agent's first turn, as text and as data."""
+    """Return the memory index for an agent's first turn, as text and as data."""
     entries = await call.services.folders.index_entries(call.space)
-    held = {entry.path: entry for entry in await call.services.folders.documents(call.space)}
-    items = [_listed(held[entry.path]) for entry in entries if entry.path in held]
-    return Reply({"text": index_text(entries) or "", "items": items})
+    return Reply(index_answer(entries, await call.services.folders.documents(call.space)))
 
 
 ROUTES = (

@@ -1,151 +1,83 @@
-"""`/v1/operations` and `/v1/archives`: what happened, taking it back, and what was distilled."""
+"""`/v1/operations`, `/v1/rollback`, `/v1/history`, `/v1/diff` and `/v1/archives`: what was written, and undoing it."""
 
 from __future__ import annotations
 
-import asyncio
-import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reverie import wire
-from reverie.errors import NotFound
-from reverie.store import Kind
-from reverie.usecases import documents, history
-from reverie.usecases.restore import texts_at
-from reveried.actions import undo as reverting
+from reverie.store import ArchiveRecord, OperationRecord
+from reverie.usecases import documents
+from reverie.usecases import history as usecase
+from reveried.actions import history
+from reveried.execution import read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
-from reveried.routes.listing import page
+from reveried.routes.listing import record_page
 
 if TYPE_CHECKING:
-    from reverie.usecases.writing import Given
     from reveried.http.call import Call
 
 __all__ = ["ROUTES"]
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-
-
-def _shown(record: dict[str, Any]) -> dict[str, Any]:
-    undone = re.fullmatch(r"undo (\d+)", record["why"])
-    return {
-        "id": str(record["seq"]),
-        "seq": record["seq"],
-        "at": record["at"],
-        "who": record["who"],
-        "why": record["why"],
-        "parent": str(record["parent"]) if record["parent"] else None,
-        "changes": record["changes"],
-        "undoable": history.undoable(record),
-        "undoes": undone[1] if undone else None,
-    }
-
-
-def _seq(call: Call) -> int:
-    return history.number(call.params["id"])
-
 
 async def list_operations(call: Call) -> Reply:
-    """Operations, newest first."""
-    return await page(call, Kind.OPERATION, lambda _, record: _shown(record), numbered=True, newest_first=True)
+    """Return the operations, newest first."""
+    return await record_page(
+        call, OperationRecord, lambda _, record: usecase.operation_answer(record), numbered=True, newest_first=True
+    )
 
 
 async def get_operation(call: Call) -> Reply:
-    """One operation."""
+    """Return one operation."""
+    seq = usecase.operation_number(call.params["id"])
     with call.services.store.reader(call.space) as reader:
-        return Reply(_shown(history.get(reader, _seq(call))))
+        return Reply(usecase.operation_answer(usecase.get(reader, seq)))
 
 
 async def undo(call: Call) -> Reply:
-    """Takes an operation back, as a new one."""
-    seq = _seq(call)
-    return Reply(await reverting.undo(call.services, call.space, seq, who=call.who, idempotency=call.idempotency))
+    """Revert an operation by a new one."""
+    seq = usecase.operation_number(call.params["id"])
+    return Reply(await history.undo(call.services, call.space, seq, who=call.who, idempotency=call.idempotency))
 
 
 async def rollback(call: Call) -> Reply:
-    """Brings documents, memories and notes back to what they were, as a new operation."""
-    asked = call.into(wire.Rollback)
-    done = await reverting.rollback(
+    """Restore documents, memories and notes to an earlier operation, as a new operation."""
+    body = call.into(wire.Rollback)
+    answer = await history.rollback(
         call.services,
         call.space,
-        history.number(asked.operation),
+        usecase.operation_number(body.operation),
         who=call.who,
-        path=None if asked.path is None else documents.readable(asked.path),
-        memory=asked.memory,
+        path=None if body.path is None else documents.readable_path(body.path),
+        memory=body.memory,
         idempotency=call.idempotency,
     )
-    return Reply(done)
+    return Reply(answer)
 
 
 async def versions(call: Call) -> Reply:
-    """Every version of a document, oldest first, each with the operation that made it."""
-    path = documents.readable(call.params["path"])
-    return Reply({"items": await asyncio.to_thread(_versions, call, path), "next": None})
-
-
-def _versions(call: Call, path: str) -> list[dict[str, Any]]:
-    with call.services.store.reader(call.space) as reader:
-        items = []
-        for version in documents.versions(reader, path):
-            operation = reader.get(Kind.OPERATION, (version.operation,)) or {"who": "", "why": ""}
-            value = version.value or {}
-            items.append(
-                {
-                    "operation": str(version.operation),
-                    "at": version.at,
-                    "who": operation["who"],
-                    "why": operation["why"],
-                    "etag": value.get("sha256"),
-                    "size": value.get("size"),
-                    "summary": value.get("summary"),
-                }
-            )
-        return items
+    """Return every version of a document, oldest first, each with the operation that wrote it."""
+    path = documents.readable_path(call.params["path"])
+    return Reply(await read(call.services, call.space, lambda reader: usecase.document_versions(reader, path)))
 
 
 async def difference(call: Call) -> Reply:
-    """What changed in documents between two operations."""
-    asked = wire.parse_query(wire.DifferenceQuery, call.query)
-    return Reply(await asyncio.to_thread(_difference, call, asked))
-
-
-def _difference(call: Call, asked: wire.DifferenceQuery) -> dict[str, Any]:
-    with call.services.store.reader(call.space) as reader:
-        start = history.number(asked.from_)
-        to = reader.operation() if asked.to is None else history.number(asked.to)
-        for seq in (start, to):
-            history.require(reader, seq)
-        paths = None if asked.path is None else [documents.readable(asked.path)]
-        for path in paths or ():
-            documents.versions(reader, path)
-        begin = min(start, to)
-        before = texts_at(reader, start, paths=paths, since=begin)
-        after = texts_at(reader, to, paths=paths, since=begin)
-        texts = {path: (_text(given), _text(after[path])) for path, given in before.items()}
-        items = [{"path": path, "before": old, "after": new} for path, (old, new) in texts.items() if old != new]
-        return {"items": items, "from": str(start), "to": str(to)}
-
-
-def _text(given: Given | None) -> str | None:
-    return None if given is None else given.text
+    """Return the changes of documents between two operations."""
+    query = wire.parse_query(wire.DifferenceQuery, call.query)
+    return Reply(await read(call.services, call.space, lambda reader: usecase.difference(reader, query)))
 
 
 async def list_archives(call: Call) -> Reply:
-    """What was distilled, by address."""
-    return await page(call, Kind.ARCHIVE, lambda _, record: _archive(record))
-
-
-def _archive(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: record.get(name) for name in ("sha256", "kind", "at", "size", "entries", "ref")}
+    """Return the archives, by address."""
+    return await record_page(call, ArchiveRecord, lambda _, record: usecase.archive_answer(record))
 
 
 async def get_archive(call: Call) -> Reply:
-    """The canonical bytes; the address is their SHA-256."""
+    """Return the canonical bytes of an archive; the address is their SHA-256."""
     address = call.params["sha256"]
     with call.services.store.reader(call.space) as reader:
-        found = reader.get(Kind.ARCHIVE, (address,)) if _SHA256.fullmatch(address) else None
-    if found is None:
-        raise NotFound(f"there is no archive {address[:64]!r}", hint="reverie archives list shows them")
-    return Reply(body=found["body"].encode(), headers={"etag": f'"{address}"'})
+        body = usecase.archive_body(reader, address)
+    return Reply(body=body, headers={"etag": f'"{address}"'})
 
 
 ROUTES = (

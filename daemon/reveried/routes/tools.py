@@ -1,4 +1,4 @@
-"""`/v1/tools`: what agents are offered, and one call of one."""
+"""`/v1/tools`: the definitions of the agents' tools, and the call of one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from reverie import tools, wire
 from reverie.errors import NotFound, ValidationError
-from reveried.actions.tools import Asked, run
+from reveried.actions.tools import ToolCall, run
 from reveried.http.call import Call, Reply
 from reveried.http.routing import Route
 
@@ -14,24 +14,24 @@ __all__ = ["ROUTES"]
 
 
 async def list_tools(call: Call) -> Reply:
-    """The definitions, ready for the `tools` of a request to the model."""
+    """Return the definitions, ready for the `tools` of a request to a model."""
     form = call.query.get("format", tools.FORMATS[0])
     if form not in tools.FORMATS:
         raise ValidationError(
             f"there is no format {form[:40]!r}", hint=f"the formats are {', '.join(tools.FORMATS)}", field="format"
         )
-    return Reply({"items": tools.definitions(form), "next": None})
+    return Reply(wire.Page(tools.definitions(form)))
 
 
 async def call_tool(call: Call) -> Reply:
-    """Runs a tool. What an agent can mend is an answer with `isError`, not a failure of the call."""
+    """Run a tool. An error that the agent can avoid is an answer with `isError`, not a failed call."""
     tool = tools.tool_named(call.params["name"])
     if tool is None:
-        known = ", ".join(each.name for each in tools.TOOLS)
+        known = ", ".join(tool.name for tool in tools.TOOLS)
         raise NotFound(f"there is no tool {call.params['name'][:80]!r}", hint=f"the tools are {known}")
     body = _body(call)
-    asked = Asked(call.services, call.space, call.who, body.thread or "", call.idempotency)
-    return Reply(await run(tool, body.input, asked))
+    caller = ToolCall(call.services, call.space, call.who, body.thread or "", call.idempotency)
+    return Reply(await run(tool, body.input, caller))
 
 
 def _body(call: Call) -> wire.CallTool:
@@ -40,8 +40,10 @@ def _body(call: Call) -> wire.CallTool:
     except ValidationError as error:
         if error.details.get("reason") != "unknown":
             raise
-        told = {name: value for name, value in error.details.items() if name != "hint"}
-        raise ValidationError(error.message, hint='give the tool\'s parameters as {"input": {...}}', **told) from error
+        details = {name: value for name, value in error.details.items() if name != "hint"}
+        raise ValidationError(
+            error.message, hint='give the tool\'s parameters as {"input": {...}}', **details
+        ) from error
 
 
 ROUTES = (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reverie.sync.root import Root
     from reverie.sync.scan import FileContent, Limits
     from reverie.sync.state import Baseline
-    from reverie.usecases.listing import Listing
+    from reverie.usecases.projections import Listing
     from reveried.sync_service.late_writes import LateWrite
 
 __all__ = ["Baselines", "CommitResult", "DirtySet", "FileIndex", "ScanResult", "WriteResult"]

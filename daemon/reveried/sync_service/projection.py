@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader
     from reverie.sync.root import Root
     from reverie.sync.swap_recovery import DisplacedFile
-    from reverie.usecases.listing import Listing
+    from reverie.usecases.projections import Listing
 
 __all__ = ["ProjectionWriter"]
 
@@ -69,7 +69,7 @@ class ProjectionWriter:
         operation = reader.operation()
         if operation == self._written_at and self._is_unchanged():
             return 0
-        entries = listing.memories()
+        entries = listing.entries()
         texts = projections.texts(reader, entries, at=listing.updated_at)
         self._set_aside_paths = _conflict_copies(self._path, texts) if self._set_aside_paths is None else self.set_aside
         written = self._write_all(root, texts.items(), self._journal(root, texts), now_ms)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reverie.store import Store
     from reverie.sync.file_status import Refusal
     from reverie.sync.plan import Plan
-    from reverie.usecases.listing import Listed
+    from reverie.usecases.projections import ListedDocument
     from reveried.config import Config
     from reveried.sync_service.folder_state import ScanResult, WriteResult
     from reveried.worker import Submit
@@ -130,7 +130,7 @@ class SyncService:
         """Return the configured path of a space's folder."""
         return self._config.memory.data_dir / space
 
-    async def documents(self, space: str) -> list[Listed]:
+    async def documents(self, space: str) -> list[ListedDocument]:
         """Return every document of a space in the store."""
         return await asyncio.to_thread(self.folder(space).documents)
 
@@ -138,7 +138,7 @@ class SyncService:
         """Return the documents that agents get in the index, by path."""
         folder = self.folder(space)
         await asyncio.to_thread(folder.documents)
-        return folder.listing.memories()
+        return folder.listing.entries()
 
     def refusal(self, space: str, path: str) -> Refusal | None:
         """Return why no file can be at a path, as of its last scan, or None."""
@@ -209,7 +209,7 @@ class SyncService:
             before = self.folder(space)
             if not await self._in_thread(space, before.needs_acceptance):
                 return
-            await self._submit(syncing.begun_anew(space, at=self._clock()))
+            await self._submit(syncing.reset_baselines(space, at=self._clock()))
             self._folders[space] = accepted = self._new_folder(space)
             accepted.late.take_over(before.late)
             await self._in_thread(space, before.close)
@@ -241,7 +241,7 @@ class SyncService:
         """Commit a plan's store side, some parts at a time; a part that fails holds no other one back."""
         committed = CommitResult()
         # Parts of baselines alone are not committed here: `save_baselines` saves them in bulk later.
-        parts = deque(part for part in syncing.parts(plan) if part.puts or part.deletes)
+        parts = deque(part for part in syncing.split_plan(plan) if part.puts or part.deletes)
         bulk = len(parts) > 1
         while parts:
             batch = [parts.popleft() for _ in range(min(PARTS_AT_ONCE, len(parts)))]
@@ -271,7 +271,7 @@ class SyncService:
                 if unsaved or removed:
                     # First the folder: a baseline must not say that a file is there which a power loss can take back.
                     await self._in_thread(space, folder.flush)
-                    await self._submit(syncing.recorded(space, unsaved, removed, at=self._clock()), bulk=True)
+                    await self._submit(syncing.save_baselines(space, unsaved, removed, at=self._clock()), bulk=True)
                     baselines.mark_saved(unsaved, removed)
 
     async def update_projections(self, space: str) -> ReverieError | None:
@@ -375,7 +375,7 @@ def _retry_parts(space: str, part: Plan, error: BaseException, committed: Commit
     stale = isinstance(error, Conflict) and error.details.get("stale")
     if stale or not isinstance(error, Exception) or isinstance(error, (StorageFailed, DiskFull, Busy)):
         raise error
-    single_paths = list(syncing.parts(part, most=1))
+    single_paths = list(syncing.split_plan(part, most=1))
     if len(single_paths) > 1:
         return single_paths
     if not isinstance(error, ReverieError):

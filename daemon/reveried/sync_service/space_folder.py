@@ -21,7 +21,7 @@ from reverie.sync.redaction_view import RedactionView
 from reverie.sync.scan import FileContent, Limits
 from reverie.sync.state import PathState, Rules, sha256
 from reverie.usecases import projections, sync
-from reverie.usecases.listing import Listing
+from reverie.usecases.projections import Listing
 from reveried.sync_service.folder_state import Baselines, CommitResult, DirtySet, FileIndex, ScanResult, WriteResult
 from reveried.sync_service.late_writes import LateWrites
 from reveried.sync_service.projection import ProjectionWriter
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from reverie.documents import DocumentEntry
     from reverie.redact import Redactor
-    from reverie.store import Reader, Store
+    from reverie.store import DocumentRecord, Reader, Store
     from reverie.sync.root import Root
-    from reverie.usecases.listing import Listed
+    from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
 
 __all__ = ["SpaceFolder"]
@@ -87,7 +87,7 @@ class SpaceFolder:
         """The folder's baselines; read from the store on first use."""
         if self._baselines is None:
             with self._store.reader(self.space) as reader:
-                self._baselines = Baselines(sync.known(reader))
+                self._baselines = Baselines(sync.baselines(reader))
         return self._baselines
 
     @property
@@ -240,16 +240,16 @@ class SpaceFolder:
         except ReverieError as error:  # the late write waits, and the status names it; all other paths are handled
             self._failed[path] = error
             return None
-        state_of = partial(sync.case, reader, path, baseline, versions_max=Rules().versions_max)
+        state_of = partial(sync.path_state, reader, path, baseline, versions_max=Rules().versions_max)
         if late is not None:
             result.late[path] = late
             result.stamps.pop(path, None)  # the file at the path is handled by the next pass
-            return state_of(late.data, disk=disk_sha256 or "", replaced_by=late.replaced_by)
+            return state_of(late.data, disk_sha256=disk_sha256 or "", replaced_by=late.replaced_by)
         return state_of(
             data,
             saved_at=None if content is None else content.stamp.ctime_ns // 1_000_000,
-            file=None if content is None else content.stamp.file_id,
-            was_file=self.baselines.file_ids.get(path),
+            file_id=None if content is None else content.stamp.file_id,
+            baseline_file_id=self.baselines.file_ids.get(path),
         )
 
     def apply(self, scanned: ScanResult, committed: CommitResult) -> WriteResult:
@@ -334,23 +334,23 @@ class SpaceFolder:
             operation = self._dirty.catch_up(reader)
             if operation == self._listed_at:
                 return None
-            entries = self.listing.memories()
-            if projections.is_listed_anew(reader, entries):
+            entries = self.listing.entries()
+            if projections.needs_relisting(reader, entries):
                 return entries
             self._listed_at = operation
             return None
 
-    def documents(self) -> list[Listed]:
+    def documents(self) -> list[ListedDocument]:
         """Return every document of the store."""
         with self._store.reader(self.space) as reader:
             self._dirty.catch_up(reader)
             return list(self.listing.documents.values())
 
-    def projected_record(self, path: str) -> dict[str, Any] | None:
+    def projected_record(self, path: str) -> DocumentRecord | None:
         """Return a projection as a document's record, or None if `path` is none."""
         with self._store.reader(self.space) as reader:
             self._dirty.catch_up(reader)
-            return projections.record(reader, path, self.listing)
+            return projections.document_of(reader, path, self.listing)
 
     def refusal(self, path: str) -> Refusal | None:
         """Return why no file can be at a path, as of its last scan; `growing` and `too_many` are no such reasons."""

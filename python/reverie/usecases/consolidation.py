@@ -1,4 +1,7 @@
-"""Brings candidates into the memories: a shelf is read, edits are decided from it, and written as one operation."""
+"""Consolidation: the snapshot of memories that candidates are decided against, and the commit of the plan.
+
+The decision is in `decide.consolidation` and runs in the compute process.
+"""
 
 from __future__ import annotations
 
@@ -8,31 +11,38 @@ import msgspec
 
 from reverie import wire
 from reverie.errors import Conflict
-from reverie.store import Kind
-from reverie.usecases.writing import MEMORIES, Given, put_texts
+from reverie.store import (
+    AccessRecord,
+    ArchiveEntryRecord,
+    ArchiveRecord,
+    ArchivesCursor,
+    DocumentRecord,
+    Kind,
+    MemoriesCursor,
+    MemoryRecord,
+)
+from reverie.usecases.writing import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
     from reverie.store import Reader, Writer
 
 __all__ = [
-    "ARCHIVES",
+    "DocumentText",
     "MemoryPlan",
-    "Shelf",
-    "Text",
-    "apply",
-    "keep_archive",
-    "nothing",
-    "shelf",
+    "MemorySnapshot",
+    "commit",
+    "empty_plan",
+    "save_archive",
+    "snapshot",
 ]
 
-HOLDING = ("facts/", "episodes/")  # the folders of documents that engines write memories into
-ARCHIVES = ("archives",)  # the cursor that names every archive, oldest first
+MEMORY_FOLDERS = ("facts/", "episodes/")  # the folders of documents that consolidation writes memories into
 
 
-class Text(msgspec.Struct):
-    """A document that holds memories, and the ids of its blocks; `text` is None for one that goes.
+class DocumentText(msgspec.Struct):
+    """A document with memories, and the ids of its blocks; `text` is None for one that is deleted.
 
-    `basis` is the SHA-256 of the text that it was made from, empty where there was none.
+    `basis` is the SHA-256 of the text that it was made from, empty for a new document.
     """
 
     text: str | None
@@ -40,77 +50,81 @@ class Text(msgspec.Struct):
     basis: str
 
 
-class Shelf(msgspec.Struct):
-    """The memories of a space, and the documents that hold them, as they stood at `operation`, the last change."""
+class MemorySnapshot(msgspec.Struct):
+    """The memories of a space and the documents with them; `operation` is the last one that changed a memory.
+
+    `window` is `consolidation.window` in tokens, by which the capacity tier is chosen.
+    """
 
     operation: int
-    memories: list[dict[str, Any]]
-    documents: dict[str, Text]
+    memories: list[MemoryRecord]
+    documents: dict[str, DocumentText]
     window: int
 
 
 class MemoryPlan(msgspec.Struct):
-    """What consolidation will write.
+    """What a consolidation will write.
 
-    `documents` are the texts that the changes lead to, `put` the records of those memories that are new or changed.
-    `changes` and `proposals` are worded as seed 003 words them; `archived` is what an archive keeps of the memories.
+    `put` are the records of new and changed memories, `documents` the texts that the changes lead to. `changes` and
+    `proposals` have the form of seed 003, `archived` is what an archive stores of `put`, `counts` are the decisions by
+    action.
     """
 
     operation: int
     candidates: int
     tier: str
-    put: list[dict[str, Any]]
+    put: list[MemoryRecord]
     deleted: list[str]
-    documents: dict[str, Text]
+    documents: dict[str, DocumentText]
     changes: list[wire.Change]
     proposals: list[wire.Proposal]
     counts: dict[str, int]
     archived: list[dict[str, Any]]
 
 
-def shelf(reader: Reader, *, window: int) -> Shelf:
-    """Reads what consolidation is decided from; `window` is `consolidation.window` in tokens."""
-    cursor = reader.get(Kind.CURSOR, MEMORIES) or {"operation": 0}
-    stored = []
-    for _, held in reader.scan(Kind.MEMORY):
-        access = reader.get(Kind.ACCESS, (held["id"],)) or {}
-        stored.append({**held, "access_count": access.get("count", 0)})
+def snapshot(reader: Reader, *, window: int) -> MemorySnapshot:
+    """Read what consolidation is decided from; `window` is `consolidation.window` in tokens."""
     documents = {
-        held["path"]: Text(held["content"], held["ids"], held["sha256"])
-        for _, held in reader.scan(Kind.DOCUMENT)
-        if held["ids"] or held["path"].startswith(HOLDING)
+        record.path: DocumentText(record.content, record.ids, record.sha256)
+        for _, record in reader.records(DocumentRecord)
+        if record.ids or record.path.startswith(MEMORY_FOLDERS)
     }
-    return Shelf(operation=cursor["operation"], memories=stored, documents=documents, window=window)
+    memories = []
+    for _, record in reader.records(MemoryRecord):
+        access = reader.load(AccessRecord, (record.id,)) or AccessRecord()
+        memories.append(msgspec.structs.replace(record, access_count=access.count))
+    return MemorySnapshot(operation=_last_change(reader), memories=memories, documents=documents, window=window)
 
 
-def nothing(given: Shelf) -> MemoryPlan:
-    """A plan that changes nothing."""
-    return MemoryPlan(given.operation, 0, "", [], [], {}, [], [], {}, [])
+def empty_plan(snapshot: MemorySnapshot) -> MemoryPlan:
+    """Return a plan that changes nothing."""
+    return MemoryPlan(snapshot.operation, 0, "", [], [], {}, [], [], {}, [])
 
 
-def apply(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
-    """Writes the plan's memories and documents, with the events that announce them.
+def commit(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
+    """Write the plan's memories and documents, with their events; return the answer about the changes.
 
-    Raises Conflict with `details["stale"]` when a memory, or any byte of a document, changed since the plan's snapshot.
+    Raises Conflict with `details["stale"]` if a memory, or any byte of a document, changed since the snapshot: the
+    plan has whole texts, and would overwrite the change.
     """
-    cursor = writer.get(Kind.CURSOR, MEMORIES) or {"operation": 0}
-    if cursor["operation"] != plan.operation:
+    if _last_change(writer) != plan.operation:
         raise Conflict("the memories changed meanwhile", hint="try again", stale=True)
-    for path, each in plan.documents.items():
-        held = writer.get(Kind.DOCUMENT, (path,))
-        if (held["sha256"] if held is not None else "") != each.basis:
+    for path, new in plan.documents.items():
+        document = writer.load(DocumentRecord, (path,))
+        if (document.sha256 if document is not None else "") != new.basis:
             raise Conflict(f"{path} changed meanwhile", hint="try again", stale=True)
     put_texts(
         writer,
-        {path: None if each.text is None else Given(each.text, each.ids) for path, each in plan.documents.items()},
+        {path: None if new.text is None else NewText(new.text, new.ids) for path, new in plan.documents.items()},
         author="engine",
         at=at,
-        new_id=_none_new,
-        known={held["id"]: held for held in plan.put},
+        new_id=no_new_ids,
+        records={record.id: record for record in plan.put},
     )
-    lost = [name for name in plan.deleted if writer.delete(Kind.MEMORY, (name,))]  # those that no document held
-    if lost:
-        writer.put(Kind.CURSOR, MEMORIES, {"operation": writer.number})
+    # Memories whose block is in no document, so that no text was edited for them.
+    orphans = [memory_id for memory_id in plan.deleted if writer.delete(Kind.MEMORY, (memory_id,))]
+    if orphans:
+        writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
     if plan.put or plan.deleted:
         writer.event(
             "agent.memory.consolidated",
@@ -125,24 +139,20 @@ def apply(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
     )
 
 
-def keep_archive(writer: Writer, address: str, body: bytes, *, kind: str, ref: str, entries: int, at: str) -> bool:
-    """Stores an archive under its address, and announces the index that names it; False where it is there already."""
-    if writer.get(Kind.ARCHIVE, (address,)) is not None:
+def save_archive(writer: Writer, address: str, body: bytes, *, kind: str, ref: str, entries: int, at: str) -> bool:
+    """Store an archive under its address, and announce the changed index; return False if it is stored already."""
+    if writer.load(ArchiveRecord, (address,)) is not None:
         return False
-    shelved = (writer.get(Kind.CURSOR, ARCHIVES) or {"archives": []})["archives"]
-    writer.put(Kind.CURSOR, ARCHIVES, {"archives": [*shelved, {"sha256": address, "at": at, "entries": entries}]})
-    writer.event("workspace.updated", {"path": "MEMORY-INDEX.json", "version": len(shelved) + 1})
-    held = {
-        "sha256": address,
-        "kind": kind,
-        "ref": ref,
-        "at": at,
-        "size": len(body),
-        "entries": entries,
-        "body": body.decode(),
-    }
-    return writer.put(Kind.ARCHIVE, (address,), held)
+    stored = (writer.load(ArchivesCursor, ArchivesCursor.KEY) or ArchivesCursor()).archives
+    entry = ArchiveEntryRecord(sha256=address, at=at, entries=entries)
+    writer.save(ArchivesCursor(archives=[*stored, entry]), ArchivesCursor.KEY)
+    writer.event("workspace.updated", {"path": "MEMORY-INDEX.json", "version": len(stored) + 1})
+    record = ArchiveRecord(
+        sha256=address, kind=kind, ref=ref, at=at, size=len(body), entries=entries, body=body.decode()
+    )
+    return writer.save(record, (address,))
 
 
-def _none_new() -> str:
-    raise AssertionError("a plan names every block")
+def _last_change(reader: Reader) -> int:
+    """Return the operation that last changed a memory; 0 if there is none."""
+    return (reader.load(MemoriesCursor, MemoriesCursor.KEY) or MemoriesCursor()).operation

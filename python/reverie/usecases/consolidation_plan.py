@@ -8,6 +8,8 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from reverie import consolidate, ids, projections, tokens, wire
 from reverie.consolidate import Decision
 from reverie.documents import Add as AddItem
@@ -18,8 +20,8 @@ from reverie.documents.escaping import clean
 from reverie.errors import ValidationError
 from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Update
 from reverie.store.codec import to_ms
-from reverie.usecases.consolidation import MemoryPlan, Shelf, Text
-from reverie.usecases.records import record, value
+from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot
+from reverie.usecases.memories import memory_of, record_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from reverie.models import Change
     from reverie.redact import Redactor
 
-__all__ = ["Origin", "carry_out", "decide", "edited"]
+__all__ = ["Origin", "decide", "edited", "plan_changes"]
 
 ID_RANDOM_BYTES = 10
 DATE_CHARS = 10  # of an RFC 3339 time: `2026-11-21`
@@ -42,7 +44,7 @@ class Origin(NamedTuple):
 
 
 def decide(
-    shelf: Shelf,
+    snapshot: MemorySnapshot,
     candidates: Sequence[Candidate],
     *,
     redactor: Redactor,
@@ -54,25 +56,25 @@ def decide(
 
     `random` seeds the ids of new memories; `thread`, which the candidates were read from, goes into their provenance.
     """
-    existing = [value(Memory, stored) for stored in shelf.memories]
+    existing = [memory_of(record) for record in snapshot.memories]
     redacted = [_redacted(candidate, redactor, thread) for candidate in candidates]
     # A candidate of which redaction leaves no text has nothing that could be written into a document.
     usable = [candidate for candidate in redacted if clean(candidate.content)]
-    tier = consolidate.tier(tokens.count(projections.long_term_memory(existing).decode()), shelf.window)
+    tier = consolidate.tier(tokens.count(projections.long_term_memory(existing).decode()), snapshot.window)
     decision = consolidate.decide(usable, existing, tier)
     after = consolidate.apply(decision.changes, existing, usable, at=at, new_ids=_new_ids(at, random))
-    return _plan(shelf, existing, after, decision, candidates=len(usable), tier=tier.value, day=at[:DATE_CHARS])
+    return _plan(snapshot, existing, after, decision, candidates=len(usable), tier=tier.value, day=at[:DATE_CHARS])
 
 
-def carry_out(shelf: Shelf, changes: Sequence[Change], *, at: str) -> MemoryPlan:
+def plan_changes(snapshot: MemorySnapshot, changes: Sequence[Change], *, at: str) -> MemoryPlan:
     """Return the plan of changes that were decided elsewhere (by a dream); pure."""
-    existing = [value(Memory, stored) for stored in shelf.memories]
+    existing = [memory_of(record) for record in snapshot.memories]
     after = consolidate.apply(changes, existing, at=at, new_ids=())
-    return _plan(shelf, existing, after, Decision(tuple(changes)), candidates=0, tier="", day=at[:DATE_CHARS])
+    return _plan(snapshot, existing, after, Decision(tuple(changes)), candidates=0, tier="", day=at[:DATE_CHARS])
 
 
 def _plan(
-    shelf: Shelf,
+    snapshot: MemorySnapshot,
     existing: Sequence[Memory],
     after: Sequence[Memory],
     decision: Decision,
@@ -85,13 +87,13 @@ def _plan(
     before = {memory.id: memory for memory in existing}
     put = [memory for memory in after if before.get(memory.id) != memory]
     deleted = [before[name] for name in sorted(set(before) - {memory.id for memory in after})]
-    documents, placed = edited(shelf.documents, put, deleted, day=day)
+    documents, placed = edited(snapshot.documents, put, deleted, day=day)
     added = iter([memory.id for memory in after if memory.id not in before])
     return MemoryPlan(
-        operation=shelf.operation,
+        operation=snapshot.operation,
         candidates=candidates,
         tier=tier,
-        put=[record(memory) for memory in placed],
+        put=[record_of(memory) for memory in placed],
         deleted=[memory.id for memory in deleted],
         documents=documents,
         changes=[_view(change, added) for change in decision.changes],
@@ -106,7 +108,8 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
 
     One memory serves many projects: what was said of "this project" names the project, and is tagged with its name.
     """
-    fields, _ = redactor.value(record(candidate))
+    # Through JSON: the redactor reads lists and dicts only, and a secret in a tuple would pass.
+    fields, _ = redactor.value(msgspec.json.decode(msgspec.json.encode(candidate)))
     if thread is not None:
         fields["provenance"] = {"thread": thread.id, **fields["provenance"]}
         project = redactor.text(thread.project or "")
@@ -114,7 +117,7 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
             fields["provenance"]["project"] = project
             fields["content"] = fields["content"].replace("this project", f"the project {project}")
             fields["tags"] = list(dict.fromkeys([*fields["tags"], project.lower()]))
-    return value(Candidate, fields)
+    return msgspec.convert(fields, Candidate)
 
 
 def _new_ids(at: str, random: bytes) -> Iterator[str]:
@@ -156,8 +159,8 @@ def _proposal_view(change: Update | Delete, why: str) -> wire.Proposal:
 
 
 def edited(
-    documents: Mapping[str, Text], put: Iterable[Memory], deleted: Iterable[Memory], *, day: str
-) -> tuple[dict[str, Text], list[Memory]]:
+    documents: Mapping[str, DocumentText], put: Iterable[Memory], deleted: Iterable[Memory], *, day: str
+) -> tuple[dict[str, DocumentText], list[Memory]]:
     """Return the documents after `put` (new and changed memories) and `deleted`, and `put` with the document of each.
 
     Documents are edited in place, so that all other text in them stays. A new memory whose document has no room for it
@@ -173,7 +176,7 @@ def edited(
     for memory in deleted:
         if memory.id in ids_in.get(memory.document, ()):
             changes[memory.document].append(DeleteItem(memory.id))
-    texts: dict[str, Text] = {}
+    texts: dict[str, DocumentText] = {}
     for path, item_changes in sorted(changes.items()):
         texts |= _with_overflow({**documents, **texts}, path, item_changes, day)
     path_of = {name: path for path, text in texts.items() for name in text.ids}
@@ -181,8 +184,8 @@ def edited(
 
 
 def _with_overflow(
-    documents: Mapping[str, Text], path: str, changes: Sequence[ItemChange], day: str, number: int = 1
-) -> dict[str, Text]:
+    documents: Mapping[str, DocumentText], path: str, changes: Sequence[ItemChange], day: str, number: int = 1
+) -> dict[str, DocumentText]:
     """Return the document after its changes; where it refuses new items, these go into the next numbered document."""
     target = path if number == 1 else f"{path.removesuffix('.md')}-{number}.md"
     try:
@@ -196,7 +199,7 @@ def _with_overflow(
     return without | _with_overflow(documents, path, added, day, number + 1)
 
 
-def _text(documents: Mapping[str, Text], path: str, changes: Sequence[ItemChange], day: str) -> Text:
+def _text(documents: Mapping[str, DocumentText], path: str, changes: Sequence[ItemChange], day: str) -> DocumentText:
     """Return the document at `path` after `changes`: edited, or written anew where there is none."""
     before = documents.get(path)
     if before is None or before.text is None:
@@ -204,7 +207,7 @@ def _text(documents: Mapping[str, Text], path: str, changes: Sequence[ItemChange
         after: ChangedDocument = new_document(path, new_items, day=day)
     else:
         after = apply_changes(path, before.text, before.ids, changes, day=day)
-    return Text(after.text, list(after.ids), "" if before is None else before.basis)
+    return DocumentText(after.text, list(after.ids), "" if before is None else before.basis)
 
 
 def _wording(memory: Memory) -> Wording:

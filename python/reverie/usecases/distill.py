@@ -16,7 +16,7 @@ from reverie.errors import Conflict
 from reverie.models import Distillation, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, WorkingStateRecord, Write
 from reverie.usecases import consolidation, threads, working_state
-from reverie.usecases.consolidation import MemoryPlan, Shelf
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.entries import SealedEntry, sealed_after
 from reverie.usecases.records import distillation_record
 from reverie.usecases.token_ledger import record_use
@@ -60,7 +60,7 @@ class DistillJob(msgspec.Struct):
     digest: str
     bounds: Bounds
     window: int
-    shelf: Shelf
+    stored: MemorySnapshot
     at: str
     random: bytes
     literals: list[str] = []
@@ -136,7 +136,7 @@ def snapshot(
         digest="" if digest is None else digest.text,
         bounds=bounds,
         window=thread.context_window or window,
-        shelf=consolidation.shelf(reader, window=memory_window),
+        stored=consolidation.snapshot(reader, window=memory_window),
         at=at,
         random=random,
         literals=list(literals),
@@ -164,7 +164,7 @@ def commit(
         thread = threads.get(writer, plan.thread)
         if thread.distillations != plan.number - 1:
             raise Conflict("the thread was distilled meanwhile", hint="try again", stale=True)
-        changes = consolidation.apply(writer, plan.memories, at=plan.at)
+        changes = consolidation.commit(writer, plan.memories, at=plan.at)
         stored = distillation_record(
             plan.distillation,
             text=plan.summary_text,
@@ -179,7 +179,7 @@ def commit(
         state = WorkingStateRecord(state=plan.distillation.state, seq=plan.last_seq, through_seq=plan.state_seq)
         writer.save(state, (plan.thread,))
         writer.save(DigestRecord(text=plan.distillation.digest, at=plan.at), (plan.thread,))
-        consolidation.keep_archive(
+        consolidation.save_archive(
             writer,
             plan.archive_sha256,
             plan.archive,

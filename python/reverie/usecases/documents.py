@@ -1,54 +1,68 @@
-"""Documents as callers read and change them: safe paths, versions that are not overwritten unseen, exact patches."""
+"""Documents as callers read and change them: safe paths, optimistic locking by ETag, exact patches, appends."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from reverie import patch
+from msgspec.structs import asdict
+
+from reverie import patch, wire
 from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
 from reverie.documents.header_lines import refresh_header
 from reverie.documents.write import append_entry
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.paths import is_reserved, safe_relative
-from reverie.store import Kind, Write
-from reverie.usecases.conflicts import opened
-from reverie.usecases.writing import Author, Given, put_texts
+from reverie.store import DocumentRecord, Write
+from reverie.usecases.conflicts import open_conflicts
+from reverie.usecases.writing import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reverie.store import Reader, Version, Writer
+    from reverie.store import Reader, RecordVersion, Writer
 
 __all__ = [
     "TEXT_BYTES_MAX",
+    "PatchedDocument",
     "append",
     "at_operation",
-    "checked",
     "delete",
-    "held_by",
+    "document_answer",
+    "get",
     "patched",
     "put",
-    "readable",
+    "readable_path",
+    "text_answer",
     "versions",
+    "writable_path",
 ]
 
-TEXT_BYTES_MAX = 1024 * 1024  # of one document; what is longer is no memory
+TEXT_BYTES_MAX = 1024 * 1024  # of one document; a longer text is no memory that an agent could read
 
 
-def checked(path: str) -> str:
-    """`path` if it names a document that callers may write.
+class PatchedDocument(DocumentRecord, frozen=True, kw_only=True):
+    """A document after a patch, and how many replacements were made."""
+
+    applied_count: int
+
+
+# Reading
+
+
+def writable_path(path: str) -> str:
+    """Return `path` if it names a document that callers may write.
 
     Raises:
-        ValidationError: it could lead outside, or no document may have that name; `details.reason` says why.
+        ValidationError: it could lead outside the folder, or is no name for a document; `details.reason` says why.
     """
     return str(safe_relative(path))
 
 
-def readable(path: str) -> str:
-    """`path` if it names a place inside the space's folder, those included that only Reverie itself writes.
+def readable_path(path: str) -> str:
+    """Return `path` if it names a file inside the space's folder, including those that only Reverie writes.
 
     Raises:
-        ValidationError: it could lead outside, or no file may have that name.
+        ValidationError: it could lead outside the folder, or is no name for a file.
     """
     try:
         return str(safe_relative(path, suffixes=None))
@@ -58,43 +72,63 @@ def readable(path: str) -> str:
         return path
 
 
-def held_by(reader: Reader, path: str) -> dict[str, Any]:
-    """A document's record.
+def get(reader: Reader, path: str) -> DocumentRecord:
+    """Return a document.
 
     Raises:
         NotFound: there is none at this path.
     """
-    found = reader.get(Kind.DOCUMENT, (path,))
-    if found is None:
+    document = reader.load(DocumentRecord, (path,))
+    if document is None:
         raise NotFound(f"there is no document {path!r}", hint="reverie log lists what was written")
-    return found
+    return document
 
 
-def versions(reader: Reader, path: str) -> list[Version]:
-    """Every version kept of a document, oldest first, deletions among them.
+def versions(reader: Reader, path: str) -> list[RecordVersion[DocumentRecord]]:
+    """Return every stored version of a document, oldest first, deletions included.
 
     Raises:
         NotFound: there never was one at this path.
     """
-    found = reader.history(Kind.DOCUMENT, (path,))
+    found = reader.record_history(DocumentRecord, (path,))
     if not found:
         raise NotFound(f"there is no document {path!r}", hint="reverie log lists what was written")
     return found
 
 
-def at_operation(reader: Reader, path: str, operation: int) -> dict[str, Any]:
-    """A document's record as it was when `operation` was committed.
+def at_operation(reader: Reader, path: str, operation: int) -> DocumentRecord:
+    """Return a document as it was after `operation`.
 
     Raises:
-        NotFound: it was not there then, or that version is no longer kept.
+        NotFound: it did not exist then, or that version is no longer stored.
     """
-    past = reader.past(Kind.DOCUMENT, (path,))
+    past = reader.record_versions(DocumentRecord, (path,))
     found = next((version.value for version in past if version.operation <= operation), None)
     if found is None:
         raise NotFound(
             f"there was no document {path!r} at operation {operation}", hint=f"reverie log {path} lists its versions"
         )
     return found
+
+
+def document_answer(record: DocumentRecord) -> wire.Document:
+    """Return a document as the API lists it, without its text."""
+    return wire.Document(
+        path=record.path,
+        size=record.size,
+        etag=record.sha256,
+        version=record.version,
+        updated_at=record.updated_at,
+        summary=record.summary,
+    )
+
+
+def text_answer(record: DocumentRecord) -> wire.DocumentText:
+    """Return a document as the API shows it, with its text."""
+    return wire.DocumentText(**asdict(document_answer(record)), content=record.content)
+
+
+# Writing
 
 
 def put(
@@ -108,20 +142,19 @@ def put(
     if_match: str | None = None,
     summary: str | None = None,
     idempotency: tuple[str, str] | None = None,
-) -> Write[dict[str, Any]]:
-    """Writes a document's whole text, its summary line and its day brought up to date.
+) -> Write[DocumentRecord]:
+    """Write the whole text of a document; its summary line and its day are updated.
 
-    `text` has passed the redactor. `if_match` is the version that the caller has seen, `*` any, `` (empty) none.
-    The body answers with the record; it raises Conflict where the document is at another version.
+    `text` has passed the redactor. `if_match` is the ETag of the version that the caller has read, `*` any version,
+    empty no document. The body returns the record as stored, and raises Conflict if the document has another version.
     """
-    path = checked(path)
+    path = writable_path(path)
 
-    def body(writer: Writer) -> dict[str, Any]:
-        held = writer.get(Kind.DOCUMENT, (path,))
-        _require(path, held, if_match)
+    def body(writer: Writer) -> DocumentRecord:
+        _check_version(path, writer.load(DocumentRecord, (path,)), if_match)
         return _write(writer, path, text, author=author, new_id=new_id, summary=summary)
 
-    return Write(space=space, who=who, why="document.write", body=body, idempotency=idempotency)
+    return Write(space=space, who=who, why="document.write", body=body, idempotency=idempotency, answers=DocumentRecord)
 
 
 def patched(
@@ -134,22 +167,23 @@ def patched(
     new_id: Callable[[], str],
     if_match: str | None = None,
     idempotency: tuple[str, str] | None = None,
-) -> Write[dict[str, Any]]:
-    """Replaces exact texts of a document, all of them or none; `(old, new)` pairs that have passed the redactor.
+) -> Write[PatchedDocument]:
+    """Replace exact texts of a document, all of them or none; `(old, new)` pairs that have passed the redactor.
 
-    The body answers with the record and `appliedCount`; it raises Conflict naming the lines where a text is absent or
-    there more than once.
+    The body raises Conflict, naming the lines, if a text does not occur or occurs more than once.
     """
-    path = checked(path)
+    path = writable_path(path)
 
-    def body(writer: Writer) -> dict[str, Any]:
-        held = held_by(writer, path)
-        _require(path, held, if_match)
-        text, count = _patched(path, held["content"], patches)
+    def body(writer: Writer) -> PatchedDocument:
+        document = get(writer, path)
+        _check_version(path, document, if_match)
+        text, count = _patched_text(path, document.content, patches)
         record = _write(writer, path, text, author=author, new_id=new_id)
-        return {**record, "appliedCount": count}
+        return PatchedDocument(**asdict(record), applied_count=count)
 
-    return Write(space=space, who=who, why="document.patch", body=body, idempotency=idempotency)
+    return Write(
+        space=space, who=who, why="document.patch", body=body, idempotency=idempotency, answers=PatchedDocument
+    )
 
 
 def append(
@@ -163,22 +197,24 @@ def append(
     summary: str | None = None,
     if_match: str | None = None,
     idempotency: tuple[str, str] | None = None,
-) -> Write[dict[str, Any]]:
-    """Puts markdown at a document's end, which is made where there is none; `summary` is what its summary line says.
+) -> Write[DocumentRecord]:
+    """Append markdown to a document, which is created if there is none; `summary` is its new summary line.
 
-    The body answers with the record.
+    The body returns the record as stored.
     """
-    path = checked(path)
+    path = writable_path(path)
     if not entry.strip():
         raise ValidationError("the entry is empty", hint="give the markdown of one entry", field="entry")
 
-    def body(writer: Writer) -> dict[str, Any]:
-        held = writer.get(Kind.DOCUMENT, (path,))
-        _require(path, held, if_match)
-        text = append_entry(path, None if held is None else held["content"], entry)
+    def body(writer: Writer) -> DocumentRecord:
+        document = writer.load(DocumentRecord, (path,))
+        _check_version(path, document, if_match)
+        text = append_entry(path, None if document is None else document.content, entry)
         return _write(writer, path, text, author=author, new_id=new_id, summary=summary)
 
-    return Write(space=space, who=who, why="document.append", body=body, idempotency=idempotency)
+    return Write(
+        space=space, who=who, why="document.append", body=body, idempotency=idempotency, answers=DocumentRecord
+    )
 
 
 def delete(
@@ -188,36 +224,42 @@ def delete(
     who: str,
     author: Author,
     if_match: str | None = None,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[dict[str, Any]]:
-    """Deletes a document with the memories in it; every version stays, and `undo` brings it back."""
-    path = checked(path)
+) -> Write[wire.DocumentDeleted]:
+    """Delete a document with its memories; every version stays in the history, and `undo` restores both."""
+    path = writable_path(path)
 
-    def body(writer: Writer) -> dict[str, Any]:
-        held = held_by(writer, path)
-        _require(path, held, if_match)
-        if any(each["copy"] == path for each in opened(writer)):
+    def body(writer: Writer) -> wire.DocumentDeleted:
+        document = get(writer, path)
+        _check_version(path, document, if_match)
+        if any(conflict.copy == path for conflict in open_conflicts(writer)):
             raise Forbidden(f"{path} is the other text of an open conflict", hint="reverie sync resolve settles it")
-        put_texts(writer, {path: None}, author=author, at=writer.at, new_id=_none_new)
-        return {"path": path, "operation": str(writer.number), "memories": len(held["ids"])}
+        put_texts(writer, {path: None}, author=author, at=writer.at, new_id=no_new_ids)
+        return wire.DocumentDeleted(path=path, operation=str(writer.number), memories=len(document.ids))
 
-    return Write(space=space, who=who, why="document.delete", body=body, idempotency=idempotency)
+    return Write(space=space, who=who, why="document.delete", body=body)
 
 
 def _write(
     writer: Writer, path: str, text: str, *, author: Author, new_id: Callable[[], str], summary: str | None = None
-) -> dict[str, Any]:
-    """Puts a text with its summary and day; the record as stored."""
-    _storable(path, text)
-    held = writer.get(Kind.DOCUMENT, (path,))
-    if held is None or held["content"] != text or summary is not None:
+) -> DocumentRecord:
+    """Write a text with its summary and day updated; return the record as stored.
+
+    An equal text is not updated: a repeated call would else set a new day, and become an operation.
+    """
+    _check_storable(path, text)
+    document = writer.load(DocumentRecord, (path,))
+    if document is None or document.content != text or summary is not None:
         text = refresh_header(path, text, day=writer.at[:10], summary=summary)
-    put_texts(writer, {path: Given(text)}, author=author, at=writer.at, new_id=new_id)
-    return held_by(writer, path)
+    put_texts(writer, {path: NewText(text)}, author=author, at=writer.at, new_id=new_id)
+    return get(writer, path)
 
 
-def _patched(path: str, text: str, patches: Sequence[tuple[str, str]]) -> tuple[str, int]:
-    """The patched text. A text that is not there, or twice, is a conflict: the caller has seen another version."""
+def _patched_text(path: str, text: str, patches: Sequence[tuple[str, str]]) -> tuple[str, int]:
+    """Return the patched text and the number of replacements.
+
+    An old text that is absent or occurs twice is a Conflict and no ValidationError: the request is well formed, but
+    the caller has read another version of the document.
+    """
     try:
         return patch.patch(text, patches)
     except ValidationError as refused:
@@ -231,21 +273,22 @@ def _patched(path: str, text: str, patches: Sequence[tuple[str, str]]) -> tuple[
         ) from refused
 
 
-def _require(path: str, held: dict[str, Any] | None, if_match: str | None) -> None:
-    """Raises Conflict unless the document is at the version that the caller has seen."""
+def _check_version(path: str, document: DocumentRecord | None, if_match: str | None) -> None:
+    """Raise Conflict unless the document has the version that the caller has read (RFC 9110, 13.1.1)."""
     if if_match is None:
         return
-    current = None if held is None else str(held["sha256"])
-    if if_match == current or (if_match == "*" and held is not None) or (if_match == "" and held is None):
+    current = None if document is None else document.sha256
+    if if_match == current or (if_match == "*" and document is not None) or (if_match == "" and document is None):
         return
     raise Conflict(
-        f"{path} has changed since it was read" if held is not None else f"there is no document {path!r}",
+        f"{path} has changed since it was read" if document is not None else f"there is no document {path!r}",
         hint="read it again, and write with the ETag that it has now",
         currentVersion=current,
     )
 
 
-def _storable(path: str, text: str) -> None:
+def _check_storable(path: str, text: str) -> None:
+    """Refuse a text that is too long, has too many memories or a NUL, and the copy of a conflict."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > TEXT_BYTES_MAX:
         raise TooLarge(
@@ -260,7 +303,3 @@ def _storable(path: str, text: str) -> None:
     if is_conflict_copy(path):
         raise Forbidden(f"{path} is the copy of a conflict", hint="reverie sync resolve settles conflicts")
     assert not is_reserved(safe_relative(path))
-
-
-def _none_new() -> str:
-    raise AssertionError("a deletion makes no memory")

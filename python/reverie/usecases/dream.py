@@ -8,12 +8,11 @@ import msgspec
 
 from reverie import tokens, wire
 from reverie.errors import Conflict, NotFound
-from reverie.models import Memory
 from reverie.redact import Redactor
 from reverie.store import DreamRecord, Kind, Write
 from reverie.usecases import consolidation
-from reverie.usecases.consolidation import MemoryPlan, Shelf
-from reverie.usecases.records import value
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+from reverie.usecases.memories import memory_of
 from reverie.usecases.token_ledger import record_use
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ class DreamJob(msgspec.Struct):
     `last` is the last dream's id; `literals` are the configured strings to redact.
     """
 
-    shelf: Shelf
+    stored: MemorySnapshot
     changed: list[str]
     last: str | None
     budget: int
@@ -59,7 +58,7 @@ def snapshot(
     since = last[1].through if last else 0
     changed = [str(key[0]) for key, _ in reader.scan(Kind.MEMORY) if (reader.version(Kind.MEMORY, key) or 0) > since]
     return DreamJob(
-        shelf=consolidation.shelf(reader, window=window),
+        stored=consolidation.snapshot(reader, window=window),
         changed=changed,
         last=last[1].id if last else None,
         budget=max_token_budget if token_budget is None else min(token_budget, max_token_budget),
@@ -78,15 +77,15 @@ def decide(job: DreamJob) -> DreamPlan:
     from reverie.usecases import consolidation_plan
 
     changed = set(job.changed)
-    memories = [memory for stored in job.shelf.memories if (memory := value(Memory, stored)).id in changed]
+    memories = [memory_of(record) for record in job.stored.memories if record.id in changed]
     archive = plan_dream(memories, budget=job.budget, redact=Redactor(job.literals).text)
     if archive is None:
-        return DreamPlan(at=job.at, last=job.last, budget=job.budget, memories=consolidation.nothing(job.shelf))
+        return DreamPlan(at=job.at, last=job.last, budget=job.budget, memories=consolidation.empty_plan(job.stored))
     return DreamPlan(
         at=job.at,
         last=job.last,
         budget=job.budget,
-        memories=consolidation_plan.carry_out(job.shelf, archive.changes, at=job.at),
+        memories=consolidation_plan.plan_changes(job.stored, archive.changes, at=job.at),
         archive=archive.data,
         sha256=archive.sha256,
         tokens_used=archive.tokens_used,
@@ -115,8 +114,8 @@ def commit(
         last = writer.last_record(DreamRecord)
         if (last[1].id if last else None) != plan.last:
             raise Conflict("another dream was faster", hint="try again", stale=True)
-        consolidation.apply(writer, plan.memories, at=plan.at)
-        indexed = consolidation.keep_archive(
+        consolidation.commit(writer, plan.memories, at=plan.at)
+        indexed = consolidation.save_archive(
             writer,
             plan.sha256,
             plan.archive,

@@ -1,202 +1,241 @@
-"""What happened, and how to take it back."""
+"""The history of a space: operations, versions and differences of documents, archives, and its retention."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, cast
 
-from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.models import EntryKind
-from reverie.store import RULES, Kind, Write
-from reverie.store.undo import undo_operation
-from reverie.usecases import conflicts, documents
-from reverie.usecases import restore as reverting
-from reverie.usecases.distill import last_own
-from reverie.usecases.projections import LIST, LISTED
+from reverie import wire
+from reverie.errors import NotFound, ValidationError
+from reverie.store import RULES, ArchiveRecord, DocumentRecord, Kind, OperationRecord, Write
+from reverie.store.retention import Rules, Step, prune
+from reverie.usecases import documents
+from reverie.usecases.projections import WHY_LISTED
+from reverie.usecases.writing import NewText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
     from reverie.store import Reader, Writer
-    from reverie.usecases.writing import Author
 
-__all__ = ["get", "number", "require", "rollback", "undo", "undoable"]
+__all__ = [
+    "Rules",
+    "archive_answer",
+    "archive_body",
+    "change_answers",
+    "difference",
+    "document_versions",
+    "get",
+    "is_undoable",
+    "operation_answer",
+    "operation_number",
+    "prune_step",
+    "require",
+    "text_at",
+    "texts_at",
+]
 
-_TEXTS = (Kind.DOCUMENT, Kind.MEMORY, Kind.CONFLICT)  # documents are merged; memories and conflicts follow them
-_DIGITS_MAX = 18
-_RETURNED = (Kind.STATE, Kind.NOTE, Kind.DIGEST)
+_DIGITS_MAX = 18  # of an operation's number: it fits into 64 bits
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-def get(reader: Reader, seq: int) -> dict[str, Any]:
-    """One operation.
+# Operations
+
+
+def get(reader: Reader, seq: int) -> OperationRecord:
+    """Return one operation.
 
     Raises:
-        NotFound: no operation of that number in this space.
+        NotFound: no operation has this number in this space.
     """
-    found = reader.get(Kind.OPERATION, (seq,))
-    if found is None:
+    record = reader.load(OperationRecord, (seq,))
+    if record is None:
         raise NotFound(f"there is no operation {seq}", hint="reverie log lists them")
-    return found
+    return record
 
 
-def number(text: str) -> int:
-    """The number that names an operation; 0 is the very beginning.
+def require(reader: Reader, seq: int) -> None:
+    """Check that there is an operation `seq`; 0 stands for the state before the first one.
 
     Raises:
-        ValidationError: it is not one.
+        NotFound: no operation has this number in this space.
+    """
+    if seq:
+        get(reader, seq)
+
+
+def operation_number(text: str) -> int:
+    """Parse the number of an operation; 0 stands for the state before the first one.
+
+    Raises:
+        ValidationError: the text is no such number.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX):
         raise ValidationError(f"{text[:40]!r} is not the number of an operation", hint="reverie log lists them")
     return int(text)
 
 
-def require(reader: Reader, seq: int) -> None:
-    """Lets pass the number of an operation, and 0, which is the very beginning.
+def operation_answer(record: OperationRecord) -> wire.Operation:
+    """Return an operation as the API shows it."""
+    undone = re.fullmatch(r"undo (\d+)", record.why)
+    return wire.Operation(
+        id=str(record.seq),
+        seq=record.seq,
+        at=record.at,
+        who=record.who,
+        why=record.why,
+        parent=str(record.parent) if record.parent else None,
+        changes=change_answers(record),
+        undoable=is_undoable(record),
+        undoes=undone[1] if undone else None,
+    )
+
+
+def change_answers(record: OperationRecord) -> list[wire.OperationChange]:
+    """Return the changes of an operation for an answer.
+
+    They are the stored JSON, which is what the API sends: a change of a record has no `first` and `last`, an appended
+    sequence no `before` and `after`. `wire.OperationChange` would send all of them, three as null.
+    """
+    return cast("list[wire.OperationChange]", [change.as_json() for change in record.changes])
+
+
+def is_undoable(record: OperationRecord) -> bool:
+    """Return True if an operation changed something that undo can restore, and nothing that forbids an undo.
+
+    An update of the list in MEMORY.md is not undoable: the next one would make it again at once.
+    """
+    rules = {RULES[change.kind].undo for change in record.changes if change.kind is not Kind.MEMORY}
+    return (
+        record.why != WHY_LISTED
+        and "restore" in rules
+        and "refuse" not in rules
+        and not any(change.purged for change in record.changes)
+    )
+
+
+# Versions of documents
+
+
+def document_versions(reader: Reader, path: str) -> wire.Page[wire.DocumentVersion]:
+    """Return every version of a document, oldest first, each with the operation that wrote it.
 
     Raises:
-        NotFound: no operation of that number in this space.
+        NotFound: there never was a document at this path.
     """
-    if seq:
-        get(reader, seq)
-
-
-def undoable(operation: dict[str, Any]) -> bool:
-    """Whether an operation holds something to put back, and nothing that forbids it.
-
-    A list that was brought up to date is nothing to take back: it would be made anew at once.
-    """
-    changes = operation["changes"]
-    ways = {RULES[kind].undo for change in changes if (kind := Kind(change["kind"])) is not Kind.MEMORY}
-    return (
-        operation["why"] != LISTED
-        and "restore" in ways
-        and "refuse" not in ways
-        and not any("purged" in change for change in changes)
-    )
-
-
-def undo(
-    space: str,
-    seq: int,
-    *,
-    who: str,
-    author: Author,
-    new_id: Callable[[], str],
-    idempotency: tuple[str, str] | None = None,
-) -> Write[dict[str, Any]]:
-    """Takes back what operation `seq` did, as a new operation; what others did since stays where it goes together.
-
-    The body answers `operation` None where nothing of it stands any more, so that nothing was written. It raises
-    Conflict naming what a later operation changed in the same place, or that cannot be undone.
-    """
-
-    def body(writer: Writer) -> dict[str, Any]:
-        undone = get(writer, seq)
-        if undone["why"] == LISTED:
-            raise Conflict(
-                f"operation {seq} brought the list in {LIST} up to date, which nothing else would make different",
-                hint="undo the operation before it, which changed what is listed",
+    items = []
+    for version in documents.versions(reader, path):
+        operation = reader.load(OperationRecord, (version.operation,))
+        document = version.value
+        items.append(
+            wire.DocumentVersion(
+                operation=str(version.operation),
+                at=version.at,
+                who="" if operation is None else operation.who,
+                why="" if operation is None else operation.why,
+                etag=None if document is None else document.sha256,
+                size=None if document is None else document.size,
+                summary=None if document is None else document.summary,
             )
-        texts = [change for change in undone["changes"] if Kind(change["kind"]) in (Kind.DOCUMENT, Kind.CONFLICT)]
-        others = [change for change in undone["changes"] if Kind(change["kind"]) not in _TEXTS]
-        if any(RULES[Kind(change["kind"])].undo != "leave" for change in others) or not texts:
-            undo_operation(writer, seq, leave=_TEXTS)
-        paths = reverting.undo_documents(writer, undone, author=author, new_id=new_id)
-        conflicts.take_back(writer, undone, paths)
-        for change in undone["changes"]:
-            if change["kind"] == Kind.DISTILLATION.value:
-                _rewind(writer, str(change["key"][0]))
-        return {
-            "operation": _became(writer),
-            "undone": str(seq),
-            "changes": undone["changes"] if writer.changed else [],
-        }
-
-    return Write(space=space, who=who, why=f"undo {seq}", body=body, idempotency=idempotency)
+        )
+    return wire.Page(items)
 
 
-def rollback(
-    space: str,
-    seq: int,
-    *,
-    who: str,
-    author: Author,
-    new_id: Callable[[], str],
-    path: str | None = None,
-    memory: str | None = None,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[dict[str, Any]]:
-    """Brings documents, memories, notes and working states back to what they were when operation `seq` was committed.
+def difference(reader: Reader, query: wire.DifferenceQuery) -> wire.DifferenceAnswer:
+    """Return the documents that differ between two operations, with both texts; up to the newest without `to`.
 
-    Of one document (`path`) or one `memory` alone, where that is asked. Messages, archives, purges and the ledger stay;
-    so does the history, and an undo takes the rollback back. The body answers `operation` None where all is as it was
-    then; it raises NotFound where there is no such operation or never was such a document or memory, or what the
-    operation left is no longer kept.
+    Raises:
+        NotFound: an operation or the document does not exist, or a version is no longer stored.
+        ValidationError: not the number of an operation, or not a path.
     """
-    if path is not None and memory is not None:
-        raise ValidationError("say a path or a memory, not both", hint="leave one of them out")
-
-    def body(writer: Writer) -> dict[str, Any]:
-        require(writer, seq)
-        if path is not None:
-            documents.versions(writer, path)
-        returned = 0
-        if memory is not None:
-            paths = reverting.return_memory(writer, memory, seq, author=author)
-        else:
-            only = None if path is None else [path]
-            paths = reverting.return_documents(writer, seq, author=author, new_id=new_id, paths=only)
-            returned = 0 if path is not None else _return_records(writer, seq)
-        conflicts.return_to(writer, seq, paths, whole=path is None and memory is None)
-        return {"operation": _became(writer), "to": str(seq), "documents": paths, "records": returned}
-
-    return Write(space=space, who=who, why=f"rollback to {seq}", body=body, idempotency=idempotency)
-
-
-def _became(writer: Writer) -> str | None:
-    """The number of the operation that this write becomes; None where it changed nothing, and becomes none."""
-    return str(writer.number) if writer.changed else None
+    start = operation_number(query.from_)
+    end = reader.operation() if query.to is None else operation_number(query.to)
+    for seq in (start, end):
+        require(reader, seq)
+    paths = None if query.path is None else [documents.readable_path(query.path)]
+    for path in paths or ():
+        documents.versions(reader, path)
+    since = min(start, end)
+    before = texts_at(reader, start, paths=paths, since=since)
+    after = texts_at(reader, end, paths=paths, since=since)
+    items = []
+    for path, old in before.items():
+        new = after[path]
+        old_text, new_text = None if old is None else old.text, None if new is None else new.text
+        if old_text != new_text:
+            items.append(wire.Difference(path=path, before=old_text, after=new_text))
+    return wire.DifferenceAnswer(items=items, from_=str(start), to=str(end))
 
 
-def _return_records(writer: Writer, seq: int) -> int:
-    """Puts back notes, states and digests that changed since; those of threads that are gone stay away."""
-    changed = {
-        (Kind(change["kind"]), tuple(change["key"]))
-        for _, later in writer.scan(Kind.OPERATION, after=(seq,))
-        for change in later["changes"]
-        if Kind(change["kind"]) in _RETURNED and "purged" not in change
-    }
-    returned = 0
-    for kind, key in sorted(changed):
-        if writer.get(Kind.THREAD, (key[0],)) is None:
-            continue
-        past = [version for version in writer.history(kind, key) if version.operation <= seq]
-        if past and past[-1].value is not None:
-            returned += writer.put(kind, key, past[-1].value)
-        else:
-            returned += writer.delete(kind, key)
-    return returned
+def texts_at(
+    reader: Reader, operation: int, *, paths: Iterable[str] | None = None, since: int | None = None
+) -> dict[str, NewText | None]:
+    """Return the documents at `paths` as they were after `operation`; None for one that did not exist.
+
+    Without `paths`, those that changed after `since` (by default: after `operation`).
+    """
+    if paths is None:
+        paths = reader.touched(Kind.DOCUMENT, operation if since is None else since)
+    return {path: text_at(reader, path, operation) for path in paths}
 
 
-def _rewind(writer: Writer, thread_id: str) -> None:
-    """Sets a thread back to the newest distillation that it still has."""
-    thread = writer.get(Kind.THREAD, (thread_id,))
-    if thread is None:
-        return
-    last = writer.last(Kind.DISTILLATION, (thread_id,))
-    # An imported summary has a number and no more: all that was said around it still counts.
-    own = last_own(writer, thread_id)
-    last_seq = (own.last_seq or 0) if own else 0
-    since = writer.scan(Kind.ENTRY, (thread_id,), after=(thread_id, last_seq))
-    said = sum(entry.get("tokens", 0) for _, entry in since if entry["kind"] == EntryKind.SPEECH.value)
-    writer.put(
-        Kind.THREAD,
-        (thread_id,),
-        {
-            **thread,
-            "distillations": last[1]["number"] if last else 0,
-            "throughSeq": own.through_seq if own else 0,
-            "extractedSeq": last_seq,
-            "liveTokens": ((own.tokens_after or 0) if own else 0) + said,
-            "usage": None,
-        },
+def text_at(reader: Reader, path: str, operation: int) -> NewText | None:
+    """Return a document as it was after `operation`, with the ids of its blocks; None if it did not exist.
+
+    Raises:
+        NotFound: its versions of that time are no longer stored.
+    """
+    versions = reader.record_history(DocumentRecord, (path,))
+    past = [version for version in versions if version.operation <= operation]
+    if not past:
+        first = versions[0].value if versions else None
+        if first is not None and first.version > 1:  # the oldest stored version is not the first one
+            raise NotFound(
+                f"the version of {path} at operation {operation} is no longer kept",
+                hint="superseded versions are pruned after retention.versionDays",
+            )
+        return None
+    value = past[-1].value
+    return None if value is None else NewText(value.content, value.ids)
+
+
+# Archives
+
+
+def archive_answer(record: ArchiveRecord) -> wire.Archive:
+    """Return an archive as the API lists it, without its body."""
+    return wire.Archive(
+        sha256=record.sha256,
+        kind=record.kind,
+        at=record.at,
+        size=record.size,
+        entries=record.entries,
+        ref=record.ref,
     )
+
+
+def archive_body(reader: Reader, address: str) -> bytes:
+    """Return the canonical bytes of an archive; their SHA-256 is the address.
+
+    Raises:
+        NotFound: there is no archive with this address.
+    """
+    record = reader.load(ArchiveRecord, (address,)) if _SHA256.fullmatch(address) else None
+    if record is None:
+        raise NotFound(f"there is no archive {address[:64]!r}", hint="reverie archives list shows them")
+    return record.body.encode()
+
+
+# Retention
+
+
+def prune_step(space: str, rules: Rules, cursor: str | None) -> Write[Step]:
+    """Delete a bounded number of records that are older than the retention rules, from where the last step ended.
+
+    Bookkeeping, so it becomes no operation.
+    """
+
+    def body(writer: Writer) -> Step:
+        return prune(writer, rules, cursor)
+
+    return Write(space=space, who="retention", why="retention", body=body)

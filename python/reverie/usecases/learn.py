@@ -11,7 +11,7 @@ from reverie.errors import Conflict
 from reverie.redact import Redactor
 from reverie.store import Write
 from reverie.usecases import consolidation, threads
-from reverie.usecases.consolidation import MemoryPlan, Shelf
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.entries import SealedEntry, active_messages, sealed_after
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class LearnJob(msgspec.Struct):
     project: str | None
     learnt_through: int
     entries: list[SealedEntry]
-    shelf: Shelf
+    stored: MemorySnapshot
     at: str
     random: bytes
     literals: list[str] = []
@@ -59,7 +59,7 @@ def snapshot(
         project=thread.project,
         learnt_through=thread.extracted_seq,
         entries=sealed_after(reader, thread_id, thread.extracted_seq),
-        shelf=consolidation.shelf(reader, window=window),
+        stored=consolidation.snapshot(reader, window=window),
         at=at,
         random=random,
         literals=list(literals),
@@ -77,7 +77,7 @@ def decide(job: LearnJob) -> LearnPlan:
         since=job.learnt_through,
         last_seq=job.entries[-1][0],
         memories=consolidation_plan.decide(
-            job.shelf,
+            job.stored,
             Extractive().candidates(active_messages(job.thread, job.entries), at=job.at),
             redactor=Redactor(job.literals),
             at=job.at,
@@ -98,7 +98,7 @@ def commit(plan: LearnPlan, *, space: str, who: str) -> Write[wire.MemoryChanges
         thread = threads.get(writer, plan.thread)
         if thread.extracted_seq != plan.since:
             raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
-        changes = consolidation.apply(writer, plan.memories, at=plan.at)
+        changes = consolidation.commit(writer, plan.memories, at=plan.at)
         writer.save(replace(thread, extracted_seq=plan.last_seq), (plan.thread,))
         return changes
 

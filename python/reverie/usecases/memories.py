@@ -1,40 +1,142 @@
-"""Single memories as callers make, change and forget them: each is an edit of the block that holds it."""
+"""Single memories as callers create, change and delete them: each write edits the memory's block in its document."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import msgspec
+
+from reverie import wire
 from reverie.consolidate.apply import document_of
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.items import Add, Change, Delete, Update, Wording
 from reverie.documents.write import apply_changes, new_document
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
-from reverie.store import Kind, Write
-from reverie.usecases.documents import checked, held_by
-from reverie.usecases.records import value
-from reverie.usecases.writing import Author, Given, put_texts
+from reverie.store import AccessRecord, DocumentRecord, MemoryRecord, OperationRecord, Write
+from reverie.usecases import documents
+from reverie.usecases.writing import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reverie.store import Reader, Writer
 
-__all__ = ["change", "forget", "get", "remember"]
+__all__ = [
+    "answer",
+    "change",
+    "current",
+    "edit_block",
+    "forget",
+    "get",
+    "history",
+    "memory_of",
+    "record_of",
+    "remember",
+    "with_access",
+    "wording",
+]
 
-SAID = ("content", "tags", "title", "fields")
+_WORDS = ("content", "tags", "title", "fields")  # a change of these by others makes a caller's decision stale
 
 
-def get(reader: Reader, memory_id: str) -> dict[str, Any]:
-    """A memory's record.
+# Conversions
+
+
+def memory_of(record: MemoryRecord) -> Memory:
+    """Return a stored memory as the value that the pure parts work with."""
+    return msgspec.convert(record, Memory, from_attributes=True)
+
+
+def record_of(memory: Memory) -> MemoryRecord:
+    """Return a memory as it is stored."""
+    return msgspec.convert(memory, MemoryRecord, from_attributes=True)
+
+
+def wording(record: MemoryRecord) -> Wording:
+    """Return the words of a memory's block."""
+    return Wording(record.content, record.tags, record.title, record.fields)
+
+
+def with_access(reader: Reader, record: MemoryRecord) -> MemoryRecord:
+    """Return a memory with its access count, which is stored apart because reading is no operation."""
+    access = reader.load(AccessRecord, (record.id,)) or AccessRecord()
+    return msgspec.structs.replace(record, access_count=access.count, last_accessed_at=access.at)
+
+
+def answer(record: MemoryRecord) -> wire.Memory:
+    """Return a memory as the API shows it."""
+    return wire.Memory(
+        id=record.id,
+        type=record.type.value,
+        content=record.content,
+        tags=list(record.tags),
+        document=record.document,
+        created_at=record.created_at,
+        updated_at=record.updated_at,
+        access_count=record.access_count,
+        last_accessed_at=record.last_accessed_at,
+        trust=record.trust,
+        provenance=record.provenance,
+        title=record.title,
+        fields=dict(record.fields),
+    )
+
+
+# Reading
+
+
+def get(reader: Reader, memory_id: str) -> MemoryRecord:
+    """Return a memory, without its access count.
 
     Raises:
-        NotFound: no memory of that id.
+        NotFound: no memory has this id.
     """
-    found = reader.get(Kind.MEMORY, (memory_id,))
-    if found is None:
-        raise NotFound(f"no memory is called {memory_id!r}", hint="reverie memories lists them")
-    return found
+    record = reader.load(MemoryRecord, (memory_id,))
+    if record is None:
+        raise _not_found(memory_id)
+    return record
+
+
+def current(reader: Reader, memory_id: str) -> wire.Memory:
+    """Return a memory as the API shows it.
+
+    Raises:
+        NotFound: no memory has this id.
+    """
+    return answer(with_access(reader, get(reader, memory_id)))
+
+
+def history(reader: Reader, memory_id: str) -> wire.Page[wire.MemoryVersion]:
+    """Return every version of a memory, oldest first, each with the operation that wrote it.
+
+    Raises:
+        NotFound: there never was a memory with this id.
+    """
+    versions = reader.record_history(MemoryRecord, (memory_id,))
+    if not versions:
+        raise _not_found(memory_id)
+    items = []
+    for number, version in enumerate(versions, 1):
+        operation = reader.load(OperationRecord, (version.operation,))
+        items.append(
+            wire.MemoryVersion(
+                version=number,
+                operation=str(version.operation),
+                at=version.at,
+                who="" if operation is None else operation.who,
+                why="" if operation is None else operation.why,
+                memory=None if version.value is None else answer(version.value),
+            )
+        )
+    return wire.Page(items)
+
+
+def _not_found(memory_id: str) -> NotFound:
+    return NotFound(f"no memory is called {memory_id!r}", hint="reverie memories lists them")
+
+
+# Writing
 
 
 def remember(
@@ -46,24 +148,24 @@ def remember(
     new_id: Callable[[], str],
     document: str | None = None,
     idempotency: tuple[str, str] | None = None,
-) -> Write[dict[str, Any]]:
-    """Adds a memory as a block of a document, which is made where there is none; the body answers with its record.
+) -> Write[MemoryRecord]:
+    """Create a memory as a block of a document, which is created if there is none; the body returns its record.
 
-    The words have passed the redactor. Without a `document` it is the one that its type belongs to. Raises
-    ValidationError for a document that holds no memories, or those of another type.
+    The words have passed the redactor. Without a `document` it is the one for its type. Raises ValidationError for a
+    document that has no memories, or memories of another type.
     """
-    path = None if document is None else checked(document)
+    path = None if document is None else documents.writable_path(document)
 
-    def body(writer: Writer) -> dict[str, Any]:
+    def body(writer: Writer) -> MemoryRecord:
         at = writer.at
-        place = path or document_of(candidate, at=at)
-        _refuse_elsewhere(place, candidate, at)
+        target = path or document_of(candidate, at=at)
+        _check_type(target, candidate, at)
         words = Wording(candidate.content, candidate.tags, candidate.title, candidate.fields, at[:10])
-        name = new_id()
-        _edit(writer, place, Add(name, words), author=author, who=who)
-        return get(writer, name)
+        memory_id = new_id()
+        edit_block(writer, target, Add(memory_id, words), author=author, provenance={"by": who})
+        return get(writer, memory_id)
 
-    return Write(space=space, who=who, why="memory.add", body=body, idempotency=idempotency)
+    return Write(space=space, who=who, why="memory.add", body=body, idempotency=idempotency, answers=MemoryRecord)
 
 
 def change(
@@ -74,29 +176,28 @@ def change(
     tags: Sequence[str] | None,
     who: str,
     author: Author,
-    seen: dict[str, Any] | None = None,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[dict[str, Any]]:
-    """Other words or other tags for a memory; only its block is edited. The body answers with its record.
+    read: MemoryRecord | None = None,
+) -> Write[MemoryRecord]:
+    """Change the content or the tags of a memory; only its block is edited. The body returns its record.
 
-    `seen` is the record that the caller could have read. The body raises Conflict where the memory says something else.
+    `read` is the version that the caller can have read: the body raises Conflict if the words have changed since.
     """
     if content is None and tags is None:
         raise ValidationError("nothing is to be changed", hint="give `content`, `tags` or both")
 
-    def body(writer: Writer) -> dict[str, Any]:
-        memory = _as_seen(writer, memory_id, seen)
+    def body(writer: Writer) -> MemoryRecord:
+        memory = _unchanged(writer, memory_id, read)
         words = Wording(
             memory.content if content is None else content,
             memory.tags if tags is None else tuple(tags),
             memory.title,
             memory.fields,
         )
-        _document_of(writer, memory)
-        _edit(writer, memory.document, Update(memory_id, words), author=author, who=who)
+        _document_with(writer, memory)
+        edit_block(writer, memory.document, Update(memory_id, words), author=author, provenance={"by": who})
         return get(writer, memory_id)
 
-    return Write(space=space, who=who, why="memory.change", body=body, idempotency=idempotency)
+    return Write(space=space, who=who, why="memory.change", body=body)
 
 
 def forget(
@@ -105,58 +206,72 @@ def forget(
     *,
     who: str,
     author: Author,
-    seen: dict[str, Any] | None = None,
-    idempotency: tuple[str, str] | None = None,
-) -> Write[dict[str, Any]]:
-    """Takes a memory's block out of its document; `undo` brings it back. `seen` as in `change`."""
+    read: MemoryRecord | None = None,
+) -> Write[wire.MemoryDeleted]:
+    """Delete a memory's block from its document; `undo` restores it. `read` as in `change`."""
 
-    def body(writer: Writer) -> dict[str, Any]:
-        memory = _as_seen(writer, memory_id, seen)
-        held = _document_of(writer, memory)
-        if kind_of(memory.document, held["content"]) is DocumentKind.WHOLE:
-            put_texts(writer, {memory.document: None}, author=author, at=writer.at, new_id=_none_new)
+    def body(writer: Writer) -> wire.MemoryDeleted:
+        memory = _unchanged(writer, memory_id, read)
+        document = _document_with(writer, memory)
+        if kind_of(memory.document, document.content) is DocumentKind.WHOLE:  # the memory is the whole document
+            put_texts(writer, {memory.document: None}, author=author, at=writer.at, new_id=no_new_ids)
         else:
-            _edit(writer, memory.document, Delete(memory_id), author=author, who=who)
-        return {"id": memory_id, "document": memory.document, "operation": str(writer.number)}
+            edit_block(writer, memory.document, Delete(memory_id), author=author, provenance={"by": who})
+        return wire.MemoryDeleted(id=memory_id, document=memory.document, operation=str(writer.number))
 
-    return Write(space=space, who=who, why="memory.forget", body=body, idempotency=idempotency)
+    return Write(space=space, who=who, why="memory.forget", body=body)
 
 
-def _edit(writer: Writer, path: str, change: Change, *, author: Author, who: str) -> None:
-    """Edits one block of a document, made where there is none, and brings its summary and day up to date."""
-    held = writer.get(Kind.DOCUMENT, (path,))
+def edit_block(
+    writer: Writer,
+    path: str,
+    change: Change,
+    *,
+    author: Author,
+    provenance: dict[str, str] | None = None,
+    records: dict[str, MemoryRecord] | None = None,
+) -> list[str]:
+    """Edit one block of a document, which is created if there is none, and update its summary and day.
+
+    Returns the paths that changed.
+    """
+    document = writer.load(DocumentRecord, (path,))
     day = writer.at[:10]
-    if held is not None:
-        made = apply_changes(path, held["content"], held["ids"], [change], day=day)
+    if document is not None:
+        edited = apply_changes(path, document.content, document.ids, [change], day=day)
     else:
-        made = new_document(path, [(change.id, change.words)] if isinstance(change, Add) else [], day=day)
-    put_texts(
+        edited = new_document(path, [(change.id, change.words)] if isinstance(change, Add) else [], day=day)
+    return put_texts(
         writer,
-        {path: None if made.text is None else Given(made.text, made.ids)},
+        {path: None if edited.text is None else NewText(edited.text, edited.ids)},
         author=author,
         at=writer.at,
-        new_id=_none_new,
-        provenance={"by": who},
+        new_id=no_new_ids,
+        records=records,
+        provenance=provenance,
     )
 
 
-def _as_seen(reader: Reader, memory_id: str, seen: dict[str, Any] | None) -> Memory:
-    """A memory that says what it said to the caller: nobody replaces a person's words who has not read them."""
+def _unchanged(reader: Reader, memory_id: str, read: MemoryRecord | None) -> MemoryRecord:
+    """Return a memory whose words are still those that the caller has read.
+
+    Without this check a caller would replace words that a person saved a moment ago, unread.
+    """
     record = get(reader, memory_id)
-    if seen is not None and any(record[name] != seen[name] for name in SAID):
+    if read is not None and any(getattr(record, name) != getattr(read, name) for name in _WORDS):
         raise Conflict(f"memory {memory_id} was changed just now", hint="read it again, then decide")
-    return value(Memory, record)
+    return record
 
 
-def _document_of(reader: Reader, memory: Memory) -> dict[str, Any]:
-    held = held_by(reader, memory.document)
-    if memory.id not in held["ids"]:
+def _document_with(reader: Reader, memory: MemoryRecord) -> DocumentRecord:
+    document = documents.get(reader, memory.document)
+    if memory.id not in document.ids:
         raise Conflict(f"memory {memory.id} is not in {memory.document}", hint="reverie check")
-    return held
+    return document
 
 
-def _refuse_elsewhere(path: str, candidate: Candidate, at: str) -> None:
-    """A memory has the type that its document's name says: in one of another type it would become something else."""
+def _check_type(path: str, candidate: Candidate, at: str) -> None:
+    """Refuse a document of another type: a block's type follows from its document, so the memory would change type."""
     kind = type_of_blocks(path)
     if kind is None:
         raise ValidationError(
@@ -169,7 +284,3 @@ def _refuse_elsewhere(path: str, candidate: Candidate, at: str) -> None:
             hint=f"leave out the document, and it goes to {place}, or leave out the type",
             field="type",
         )
-
-
-def _none_new() -> str:
-    raise AssertionError("every block of this write has its id")

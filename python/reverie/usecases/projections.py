@@ -1,37 +1,41 @@
-"""What Reverie alone writes into a folder: the machine index, the memories as JSON, the archives; and MEMORY.md's list.
+"""Projections of the store: the listing of documents, MEMORY.md's list, the machine index, memories as JSON, archives.
 
-All of it can be made anew from the store at any time; a cursor says which operation it was last made from.
+All of it can be made again from the store at any time. The files among it are written by Reverie alone, except for
+MEMORY.md, in which people and other programs have lines of their own.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from reverie import projections
+from reverie import projections, tokens, wire
+from reverie.documents import DocumentEntry
 from reverie.documents.memory_list import update_memory_list
-from reverie.models import Memory
+from reverie.documents.write import is_listed
 from reverie.projections import ArchiveEntry
-from reverie.store import Kind, Write
-from reverie.usecases.consolidation import ARCHIVES
-from reverie.usecases.records import value
-from reverie.usecases.writing import Given, put_texts, sha256
+from reverie.store import ArchiveRecord, ArchivesCursor, DocumentRecord, Kind, ListedCursor, MemoryRecord, Write
+from reverie.usecases.memories import memory_of
+from reverie.usecases.writing import NewText, no_new_ids, put_texts, sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from reverie.documents import DocumentEntry
     from reverie.store import Reader, Writer
-    from reverie.usecases.listing import Listing
 
 __all__ = [
     "INDEX",
     "LIST",
-    "LISTED",
     "MEMORIES",
+    "WHY_LISTED",
+    "ListedDocument",
+    "Listing",
     "archive_paths",
     "archives",
-    "is_listed_anew",
-    "record",
+    "document_of",
+    "index_answer",
+    "index_text",
+    "needs_relisting",
     "relist",
     "texts",
 ]
@@ -39,84 +43,201 @@ __all__ = [
 LIST = "MEMORY.md"
 INDEX = "MEMORY-INDEX.json"
 MEMORIES = "memory/long-term-memory.json"
-LISTED = "memory.list"  # why an operation was made that brings the list up to date
-_LISTED = ("listed",)
+WHY_LISTED = "memory.list"  # the reason of an operation that updates the list in MEMORY.md
+INDEX_TOKENS = 1_000  # maximum of the index in a context, api.md 2.1
+BEHIND_MAX = 2_000  # operations; further behind, reading all documents again is faster
 
 
-def is_listed_anew(reader: Reader, entries: Sequence[DocumentEntry]) -> bool:
-    """Whether MEMORY.md says something else than it should."""
-    held = reader.get(Kind.DOCUMENT, (LIST,))
-    return _list_text(reader, held, entries) != (None if held is None else held["content"])
+# The listing of documents
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """One document without its text. `operation` wrote this version."""
+
+    path: str
+    size: int
+    sha256: str
+    version: int
+    updated_at: str
+    summary: str
+    operation: int
+
+    def answer(self) -> wire.Document:
+        """Return the document as the API lists it."""
+        return wire.Document(
+            path=self.path,
+            size=self.size,
+            etag=self.sha256,
+            version=self.version,
+            updated_at=self.updated_at,
+            summary=self.summary,
+        )
+
+
+class Listing:
+    """The documents of one space by path, updated by the operations since the last call instead of read again.
+
+    Any thread may read it; one at a time may call `catch_up`.
+    """
+
+    def __init__(self) -> None:
+        self.documents: dict[str, ListedDocument] = {}
+        self.operation: int | None = None
+
+    def catch_up(self, reader: Reader) -> set[str]:
+        """Update the listing to the reader's snapshot; return the paths of the documents that changed.
+
+        A reader with an older snapshot than the listing changes nothing.
+        """
+        now = reader.operation()
+        if self.operation is not None and now <= self.operation:
+            return set()
+        if self.operation is None or now - self.operation > BEHIND_MAX:
+            before = self.documents
+            self.documents = {record.path: _listed(reader, record) for _, record in reader.records(DocumentRecord)}
+            changed = {path for path in {*before, *self.documents} if before.get(path) != self.documents.get(path)}
+        else:
+            changed = self._update(reader, self.operation)
+        self.operation = now
+        return changed
+
+    def entries(self) -> list[DocumentEntry]:
+        """Return the documents that agents are shown, by path: those that people and agents write."""
+        return [
+            DocumentEntry(document.path, document.size, document.summary)
+            for _, document in sorted(self.documents.items())
+            if is_listed(document.path)
+        ]
+
+    @property
+    def updated_at(self) -> str | None:
+        """The time of the last change of a document, or None without documents."""
+        return max((document.updated_at for document in list(self.documents.values())), default=None)
+
+    def _update(self, reader: Reader, since: int) -> set[str]:
+        changed = set(reader.touched(Kind.DOCUMENT, since))
+        for path in changed:
+            record = reader.load(DocumentRecord, (path,))
+            if record is None:
+                self.documents.pop(path, None)
+            else:
+                self.documents[path] = _listed(reader, record)
+        return changed
+
+
+def _listed(reader: Reader, record: DocumentRecord) -> ListedDocument:
+    return ListedDocument(
+        path=record.path,
+        size=record.size,
+        sha256=record.sha256,
+        version=record.version,
+        updated_at=record.updated_at,
+        summary=record.summary,
+        operation=reader.version(Kind.DOCUMENT, (record.path,)) or 0,
+    )
+
+
+def index_text(entries: Iterable[DocumentEntry]) -> str | None:
+    """Return the memory index for an agent's first turn (seed 004, section 5), or None without documents."""
+    entries = list(entries)
+    return projections.index_text(entries, lambda text: tokens.count(text) <= INDEX_TOKENS) if entries else None
+
+
+def index_answer(entries: Sequence[DocumentEntry], documents: Iterable[ListedDocument]) -> wire.IndexAnswer:
+    """Return the memory index as the API shows it: the text, and the listed documents in the same order."""
+    by_path = {document.path: document for document in documents}
+    items = [by_path[entry.path].answer() for entry in entries if entry.path in by_path]
+    return wire.IndexAnswer(text=index_text(entries) or "", items=items)
+
+
+# The list in MEMORY.md
+
+
+def needs_relisting(reader: Reader, entries: Sequence[DocumentEntry]) -> bool:
+    """Return True if MEMORY.md does not list exactly `entries`."""
+    document = reader.load(DocumentRecord, (LIST,))
+    return _list_text(reader, document, entries) != (None if document is None else document.content)
 
 
 def relist(space: str, entries: Sequence[DocumentEntry]) -> Write[None]:
-    """Brings the lines of MEMORY.md that are ours up to date; those of people and other programs stay as they are."""
+    """Update the lines of MEMORY.md that Reverie wrote; the lines of people and other programs stay."""
 
     def body(writer: Writer) -> None:
-        text = _list_text(writer, writer.get(Kind.DOCUMENT, (LIST,)), entries)
+        text = _list_text(writer, writer.load(DocumentRecord, (LIST,)), entries)
         if text is not None:
-            put_texts(writer, {LIST: Given(text)}, author="engine", at=writer.at, new_id=_none_new)
-        writer.put(Kind.CURSOR, _LISTED, {"paths": [entry.path for entry in entries]})
+            put_texts(writer, {LIST: NewText(text)}, author="engine", at=writer.at, new_id=no_new_ids)
+        writer.save(ListedCursor(paths=[entry.path for entry in entries]), ListedCursor.KEY)
 
-    return Write(space=space, who="index", why=LISTED, body=body)
+    return Write(space=space, who="index", why=WHY_LISTED, body=body)
+
+
+def _list_text(reader: Reader, document: DocumentRecord | None, entries: Sequence[DocumentEntry]) -> str | None:
+    """Return MEMORY.md with these entries, or None if there is no file and nothing to list.
+
+    Lines for the paths of the cursor are Reverie's own, so they may be changed and removed; another line that links to
+    a document is a person's.
+    """
+    own = (reader.load(ListedCursor, ListedCursor.KEY) or ListedCursor()).paths
+    if document is None and not entries:
+        return None
+    return update_memory_list("" if document is None else document.content, entries, own)
+
+
+# Files that Reverie alone writes
 
 
 def texts(reader: Reader, entries: Sequence[DocumentEntry], *, at: str | None) -> dict[str, bytes]:
-    """The machine index and the memories as JSON, as they should stand now; none where there is nothing to tell.
+    """Return the machine index and the memories as JSON, by path; nothing for an empty space.
 
-    `at` is when a document last changed; the same store always gives the same bytes.
+    `at` is when a document last changed. The same store always gives the same bytes.
     """
-    shelved = (reader.get(Kind.CURSOR, ARCHIVES) or {"archives": []})["archives"]
-    memories = [value(Memory, held) for _, held in reader.scan(Kind.MEMORY)]
-    if not (shelved or memories or entries):
+    stored = _archives_cursor(reader).archives
+    memories = [memory_of(record) for _, record in reader.records(MemoryRecord)]
+    if not (stored or memories or entries):
         return {}
-    kept = [ArchiveEntry(held["sha256"], held["at"], held["entries"]) for held in shelved]
+    listed = [ArchiveEntry(archive.sha256, archive.at, archive.entries) for archive in stored]
+    updated_at = max([at or "", *(archive.at for archive in listed)]) or None
     return {
-        INDEX: projections.memory_index(entries, kept, updated_at=max([at or "", *(each.at for each in kept)]) or None),
+        INDEX: projections.memory_index(entries, listed, updated_at=updated_at),
         MEMORIES: projections.long_term_memory(memories),
     }
 
 
-def record(reader: Reader, path: str, listing: Listing) -> dict[str, Any] | None:
-    """What only Reverie writes, shown as a document is; None where there is no such file."""
+def document_of(reader: Reader, path: str, listing: Listing) -> DocumentRecord | None:
+    """Return a file that only Reverie writes in the form of a document, or None if there is no such file."""
     at = listing.updated_at
-    found = texts(reader, listing.memories(), at=at).get(path) if path in {INDEX, MEMORIES} else None
-    found = next((data for _, data in archives(reader, [path])), found) if path.startswith("archives/") else found
-    if found is None:
+    data: bytes | None = None
+    if path in {INDEX, MEMORIES}:
+        data = texts(reader, listing.entries(), at=at).get(path)
+    elif path.startswith("archives/"):
+        data = next((body for _, body in archives(reader, [path])), None)
+    if data is None:
         return None
-    text = found.decode()
-    return {
-        "path": path,
-        "content": text,
-        "sha256": sha256(text),
-        "size": len(found),
-        "version": reader.operation(),
-        "updatedAt": at or "",
-        "summary": "",
-    }
+    text = data.decode()
+    return DocumentRecord(
+        path=path,
+        content=text,
+        sha256=sha256(text),
+        size=len(data),
+        version=reader.operation(),
+        summary="",
+        updated_at=at or "",
+    )
 
 
 def archive_paths(reader: Reader) -> list[str]:
-    """Where every archive of the space belongs, oldest first."""
-    shelved = (reader.get(Kind.CURSOR, ARCHIVES) or {"archives": []})["archives"]
-    return [f"archives/{held['sha256']}.json" for held in shelved]
+    """Return the paths of all archives of the space, oldest first."""
+    return [f"archives/{archive.sha256}.json" for archive in _archives_cursor(reader).archives]
 
 
 def archives(reader: Reader, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """The bytes of archives by their paths."""
+    """Yield path and bytes of archives."""
     for path in paths:
-        held = reader.get(Kind.ARCHIVE, (path.removeprefix("archives/").removesuffix(".json"),))
-        if held is not None:
-            yield path, held["body"].encode()
+        archive = reader.load(ArchiveRecord, (path.removeprefix("archives/").removesuffix(".json"),))
+        if archive is not None:
+            yield path, archive.body.encode()
 
 
-def _list_text(reader: Reader, held: dict[str, Any] | None, entries: Sequence[DocumentEntry]) -> str | None:
-    owned = (reader.get(Kind.CURSOR, _LISTED) or {"paths": []})["paths"]
-    if held is None and not entries:
-        return None
-    text = "" if held is None else str(held["content"])
-    return update_memory_list(text, entries, owned)
-
-
-def _none_new() -> str:
-    raise AssertionError("MEMORY.md holds no memories")
+def _archives_cursor(reader: Reader) -> ArchivesCursor:
+    return reader.load(ArchivesCursor, ArchivesCursor.KEY) or ArchivesCursor()

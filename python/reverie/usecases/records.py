@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import msgspec
-
 from reverie.models import Distillation, Passage, Section, Summary
 from reverie.store import DistillationRecord, PassageRecord
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-__all__ = ["distillation_of", "distillation_record", "record", "value"]
-
-T = TypeVar("T")
-
-
-def record(value: Any) -> dict[str, Any]:
-    """Return a value as the JSON object to store; tuples become lists, because the redactor reads JSON types only."""
-    json: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(value))
-    return json
-
-
-def value(kind: type[T], stored: Mapping[str, Any]) -> T:
-    """Return a stored JSON object as a value of type `kind`; fields that the type lacks are skipped."""
-    return msgspec.convert(stored, kind)
+__all__ = ["distillation_of", "distillation_record"]
 
 
 def distillation_record(

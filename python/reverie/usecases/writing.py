@@ -1,18 +1,20 @@
-"""Writes documents: their texts, and the memories that the blocks of these texts are.
+"""The write path of documents: store new texts, and update the memories that are the blocks of these texts.
 
-Every way to change a document ends here: an agent's call, a person's saved file, what an engine decided. The text is
-the truth of the words; a memory keeps its id for as long as its block can be told to be the same.
+Every change of a document ends here: a call of an agent, a saved file, a decision of consolidation. The text is
+authoritative for the words; a memory keeps its id for as long as its block can be matched with the block before.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+
+from msgspec.structs import replace
 
 from reverie import documents
 from reverie.documents.identity import match_ids
-from reverie.store import Kind
+from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, RetiredRecord
 from reverie.store.codec import to_ms
 
 if TYPE_CHECKING:
@@ -21,23 +23,18 @@ if TYPE_CHECKING:
     from reverie.documents import Item, ParsedDocument
     from reverie.store import Reader, Writer
 
-__all__ = ["MEMORIES", "Author", "Given", "blocks_of", "put_texts", "sha256"]
+__all__ = ["Author", "NewText", "blocks_of", "no_new_ids", "put_texts", "sha256"]
 
-MEMORIES = ("memories",)  # the cursor that says which operation last changed a memory
-RETURN_MS = 30 * 24 * 3600 * 1000  # a block that comes back unchanged within this time takes its own id back
-_RETIRED_KEPT = 8  # ids remembered for one text; the newest are taken first
-_WORDS = ("type", "content", "tags", "title", "fields")
+RETURN_MS = 30 * 24 * 3600 * 1000  # a block that comes back unchanged within 30 days gets its old id
+_RETIRED_KEPT = 8  # ids stored for one text; the newest are reused first
+_WORDS = ("type", "content", "tags", "title", "fields")  # fields of a memory that its block's text determines
 
 Author: TypeAlias = Literal["person", "agent", "engine"]
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A document's next text.
-
-    `ids` names its blocks where the caller knows them. `operation` is the version of the document that the text was
-    made from, and `summary` what the listing says instead of what the text says.
-    """
+class NewText:
+    """The new text of a document. `ids` are those of its blocks, in order, where the caller knows them."""
 
     text: str
     ids: Sequence[str] | None = None
@@ -45,189 +42,203 @@ class Given:
 
 def put_texts(
     writer: Writer,
-    texts: Mapping[str, Given | None],
+    texts: Mapping[str, NewText | None],
     *,
     author: Author,
     at: str,
     new_id: Callable[[], str],
-    known: Mapping[str, dict[str, Any]] | None = None,
+    records: Mapping[str, MemoryRecord] | None = None,
     provenance: dict[str, Any] | None = None,
 ) -> list[str]:
-    """Puts the texts, deletes the documents given as None, and lets the memories follow; the paths that changed.
+    """Write the texts, delete the documents given as None, and update their memories; return the paths that changed.
 
-    A block whose words are as they were keeps its last author, one that is new or reads differently gets `author`.
-    `known` has memory records that the caller made (an engine's, with their provenance); `provenance` is that of all
-    other new ones. Announces `workspace.updated` for each document and `memory.written` for each memory.
+    A block with unchanged words keeps its author, a new or changed one gets `author`. `records` are memory records
+    that the caller has made (consolidation, with their provenance); `provenance` is that of all other new ones. Emits
+    `workspace.updated` for each document and `memory.written` for each memory with new words.
     """
-    held = {path: writer.get(Kind.DOCUMENT, (path,)) for path in texts}
-    moving = {path: given for path, given in texts.items() if _differs(held[path], given)}
-    pages = {path: documents.parse_document(path, given.text) for path, given in moving.items() if given is not None}
-    ids = _identities(writer, held, moving, pages, at=at, new_id=new_id)
+    before = {path: writer.load(DocumentRecord, (path,)) for path in texts}
+    changed = {path: new for path, new in texts.items() if _differs(before[path], new)}
+    pages = {path: documents.parse_document(path, new.text) for path, new in changed.items() if new is not None}
+    ids = _block_ids(writer, before, changed, pages, at=at, new_id=new_id)
     kept = {name for names in ids.values() for name in names}
-    maker = _Maker(writer, author, at, known or {}, provenance or {})
-    for path, record in held.items():
-        if path in moving and record is not None:
+    memories = _MemoryWriter(writer, author, at, records or {}, provenance or {})
+    for path, record in before.items():
+        if path in changed and record is not None:
             for name, text in blocks_of(record):
                 if name not in kept:
-                    maker.retire(name, text)
-    for path, given in moving.items():
-        if given is None:
-            _forget(writer, path, held[path])
+                    memories.retire(name, text)
+    for path, new in changed.items():
+        if new is None:
+            _delete_document(writer, path, before[path])
             continue
         for order, (name, item) in enumerate(zip(ids[path], pages[path].items, strict=True)):
-            maker.put(name, item, path, order)
-        _put_document(writer, _record(path, given.text, ids[path], pages[path], held[path]), at)
-    if maker.moved:
-        writer.put(Kind.CURSOR, MEMORIES, {"operation": writer.number})
-    return sorted(moving)
+            memories.put(name, item, path, order)
+        old = before[path]
+        record = DocumentRecord(
+            path=path,
+            content=new.text,
+            sha256=sha256(new.text),
+            size=len(new.text.encode()),
+            version=1 if old is None else old.version + 1,
+            summary=pages[path].summary,
+            ids=ids[path],
+            updated_at=at,
+        )
+        if writer.save(record, (path,)):
+            writer.event("workspace.updated", {"path": path, "version": record.version})
+    if memories.changed:
+        writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
+    return sorted(changed)
 
 
-def blocks_of(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The memory blocks of a stored document, each with its id."""
-    items = documents.parse_document(record["path"], record["content"]).items
-    return [(name, item.text) for name, item in zip(record["ids"], items, strict=True)]
+def no_new_ids() -> NoReturn:
+    """Stand in for `new_id` in a write whose blocks all have ids.
+
+    Raises:
+        AssertionError: always.
+    """
+    raise AssertionError("every block of this write has its id")
+
+
+def blocks_of(record: DocumentRecord) -> list[tuple[str, str]]:
+    """Return id and text of each memory block of a stored document."""
+    items = documents.parse_document(record.path, record.content).items
+    return [(name, item.text) for name, item in zip(record.ids, items, strict=True)]
 
 
 def sha256(text: str) -> str:
-    """The SHA-256 of a document's text, in hex: its version, as files and callers know it."""
+    """Return the SHA-256 of a document's text in hex: its ETag, and its version for the folder."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _differs(held: dict[str, Any] | None, given: Given | None) -> bool:
-    if held is None or given is None:
-        return (held is None) != (given is None)
-    return bool(held["content"] != given.text or (given.ids is not None and list(given.ids) != held["ids"]))
+def _differs(before: DocumentRecord | None, new: NewText | None) -> bool:
+    if before is None or new is None:
+        return (before is None) != (new is None)
+    return before.content != new.text or (new.ids is not None and list(new.ids) != before.ids)
 
 
-def _identities(
+def _block_ids(
     writer: Reader,
-    held: Mapping[str, dict[str, Any] | None],
-    moving: Mapping[str, Given | None],
+    before: Mapping[str, DocumentRecord | None],
+    changed: Mapping[str, NewText | None],
     pages: Mapping[str, ParsedDocument],
     *,
     at: str,
     new_id: Callable[[], str],
 ) -> dict[str, list[str]]:
-    """The id of every block of every text that changes: given, carried on, come back, or new."""
-    open_ = {path for path, page in pages.items() if (given := moving[path]) is not None and given.ids is None}
-    before = {
+    """Return the ids of the blocks of every changed text.
+
+    In this order: the id that the caller gave; the id of the matching block of the old texts, where a block may have
+    moved from one changed document to another; the id of a block deleted a short while ago; a new one.
+    """
+    unnamed = {path for path in pages if (new := changed[path]) is not None and new.ids is None}
+    old_blocks = {
         path: blocks_of(record)
-        for path, record in held.items()
-        if record is not None and path in moving and (path in open_ or path not in pages)
+        for path, record in before.items()
+        if record is not None and path in changed and (path in unnamed or path not in pages)
     }
-    carried = match_ids(before, {path: [item.text for item in pages[path].items] for path in sorted(open_)})
-    used = {name for names in carried.values() for name in names if name is not None}
+    matched = match_ids(old_blocks, {path: [item.text for item in pages[path].items] for path in sorted(unnamed)})
+    used = {name for names in matched.values() for name in names if name is not None}
     ids: dict[str, list[str]] = {}
     for path, page in pages.items():
-        given = moving[path]
-        if path not in open_ and given is not None and given.ids is not None:
-            ids[path] = list(given.ids)
+        new = changed[path]
+        if path not in unnamed and new is not None and new.ids is not None:
+            ids[path] = list(new.ids)
             continue
         names: list[str] = []
-        for item, name in zip(page.items, carried[path], strict=True):
-            found = name or _come_back(writer, item.text, used, at) or new_id()
-            used.add(found)
-            names.append(found)
+        for item, name in zip(page.items, matched[path], strict=True):
+            block_id = name or _retired_id(writer, item.text, used, at) or new_id()
+            used.add(block_id)
+            names.append(block_id)
         ids[path] = names
     return ids
 
 
-def _come_back(reader: Reader, text: str, used: set[str], at: str) -> str | None:
-    """The id of a block with these words that went a short while ago, and is not in use again."""
-    held = reader.get(Kind.RETIRED, (sha256(text.strip()),))
-    for name, since in reversed(held["ids"] if held is not None else []):
-        fresh = to_ms(at) - to_ms(since) <= RETURN_MS
-        if fresh and name not in used and reader.get(Kind.MEMORY, (name,)) is None:
-            return str(name)
+def _retired_id(reader: Reader, text: str, used: set[str], at: str) -> str | None:
+    """Return the newest unused id of a block with this text that was deleted within RETURN_MS, or None."""
+    retired = reader.load(RetiredRecord, (sha256(text.strip()),))
+    for name, since in reversed(retired.ids if retired is not None else []):
+        recent = to_ms(at) - to_ms(since) <= RETURN_MS
+        if recent and name not in used and reader.load(MemoryRecord, (name,)) is None:
+            return name
     return None
 
 
-class _Maker:
-    """Writes the memories of one write."""
+class _MemoryWriter:
+    """Writes the memories of one write of documents. `changed` becomes True with the first record that changes."""
 
     def __init__(
-        self, writer: Writer, author: Author, at: str, known: Mapping[str, dict[str, Any]], provenance: dict[str, Any]
+        self,
+        writer: Writer,
+        author: Author,
+        at: str,
+        records: Mapping[str, MemoryRecord],
+        provenance: dict[str, Any],
     ) -> None:
         self._writer = writer
         self._author = author
         self._at = at
-        self._known = known
+        self._records = records
         self._provenance = provenance
-        self.moved = False
+        self.changed = False
 
     def put(self, name: str, item: Item, path: str, order: int) -> None:
-        """The memory of one block; nothing where it says what it said, in the same document."""
-        words = {
-            "type": item.type.value,
+        """Write the memory of one block; no change if it has the same words in the same document."""
+        words: dict[str, Any] = {
+            "type": item.type,
             "content": item.content,
-            "tags": list(item.tags),
+            "tags": tuple(item.tags),
             "title": item.title,
-            "fields": [list(field) for field in item.fields],
+            "fields": tuple(item.fields),
         }
-        before = self._writer.get(Kind.MEMORY, (name,))
-        made = self._known.get(name) or before or self._last(name)
-        if made is None:
-            record = self._fresh(name, path, order) | words
-        elif name not in self._known and all(made[key] == words[key] for key in _WORDS):
-            record = {**made, "document": path}
-        elif name in self._known:
-            record = {**made, **words, "document": path, "order": order}
+        stored = self._writer.load(MemoryRecord, (name,))
+        given = self._records.get(name)
+        base = given or stored or self._last_version(name)
+        if base is None:
+            record = MemoryRecord(
+                id=name,
+                document=path,
+                created_at=self._at,
+                updated_at=self._at,
+                trust=self._author,
+                provenance=self._provenance,
+                order=order,
+                **words,
+            )
+        elif given is not None:
+            record = replace(given, document=path, order=order, **words)
+        elif _words_equal(base, words):
+            record = replace(base, document=path)
         else:
-            record = {**made, **words, "document": path, "updated_at": self._at, "trust": self._author}
-        if self._writer.put(Kind.MEMORY, (name,), record):
-            self.moved = True
-            if before is None or any(before[key] != words[key] for key in _WORDS):
+            record = replace(base, document=path, updated_at=self._at, trust=self._author, **words)
+        if self._writer.save(record, (name,)):
+            self.changed = True
+            if stored is None or not _words_equal(stored, words):
                 self._writer.event(
                     "memory.written",
-                    {"memoryRef": f"space:{self._writer.space}", "memoryId": name, "tags": words["tags"]},
+                    {"memoryRef": f"space:{self._writer.space}", "memoryId": name, "tags": list(item.tags)},
                 )
 
     def retire(self, name: str, text: str) -> None:
-        """Takes a memory away, and notes what it said, so that it is known again when it comes back."""
+        """Delete a memory, and store its id under its text, so that it is found if the text comes back."""
         if self._writer.delete(Kind.MEMORY, (name,)):
-            self.moved = True
+            self.changed = True
         key = (sha256(text.strip()),)
-        held = self._writer.get(Kind.RETIRED, key) or {"ids": []}
-        ids = [entry for entry in held["ids"] if entry[0] != name]
-        self._writer.put(Kind.RETIRED, key, {"ids": [*ids, [name, self._at]][-_RETIRED_KEPT:]})
+        retired = self._writer.load(RetiredRecord, key) or RetiredRecord()
+        ids = [entry for entry in retired.ids if entry[0] != name]
+        self._writer.save(RetiredRecord(ids=[*ids, (name, self._at)][-_RETIRED_KEPT:]), key)
 
-    def _last(self, name: str) -> dict[str, Any] | None:
-        """What a memory that went was, so that its history goes on."""
-        past = (version.value for version in self._writer.past(Kind.MEMORY, (name,)))
-        return next((value for value in past if value is not None), None)
-
-    def _fresh(self, name: str, path: str, order: int) -> dict[str, Any]:
-        return {
-            "id": name,
-            "document": path,
-            "created_at": self._at,
-            "updated_at": self._at,
-            "access_count": 0,
-            "last_accessed_at": None,
-            "trust": self._author,
-            "provenance": self._provenance,
-            "order": order,
-        }
+    def _last_version(self, name: str) -> MemoryRecord | None:
+        """Return the last version of a deleted memory, so that its history continues."""
+        versions = (version.value for version in self._writer.record_versions(MemoryRecord, (name,)))
+        return next((value for value in versions if value is not None), None)
 
 
-def _record(path: str, text: str, ids: list[str], page: ParsedDocument, held: dict[str, Any] | None) -> dict[str, Any]:
-    return {
-        "path": path,
-        "content": text,
-        "sha256": sha256(text),
-        "size": len(text.encode()),
-        "version": 1 if held is None else held["version"] + 1,
-        "summary": page.summary,
-        "ids": ids,
-    }
+def _words_equal(memory: MemoryRecord, words: Mapping[str, Any]) -> bool:
+    return all(getattr(memory, name) == words[name] for name in _WORDS)
 
 
-def _put_document(writer: Writer, record: dict[str, Any], at: str) -> None:
-    if writer.put(Kind.DOCUMENT, (record["path"],), {**record, "updatedAt": at}):
-        writer.event("workspace.updated", {"path": record["path"], "version": record["version"]})
-
-
-def _forget(writer: Writer, path: str, held: dict[str, Any] | None) -> None:
+def _delete_document(writer: Writer, path: str, before: DocumentRecord | None) -> None:
     writer.delete(Kind.DOCUMENT, (path,))
-    if held is not None:
-        writer.event("workspace.updated", {"path": path, "version": held["version"] + 1})
+    if before is not None:
+        writer.event("workspace.updated", {"path": path, "version": before.version + 1})

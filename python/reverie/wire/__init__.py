@@ -124,7 +124,7 @@ from reverie.wire.threads import (
     Thread,
     ThreadDeleted,
 )
-from reverie.wire.tools import CallTool, ToolAnswer, ToolFormat
+from reverie.wire.tools import CallTool, ToolAnswer, ToolFormat, ToolMemory, ToolRecall
 
 __all__ = [
     "ABSENT",
@@ -238,6 +238,8 @@ __all__ = [
     "TokenSpend",
     "ToolAnswer",
     "ToolFormat",
+    "ToolMemory",
+    "ToolRecall",
     "UndoAnswer",
     "UpdateChange",
     "WorkingState",

@@ -1,4 +1,4 @@
-"""The tools of agents: their definitions, one call of one, and what it gives."""
+"""The tools of agents: their definitions, one call, and its result."""
 
 from typing import Any, Literal
 
@@ -7,21 +7,38 @@ from msgspec import field
 from reverie.models import Json
 from reverie.wire.base import Id, Reply, Request
 
-__all__ = ["CallTool", "ToolAnswer", "ToolFormat"]
+__all__ = ["CallTool", "ToolAnswer", "ToolFormat", "ToolMemory", "ToolRecall"]
 
 ToolFormat = Literal["anthropic", "openai", "mcp"]
-"""Whose envelope the definitions of `GET /v1/tools` come in."""
+"""The API whose form the definitions of `GET /v1/tools` have."""
 
 
 class CallTool(Request):
-    """`POST /v1/tools/{name}`: what the model gave as `input`, and the thread in which it did."""
+    """Body of `POST /v1/tools/{name}`: the `input` that a model gave, and the thread of the model."""
 
     input: dict[str, Any] = field(default_factory=dict)
     thread: Id | None = None
 
 
 class ToolAnswer(Reply):
-    """What a tool gives. With `isError` the content is a sentence that says what to do instead."""
+    """Result of a tool. With `isError` the content is a sentence that says what to do instead."""
 
     content: Json
     is_error: bool
+
+
+class ToolMemory(Reply):
+    """A memory as the tool `recall` returns it; `from` is its document."""
+
+    type: str
+    content: str
+    from_: str = field(name="from")
+    tags: list[str]
+    updated_at: str
+
+
+class ToolRecall(Reply):
+    """Result of the tool `recall`. `about` tells the model that the memories are data."""
+
+    about: str
+    memories: list[ToolMemory]

@@ -126,7 +126,7 @@ def test_closing_does_not_wait_for_what_is_not_done(tmp_path: Path) -> None:
         async with daemon(tmp_path, Fake(answer), deadline_s=30) as services:
             await say(services, ASKED)
             await asyncio.to_thread(asked.wait, 20)
-            await asyncio.wait_for(services.afterwards.close(), 5)
+            await asyncio.wait_for(services.background_state.close(), 5)
             over.set()
 
     try:

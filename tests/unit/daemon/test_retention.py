@@ -11,7 +11,7 @@ import pytest
 from reverie.errors import StorageFailed
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write
-from reveried.actions.retention import keep_rules, prune
+from reveried.actions.history import prune, prune_daily
 from reveried.worker import Worker
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def test_a_failure_is_tried_again(tmp_path: Path) -> None:
     given.submit = submit
 
     async def until_pruned() -> None:
-        task = asyncio.create_task(keep_rules(given, first_after_s=0, every_s=0.01))
+        task = asyncio.create_task(prune_daily(given, first_after_s=0, every_s=0.01))
         while await asyncio.to_thread(events, store):  # noqa: ASYNC110 - the store has no event to wait for
             await asyncio.sleep(0.01)
         task.cancel()

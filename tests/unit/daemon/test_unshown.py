@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reverie.ids import new_id
 from reverie.store import Done
 from reverie.usecases import documents
-from reverie.usecases.listing import Listing
+from reverie.usecases.projections import Listing
 from reveried.sync_service.folder_state import DirtySet
 from support.stores import AT, opened
 

@@ -10,7 +10,7 @@ import pytest
 from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import conflicts
-from reverie.usecases.writing import Given, put_texts
+from reverie.usecases.writing import NewText, put_texts
 from support.stores import AT, opened, write
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def settled(store: Store, *regions: dict[str, Any], keep: Literal["store", "both
     held = {"id": "cnf_1", "path": PATH, "copy": BESIDE, "text": "other", "regions": list(regions), "openedAt": AT}
 
     def noted(writer: Writer) -> None:
-        texts: dict[str, Given | None] = {PATH: Given(TEXT)}
+        texts: dict[str, NewText | None] = {PATH: NewText(TEXT)}
         put_texts(writer, texts, author="person", at=AT, new_id=lambda: f"mem_{next(ids)}")
         writer.put(Kind.CONFLICT, ("cnf_1",), {**held, "operation": writer.number})
 

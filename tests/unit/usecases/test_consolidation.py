@@ -13,8 +13,8 @@ from reverie.models import Candidate, Delete, MemoryType, Update
 from reverie.redact import Redactor
 from reverie.store import Kind
 from reverie.usecases import consolidation
-from reverie.usecases.consolidation_plan import carry_out, decide
-from reverie.usecases.writing import Given, put_texts
+from reverie.usecases.consolidation_plan import decide, plan_changes
+from reverie.usecases.writing import NewText, put_texts
 from support.stores import AT, after, opened, put, write
 
 if TYPE_CHECKING:
@@ -47,19 +47,19 @@ class Desk:
         """Somebody writes a document."""
 
         def body(writer: Writer) -> None:
-            put_texts(writer, {path: Given(text)}, author=author, at=AT, new_id=lambda: f"mem_{next(self._ids):03}")
+            put_texts(writer, {path: NewText(text)}, author=author, at=AT, new_id=lambda: f"mem_{next(self._ids):03}")
 
         write(self.store, body)
 
     def plan(self, candidates: Sequence[Candidate], day: float = 1) -> MemoryPlan:
         """What candidates lead to, from the store as it is."""
         with self.store.reader("default") as reader:
-            shelf = consolidation.shelf(reader, window=200_000)
-        return decide(shelf, candidates, redactor=Redactor([]), at=after(day), random=b"r")
+            snapshot = consolidation.snapshot(reader, window=200_000)
+        return decide(snapshot, candidates, redactor=Redactor([]), at=after(day), random=b"r")
 
     def apply(self, plan: MemoryPlan) -> Any:
         """Commits a plan; what the caller is told."""
-        return write(self.store, lambda writer: consolidation.apply(writer, plan, at=after(1))).value
+        return write(self.store, lambda writer: consolidation.commit(writer, plan, at=after(1))).value
 
     def text(self, path: str) -> str | None:
         """A document's text."""
@@ -134,8 +134,8 @@ def test_a_document_goes_with_its_last_engines_block(desk: Desk) -> None:
     )
     (memory,) = desk.memories().values()
     with desk.store.reader("default") as reader:
-        shelf = consolidation.shelf(reader, window=200_000)
-    desk.apply(carry_out(shelf, [Delete(memory["id"])], at=after(1)))
+        snapshot = consolidation.snapshot(reader, window=200_000)
+    desk.apply(plan_changes(snapshot, [Delete(memory["id"])], at=after(1)))
     assert desk.text(PREFERENCES) is None
     assert desk.memories() == {}
 
@@ -187,8 +187,8 @@ def test_an_episode_that_an_engine_tells_again_has_only_the_new_words(desk: Desk
         (memory,) = desk.memories().values()
         told = memory["content"].split("- Problem")[0] + f"- Problem: leaks to {word}"
         with desk.store.reader("default") as reader:
-            shelf = consolidation.shelf(reader, window=200_000)
-        desk.apply(carry_out(shelf, [Update(memory["id"], told, ())], at=after(1)))
+            snapshot = consolidation.snapshot(reader, window=200_000)
+        desk.apply(plan_changes(snapshot, [Update(memory["id"], told, ())], at=after(1)))
         assert desk.text(EPISODES) == f"{head}- Problem: leaks to {word}\n"
     (memory,) = desk.memories().values()
     assert memory["fields"] == [["Summary", "s"], ["Date", "2026-11-20"], ["Problem", "leaks to stderr"]]
@@ -211,8 +211,8 @@ def test_a_memory_that_its_document_does_not_hold_is_written_into_it(desk: Desk)
     desk.apply(plan)
     assert desk.text(PREFERENCES) == "- Language: English\n- Editor: emacs\n"
     with desk.store.reader("default") as reader:
-        shelf = consolidation.shelf(reader, window=200_000)
-    gone = carry_out(shelf, [Delete("mem_gone")], at=after(1))
+        snapshot = consolidation.snapshot(reader, window=200_000)
+    gone = plan_changes(snapshot, [Delete("mem_gone")], at=after(1))
     assert gone.documents == {}
     desk.apply(gone)
     assert set(desk.memories()) == {"Language: English", "Editor: emacs"}

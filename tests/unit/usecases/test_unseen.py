@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from reverie.errors import Conflict
-from reverie.store import Kind
+from reverie.store import DocumentRecord
 from reverie.sync.plan import ConflictCopy, ConflictRegion
 from reverie.usecases import conflicts, memories
-from reverie.usecases.writing import Given, blocks_of, put_texts
+from reverie.usecases.writing import NewText, blocks_of, put_texts
 from support.stores import AT, opened, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from reverie.store import Store, Writer
+    from reverie.store import MemoryRecord, Store, Writer
 
 PATH, BESIDE = "facts/user.md", "facts/user.sync-conflict-20261121-093000-abc123.md"
 MINE, OTHER = "- Role: pilot\n- Name: Ada\n", "- Role: cook\n- Name: Ada\n"
@@ -39,7 +39,7 @@ def saves(store: Store, texts: dict[str, str]) -> None:
     ids = count(1)
 
     def body(writer: Writer) -> list[str]:
-        given = {path: Given(text) for path, text in texts.items()}
+        given = {path: NewText(text) for path, text in texts.items()}
         return put_texts(writer, given, author="person", at=AT, new_id=lambda: f"mem_{writer.number}_{next(ids)}")
 
     write(store, body)
@@ -51,26 +51,27 @@ def commits(store: Store, made: Any) -> Any:
 
 def text(store: Store, path: str = PATH) -> str | None:
     with store.reader("default") as reader:
-        return conflicts.both_texts(reader, {"path": path, "copy": path, "text": ""})[0]
+        document = reader.load(DocumentRecord, (path,))
+    return "" if document is None else document.content
 
 
 def test_a_memory_that_says_something_else_by_now_is_left_alone(store: Store) -> None:
     """Neither changed nor forgotten; when its new words have been read, it may be."""
     with store.reader("default") as reader:
-        [memory_id] = [held for held, _ in _blocks(store) if "pilot" in memories.get(reader, held)["content"]]
+        [memory_id] = [held for held, _ in _blocks(store) if "pilot" in memories.get(reader, held).content]
         seen = memories.get(reader, memory_id)
     saves(store, {PATH: MINE.replace("pilot", "pilot and baker")})
 
-    def change(seen: dict[str, Any]) -> None:
+    def change(seen: MemoryRecord) -> None:
         made = memories.change(
-            "default", memory_id, content="Role: none", tags=None, who="x", author="agent", seen=seen
+            "default", memory_id, content="Role: none", tags=None, who="x", author="agent", read=seen
         )
         commits(store, made)
 
     with pytest.raises(Conflict, match="changed just now"):
         change(seen)
     with pytest.raises(Conflict, match="changed just now"):
-        commits(store, memories.forget("default", memory_id, who="x", author="agent", seen=seen))
+        commits(store, memories.forget("default", memory_id, who="x", author="agent", read=seen))
     assert "pilot and baker" in str(text(store))
 
     with store.reader("default") as reader:
@@ -83,7 +84,7 @@ def test_a_memory_that_says_something_else_by_now_is_left_alone(store: Store) ->
 
 def _blocks(store: Store) -> list[tuple[str, str]]:
     with store.reader("default") as reader:
-        held = reader.get(Kind.DOCUMENT, (PATH,))
+        held = reader.load(DocumentRecord, (PATH,))
     assert held is not None
     return blocks_of(held)
 
@@ -101,7 +102,7 @@ def test_what_a_person_wrote_into_a_conflict_copy_counts(store: Store, keep: Lit
             content=None,
             who="x",
             author="person",
-            seen=seen,
+            read_texts=seen,
             new_id=lambda: f"mem_new_{next(ids)}",
         )
         commits(store, made)

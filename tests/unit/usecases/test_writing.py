@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.store import Kind
-from reverie.usecases.writing import Given, put_texts
+from reverie.models import MemoryType
+from reverie.store import Kind, MemoryRecord
+from reverie.usecases.writing import NewText, put_texts
 from support.stores import AT, after, opened, write
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Notes:
         """The paths that changed."""
 
         def body(writer: Writer) -> list[str]:
-            given = {path: None if text is None else Given(text) for path, text in texts.items()}
+            given = {path: None if text is None else NewText(text) for path, text in texts.items()}
             return put_texts(writer, given, author=author, at=at, new_id=lambda: f"mem_{next(self._ids)}", **more)
 
         return list(write(self.store, body, at=at).value)
@@ -135,25 +136,24 @@ def test_a_document_goes_with_its_memories(notes: Notes) -> None:
 
 def test_ids_and_records_that_the_caller_made_are_taken(notes: Notes) -> None:
     """An engine names its blocks and says where they come from."""
-    record = {
-        "id": "mem_mine",
-        "created_at": AT,
-        "updated_at": AT,
-        "access_count": 0,
-        "last_accessed_at": None,
-        "trust": "engine",
-        "provenance": {"thread": "thr_1"},
-        "order": 0,
-    }
+    record = MemoryRecord(
+        id="mem_mine",
+        type=MemoryType.FACT,
+        content="",
+        document="",
+        created_at=AT,
+        updated_at=AT,
+        provenance={"thread": "thr_1"},
+    )
 
     def body(writer: Writer) -> None:
         put_texts(
             writer,
-            {"facts/skills.md": Given("- Can dive\n", ["mem_mine"])},
+            {"facts/skills.md": NewText("- Can dive\n", ["mem_mine"])},
             author="engine",
             at=AT,
             new_id=lambda: "never",
-            known={"mem_mine": record},
+            records={"mem_mine": record},
         )
 
     write(notes.store, body)

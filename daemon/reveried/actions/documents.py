@@ -1,0 +1,274 @@
+"""Actions on documents and memories: take in the file on disk, commit, write the file; and recall.
+
+Routes, tools and the command line share them. The order is the same everywhere: what a person has saved is committed
+first, so that a caller's change is checked against it, and the answer comes when the file is on disk again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from reverie.errors import Conflict
+from reverie.models import MemoryType
+from reverie.paths import existing_spelling
+from reverie.store import DocumentRecord, MemoryRecord
+from reverie.sync.redaction_view import has_marker
+from reverie.usecases import documents, memories
+from reverie.usecases.recall import count_access
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from reverie import wire
+    from reverie.models import Candidate
+    from reverie.recall import Hit
+    from reverie.store import Write
+    from reverie.usecases.writing import Author
+    from reveried.services import Services
+
+__all__ = ["RECALL_TOKENS", "append", "change", "delete", "forget", "patch", "put", "recall", "remember"]
+
+T = TypeVar("T")
+
+RECALL_TOKENS = 1_500  # of all hits together, unless the caller gives a budget
+
+
+# Documents
+
+
+async def put(
+    services: Services,
+    space: str,
+    path: str,
+    text: str,
+    *,
+    who: str,
+    summary: str | None,
+    if_match: str | None,
+    idempotency: tuple[str, str] | None = None,
+) -> DocumentRecord:
+    """Write the whole text of a document; return the record as stored."""
+    write = documents.put(
+        space,
+        path,
+        services.redactor.text(text),
+        who=who,
+        author="agent",
+        new_id=partial(services.new_id, "mem"),
+        if_match=if_match,
+        summary=_redacted(services, summary),
+        idempotency=idempotency,
+    )
+    await _check_spelling(services, space, path)
+    return await _commit(services, space, path, write)
+
+
+async def patch(
+    services: Services,
+    space: str,
+    path: str,
+    patches: Sequence[tuple[str, str]],
+    *,
+    who: str,
+    if_match: str | None,
+    idempotency: tuple[str, str] | None,
+) -> documents.PatchedDocument:
+    """Replace exact texts of a document. An old text is searched for as the document shows it: redacted."""
+    redact = services.redactor.text
+    write = documents.patched(
+        space,
+        path,
+        [(redact(old), redact(new)) for old, new in patches],
+        who=who,
+        author="agent",
+        new_id=partial(services.new_id, "mem"),
+        if_match=if_match,
+        idempotency=idempotency,
+    )
+    return await _commit(services, space, path, write)
+
+
+async def append(
+    services: Services,
+    space: str,
+    path: str,
+    entry: str,
+    *,
+    who: str,
+    summary: str | None,
+    if_match: str | None,
+    idempotency: tuple[str, str] | None,
+) -> DocumentRecord:
+    """Append an entry to a document; return the record as stored."""
+    write = documents.append(
+        space,
+        path,
+        services.redactor.text(entry),
+        who=who,
+        author="agent",
+        new_id=partial(services.new_id, "mem"),
+        summary=_redacted(services, summary),
+        if_match=if_match,
+        idempotency=idempotency,
+    )
+    await _check_spelling(services, space, path)
+    return await _commit(services, space, path, write)
+
+
+async def delete(services: Services, space: str, path: str, *, who: str, if_match: str | None) -> wire.DocumentDeleted:
+    """Delete a document and its file."""
+    write = documents.delete(space, path, who=who, author="agent", if_match=if_match)
+    return await _commit(services, space, path, write, deletes="")
+
+
+# Memories
+
+
+async def remember(
+    services: Services,
+    space: str,
+    candidate: Candidate,
+    *,
+    who: str,
+    author: Author,
+    document: str | None,
+    idempotency: tuple[str, str] | None,
+) -> MemoryRecord:
+    """Create a memory; return its record."""
+    write = memories.remember(
+        space,
+        candidate,
+        who=who,
+        author=author,
+        new_id=partial(services.new_id, "mem"),
+        document=document,
+        idempotency=idempotency,
+    )
+    if document is not None:
+        await _check_spelling(services, space, document)
+        _check_writable(services, space, document)
+    record = (await services.submit(write)).value
+    await services.folders.write_documents(space, {record.document})
+    return record
+
+
+async def change(
+    services: Services,
+    space: str,
+    memory_id: str,
+    *,
+    content: str | None,
+    tags: Sequence[str] | None,
+    who: str,
+    author: Author,
+) -> MemoryRecord:
+    """Change the content or the tags of a memory; return its record."""
+    read = _stored_memory(services, space, memory_id)
+    write = memories.change(
+        space, memory_id, content=_redacted(services, content), tags=tags, who=who, author=author, read=read
+    )
+    return await _commit(services, space, read.document, write)
+
+
+async def forget(services: Services, space: str, memory_id: str, *, who: str, author: Author) -> wire.MemoryDeleted:
+    """Delete a memory from its document."""
+    read = _stored_memory(services, space, memory_id)
+    write = memories.forget(space, memory_id, who=who, author=author, read=read)
+    return await _commit(services, space, read.document, write, deletes=read.content)
+
+
+async def recall(
+    services: Services,
+    space: str,
+    query: str,
+    *,
+    limit: int,
+    token_budget: int | None = None,
+    types: Collection[str] | None = None,
+    tags: Collection[str] | None = None,
+) -> list[tuple[Hit, MemoryRecord]]:
+    """Search the memories and count an access of each hit; return the hits, best first, with their records."""
+    hits: list[Hit] = await asyncio.to_thread(
+        services.recall.search,
+        space,
+        query,
+        limit=limit,
+        token_budget=token_budget or RECALL_TOKENS,
+        types={MemoryType(kind) for kind in types} if types else None,
+        tags=tags or None,
+    )
+    if hits:
+        await services.submit(count_access(space, [hit.memory.id for hit in hits], at=services.clock()), bulk=True)
+    with services.store.reader(space) as reader:
+        found = [(hit, reader.load(MemoryRecord, (hit.memory.id,))) for hit in hits]
+        return [(hit, memories.with_access(reader, record)) for hit, record in found if record is not None]
+
+
+# What every write does around its commit
+
+
+async def _commit(services: Services, space: str, path: str, write: Write[T], *, deletes: str | None = None) -> T:
+    """Take in the file at `path`, check the write against it, commit, and write the file; return the body's value.
+
+    `deletes` is the text that the write deletes, "" for the whole document. Raises Conflict if no file can be written
+    there, or if a person's secret would be deleted.
+    """
+    await services.folders.read_saves(space, {path})
+    _check_writable(services, space, path)
+    if deletes is not None:
+        await _check_secrets(services, space, path, deletes)
+    value = (await services.submit(write)).value
+    await services.folders.write_documents(space, {path})
+    return value
+
+
+def _check_writable(services: Services, space: str, path: str) -> None:
+    """Refuse a path at which no file can be written, for example because a directory is there."""
+    refusal = services.folders.refusal(space, path)
+    if refusal is not None:
+        raise Conflict(
+            f"{path!r} cannot be written: what is at {refusal.path!r} is no file of the folder ({refusal.reason})",
+            hint=refusal.hint,
+            reason=refusal.reason,
+        )
+
+
+async def _check_secrets(services: Services, space: str, path: str, deletes: str) -> None:
+    """Refuse to delete a secret: it is in the file alone, so no undo could restore it."""
+    if deletes and not has_marker(deletes):
+        return
+    if any(not deletes or marker in deletes for marker in await services.folders.secret_markers(space, path)):
+        raise Conflict(
+            f"{path!r} holds a secret there, which only you can remove",
+            hint=f"edit or delete the file: {services.folders.root_of(space) / path}",
+            reason="secret",
+        )
+
+
+async def _check_spelling(services: Services, space: str, path: str) -> None:
+    """Refuse a new path that differs from an existing one only in case or Unicode form.
+
+    On systems where both name one file, only one of the two would be read.
+    """
+    with services.store.reader(space) as reader:
+        if reader.load(DocumentRecord, (path,)) is not None:
+            return
+    existing = existing_spelling(path, [document.path for document in await services.folders.documents(space)])
+    if existing is not None:
+        raise Conflict(
+            f"{path!r} is on other systems the same name as one that is there",
+            hint=f"spell it as it is there: {existing}",
+            reason="collision",
+        )
+
+
+def _stored_memory(services: Services, space: str, memory_id: str) -> MemoryRecord:
+    """Return the version of a memory that the caller can have read: the one before the file on disk is taken in."""
+    with services.store.reader(space) as reader:
+        return memories.get(reader, memory_id)
+
+
+def _redacted(services: Services, text: str | None) -> str | None:
+    return None if text is None else services.redactor.text(text)

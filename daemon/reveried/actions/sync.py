@@ -1,0 +1,88 @@
+"""Actions on the sync of a folder: its status, a scan now, and the resolution of a conflict."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reverie import wire
+from reverie.store import ConflictRecord, Kind
+from reverie.usecases import conflicts
+
+if TYPE_CHECKING:
+    from reverie.usecases.conflicts import Keep
+    from reveried.services import Services
+
+__all__ = ["resolve", "scan_now", "status"]
+
+
+async def resolve(
+    services: Services,
+    space: str,
+    conflict_id: str,
+    *,
+    keep: Keep | None,
+    content: str | None,
+    who: str,
+    idempotency: tuple[str, str] | None,
+) -> wire.Resolved:
+    """Resolve a conflict, and write its files to disk.
+
+    The texts are read before the files are taken in: the caller cannot have read what is saved only now, so the write
+    is refused if that changes one of them.
+    """
+    with services.store.reader(space) as reader:
+        conflict = reader.load(ConflictRecord, (conflict_id,))
+        read_texts = None if conflict is None else conflicts.both_texts(reader, conflict)
+    paths = {conflict.path, conflict.copy} if conflict is not None else set()
+    await services.folders.read_saves(space, paths)
+    write = conflicts.resolve(
+        space,
+        conflict_id,
+        keep=keep,
+        content=None if content is None else services.redactor.text(content),
+        who=who,
+        author="person",
+        read_texts=read_texts,
+        new_id=partial(services.new_id, "mem"),
+        idempotency=idempotency,
+    )
+    answer = (await services.submit(write)).value
+    await services.folders.write_documents(space, paths)
+    return answer
+
+
+async def scan_now(
+    services: Services, space: str, *, accept_deletions: bool, accept_folder: bool, deep: bool
+) -> wire.SyncOutcome:
+    """Scan the whole folder now; with `accept_folder` the folder that is there becomes the space's."""
+    if accept_folder:
+        await services.folders.accept_folder(space)
+    outcome = await services.folders.sync(space, None, whole=True, deep=deep, accept=accept_deletions)
+    await services.folders.update_projections(space)
+    return wire.SyncOutcome(
+        read=outcome.read,
+        adopted=outcome.adopted,
+        written=outcome.written,
+        deleted=outcome.deleted,
+        conflicts=outcome.conflicts,
+        status=await status(services, space),
+    )
+
+
+async def status(services: Services, space: str) -> wire.SyncStatus:
+    """Return the sync status of a folder."""
+    return await asyncio.to_thread(_status, services, space)
+
+
+def _status(services: Services, space: str) -> wire.SyncStatus:
+    folder = services.folders.folder(space).status()
+    with services.store.reader(space) as reader:
+        documents, open_conflicts = reader.count(Kind.DOCUMENT), reader.count(Kind.CONFLICT)
+    return msgspec.convert(
+        {**folder, "documents": documents, "conflicts": open_conflicts, "watching": services.folders.watch_mode(space)},
+        wire.SyncStatus,
+    )

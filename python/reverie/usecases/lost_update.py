@@ -1,0 +1,90 @@
+"""Protection against lost updates: what agents have read of memory files, and the merge of a file they write whole.
+
+An agent that writes a file from memory would silently undo what others wrote since it read the file. So the daemon
+remembers the version that each agent has read, which is the merge base of its next write.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from reverie.errors import Conflict
+from reverie.merge import merge3
+from reverie.store import DocumentRecord, Kind, MemoryRecord, OperationRecord
+from reverie.usecases.sync import WHO
+
+if TYPE_CHECKING:
+    from reverie.store import Reader
+
+__all__ = ["ReadVersion", "ReadVersions", "has_words_of_person", "text_to_write"]
+
+CHARS_MAX = 16_000_000  # of all texts in memory together; a memory file has a few thousand
+
+_READ = "memory_read it, then write it again whole, or change a part of it with memory_patch"
+
+FileOfAgent: TypeAlias = tuple[str, str, str, str]
+"""Space, author, thread (empty without one) and path."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadVersion:
+    """The text of a document as an agent knows it, and its version; 0 for a text that no version has."""
+
+    version: int
+    text: str
+
+
+class ReadVersions:
+    """LRU cache of the version of each file that each agent knows. It is empty after a restart. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self._versions: OrderedDict[FileOfAgent, ReadVersion] = OrderedDict()
+        self._chars = 0
+
+    def get(self, key: FileOfAgent) -> ReadVersion | None:
+        """Return the version that an agent knows, or None."""
+        return self._versions.get(key)
+
+    def put(self, key: FileOfAgent, version: ReadVersion) -> None:
+        """Store the version that an agent has read or written, and evict the oldest beyond CHARS_MAX."""
+        before = self._versions.pop(key, None)
+        self._chars += len(version.text) - (len(before.text) if before is not None else 0)
+        self._versions[key] = version
+        while self._chars > CHARS_MAX and len(self._versions) > 1:
+            _, oldest = self._versions.popitem(last=False)
+            self._chars -= len(oldest.text)
+
+
+def has_words_of_person(reader: Reader, document: DocumentRecord) -> bool:
+    """Return True if a person saved the current version, or wrote a memory in it."""
+    version = reader.version(Kind.DOCUMENT, (document.path,)) or 0
+    operation = reader.load(OperationRecord, (version,))
+    if operation is not None and operation.who == WHO:
+        return True
+    memories = (reader.load(MemoryRecord, (name,)) for name in document.ids)
+    return any(memory is not None and memory.trust == "person" for memory in memories)
+
+
+def text_to_write(
+    given: str, document: DocumentRecord | None, known: ReadVersion | None, *, has_words_of_person: bool
+) -> str:
+    """Return the text to store for the whole text that an agent gave: merged with the changes since it read the file.
+
+    `known` is the version that the agent has read. A file that it never read may be replaced, unless it has words of a
+    person, who would not expect an agent to delete them unread.
+
+    Raises:
+        Conflict: the changes overlap, or the agent never read a file with a person's words.
+    """
+    if document is None or (known is not None and known.version == document.version):
+        return given
+    if known is None:
+        if has_words_of_person:
+            raise Conflict(f"{document.path} holds what a person wrote, and you have not read it", hint=_READ)
+        return given
+    merged = merge3(known.text, document.content, given)
+    if not merged.clean:
+        raise Conflict(f"{document.path} was changed since you read it, where you changed it too", hint=_READ)
+    return merged.text
