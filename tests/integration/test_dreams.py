@@ -14,12 +14,11 @@ from reverie.errors import TokenBudgetExceeded
 from reveried.cli.imports import import_file
 from support.daemon import Daemon, environment, running_daemon, scratch_home
 from support.session import session_file
+from support.waiting import until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
-
-WAIT_S = 20.0
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +48,6 @@ def state(client: Client) -> tuple[int, int, int, Any]:
     counts = client.status().counts
     index = [document.etag for document in client.documents().items if document.path == "MEMORY-INDEX.json"]
     return counts["archives"], counts["operations"], counts["events"], index
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Waits for what another process does."""
-    deadline = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
 
 
 def test_same_sources_and_budget_give_the_same_address(session: Path) -> None:

@@ -29,7 +29,7 @@ __all__ = ["Model", "model"]
 DAY = timedelta(days=1)
 MOST_MS = 8 * 3_600_000  # the clock stays within one day, so that no schedule falls due
 LOOKS_MAX = 60
-LATE_LOOKS = 6
+LATE_LOOKS = 150
 COPIES_MAX = 8
 SETTINGS = {
     "REVERIE_SYNC_DELETE_QUIET_SECONDS": "0.5",
@@ -139,8 +139,9 @@ class Model:
     def agree(self) -> None:
         """Both sides come to rest; then every law holds."""
         self._come_to_rest()
-        lost = self.ledger.written.keys() - self._there() - self.ledger.replaced
-        for _ in range(LATE_LOOKS if lost else 0):  # a save into a file that had just been replaced
+        for _ in range(LATE_LOOKS):  # a save into a file that had just been replaced may come late
+            if not self.ledger.written.keys() - self._there() - self.ledger.replaced:
+                break
             time.sleep(0.2)
             self._come_to_rest()
         self._check_sides()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,13 +11,13 @@ import pytest
 from support import rival
 from support.folder import Tree, tree
 from support.soak import count
+from support.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 SAVES_EACH = 50
 OURS_MOST = 200
-LATE_LOOKS = 100
 
 
 def everywhere(own: Tree, name: str) -> set[str]:
@@ -48,12 +47,8 @@ def test_no_word_of_a_raced_save_is_lost(how: str, tmp_path: Path) -> None:
                         own.client.append_entry(name, f"- ours{ours}")
                         ours += 1
             assert editor.returncode == 0
-            for _ in range(LATE_LOOKS):
-                own.agree()
-                if settled(own):
-                    break
-                time.sleep(0.1)
-            assert settled(own)
+            until(lambda: bool(own.agree()) and settled(own), "the end of what was replaced")
+            own.agree()
             found = everywhere(own, name)
             wanted = [*rival.words(seed, SAVES_EACH), *(f"ours{number}" for number in range(ours))]
             assert [word for word in wanted if word not in found] == [], f"{how}, seed {seed}"

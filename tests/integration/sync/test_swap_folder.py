@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
-import pytest
-
 from reverie import wire
 from support.folder import tree
+from support.waiting import until
 
 
-@pytest.mark.timeout(120)
 def test_nothing_is_left_once_all_is_quiet() -> None:
     """Documents and what is made from them are replaced again and again: the swap folder is empty in the end."""
     with tree() as made:
@@ -18,8 +14,5 @@ def test_nothing_is_left_once_all_is_quiet() -> None:
             made.client.remember(wire.CreateMemory(f"The build number {number} is green"))
             made.agree()
         swap = made.root / ".reverie/swap"
-        deadline = time.monotonic() + 30
-        while list(swap.iterdir()) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert list(swap.iterdir()) == []
-        assert "number 4" in made.read("memory/long-term-memory.json")
+        until(lambda: "number 4" in made.read("memory/long-term-memory.json"), "the last projection")
+        until(lambda: not list(swap.iterdir()), "an empty swap folder")
