@@ -1,4 +1,4 @@
-"""Says which block of an edited document is which block of the old one, so that ids survive what people do."""
+"""Alignment of a document's blocks with those of its old version, so that ids survive edits."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ __all__ = ["Alignment", "align"]
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """What became of the old blocks.
+    """The matching of new blocks to old ones.
 
-    `carried` has for each new block the id of the old one that it carries on, or None if it is new.
-    `gone` are the ids that nothing carries on, in the order of the old blocks.
+    `old_ids` has for each new block the id of the old block that it continues, or None if it was added.
+    `deleted_ids` are the ids that no new block continues, in the order of the old blocks.
     """
 
-    carried: tuple[str | None, ...]
-    gone: tuple[str, ...]
+    old_ids: tuple[str | None, ...]
+    deleted_ids: tuple[str, ...]
 
 
 def align(old: Sequence[tuple[str, bytes | str]], new: Sequence[bytes | str]) -> Alignment:
-    """The alignment of old blocks, each with its id, with the new ones: of one document, or of many one after another.
+    """Match new blocks to old ones, which have ids; both may be of one document or of several in a row.
 
-    A block that is unchanged and unique keeps its id wherever it stands; of several copies those keep the ids whose
-    neighbours did; an edited block keeps its id by the words and the place it shares with the old one. No id appears
-    twice, and the same blocks always have the same answer. Raises ValidationError with `details["names"]` if two old
-    blocks have one id.
+    An unchanged and unique block keeps its id wherever it moved; of several copies those keep their ids whose
+    neighbours did; an edited block keeps its id by the words and the position that it shares with the old one. No id
+    appears twice, and the result is deterministic. Raises ValidationError with `details["names"]` if two old
+    blocks have the same id.
     """
-    carried, gone = _native.align(old, new)
-    return Alignment(tuple(carried), tuple(gone))
+    old_ids, deleted_ids = _native.align(old, new)
+    return Alignment(tuple(old_ids), tuple(deleted_ids))

@@ -1,4 +1,4 @@
-"""Applies changes of blocks as the smallest edits of their document, so that all else in it stays byte for byte."""
+"""Changes of blocks (add, update, delete) as minimal edits of their document; everything else stays byte for byte."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Add", "Applied", "Change", "Delete", "Edit", "Update", "apply_change
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A new block: behind the block of the id `after`, else behind all that is under the heading `under`, else last."""
+    """Add a block: after the block with the id `after`, else at the end of the section `under` a heading, else last."""
 
     text: str
     after: str | None = None
@@ -24,7 +24,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Another text for a block."""
+    """Replace the text of a block."""
 
     id: str
     text: str
@@ -32,7 +32,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """A block goes."""
+    """Delete a block."""
 
     id: str
 
@@ -42,7 +42,7 @@ Change = Add | Update | Delete
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """At byte `start` of a text `old` is replaced by `new`."""
+    """A text edit: at byte `start`, `old` is replaced by `new`."""
 
     start: int
     old: str
@@ -51,15 +51,15 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What changes do: the edits of the document, the document after them, and the edits that turn it back."""
+    """The result of changes: the edits of the document, the document after them, and the edits that undo them."""
 
     edits: tuple[Edit, ...]
     document: bytes
     inverse: tuple[Edit, ...]
 
 
-def _told(change: Change) -> tuple[str, str, str]:
-    """A change as the native core takes it."""
+def _as_tuple(change: Change) -> tuple[str, str, str]:
+    """Convert a change to the form of the native core: kind, id or heading, text."""
     match change:
         case Update(id_, text):
             return "update", id_, text
@@ -80,23 +80,25 @@ def apply_changes(
     *,
     sections: bool | None = None,
 ) -> Applied:
-    """Changes to blocks with ids: `blocks` gives the id and the span of each, as `reverie.blocks.parse` finds spans.
+    """Apply changes to a document; `blocks` has the id and the span of each block, spans as by `reverie.blocks.parse`.
 
-    A text is the markdown of one block; its line endings become those of the document, and an item takes the mark and
-    the indentation of the one that it replaces or follows. Blocks that are not changed stay what they are, byte for
-    byte. Raises ValidationError, and changes nothing, with `details["reason"]` and in `details["names"]` all ids,
-    headings or indices of changes that it is about: `unknown_id`, `changed_twice`, `unknown_heading`, `duplicate_id` or
-    `not_a_block` for `blocks` that do not fit the document, `not_one_block` for a text that is no block or several, and
-    `breaks_out` for one that would swallow what stands behind it.
+    A text is the markdown of one block; its line endings become those of the document, and a list item takes the marker
+    and indentation of the one that it replaces or follows. Unchanged blocks stay byte for byte. Raises
+    ValidationError, and changes nothing, with `details["reason"]` and in `details["names"]` all ids, headings or
+    indices of changes concerned: `unknown_id`, `changed_twice`, `unknown_heading`, `duplicate_id` or
+    `not_a_block` for `blocks` that do not fit the document, `not_one_block` for a text of no or several blocks, and
+    `breaks_out` for one that would change the blocks behind it (an unclosed code fence).
     """
-    edits, after, inverse = _native.apply_changes(document, list(blocks), [_told(each) for each in changes], sections)
+    edits, after, inverse = _native.apply_changes(
+        document, list(blocks), [_as_tuple(change) for change in changes], sections
+    )
     return Applied(tuple(Edit(*edit) for edit in edits), after, tuple(Edit(*edit) for edit in inverse))
 
 
 def apply_edits(document: bytes, edits: Sequence[Edit]) -> bytes:
-    """The document after edits, which are in order and apart.
+    """Apply edits, which are ascending and do not overlap, to a document.
 
-    Raises ValidationError with the reason `stale_edit`, and in `details["names"]` the index of every edit that does not
-    find the text that it replaces.
+    Raises ValidationError with the reason `stale_edit`, and in `details["names"]` the index of every edit whose old
+    text is not there.
     """
     return _native.apply_edits(document, [(edit.start, edit.old, edit.new) for edit in edits])

@@ -1,4 +1,4 @@
-"""Gives a JSON value its one canonical form (RFC 8785) and its address, and checks JSON text strictly."""
+"""Canonical JSON (RFC 8785), its SHA-256, and strict validation of JSON text."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ __all__ = ["canonical", "check_json", "sha256"]
 
 
 def canonical(value: Json | bytes) -> bytes:
-    """The RFC 8785 bytes of a value, or of the JSON text in `bytes`.
+    """Return the canonical form of a value, or of the JSON text in `bytes`.
 
-    Raises ValidationError rather than round or choose: `details["reason"]` is duplicate_key, number_out_of_range (NaN,
-    infinities, integers beyond 2^53-1), lone_surrogate, too_deep (128), unsupported, malformed or encoding; the place
-    is `details["offset"]` in bytes, or `details["path"]` such as `$.a[3]` for a Python value.
-    A float from 2^53 to 10^21 is written as ECMAScript does, without exponent, and refused as such when read again.
+    Raises ValidationError for what could only be rounded or guessed: `details["reason"]` is duplicate_key,
+    number_out_of_range (NaN, infinities, integers beyond 2^53-1), lone_surrogate, too_deep (128), unsupported,
+    malformed or encoding; the position is `details["offset"]` in bytes, or `details["path"]` such as `$.a[3]`
+    for a Python value.
+    A float from 2^53 to 10^21 is written as ECMAScript does, without exponent, and rejected when read again.
     """
     return _native.canonical(value)
 
 
 def sha256(value: Json | bytes) -> str:
-    """Lower-case hexadecimal SHA-256 of the canonical bytes. Raises as `canonical` does."""
+    """Return the SHA-256 of the canonical form in lower-case hexadecimal. Raises as `canonical` does."""
     return _native.sha256_canonical(value)
 
 
 def check_json(data: bytes) -> None:
-    """Refuses what is not one JSON value by RFC 8259, or what two readers could understand differently.
+    """Raise ValidationError unless `data` is one JSON value by RFC 8259 that no two readers understand differently.
 
-    Raises ValidationError; `details["reason"]` is malformed, duplicate_key, number_out_of_range (beyond 64 bits or a
+    `details["reason"]` is malformed, duplicate_key, number_out_of_range (beyond 64 bits or a
     double), lone_surrogate, too_deep (128) or encoding (a byte order mark, UTF-16, invalid UTF-8), and
-    `details["offset"]` is the byte where it went wrong.
+    `details["offset"]` is the first invalid byte.
     """
     _native.check_json(data)

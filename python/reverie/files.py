@@ -1,4 +1,4 @@
-"""Writes files so that a reader, a crash or a power cut meets the old bytes or the new ones, never a mixture."""
+"""Atomic, durable file writes, and file access that never follows symbolic links below a root folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = [
     "TEMPORARY",
     "close_quietly",
-    "make_private",
     "read_beneath",
     "replace",
     "translate_os_error",
@@ -26,17 +25,18 @@ __all__ = [
     "write_beneath",
 ]
 
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_CHUNK_BYTES = 1 << 20
+_NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_CHUNK_BYTES = 1 << 20  # read at once; a file is at most a few of these
 TEMPORARY = ".reverie-tmp-"
+"""Prefix of temporary files beside the file to be replaced; a scan ignores them."""
 
 
 def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Replaces the file at `path` by `data`; it is durable when this returns.
+    """Replace the file at `path` atomically and durably (temporary file, fsync, rename, fsync of the folder).
 
-    The bytes are written to a temporary file beside it, flushed, renamed over it, and the folder is flushed too.
-    The folder must exist. Raises DiskFull when there is no room and StorageFailed on any other trouble; in both cases
-    the old file is as it was and no temporary file is left.
+    A reader, a crash or a power cut sees the old bytes or the new ones, never a mixture. The folder must exist. Raises
+    DiskFull without space and StorageFailed on any other error; the old file is then unchanged and no temporary file
+    is left.
     """
     try:
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -49,9 +49,9 @@ def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
 
 
 def write_beneath(root: Path, relative: PurePosixPath, data: bytes, mode: int = 0o600) -> None:
-    """`write_atomic` of `relative` inside `root`, never following a symbolic link below it.
+    """Write `relative` inside `root` as `write_atomic` does, without following a symbolic link below the root.
 
-    Missing folders are made with mode 0700. Raises Forbidden when a folder on the way is a link or a file, and what
+    Missing folders are created with mode 0700. Raises Forbidden if a folder on the way is a link or a file, and what
     `write_atomic` raises.
     """
     with _folder(root, relative, create=True) as folder:
@@ -59,9 +59,10 @@ def write_beneath(root: Path, relative: PurePosixPath, data: bytes, mode: int = 
 
 
 def read_beneath(root: Path, relative: PurePosixPath, limit: int) -> bytes | None:
-    """The bytes of `relative` inside `root`, or None when it is not there; never through a symbolic link below it.
+    """Read `relative` inside `root` (None if absent), without following a symbolic link below the root.
 
-    Raises Forbidden when it or a folder on the way is a link, TooLarge above `limit` bytes.
+    Raises Forbidden if it or a folder on the way is a link, TooLarge above `limit` bytes, StorageFailed if it is no
+    regular file or cannot be read.
     """
     try:
         with _folder(root, relative, create=False) as folder:
@@ -74,24 +75,8 @@ def read_beneath(root: Path, relative: PurePosixPath, limit: int) -> bytes | Non
         return None
 
 
-def make_private(folder: Path, uid: int) -> None:
-    """Makes `folder` with its parents, readable by `uid` alone, and insists that it is so when it was there before.
-
-    Raises Forbidden when it is a link, no folder, or another user's; a folder of ours with a wider mode is narrowed.
-    """
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != uid:
-            raise Forbidden(f"{folder} is not a folder of user {uid}", hint="remove it, or name another place")
-        if stat.S_IMODE(found.st_mode) != 0o700:
-            folder.chmod(0o700)
-    except OSError as error:
-        raise translate_os_error("make", folder, error) from error
-
-
 def replace(folder: int, name: str, data: bytes, mode: int) -> None:
-    """`write_atomic` of a name in an open folder. Raises OSError."""
+    """Replace a file in an open folder as `write_atomic` does. Raises OSError."""
     temporary = f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(temporary, flags, mode, dir_fd=folder)
@@ -104,7 +89,8 @@ def replace(folder: int, name: str, data: bytes, mode: int) -> None:
             os.close(handle)
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
-        # Whatever stopped us, the half-written copy must not stay; that it is already gone is no second failure.
+        # After any failure, KeyboardInterrupt included, the temporary file must not stay; that the rename has already
+        # consumed it is no second error.
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=folder)
         raise
@@ -112,21 +98,22 @@ def replace(folder: int, name: str, data: bytes, mode: int) -> None:
 
 
 def close_quietly(handle: int) -> None:
-    """Closes a handle whose bytes were read, or are flushed: that closing fails then says nothing about them."""
+    """Close a handle whose data was read or flushed, ignoring errors, which cannot concern that data any more."""
     with contextlib.suppress(OSError):
         os.close(handle)
 
 
 def write_all(handle: int, data: bytes) -> None:
-    """Writes all of `data`, however few bytes the system takes at once. Raises OSError."""
+    """Write all of `data`, continuing after short writes. Raises OSError."""
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]
 
 
 def _read(handle: int, path: Path, limit: int) -> bytes:
-    found = os.fstat(handle)
-    if not stat.S_ISREG(found.st_mode):
+    """Read an open regular file. Raises TooLarge above `limit` bytes, StorageFailed for other kinds, OSError."""
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
         raise StorageFailed(f"{path} is not a regular file", hint="move it away, or name another file")
     parts: list[bytes] = []
     size = 0
@@ -140,13 +127,13 @@ def _read(handle: int, path: Path, limit: int) -> bytes:
 
 @contextlib.contextmanager
 def _folder(root: Path, relative: PurePosixPath, *, create: bool) -> Iterator[int]:
-    """A handle of the folder that holds `relative`, reached one step at a time so that no link is followed."""
+    """Open the parent folder of `relative`, one path segment at a time so that no symbolic link is followed."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
     handle = -1
     try:
         handle = os.open(root, flags)
-        for step in relative.parent.parts:
-            handle = _descend(handle, step, flags | os.O_NOFOLLOW, create=create)
+        for segment in relative.parent.parts:
+            handle = _descend(handle, segment, flags | os.O_NOFOLLOW, create=create)
         yield handle
     except OSError as error:
         raise translate_os_error("reach", root / relative, error) from error
@@ -155,35 +142,35 @@ def _folder(root: Path, relative: PurePosixPath, *, create: bool) -> Iterator[in
             os.close(handle)
 
 
-def _descend(folder: int, step: str, flags: int, *, create: bool) -> int:
-    """The handle of `step` inside `folder`; closes `folder` once the deeper one is open."""
+def _descend(folder: int, segment: str, flags: int, *, create: bool) -> int:
+    """Open the folder `segment` inside `folder`, then close `folder`."""
     if create:
         with contextlib.suppress(FileExistsError):
-            os.mkdir(step, 0o700, dir_fd=folder)
+            os.mkdir(segment, 0o700, dir_fd=folder)
             os.fsync(folder)
-    deeper = os.open(step, flags, dir_fd=folder)
+    deeper = os.open(segment, flags, dir_fd=folder)
     os.close(folder)
     return deeper
 
 
 def translate_os_error(verb: str, path: Path, error: OSError) -> ReverieError:
-    """What an operating system error means to a caller who wanted to `verb` the file at `path`; the cause is named."""
-    why = os.strerror(error.errno) if error.errno is not None else str(error)
-    said = f"cannot {verb} {path}: {why}"
+    """Return the Reverie error for an OSError while trying to `verb` the file at `path`, with its cause and a hint."""
+    cause = os.strerror(error.errno) if error.errno is not None else str(error)
+    message = f"cannot {verb} {path}: {cause}"
     match error.errno:
-        case number if number in _NO_ROOM:
-            return DiskFull(f"no room to {verb} {path}: {why}", hint="free some space; the next write works then")
+        case number if number in _NO_SPACE:
+            return DiskFull(f"no room to {verb} {path}: {cause}", hint="free some space; the next write works then")
         case errno.ENOENT:
-            return NotFound(said, hint="look at the path; a parent folder may be missing")
+            return NotFound(message, hint="look at the path; a parent folder may be missing")
         case errno.EPERM:
-            return Forbidden(said, hint="look at its owner and mode; `lsattr` shows whether it is immutable")
+            return Forbidden(message, hint="look at its owner and mode; `lsattr` shows whether it is immutable")
         case errno.ELOOP | errno.ENOTDIR | errno.EACCES:
-            return Forbidden(said, hint="look at its owner, mode and links")
+            return Forbidden(message, hint="look at its owner, mode and links")
         case errno.EXDEV | errno.EBUSY:
-            return Forbidden(said, hint="another file system is mounted there; put the files into the folder itself")
+            return Forbidden(message, hint="another file system is mounted there; put the files into the folder itself")
         case errno.EISDIR | errno.ENXIO:
-            return Forbidden(said, hint="it is no regular file; move it away")
+            return Forbidden(message, hint="it is no regular file; move it away")
         case errno.EROFS:
-            return StorageFailed(said, hint="the file system is mounted read-only; remount it for writing")
+            return StorageFailed(message, hint="the file system is mounted read-only; remount it for writing")
         case _:
-            return StorageFailed(said, hint="look at the disk and the folder's mount")
+            return StorageFailed(message, hint="look at the disk and the folder's mount")

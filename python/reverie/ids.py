@@ -1,4 +1,4 @@
-"""Makes identifiers: sortable by time where a thing happens, by content where a thing is what it says."""
+"""Identifiers: time-sortable ones for events and records, content-derived ones for immutable data."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from reverie.errors import ValidationError
 
 __all__ = ["content_id", "new_id"]
 
-# Crockford's base32 in lower case: sorts like the number it writes, and no letter reads as a digit.
+# Crockford's base32 in lower case: strings sort like their numbers, and no letter looks like a digit.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _TIME_CHARS = 10  # 50 bits of milliseconds: until the year 37648
-_RANDOM_BYTES_MIN = 5
+_RANDOM_BYTES_MIN = 5  # 40 bits: two ids of one millisecond collide with a probability of 1e-12
 _CONTENT_CHARS = 26  # 130 bits of the digest
 _KIND = re.compile(r"[a-z]+(?:-[a-z]+)*")
 
 
 def new_id(kind: str, at_ms: int, random: bytes) -> str:
-    """`<kind>_<time><random>`: ids of one kind sort by `at_ms` (milliseconds since 1970), then by `random`.
+    """Return `<kind>_<time><random>`: ids of one kind sort by `at_ms` (milliseconds since 1970), then by `random`.
 
     Raises ValidationError when the kind is not lower-case words joined by `-`, the time is out of range,
     or `random` is shorter than five bytes.
@@ -32,21 +32,24 @@ def new_id(kind: str, at_ms: int, random: bytes) -> str:
 
 
 def content_id(kind: str, data: bytes) -> str:
-    """`<kind>_<digest>`: the same bytes have the same id, everywhere and always (SHA-256, 130 bits of it)."""
+    """Return `<kind>_<digest>`: equal bytes always have the same id (130 bits of SHA-256)."""
     _check_kind(kind)
     return f"{kind}_{_base32_bytes(hashlib.sha256(data).digest())[:_CONTENT_CHARS]}"
 
 
 def _check_kind(kind: str) -> None:
+    """Raise ValidationError unless the kind is lower-case words joined by `-`."""
     if _KIND.fullmatch(kind) is None:
         raise ValidationError(f"{kind!r} cannot begin an id", hint="use lower-case words joined by '-'")
 
 
 def _base32(number: int, width: int) -> str:
-    return "".join(_ALPHABET[(number >> (5 * place)) & 31] for place in reversed(range(width)))
+    """Return `number` in `width` base-32 digits."""
+    return "".join(_ALPHABET[(number >> (5 * digit)) & 31] for digit in reversed(range(width)))
 
 
 def _base32_bytes(data: bytes) -> str:
+    """Return bytes in base 32, padded with zero bits at the end."""
     width = (len(data) * 8 + 4) // 5
     padding = width * 5 - len(data) * 8
     return _base32(int.from_bytes(data, "big") << padding, width)

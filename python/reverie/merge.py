@@ -1,4 +1,4 @@
-"""Merges what two sides made of one text: the merged text, and what could not be decided as values."""
+"""Three-way merge of texts: the merged text, and unresolved conflicts as values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Conflict", "Merged", "Part", "merge3"]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Lines of one of the three texts, as they stand there: from `start` to before `end`, counted from 0."""
+    """Lines `start` to before `end` of one of the three texts, counted from 0, and their text."""
 
     text: str
     start: int
@@ -20,9 +20,9 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A place that both sides changed in ways that do not go together.
+    """Changes of both sides that could not be merged.
 
-    The merged text holds our side: its lines `lines`, which are its characters `span` (first, and behind the last).
+    The merged text has our version: in its lines `lines`, which are its characters `span` (first, and after the last).
     """
 
     base: Part
@@ -34,25 +34,25 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The merged text, without any marks, and its conflicts in order."""
+    """The merged text, without conflict markers, and its conflicts in order."""
 
     text: str
     conflicts: tuple[Conflict, ...] = ()
 
     @property
     def clean(self) -> bool:
-        """Whether nothing is left to be decided."""
+        """Whether there are no conflicts."""
         return not self.conflicts
 
 
 def merge3(base: str, ours: str, theirs: str) -> Merged:
-    """Merges what `ours` and `theirs` each made of `base`.
+    """Merge the changes that `ours` and `theirs` each made to `base`.
 
-    Edits beside each other go together, and two insertions at one place are both kept: where they continue the same
-    thing, ours first. Two edits of one line are merged word by word if they are apart. A block that one side deleted
-    and the other edited is a conflict. Line endings, the last newline and a byte order mark are kept as the side says
-    that changed them.
-    Raises ValidationError for a text that holds half of a surrogate pair.
+    Adjacent edits are both applied, and two insertions at one position are both kept: if they continue the same list or
+    section, ours first. Two edits of one line are merged word by word if an unchanged word separates them. A block that
+    one side deleted and the other edited is a conflict. Line endings, the final newline and a byte order mark follow
+    the side that changed them.
+    Raises ValidationError for an unpaired surrogate.
     """
     text, conflicts = _native.merge3(base, ours, theirs)
     return Merged(

@@ -1,4 +1,4 @@
-"""Replaces exact texts: each occurs once, all are found in the text as it was, and all or none are replaced."""
+"""Exact-text patches: each replaces a text that occurs exactly once in the original; all are applied or none."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ __all__ = ["patch"]
 
 
 def patch(text: str, patches: Sequence[tuple[str, str]]) -> tuple[str, int]:
-    """The text with each patch's old text replaced by its new one, and how many patches were applied: all of them.
+    """Replace the old text of each patch by its new one; return the text and the number of patches, which is all.
 
-    Raises ValidationError if an old text is empty, absent, there more than once or overlapping another one. Its
-    `details["patches"]` names up to 20 such patches: `patch` is the index, `reason` one of `empty`, `absent`,
-    `ambiguous` and `overlap`, `lines` up to 20 numbers of lines where the old text begins, `more` whether it begins on
-    further ones.
+    Raises ValidationError if an old text is empty, absent, not unique or overlaps another one. `details["patches"]`
+    has up to 20 such patches: `patch` is the index, `reason` one of `empty`, `absent`, `ambiguous` and `overlap`,
+    `lines` up to 20 line numbers at which the old text begins, `more` whether there are further ones.
     """
     return _native.patch(text, patches)

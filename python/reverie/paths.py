@@ -1,4 +1,4 @@
-"""Says where everything lives, and which relative names may exist inside a space's folder."""
+"""File locations of the installation, and validation of relative paths inside a space's folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
     "segment_error",
 ]
 
-SOCKET_PATH_BYTES_MAX = 107  # sockaddr_un.sun_path holds 108 with its closing zero
+SOCKET_PATH_BYTES_MAX = 107  # sockaddr_un.sun_path has 108 bytes, with the terminating zero
 PATH_BYTES_MAX = 1024
 SEGMENT_BYTES_MAX = 255
 DEPTH_MAX = 32
@@ -34,25 +34,25 @@ DOCUMENT_SUFFIXES: frozenset[str] = frozenset({".md", ".txt"})
 
 _RUNTIME_BASE = Path("/run/user")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
-_HIDDEN = re.compile(r"\.(?!\.\w)")  # `..user.md` is an ordinary name; `.x`, `..` and `...` are not
-_SHORT_NAME = re.compile(r"[^.]*~[0-9]+(?:\.[^.]*)?")  # FACTS~1: an alias of another name on Windows
+_HIDDEN = re.compile(r"\.(?!\.\w)")  # `.x`, `..` and `...` are hidden; `..user.md` is an ordinary name
+_SHORT_NAME = re.compile(r"[^.]*~[0-9]+(?:\.[^.]*)?")  # FACTS~1, a short (8.3) alias of another name on Windows
 _ENCODED = re.compile(r"%[0-9A-Fa-f]{2}|%u[0-9A-Fa-f]{4}|&#|&[A-Za-z]+;")
 _TEMPORARY = re.compile(r".*(?:~|\.tmp(?:[\d._-].*)?|\.swp|\.swo|\.bak)|#.*#", re.IGNORECASE)
-# Letters, digits, `_` and `-`, and one ending: nothing can be wrong with it but a reserved word.
+# Letters, digits, `_` and `-`, and one suffix: only a reserved word can be wrong with it. A fast path for most names.
 _ORDINARY = re.compile(r"[A-Za-z0-9_-]+(?:\.(?!tmp|swp|swo|bak)[A-Za-z]+)?", re.ASCII | re.IGNORECASE)
-_FORBIDDEN = frozenset('\\:<>"|?*')  # what a synced tree could not hold on other systems
-_SHELL = frozenset("~$")  # what a shell reads as a home or a variable
+_FORBIDDEN = frozenset('\\:<>"|?*')  # not allowed in file names on other systems
+_SHELL = frozenset("~$")  # a shell expands them to a home folder or a variable
 _STRUCTURAL = frozenset("./\\:%~")
-# Read as `/`, `\` or `.` by people; not all of them are folded by NFKC.
+# They look like `/`, `\` or `.`; NFKC does not map all of them to these.
 _LOOK_ALIKES = frozenset("\u2215\u2044\u29f8\u29f9\u2216\u2571\u2572\u27cb\u27cd\ufe68\u2024\u2025\u2026")
 _REFUSED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Every place on this machine that Reverie uses. All paths are absolute.
+    """The file locations that Reverie uses. All paths are absolute.
 
-    `root` is the folder that holds one folder per space (`root_of`); it is people's, the rest is ours.
+    `root` has one folder per space (`root_of`), which people may edit; all others are Reverie's own.
     """
 
     config_file: Path
@@ -64,15 +64,15 @@ class Layout:
 
     @classmethod
     def current(cls) -> Layout:
-        """The layout of this process: its environment, home directory and user."""
+        """Return the layout for this process: its environment, home directory and user."""
         return cls.from_env(os.environ, Path.home(), os.getuid())
 
     @classmethod
     def from_env(cls, env: Mapping[str, str], home: Path, uid: int, *, runtime_base: Path = _RUNTIME_BASE) -> Layout:
-        """The layout by the XDG base directories, or all of it under `REVERIE_HOME`; `REVERIE_SOCKET` wins over both.
+        """Return the layout by the XDG base directories, or below `REVERIE_HOME`; `REVERIE_SOCKET` overrides both.
 
-        Without XDG_RUNTIME_DIR (a cron job, `su`) the socket is looked for where a login session of `uid` has it,
-        and only then in a folder of the state directory, so that all of a user's processes meet at one socket.
+        Without XDG_RUNTIME_DIR (a cron job, `su`) the socket is in the runtime directory of a login session of `uid`,
+        and only without that in the state directory, so that all of a user's processes use one socket.
         Raises ValidationError for a relative path, or a socket path longer than 107 bytes.
         """
         base = _absolute(env, "REVERIE_HOME")
@@ -92,47 +92,47 @@ class Layout:
         )
 
     def root_of(self, space: str) -> Path:
-        """The folder of one space's documents, which people may open and edit."""
+        """Return the folder of one space's documents, which people may open and edit."""
         return self.root / space
 
 
 def safe_relative(path: str, *, suffixes: Collection[str] | None = DOCUMENT_SUFFIXES) -> PurePosixPath:
-    """`path` as a name inside a space's folder that is the same file on every system, or ValidationError.
+    """Validate `path` as a relative path in a space's folder that names the same file on every system.
 
-    Nothing is decoded, cleaned up or resolved: a name that would need it is refused, with `details.reason`.
-    `suffixes` are the endings that may be written, and that no folder may have; None lets any through (files that an
-    agent hands over for reading). The file system is not looked at: `sync.root` and `files.*_beneath` keep symbolic
-    links out when the name is used.
+    Nothing is decoded, normalized or resolved: a path that would need it is rejected by a ValidationError with
+    `details.reason`. `suffixes` are the file suffixes allowed, which no folder may have; None allows any (files that an
+    agent hands over for reading). The file system is not accessed: `sync.root` and `files.*_beneath` reject symbolic
+    links when the path is used.
     """
     if not path:
-        raise _refused(path, "empty")
-    if _bytes_of(path) > PATH_BYTES_MAX:
-        raise _refused(path, "too_long")
+        raise _error(path, "empty")
+    if _byte_length(path) > PATH_BYTES_MAX:
+        raise _error(path, "too_long")
     segments = path.split("/")
     if len(segments) > DEPTH_MAX:
-        raise _refused(path, "too_deep")
+        raise _error(path, "too_deep")
     if path[0] == "/" or path[0] in _SHELL:
-        raise _refused(path, "absolute")
+        raise _error(path, "absolute")
     if _ENCODED.search(path):
-        raise _refused(path, "encoded")
+        raise _error(path, "encoded")
     for segment in segments:
         reason = segment_error(segment)
         if reason is not None:
-            raise _refused(path, reason)
+            raise _error(path, reason)
     relative = PurePosixPath(path)
     if suffixes is not None and any(folder.endswith(tuple(suffixes)) for folder in segments[:-1]):
-        raise _refused(path, "folder")
+        raise _error(path, "folder")
     if suffixes is not None and relative.suffix not in suffixes:
-        raise _refused(path, "suffix")
+        raise _error(path, "suffix")
     if is_reserved(relative):
-        raise _refused(path, "reserved")
+        raise _error(path, "reserved")
     return relative
 
 
 def segment_error(segment: str, *, first: bool = False) -> str | None:
-    """Why one segment of a path may not be, as a reason of `safe_relative` (such as `hidden`, `temporary`), or None.
+    """Return why a path segment is not allowed, as a reason of `safe_relative` (`hidden`, `temporary`, ...), or None.
 
-    `first`: it is the first of the path, which a shell must not take for a home or a variable.
+    `first`: it is the first segment, which a shell must not expand.
     """
     if first and segment[:1] in _SHELL:
         return "absolute"
@@ -140,7 +140,7 @@ def segment_error(segment: str, *, first: bool = False) -> str | None:
         return None
     if segment == "":
         return "not_canonical"
-    if _bytes_of(segment) > SEGMENT_BYTES_MAX:
+    if _byte_length(segment) > SEGMENT_BYTES_MAX:
         return "too_long"
     if _ENCODED.search(segment):
         return "encoded"
@@ -162,39 +162,41 @@ def segment_error(segment: str, *, first: bool = False) -> str | None:
 
 
 def fold_name(name: str) -> str:
-    """What a name is where large letters and ways to write an accent make no difference; equal is one file there."""
+    """Return a name folded for case and Unicode normalization: equal results are one file on other systems."""
     return name.lower() if name.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
 
 
 def existing_spelling(path: str, others: Iterable[str]) -> str | None:
-    """`path` as those of `others` are spelled that are the same name on other systems; None where there are none.
+    """Return `path` in the spelling of one of `others` with which it would collide on other systems, or None.
 
-    A folder counts as the file does: FACTS/user.md beside facts/project.md is spelled facts/user.md.
+    Folders count too: FACTS/user.md collides with the folder of facts/project.md and becomes facts/user.md.
     """
-    steps = path.split("/")
-    wanted = [fold_name(step) for step in steps]
+    segments = path.split("/")
+    folded = [fold_name(segment) for segment in segments]
     for other in others:
-        for number, (there, here, same) in enumerate(zip(other.split("/"), steps, wanted, strict=False)):
-            if there == here:
+        for number, (existing, segment, key) in enumerate(zip(other.split("/"), segments, folded, strict=False)):
+            if existing == segment:
                 continue
-            if fold_name(there) == same:
-                return "/".join([*steps[:number], there, *steps[number + 1 :]])
+            if fold_name(existing) == key:
+                return "/".join([*segments[:number], existing, *segments[number + 1 :]])
             break
     return None
 
 
 def is_reserved(relative: PurePosixPath) -> bool:
-    """Whether only Reverie itself writes this name: the machine index, archives, the JSON projection, its mark."""
+    """Whether only Reverie itself writes this path: machine index, archives, JSON projection, the `.reverie` folder."""
     return relative.parts[0].casefold() in {"archives", "memory-index.json", ".reverie"} or (
         relative.as_posix().casefold() == "memory/long-term-memory.json"
     )
 
 
 def _looks_structural(char: str) -> bool:
+    """Whether a character looks like, or normalizes to, a separator or another structural character."""
     return char in _LOOK_ALIKES or not _STRUCTURAL.isdisjoint(unicodedata.normalize("NFKC", char))
 
 
-def _refused(path: str, reason: str) -> ValidationError:
+def _error(path: str, reason: str) -> ValidationError:
+    """Return the error for a rejected path."""
     shown = ascii(path if len(path) <= 80 else path[:80] + "...")
     return ValidationError(
         f"{shown} cannot be a path in a space ({reason})",
@@ -203,17 +205,19 @@ def _refused(path: str, reason: str) -> ValidationError:
     )
 
 
-def _bytes_of(text: str) -> int:
+def _byte_length(text: str) -> int:
+    """Return the length in UTF-8 bytes; surrogates count 3."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _xdg(env: Mapping[str, str], name: str, default: Path) -> Path:
-    """The base directory specification says that a relative value is to be ignored."""
+    """Return a base directory from the environment; a relative value is ignored, as the XDG specification requires."""
     value = Path(env.get(name, ""))
     return value if value.is_absolute() else default
 
 
 def _absolute(env: Mapping[str, str], name: str) -> Path | None:
+    """Return an absolute path from the environment, or None if unset. Raises ValidationError for a relative one."""
     value = env.get(name)
     if not value:
         return None
@@ -224,20 +228,22 @@ def _absolute(env: Mapping[str, str], name: str) -> Path | None:
 
 
 def _runtime(env: Mapping[str, str], uid: int, runtime_base: Path, state: Path) -> Path:
-    given = env.get("XDG_RUNTIME_DIR", "")
-    if Path(given).is_absolute():
-        return Path(given) / "reverie"
+    """Return the folder of the socket: XDG_RUNTIME_DIR, else that of a login session, else the state directory."""
+    runtime_dir = env.get("XDG_RUNTIME_DIR", "")
+    if Path(runtime_dir).is_absolute():
+        return Path(runtime_dir) / "reverie"
     session = runtime_base / str(uid)
     try:
-        found = session.lstat()
+        status = session.lstat()
     except OSError:
         return state / "run"
-    if stat.S_ISDIR(found.st_mode) and found.st_uid == uid:
+    if stat.S_ISDIR(status.st_mode) and status.st_uid == uid:
         return session / "reverie"
     return state / "run"
 
 
 def _check_socket(socket: Path) -> None:
+    """Raise ValidationError if a socket path is too long for the kernel."""
     size = len(os.fsencode(socket))
     if size > SOCKET_PATH_BYTES_MAX:
         raise ValidationError(

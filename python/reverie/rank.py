@@ -1,4 +1,4 @@
-"""Ranks texts by how well they answer a query: BM25 in memory, with what each term gave."""
+"""Full-text search: BM25 ranking in memory, with the score of each query term."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Filter", "Hit", "Index", "IndexEntry"]
 
 
 class Hit(NamedTuple):
-    """One answer: the id it was added under, its score, and what each term of the query gave to that, best first."""
+    """A search result: the document's id, its score, and the score of each query term, best first."""
 
     id: str
     score: float
@@ -22,7 +22,7 @@ class Hit(NamedTuple):
 
 
 class IndexEntry(NamedTuple):
-    """A text to be found. Filters know it by `groups`, which are any strings, and `at`, in a unit of the caller's."""
+    """A document to be indexed. `groups` (any strings) and `at` (a time in any unit) are for filters."""
 
     id: str
     text: str
@@ -33,10 +33,10 @@ class IndexEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which texts a search may give; what is left out lets every text through. Scores do not depend on it.
+    """Which documents a search may return; an omitted condition accepts all. Scores do not depend on it.
 
-    Of each set in `any_of` a text carries at least one group, of `none_of` none. It is one of `ids`. Its time is in
-    `since <= at < before`; where one of these is given, a text without a time is not found.
+    A document belongs to at least one group of each set in `any_of` and to none of `none_of`. Its id is one of `ids`.
+    Its time is in `since <= at < before`; with one of these, documents without a time are not found.
     """
 
     any_of: Collection[Collection[str]] = ()
@@ -46,13 +46,13 @@ class Filter:
     before: int | None = None
 
 
-_EVERYTHING: Final = Filter()
+_ACCEPT_ALL: Final = Filter()
 
 
 class Index:
-    """An index of texts by their terms: words, parts of identifiers and paths, common English endings folded.
+    """An inverted index of documents: words, parts of identifiers and paths, with light English stemming.
 
-    The order of hits depends only on what is in the index. It may be used from several threads.
+    The order of hits depends only on the documents in the index. It is thread-safe.
     """
 
     __slots__ = ("_native",)
@@ -61,31 +61,31 @@ class Index:
         self._native = _native.Index()
 
     def __len__(self) -> int:
-        """How many texts it holds."""
+        """Return the number of documents."""
         return len(self._native)
 
     def add(
         self,
-        id: str,  # noqa: A002  # the word of the design
+        id: str,  # noqa: A002  # the API's name
         text: str,
         tags: Sequence[str] = (),
         groups: Sequence[str] = (),
         at: int | None = None,
     ) -> None:
-        """Adds a text, in place of what had the same id. A tag counts as two mentions."""
+        """Add a document, replacing an older one with the same id. A tag counts as two mentions of its words."""
         self._native.add(id, text, tags, groups, at)
 
     def add_many(self, records: Iterable[IndexEntry]) -> None:
-        """Adds all of them in one step, as `add` would one by one."""
+        """Add documents in one step, with the same result as `add` one by one."""
         self._native.add_many(list(records))
 
-    def remove(self, id: str) -> bool:  # noqa: A002  # the word of the design
-        """Removes a text; False if there was none under that id."""
+    def remove(self, id: str) -> bool:  # noqa: A002  # the API's name
+        """Remove a document; return False if there was none with this id."""
         return self._native.remove(id)
 
-    def search(self, query: str, limit: int, within: Filter = _EVERYTHING) -> list[Hit]:
-        """The best `limit` texts that hold at least one term of the query, best first, equal scores by id."""
-        if within is _EVERYTHING:
+    def search(self, query: str, limit: int, within: Filter = _ACCEPT_ALL) -> list[Hit]:
+        """Return the best `limit` documents with at least one query term, best first; equal scores by id."""
+        if within is _ACCEPT_ALL:
             hits = self._native.search(query, max(limit, 0))
         else:
             hits = self._native.search(query, max(limit, 0), *_parts(within))
@@ -95,5 +95,6 @@ class Index:
 def _parts(
     within: Filter,
 ) -> tuple[list[list[str]], list[str], list[str] | None, int | None, int | None]:
+    """Convert a filter to the arguments of the native core."""
     ids = None if within.ids is None else list(within.ids)
     return [list(groups) for groups in within.any_of], list(within.none_of), ids, within.since, within.before

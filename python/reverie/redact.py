@@ -1,4 +1,4 @@
-"""Replaces secrets by `[REDACTED:<kind>]`, in text and in JSON values."""
+"""Redaction: secrets in texts and JSON values are replaced by `[REDACTED:<kind>]`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "Indicator", "Redactor", "Span", "indicators"]
 
 KINDS = frozenset(_native.kinds())
-"""Every word that can stand in `[REDACTED:<kind>]`."""
+"""Every kind that can occur in `[REDACTED:<kind>]`."""
 
 
 class Span(NamedTuple):
-    """A secret in a text: from character `start` to before character `end`, and the word that replaces it."""
+    """A secret in a text: characters `start` to before `end`, and its kind."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class Span(NamedTuple):
 
 
 class Indicator(NamedTuple):
-    """What gives a secret of a kind away: it `begins` with the text, `holds` it, or is `named` by it."""
+    """A string that indicates a kind of secret: the secret `begins` with it or `holds` it, or its name has it."""
 
     kind: str
     how: Literal["begins", "holds", "named"]
@@ -35,19 +35,19 @@ class Indicator(NamedTuple):
 
 
 _SPACED = re.compile(r"(?:\S ){15,}\S")
-"""Characters with a space between each two, as many as a secret has."""
+"""At least 16 characters with a space between each two: the length of a short secret."""
 
-_EDGE = 256
-"""Characters at the end of one text and the beginning of the next in which a secret may have been split."""
+_EDGE_CHARS = 256
+"""Characters at the end of one text and the beginning of the next that are searched for a split secret."""
 
 _BY_CONTEXT = frozenset({"token", "key-material"})
-"""Kinds that words nearby decide: they mean nothing where these are out of order."""
+"""Kinds recognized by the words before them, which mean nothing in reversed or joined texts."""
 
 
 class Redactor:
-    """The rules, compiled once with the secret values that its owner knows.
+    """The redaction rules, compiled once together with the secret values that the owner has listed (`literals`).
 
-    Redaction is idempotent: a marker that stands in the text stays as it is, and so does the bare word REDACTED.
+    Redaction is idempotent: an existing marker stays as it is, and so does the bare word REDACTED.
     Foreign markers `[BYOK:x]` and `<REDACTED:x>` become `[REDACTED:byok]` and `[REDACTED:foreign]`.
     """
 
@@ -57,27 +57,27 @@ class Redactor:
         self._native = _native.Redactor(list(literals))
 
     def text(self, text: str) -> str:
-        """`text` without its secrets; the same object if it had none.
+        """Return `text` with its secrets replaced; the same object if it has none.
 
-        Raises ValidationError for half of a surrogate pair.
+        Raises ValidationError for an unpaired surrogate.
         """
         return self._native.text(text)
 
     def value(self, value: Json) -> tuple[Json, int]:
-        """A JSON value without its secrets, the same object if it had none, and how many spans were replaced.
+        """Return a JSON value with its secrets replaced (the same object if none), and the number of replacements.
 
         A key announces its value as a name does in text (`{"password": ...}`), and so does a `name` or `key` beside a
-        `value`. Strings under keys that name things (`id`, `uuid`, `tool_use_id`, `sessionId`, `model`, ...) are held
-        only against known values and the published token formats. The signature of a thinking block, and the base64
-        `data` of an image or a document, are left alone.
-        Raises ValidationError for half of a surrogate pair and for nesting beyond 1024.
+        `value`. Strings under keys of identifiers (`id`, `uuid`, `tool_use_id`, `sessionId`, `model`, ...) are only
+        searched for listed values and published token formats. The signature of a thinking block, and the base64
+        `data` of an image or a document, are never changed.
+        Raises ValidationError for an unpaired surrogate and for nesting beyond 1024.
         """
         return self._native.value(value)
 
     def stream(self, pieces: Iterable[str]) -> Iterator[str]:
-        """The text of all `pieces` together without its secrets, in pieces of another size.
+        """Yield the redacted text of all `pieces` together, in pieces of other sizes.
 
-        No more is held back than what a secret can reach over.
+        No more is buffered than the rules look around, see `redact::LOOKAROUND_MAX` in the core.
         """
         stream = self._native.stream()
         for piece in pieces:
@@ -85,32 +85,33 @@ class Redactor:
         yield stream.finish()
 
     def suspects(self, texts: Sequence[str]) -> list[tuple[int, str]]:
-        """Texts that may hide a secret where none can be replaced, as their index and how, for a person to look at.
+        """Return (index, manner) of texts that may hide a secret in a way that cannot be redacted, for manual review.
 
-        "spaced": with a space between each two characters; "reversed": from the last to the first; "split": the first
-        part at the end of this text, the rest at the beginning of the next.
+        "spaced": with a space between each two characters; "reversed": written backwards; "split": the first part at
+        the end of this text, the rest at the beginning of the next.
         """
-        found = []
+        suspects = []
         for index, text in enumerate(texts):
-            if any(self._is_formed(run.replace(" ", "")) for run in _SPACED.findall(text)):
-                found.append((index, "spaced"))
-            if self._is_formed(text[::-1]):
-                found.append((index, "reversed"))
+            if any(self._has_formatted_secret(run.replace(" ", "")) for run in _SPACED.findall(text)):
+                suspects.append((index, "spaced"))
+            if self._has_formatted_secret(text[::-1]):
+                suspects.append((index, "reversed"))
             if index + 1 < len(texts):
-                end, begin = text.rstrip()[-_EDGE:], texts[index + 1].lstrip()[:_EDGE]
+                end, begin = text.rstrip()[-_EDGE_CHARS:], texts[index + 1].lstrip()[:_EDGE_CHARS]
                 spans = self.spans(end + begin) if end and begin else []
                 if any(span.start < len(end) < span.end and span.kind not in _BY_CONTEXT for span in spans):
-                    found.append((index, "split"))
-        return found
+                    suspects.append((index, "split"))
+        return suspects
 
-    def _is_formed(self, text: str) -> bool:
+    def _has_formatted_secret(self, text: str) -> bool:
+        """Whether a text has a secret that is recognized by its own format."""
         return any(span.kind not in _BY_CONTEXT for span in self.spans(text))
 
     def spans(self, text: str) -> list[Span]:
-        """Where the secrets of `text` are, in order, apart from each other."""
+        """Return the secrets of `text` in order, without overlap."""
         return [Span(*span) for span in self._native.spans(text)]
 
 
 def indicators() -> list[Indicator]:
-    """Every mark of the tables, in order of kinds. A kind that has none is known by its shape or its surroundings."""
-    return [Indicator(*mark) for mark in _native.marks()]
+    """Return every indicator of the rule tables, sorted; a kind without one is recognized by its shape or context."""
+    return [Indicator(*indicator) for indicator in _native.marks()]

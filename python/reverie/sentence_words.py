@@ -1,4 +1,4 @@
-"""Reads a sentence as words: what it is about, which of its words tell it from another, and whether it denies."""
+"""Word analysis of sentences: subject, content words, distinctive words (names, numbers, paths), negation."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ __all__ = [
     "subject_of",
 ]
 
-# A word may hold the signs that join identifiers, versions and paths: `user_id`, `3.11`, `src/app.py`, `--all`.
-# A semicolon is one too: it ends what a denial denies.
+# A word may contain the punctuation of identifiers, versions and paths: `user_id`, `3.11`, `src/app.py`, `--all`.
+# A semicolon is a word of its own: it ends the scope of a negation.
 _WORD = re.compile(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*|[<>=!]=?|→|;")
-# The same as it is written, apostrophes and all.
+# A word as written, with apostrophes.
 _WRITTEN = re.compile(r"-{0,2}\w+(?:['\u2019./:_+\-@\\]+\w+)*")
 _OPENS = re.compile(r"(?:\A|[.!?:]\s|\n)\W*\Z")
-_BEFORE = 16  # characters before a word that say whether it opens a sentence
+_OPENING_CHARS = 16  # characters before a word that are examined for whether it begins a sentence
 _APOSTROPHES = str.maketrans("", "", "'\u2019")
 _KEY = re.compile(r"\s*((?:[^:\n.!?]|[:.!?](?=\S)){1,60}?)\s*:\s+\S")
 _MARKER = re.compile(r"\[REDACTED:[^\]\s]*\]")
 _SUBJECT = re.compile(r"\s*([^:\n.`]{1,60}?)\s*:\s+(\S.*)", re.DOTALL)
 _SUBJECT_WORDS_MAX = 6
-_READ_MAX = 1 << 15  # words that are remembered; the same few thousand come again and again
+_WORD_CACHE_MAX = 1 << 15  # words; the same few thousand recur in all memories
 _DISTINCTIVE = re.compile(r"[0-9_./\\@:+]|[a-z][A-Z]|^[A-Z]{2,}$")
 
-# Words that head a line without naming what it is about: two such lines need not speak of the same thing.
-_NO_SUBJECT_TEXT = (
+# Labels that do not name a subject: two lines that begin with `Note:` need not be about the same thing.
+_GENERIC_LABELS_TEXT = (
     "bug caution decision error example fact fix fixed hint important info lesson mistake note observation "
     "preference problem procedure question reason result resolved rule see skill solution step summary task tip "
     "update warning why"
 )
-_NO_SUBJECT = frozenset(_NO_SUBJECT_TEXT.split())
+_GENERIC_LABELS = frozenset(_GENERIC_LABELS_TEXT.split())
 
 _STOP_TEXT = (
     "; a about after all also always am an and any are as at be been before being but by can could did do does "
@@ -55,23 +55,23 @@ _STOP_TEXT = (
 )
 _STOP = frozenset(_STOP_TEXT.split())
 
-_DENIALS_TEXT = (
+_NEGATIONS_TEXT = (
     "not no never none without avoid dont doesnt isnt wont cant cannot stop stopped"
     " refuse refuses disable disabled against"
 )
-_DENIALS = frozenset(_DENIALS_TEXT.split())
+_NEGATIONS = frozenset(_NEGATIONS_TEXT.split())
 
 
 def normalize(text: str) -> str:
-    """The text as it is compared for sameness: case folded, white space joined, closing punctuation dropped."""
+    """Return the text in the form compared for equality: case-folded, white space joined, final punctuation dropped."""
     return " ".join(_compatible(text).casefold().split()).rstrip(".!;,: ")
 
 
 @dataclass(frozen=True, slots=True)
 class WordAnalysis:
-    """A sentence's words: all of them, those that carry meaning, those that name one thing, and whether it affirms.
+    """The words of a sentence: all, the content words, the distinctive ones, and whether the sentence is affirmative.
 
-    `affirms` is False when the sentence denies an odd number of times (`never`, `not`, `without`, ...).
+    `affirms` is False if the sentence has an odd number of negations (`never`, `not`, `without`, ...).
     """
 
     sequence: tuple[str, ...]
@@ -81,37 +81,37 @@ class WordAnalysis:
 
 
 def analyze(text: str) -> WordAnalysis:
-    """The words of a text, case folded; apostrophes are dropped, identifiers, versions and paths stay whole.
+    """Split a text into case-folded words, without apostrophes; identifiers, versions and paths stay whole.
 
-    Content words are no stop words and no denials, and plurals are their singular. A distinctive word is a number, a
-    path, an identifier, a name in capitals.
+    Content words are neither stop words nor negations, and in the singular. A distinctive word is a number, a path, an
+    identifier or a name in capitals.
     """
-    read = [_read(written) for written in _WORD.findall(_compatible(text).replace("'", "").replace("\u2019", ""))]
-    sequence = tuple(word for word, _, _ in read)
-    content = tuple(meaning for _, meaning, _ in read if meaning)
-    distinctive = frozenset(meaning for _, meaning, names in read if names)
+    words = [_classify(written) for written in _WORD.findall(_compatible(text).replace("'", "").replace("\u2019", ""))]
+    sequence = tuple(word for word, _, _ in words)
+    content = tuple(stem for _, stem, _ in words if stem)
+    distinctive = frozenset(stem for _, stem, is_distinctive in words if is_distinctive)
     return WordAnalysis(sequence, content, distinctive, count_negations(sequence) % 2 == 0)
 
 
 def count_negations(sequence: Iterable[str]) -> int:
-    """How many of these case-folded words deny (`never`, `not`, `without`, ...)."""
-    return len([word for word in sequence if word in _DENIALS])
+    """Count the negations (`never`, `not`, `without`, ...) in case-folded words."""
+    return len([word for word in sequence if word in _NEGATIONS])
 
 
 def subject_of(text: str) -> tuple[str, str] | None:
-    """`("language", "English")` of `Language: English`, or None when the line does not head itself with a subject."""
-    found = _SUBJECT.fullmatch(text) if ":" in text else None
-    if found is None:
+    """Split `Language: English` into `("language", "English")`; None if the line does not begin with a subject."""
+    match = _SUBJECT.fullmatch(text) if ":" in text else None
+    if match is None:
         return None
-    key = normalize(found[1])
-    if key in _NO_SUBJECT or not key or len(key.split()) > _SUBJECT_WORDS_MAX or _DISTINCTIVE.search(found[1]):
+    key = normalize(match[1])
+    if key in _GENERIC_LABELS or not key or len(key.split()) > _SUBJECT_WORDS_MAX or _DISTINCTIVE.search(match[1]):
         return None
-    return key, found[2].strip()
+    return key, match[2].strip()
 
 
 @dataclass(frozen=True, slots=True)
 class ContentWord:
-    """A word that carries meaning, as it is written. `opens` says that a sentence begins with it."""
+    """A content word as written; `denies` if it is a negation, `opens` if it begins a sentence."""
 
     written: str
     denies: bool
@@ -119,44 +119,45 @@ class ContentWord:
 
 
 def content_words(text: str) -> Iterator[ContentWord]:
-    """The words of a text that carry meaning, denials too, as they are written and in their order."""
-    for found in _WRITTEN.finditer(text):
-        word = _compatible(found[0]).translate(_APOSTROPHES).casefold()
+    """Yield the content words of a text, negations included, as written and in order."""
+    for match in _WRITTEN.finditer(text):
+        word = _compatible(match[0]).translate(_APOSTROPHES).casefold()
         if word not in _STOP and word.strip("_-"):
-            opens = _OPENS.search(text, max(0, found.start() - _BEFORE), found.start()) is not None
-            yield ContentWord(found[0], word in _DENIALS, opens)
+            opens = _OPENS.search(text, max(0, match.start() - _OPENING_CHARS), match.start()) is not None
+            yield ContentWord(match[0], word in _NEGATIONS, opens)
 
 
 def label_of(text: str) -> str | None:
-    """`OS` of `OS: macOS`, as it is written; None where the line begins with no key, or with one that names nothing."""
-    found = _KEY.match(text)
-    if found is None or found[1].count("`") % 2 or normalize(found[1]) in _NO_SUBJECT:
+    """Return the label `OS` of `OS: macOS` as written; None if the line has no label, or a generic one (`Note:`)."""
+    match = _KEY.match(text)
+    if match is None or match[1].count("`") % 2 or normalize(match[1]) in _GENERIC_LABELS:
         return None
-    return found[1].strip()
+    return match[1].strip()
 
 
 def strip_markers(text: str) -> str:
-    """The text without its `[REDACTED:<kind>]` markers."""
+    """Return the text without its `[REDACTED:<kind>]` markers."""
     return _MARKER.sub("", text)
 
 
 def _compatible(text: str) -> str:
-    """The text with one spelling for what reads alike; most texts are plain ASCII and are that already."""
+    """Return the text in NFKC, one form for compatible characters; ASCII text, which most is, already has it."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
-@lru_cache(maxsize=_READ_MAX)
-def _read(written: str) -> tuple[str, str, bool]:
-    """A word case folded, what it means (nothing, for stop words and denials), and whether it names one thing."""
+@lru_cache(maxsize=_WORD_CACHE_MAX)
+def _classify(written: str) -> tuple[str, str, bool]:
+    """Return a word case-folded, its singular (empty for stop words and negations), and whether it is distinctive."""
     word = written.casefold()
-    if word in _STOP or word in _DENIALS:
+    if word in _STOP or word in _NEGATIONS:
         return word, "", False
-    # Most words are plain lower-case letters, and those name nothing by themselves.
+    # Most words are plain lower-case letters, which are never distinctive: the regular expression is not needed.
     plain = written.isalpha() and written.islower()
     return word, _singular(word), not plain and _DISTINCTIVE.search(written) is not None
 
 
 def _singular(word: str) -> str:
+    """Return the singular of a regular plural: `tests` -> `test`; `class`, `status`, `analysis` stay."""
     if len(word) > 3 and word.endswith("s") and word.isalpha() and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word

@@ -1,7 +1,7 @@
-"""Counts tokens of ordinary text, exactly as tiktoken does, without a download.
+"""Token counts of ordinary text, exactly as tiktoken counts, without a download.
 
-Special-token strings such as `<|endoftext|>` are text like any other. A text that holds half of a surrogate pair is
-counted with U+FFFD in its place, which is what tiktoken does.
+Names of special tokens such as `<|endoftext|>` are text like any other. An unpaired surrogate is counted as U+FFFD, as
+tiktoken does.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ TOKENIZER: Final[Encoding] = "o200k_base"
 
 
 def count(text: str, encoding: Encoding = TOKENIZER) -> int:
-    """Tokens of `text`. Raises ValidationError for an encoding that is not built in."""
+    """Count the tokens of `text`. Raises ValidationError for an encoding that is not built in."""
     return _native.count(text, encoding)
 
 
 def count_many(texts: Sequence[str], encoding: Encoding = TOKENIZER) -> list[int]:
-    """Tokens of each text, in order; one call for many small texts."""
+    """Count the tokens of each text, in order, in one call for many small texts."""
     return _native.count_many(texts, encoding)
 
 
 def count_items(bodies: Sequence[str], encoding: Encoding = TOKENIZER) -> list[int]:
-    r"""Tokens of `- body\n` for each body.
+    r"""Count the tokens of `- body\n` for each body.
 
-    The sum over any packing of such lines is the exact count of the packed text, as long as bodies are one line and
-    do not begin with white space or `/`.
+    The sum over any list of such lines is the exact count of the joined text, as long as bodies are one line and do
+    not begin with white space or `/`.
     """
     return _native.count_items(bodies, encoding)
 
@@ -45,6 +45,6 @@ def fits(text: str, limit: int, encoding: Encoding = TOKENIZER) -> bool:
 
 
 def truncate(text: str, limit: int, encoding: Encoding = TOKENIZER) -> str:
-    """A beginning of `text` with at most `limit` tokens, cut between characters; `text` itself if it fits."""
+    """Return a prefix of `text` with at most `limit` tokens, cut between characters; `text` itself if it fits."""
     limit = max(limit, 0)
     return _native.truncate(text, limit, encoding)

@@ -32,9 +32,9 @@ def test_every_id_is_carried_on_once_or_gone(old: list[str], new: list[str]) -> 
     blocks = [(str(index), text) for index, text in enumerate(old)]
     found = align(blocks, new)
 
-    assert len(found.carried) == len(new)
-    assert sorted([*filter(None, found.carried), *found.gone], key=int) == [id_ for id_, _ in blocks]
-    assert align(blocks, old).carried == tuple(id_ for id_, _ in blocks)
+    assert len(found.old_ids) == len(new)
+    assert sorted([*filter(None, found.old_ids), *found.deleted_ids], key=int) == [id_ for id_, _ in blocks]
+    assert align(blocks, old).old_ids == tuple(id_ for id_, _ in blocks)
 
 
 @law

@@ -157,7 +157,7 @@ class Sides:
         lines = [line for line in text.splitlines() if line]
         alignment = align(self.blocks.get(path, []), lines)
         self.ids += len(lines)
-        new = (carried or f"m{self.ids - at}" for at, carried in enumerate(alignment.carried))
+        new = (carried or f"m{self.ids - at}" for at, carried in enumerate(alignment.old_ids))
         self.blocks[path] = list(zip(new, lines, strict=True))
 
     def _commit(self, plan: Plan, known: dict[str, Baseline], puts: dict[str, int]) -> bool:

@@ -30,8 +30,8 @@ def match_ids(
     gone = {path: dict(blocks) for path, blocks in before.items()}
     for path, texts in after.items():
         alignment = align(list(before.get(path, ())), list(texts))
-        matches[path] = list(alignment.carried)
-        gone[path] = {name: text for name, text in gone.get(path, {}).items() if name in set(alignment.gone)}
+        matches[path] = list(alignment.old_ids)
+        gone[path] = {name: text for name, text in gone.get(path, {}).items() if name in set(alignment.deleted_ids)}
     sources = _match_equal_blocks(matches, after, gone)
     for path, origins in sources.items():
         for origin in origins:
@@ -63,7 +63,7 @@ def _match_edited_blocks(matches: list[str | None], texts: Sequence[str], gone: 
     """Give new blocks the ids of similar ones that are gone from the document that their neighbours came from."""
     new = [index for index, name in enumerate(matches) if name is None]
     alignment = align(list(gone.items()), [texts[index] for index in new])
-    for index, name in zip(new, alignment.carried, strict=True):
+    for index, name in zip(new, alignment.old_ids, strict=True):
         if name is not None:
             matches[index] = name
             del gone[name]

@@ -1,4 +1,4 @@
-"""Files are replaced whole or not at all, and never reached through a link below the root."""
+"""Tests of atomic file writes, and of file access that follows no symbolic link below the root."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from reverie.errors import DiskFull, Forbidden, NotFound, StorageFailed, TooLarge
-from reverie.files import make_private, read_beneath, write_atomic, write_beneath
+from reverie.files import read_beneath, write_atomic, write_beneath
 
 NOTE = PurePosixPath("facts/user.md")
 
 
 def test_a_file_is_replaced_with_its_mode(tmp_path: Path) -> None:
-    """New bytes, the mode asked for, nothing beside it."""
+    """The file has the new bytes and the requested mode, and no temporary file is left."""
     path = tmp_path / "x.md"
     write_atomic(path, b"one")
     write_atomic(path, b"two" * 500_000, mode=0o644)
@@ -30,7 +30,7 @@ def test_a_file_is_replaced_with_its_mode(tmp_path: Path) -> None:
 def test_a_failure_at_any_step_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int, kind: type[Exception]
 ) -> None:
-    """The old bytes stay, no temporary file is left, and the next write works."""
+    """After an error at any step the old bytes are there, no temporary file is left, and the next write works."""
     path = tmp_path / "x.md"
     write_atomic(path, b"old")
 
@@ -48,19 +48,20 @@ def test_a_failure_at_any_step_leaves_the_old_file(
 
 
 def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system may take fewer bytes than it was given."""
+    """A write that the system shortens is continued until all bytes are written."""
     real = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: real(handle, bytes(data[:3])))
     write_atomic(tmp_path / "x", b"0123456789")
     assert (tmp_path / "x").read_bytes() == b"0123456789"
 
 
-def test_reading_is_bounded(tmp_path: Path) -> None:
-    """Exactly the limit is read; one byte more is refused, and so is anything but a regular file."""
+def test_reading_is_limited(tmp_path: Path) -> None:
+    """A file of the limit's size is read; a longer one is rejected, and so is anything but a regular file."""
     (tmp_path / "x").write_bytes(b"12345")
     assert read_beneath(tmp_path, PurePosixPath("x"), 5) == b"12345"
     with pytest.raises(TooLarge):
         read_beneath(tmp_path, PurePosixPath("x"), 4)
+    assert read_beneath(tmp_path, PurePosixPath("none"), 5) is None
     (tmp_path / "folder").mkdir()
     with pytest.raises(StorageFailed):
         read_beneath(tmp_path, PurePosixPath("folder"), 5)
@@ -70,13 +71,13 @@ def test_reading_is_bounded(tmp_path: Path) -> None:
 
 
 def test_writing_without_a_folder_says_so(tmp_path: Path) -> None:
-    """The parent is not made silently."""
+    """An atomic write does not create the parent folder."""
     with pytest.raises(NotFound, match="cannot write"):
         write_atomic(tmp_path / "none" / "x", b"")
 
 
-def test_write_beneath_makes_private_folders(tmp_path: Path) -> None:
-    """Missing folders get mode 0700; reading a missing file returns None."""
+def test_writing_beneath_a_root_creates_folders(tmp_path: Path) -> None:
+    """Missing folders are created with mode 0700; reading an absent file returns None."""
     assert read_beneath(tmp_path, NOTE, 10) is None
     write_beneath(tmp_path, NOTE, b"- a\n")
     assert stat.S_IMODE((tmp_path / "facts").stat().st_mode) == 0o700
@@ -84,7 +85,7 @@ def test_write_beneath_makes_private_folders(tmp_path: Path) -> None:
 
 
 def test_no_link_below_the_root_is_followed(tmp_path: Path) -> None:
-    """A folder that is a link leads nowhere; a file that is a link is replaced, not written through, and not read."""
+    """A folder that is a symbolic link is rejected; a file that is one is replaced by a write, and not read."""
     outside, root = tmp_path / "outside", tmp_path / "root"
     outside.mkdir()
     root.mkdir()
@@ -105,23 +106,7 @@ def test_no_link_below_the_root_is_followed(tmp_path: Path) -> None:
 
 
 def test_a_root_that_vanished_is_named(tmp_path: Path) -> None:
-    """Nothing is made in its place."""
+    """Writing below a missing root raises NotFound and does not create it."""
     with pytest.raises(NotFound):
         write_beneath(tmp_path / "gone", NOTE, b"")
     assert not (tmp_path / "gone").exists()
-
-
-def test_a_private_folder_is_ours_alone(tmp_path: Path) -> None:
-    """Made 0700, narrowed when wider, refused when it is a link or another user's."""
-    folder = tmp_path / "a" / "run"
-    make_private(folder, os.getuid())
-    folder.chmod(0o755)
-    make_private(folder, os.getuid())
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    (tmp_path / "link").symlink_to(folder)
-    for bad, uid in ((tmp_path / "link", os.getuid()), (folder, os.getuid() + 1)):
-        with pytest.raises(Forbidden):
-            make_private(bad, uid)
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(StorageFailed):
-        make_private(tmp_path / "file", os.getuid())

@@ -21,7 +21,7 @@ SETS = history_sets()
 def carried(old: list[str], new: list[str]) -> list[int | None]:
     """For each new text the index of the old one that it carries on."""
     found = align([(str(index), text) for index, text in enumerate(old)], new)
-    return [None if id_ is None else int(id_) for id_ in found.carried]
+    return [None if id_ is None else int(id_) for id_ in found.old_ids]
 
 
 def pieces(document: str) -> list[str]:
@@ -34,8 +34,8 @@ def test_bytes_and_text_are_the_same_blocks() -> None:
     """A caller may hold spans of a document or strings; what is gone is named in the old order."""
     found = align([("x", b"- a\n"), ("y", "- é\n"), ("z", b"- q\n")], ["- é\n", b"- a\n"])
 
-    assert found.carried == ("y", "x")
-    assert found.gone == ("z",)
+    assert found.old_ids == ("y", "x")
+    assert found.deleted_ids == ("z",)
     assert align([], []) == align([], ())
 
 

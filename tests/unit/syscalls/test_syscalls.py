@@ -62,7 +62,7 @@ def test_another_file_system_is_not_entered() -> None:
     try:
         assert refused(root, "proc/self/stat") == "EXDEV"
         with pytest.raises(OSError, match="Errno") as error:
-            syscalls._step_by_step(root, "proc/self/stat", os.O_RDONLY)
+            syscalls._open_by_segments(root, "proc/self/stat", os.O_RDONLY)
         assert error.value.errno == errno.EXDEV
     finally:
         os.close(root)
