@@ -3,7 +3,7 @@
 What daylight saving does to a schedule:
 
 * A schedule whose hour field begins with `*` follows instants (UTC): local times that do not exist are skipped, and a
-  repeated hour runs twice. Another run is at most an hour or so away, so a skipped one needs no replacement.
+  repeated hour runs twice. Another run follows within the day, so a skipped one needs no replacement.
 * Any other schedule names times of the day. Each of them runs once on each matching local day that exists: at its first
   occurrence when it comes twice; when it does not exist, at the end of the gap, or in the last minute before a gap
   that reaches into the next day. Times that fall into one gap run together, once.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cron", "catch_up", "fires_on", "next_fire", "parse", "run_key", "zone"]
 
-_LENGTH_MAX = 120  # characters of an expression; the longest that is of use lists every value of a field
+_LENGTH_MAX = 120  # characters of an expression: a longer one was not written by a person
 _HORIZON_DAYS = 41 * 366  # 29 February on one weekday: at most 40 years apart, over a century without a leap day
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")

@@ -1,8 +1,7 @@
 """`reverie config`: show, change and check settings, and print the paths in use.
 
-Values are changed by a small line editor of our own. tomlkit would do it in a more general way, but it is no dependency
-of the daemon, takes 37 ms to import (the settings and their checks: 9 ms), and refuses a file whose syntax error is the
-value that is being replaced.
+Values are changed by a small line editor of our own (75 lines). tomlkit does it in a more general way, but the daemon
+would depend on it for this command alone, and it refuses a file whose only syntax error is the value to be replaced.
 """
 
 import json as jsonlib

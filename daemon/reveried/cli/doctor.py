@@ -19,7 +19,7 @@ from reveried.cli.output import print_json, say, size
 __all__ = ["Finding", "doctor", "findings"]
 
 Verdict: TypeAlias = Literal["good", "note", "bad"]
-FREE_MIN_BYTES = 512 * 1024 * 1024  # below this the store may not find room for its next growth
+FREE_MIN_BYTES = 512 * 1024 * 1024  # a disk with less is nearly full
 _MARKS = {"good": "ok  ", "note": "note", "bad": "BAD "}
 _SAMPLES = (  # what tokenizers disagree on: nothing, code, other scripts, a long run, a special token, odd white space
     "",

@@ -43,7 +43,7 @@ _KIB = 1024
 _GAP = 2  # blanks between two columns
 _WRAP_MIN = 20  # characters: a column of text narrower than this is no longer readable
 _NAME_CHARS = 30  # of a file name beside a progress bar
-_GZIP_RATIO = 6  # measured on transcripts: gzip packs them about so many times; it only scales the bar
+_GZIP_RATIO = 6  # gzipped transcripts unpack to about so many times their size; it only scales the bar
 
 
 def print_json(value: Any) -> None:

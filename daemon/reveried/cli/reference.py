@@ -1,4 +1,4 @@
-"""Generated pages of docs/: `python -m reveried.cli.reference cli|configuration|redaction > docs/PAGE.md`.
+"""Generated pages of docs/: `python -m reveried.cli.reference [cli|configuration|redaction] > docs/PAGE.md`.
 
 Each page is written from what the program itself uses: the command tree, the settings schema, the redaction kinds.
 Tests compare the pages with this module's output.
@@ -164,4 +164,4 @@ def _parameter_rows(command: Any) -> Iterator[tuple[str, str]]:
 PAGES: Final = {"cli": commands_page, "configuration": settings_page, "redaction": redaction_page}
 
 if __name__ == "__main__":
-    sys.stdout.write(PAGES[sys.argv[1]]())
+    sys.stdout.write(PAGES[sys.argv[1] if sys.argv[1:] else "cli"]())

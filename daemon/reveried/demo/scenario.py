@@ -38,7 +38,7 @@ __all__ = [
     "temporary_daemon",
 ]
 
-BUDGET_MIN, BUDGET_MAX = 4_000, 16_000  # tokens: below, a context has no room for a tail; above, few need more
+BUDGET_MIN, BUDGET_MAX = 4_000, 16_000  # tokens of the new context
 NEWEST = 3  # of the user's sessions: the newest may have just begun, so the longest of a few is shown
 _SUBAGENT_PREFIX = "agent-"
 _SAMPLE_QUESTION = "How do we run the tests, and which libraries may we add?"
