@@ -1,7 +1,7 @@
-"""Hears of changes in a folder, as hints: what is really there is always looked at again.
+"""Watch a folder for changes. Events are hints only: the state of the files is always read from the disk.
 
 The only importer of watchdog. Events may be lost (the kernel's queue overflows silently) or not come at all (network
-and foreign file systems), so nothing may rely on them but the time until a change is noticed.
+and foreign file systems), so nothing may rely on them but the delay until a change is noticed.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Watcher"]
 
-_OURS = ".reverie"
-_LATE_MOST_S: Final = 0.05  # an event that seems to be later than this is not about the change that its file tells of
+_DELAY_MAX_S: Final = 0.05
+"""Seconds between a file's change time and its event; a longer delay is an event of another change."""
 
-# What changes words or names. Not: who opens, reads and closes a file. That is mostly ourselves, and every such event
-# wakes three threads beside the one that is writing.
-_HEARD: list[type[FileSystemEvent]] = [
+# The events that change content or names. Not those of opening, reading and closing without writing: these are mostly
+# our own, and every such event wakes three threads beside the one that is writing.
+_EVENT_TYPES: list[type[FileSystemEvent]] = [
     DirCreatedEvent,
     DirDeletedEvent,
     DirMovedEvent,
@@ -51,28 +51,28 @@ _HEARD: list[type[FileSystemEvent]] = [
 ]
 
 
-# Folders that are made one in another are watched twice at times, which it warns of and which changes nothing.
+# Folders that are created one in another are sometimes watched twice. watchdog warns of it, and it changes nothing.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
 
 
 class Watcher:
-    """Watches one folder with everything below it, in threads of its own; what is hidden is not told.
+    """Watch one folder with everything below it, in threads of its own; hidden files are ignored.
 
-    `touched` is called from such a thread with a path relative to the folder, or None for "look at all of it", and with
-    the time of the change by `time.monotonic`.
+    `on_change` is called from such a thread with a path relative to the folder, or None if anything may have changed,
+    and with the time of the change by `time.monotonic`.
     """
 
-    def __init__(self, root: Path, touched: Callable[[str | None, float], None]) -> None:
+    def __init__(self, root: Path, on_change: Callable[[str | None, float], None]) -> None:
         self._root = root
-        self._touched = touched
+        self._on_change = on_change
         self._observer: object | None = None
 
     def start(self) -> bool:
-        """Begins to watch; False where the system cannot (too many watches, a file system without events)."""
+        """Start watching; return False if the system cannot (too many watches, a file system without events)."""
         observer = Observer()
         root = os.fspath(self._root)
         try:
-            observer.schedule(_Handler(root, self._touched), root, recursive=True, event_filter=_HEARD)
+            observer.schedule(_Handler(root, self._on_change), root, recursive=True, event_filter=_EVENT_TYPES)
             observer.start()
         except OSError as error:
             logger("reveried.watcher").warning("changes are found by looking again and again", why=str(error))
@@ -81,7 +81,7 @@ class Watcher:
         return True
 
     def stop(self) -> None:
-        """Ends watching; twice is once."""
+        """Stop watching. Stopping twice does nothing."""
         observer, self._observer = self._observer, None
         if observer is not None:
             observer.stop()  # type: ignore[attr-defined]
@@ -89,30 +89,30 @@ class Watcher:
 
 
 class _Handler(FileSystemEventHandler):
-    """Turns an event into the paths that it may be about."""
+    """Handler that turns an event into the paths that it may be about."""
 
-    def __init__(self, root: str, touched: Callable[[str | None, float], None]) -> None:
+    def __init__(self, root: str, on_change: Callable[[str | None, float], None]) -> None:
         self._prefix = root + os.sep
-        self._touched = touched
+        self._on_change = on_change
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        """Every event is a hint."""
+        """Report the paths of an event, with the time of the change and not of the event: the debounce starts there."""
         for path in (os.fsdecode(event.src_path), os.fsdecode(event.dest_path)):
             relative = path.removeprefix(self._prefix)
             if not path or relative == path or _is_hidden(relative):
                 continue
-            self._touched(None if event.is_directory else relative, time.monotonic() - _late_s(path))
+            self._on_change(None if event.is_directory else relative, time.monotonic() - _delay_s(path))
 
 
 def _is_hidden(relative: str) -> bool:
-    """Whether a file of this name is never read, as it or a folder that it is in is hidden."""
+    """Return True if a file of this path is never read, because it or a folder above it is hidden."""
     return "." in relative and any(segment_error(name) == "hidden" for name in relative.split("/"))
 
 
-def _late_s(path: str) -> float:
-    """Seconds from a file's last change until now, while its event was on its way; 0 where the file cannot tell."""
+def _delay_s(path: str) -> float:
+    """Return the seconds from a file's last change until now, the delay of its event; 0 if the file does not tell."""
     try:
-        late = time.time() - os.lstat(path).st_ctime
+        delay = time.time() - os.lstat(path).st_ctime
     except OSError:
         return 0.0
-    return late if 0.0 < late < _LATE_MOST_S else 0.0
+    return delay if 0.0 < delay < _DELAY_MAX_S else 0.0

@@ -81,7 +81,7 @@ def test_a_late_event_counts_from_the_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: float, *, late: bool
 ) -> None:
     """Not where the change was longer ago than an event takes: then it is another one."""
-    monkeypatch.setattr(watcher, "_LATE_MOST_S", most)
+    monkeypatch.setattr(watcher, "_DELAY_MAX_S", most)
     path = tmp_path / "a.md"
     path.write_text("- a\n")
     time.sleep(0.03)
