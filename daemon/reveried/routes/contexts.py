@@ -141,28 +141,30 @@ ROUTES = (
         "GET",
         f"{_ID}/context",
         context,
-        "The request fragment that gives an agent its memory back.",
+        "The request fragment with the thread's context.",
         gives=wire.ContextAnswer,
         query=("query", "placement", "maxTokens"),
     ),
-    Route("GET", f"{_ID}/working-state", get_state, "What is going on in the thread.", gives=wire.WorkingState),
+    Route(
+        "GET", f"{_ID}/working-state", get_state, "The working state as of the last message.", gives=wire.WorkingState
+    ),
     *(
         Route(
             method,
             f"{_ID}/working-state",
             set_state,
-            "The agent's own words for what is going on.",
+            "Sets fields of the working state.",
             takes=wire.SetWorkingState,
             gives=wire.WorkingState,
         )
         for method in ("PUT", "PATCH")
     ),
-    Route("GET", f"{_ID}/digest", digest, "Who this is and what we usually do.", gives=wire.ThreadDigest),
+    Route("GET", f"{_ID}/digest", digest, "The digest of the user and their usual work.", gives=wire.ThreadDigest),
     Route(
         "GET",
         f"{_ID}/summaries",
         summaries,
-        "Every structured summary so far.",
+        "The structured summaries of the thread.",
         gives=wire.Page[wire.PastDistillation],
         query=("limit", "after"),
     ),
@@ -179,7 +181,7 @@ ROUTES = (
         "POST",
         f"{_ID}/learn",
         learn,
-        "Draws memories from the thread without distilling it.",
+        "Learns memories from the thread without distilling it.",
         gives=wire.MemoryChanges,
         query=("wait",),
     ),
@@ -187,5 +189,5 @@ ROUTES = (
     Route(
         "GET", f"{_ID}/notes", list_notes, "The thread's notes.", gives=wire.Page[wire.Note], query=("limit", "after")
     ),
-    Route("DELETE", f"{_ID}/notes/{{note}}", delete_note, "Takes a note away.", status=204),
+    Route("DELETE", f"{_ID}/notes/{{note}}", delete_note, "Deletes a note.", status=204),
 )

@@ -87,7 +87,7 @@ ROUTES = (
         "POST",
         "/v1/dreams",
         start,
-        "Distils what is new.",
+        "Dreams about what changed since the last dream.",
         takes=wire.StartDream,
         gives=wire.DreamAnswer,
         query=("wait",),
@@ -96,7 +96,7 @@ ROUTES = (
         "GET", "/v1/dreams", list_dreams, "Past dreams.", gives=wire.Page[wire.DreamRecord], query=("limit", "after")
     ),
     Route("GET", "/v1/dreams/{id}", get_dream, "One past dream.", gives=wire.DreamRecord),
-    Route("GET", "/v1/schedules", list_schedules, "What runs by itself.", gives=wire.Page[wire.Schedule]),
+    Route("GET", "/v1/schedules", list_schedules, "The schedules of the space.", gives=wire.Page[wire.Schedule]),
     Route(
         "POST",
         "/v1/schedules",
@@ -106,5 +106,5 @@ ROUTES = (
         gives=wire.Schedule,
         status=201,
     ),
-    Route("DELETE", "/v1/schedules/{id}", remove_schedule, "Forgets a schedule.", status=204),
+    Route("DELETE", "/v1/schedules/{id}", remove_schedule, "Deletes a schedule.", status=204),
 )

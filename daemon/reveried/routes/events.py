@@ -85,7 +85,7 @@ ROUTES = (
         "GET",
         "/v1/events",
         events,
-        "What happens in this space, without content, as server-sent events; resumes with Last-Event-ID.",
+        "The content-free events of the space as server-sent events; resumes with Last-Event-ID.",
         query=("after",),
     ),
 )

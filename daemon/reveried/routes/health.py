@@ -39,4 +39,4 @@ async def health(call: Call) -> Reply:
     )
 
 
-ROUTES = (Route("GET", "/v1/health", health, "Whether the daemon answers, and as what."),)
+ROUTES = (Route("GET", "/v1/health", health, "Liveness, version and protocol of the daemon."),)

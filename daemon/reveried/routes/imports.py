@@ -51,13 +51,18 @@ async def chunk(call: Call) -> Reply:
 
 ROUTES = (
     Route(
-        "POST", "/v1/imports", begin, "Where a session's file stands.", takes=wire.StartImport, gives=wire.ImportPlace
+        "POST",
+        "/v1/imports",
+        begin,
+        "The position in a session's file.",
+        takes=wire.StartImport,
+        gives=wire.ImportPlace,
     ),
     Route(
         "PUT",
         "/v1/imports/{id}/chunks",
         chunk,
-        "Adds a chunk of the file.",
+        "Imports a chunk of the file.",
         gives=wire.ChunkAnswer,
         query=("offset", "firstLine", "final"),
         raw=True,

@@ -50,7 +50,7 @@ async def cancel_job(call: Call) -> Reply:
 
 
 ROUTES = (
-    Route("GET", "/v1/jobs", list_jobs, "Jobs that the daemon remembers, oldest first.", query=("limit", "after")),
-    Route("GET", "/v1/jobs/{id}", get_job, "How far a job is, and its result.", gives=wire.Job),
-    Route("DELETE", "/v1/jobs/{id}", cancel_job, "Ends a job; what it has committed stays.", gives=wire.Job),
+    Route("GET", "/v1/jobs", list_jobs, "The jobs since the daemon started, oldest first.", query=("limit", "after")),
+    Route("GET", "/v1/jobs/{id}", get_job, "A job with its progress and result.", gives=wire.Job),
+    Route("DELETE", "/v1/jobs/{id}", cancel_job, "Cancels a job; what it has committed stays.", gives=wire.Job),
 )

@@ -58,4 +58,4 @@ def _process_lines(services: Services) -> list[str]:
     return lines
 
 
-ROUTES = (Route("GET", "/metrics", metrics, "How the daemon fares, as Prometheus text."),)
+ROUTES = (Route("GET", "/metrics", metrics, "The daemon's figures in the Prometheus text format."),)

@@ -85,12 +85,12 @@ async def messages(call: Call) -> Reply:
 
 
 ROUTES = (
-    Route("POST", "/v1/threads", create, "Opens a thread.", takes=wire.CreateThread, gives=wire.Thread, status=201),
+    Route("POST", "/v1/threads", create, "Creates a thread.", takes=wire.CreateThread, gives=wire.Thread, status=201),
     Route(
         "GET",
         "/v1/threads",
         list_threads,
-        "Every thread of the space.",
+        "The threads of the space.",
         gives=wire.Page[wire.Thread],
         query=("limit", "after"),
     ),
@@ -99,7 +99,7 @@ ROUTES = (
         "DELETE",
         "/v1/threads/{id}",
         delete_thread,
-        "Removes a thread for good.",
+        "Deletes a thread for good.",
         gives=wire.ThreadDeleted,
         query=("confirm",),
     ),

@@ -1,4 +1,4 @@
-"""Every request and response of the HTTP surface as one typed value; no I/O."""
+"""The requests and responses of the HTTP API as typed structs; no I/O."""
 
 from reverie.wire.base import (
     ABSENT,

@@ -1,4 +1,4 @@
-"""What every wire type shares: camelCase names on the wire, strict requests, tolerant replies."""
+"""Base types of the wire: camelCase names, strict requests, tolerant replies, pages and the error envelope."""
 
 from typing import Annotated, Any, Final, Generic, TypeVar
 
@@ -26,7 +26,7 @@ __all__ = [
 
 PROTOCOL = 1
 PROTOCOL_HEADER = "Reverie-Protocol"
-LIMIT_DEFAULT = 100
+LIMIT_DEFAULT = 100  # items of one page
 LIMIT_MAX = 1000
 
 ABSENT: Final[Any] = UNSET
@@ -36,40 +36,40 @@ T = TypeVar("T")
 
 # `$` alone also matches before a last newline in Python; `\Z` is unknown to readers of the OpenAPI document.
 Id = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^(?!\.{1,2}$)[A-Za-z0-9._:@+-]+(?!\n)$")]
-"""An opaque name: letters, digits and `. _ : @ + -`, at most 200 of them; never `.` or `..`."""
+"""An identifier: 1 to 200 letters, digits and `. _ : @ + -`; never `.` or `..`."""
 
 Cursor = Annotated[str, Meta(min_length=1, max_length=1000)]
-"""Where a list goes on: only ever what `next` said."""
+"""A pagination cursor: the `next` of the previous page."""
 
 Count = Annotated[int, Meta(ge=0)]
 TokenBudget = Annotated[int, Meta(ge=1)]
-"""Tokens, input and output together; absent means the daemon's `maxTokenBudget`."""
+"""Tokens of input and output together; absent means the daemon's `maxTokenBudget`."""
 
 
 class Request(Struct, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
-    """What a caller sends. An unknown field is an error: a misspelt option must not be silently ignored."""
+    """Base of requests. An unknown field is an error, so that a misspelt option is not silently ignored."""
 
 
 class Reply(Struct, rename="camel"):
-    """What the daemon answers. Unknown fields are skipped, so that an older client can read a newer daemon."""
+    """Base of replies. Unknown fields are skipped, so that an older client can read a newer daemon."""
 
 
 class Page(Reply, Generic[T]):
-    """One stretch of a list. `next` is the cursor to give as `after`, or None at the end."""
+    """One page of a list. `next` is the cursor of the next page (to send as `after`), None on the last one."""
 
     items: list[T]
     next: str | None = None
 
 
 class ListQuery(Request):
-    """The query of every list: `?limit=&after=`."""
+    """The query of a list: `?limit=&after=`."""
 
     limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT_DEFAULT
     after: Cursor | None = None
 
 
 class ErrorEnvelope(Reply):
-    """The one shape of an error. `details["hint"]` says what to do next."""
+    """The body of every error; `details["hint"]` is what to do next."""
 
     error: str
     message: str

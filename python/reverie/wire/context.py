@@ -1,4 +1,4 @@
-"""What an agent gets back: context, working state, notes, digest, and the distillations behind them."""
+"""Context, working state, notes, digest and distillations of a thread."""
 
 from typing import Annotated, Any, Literal
 
@@ -39,9 +39,9 @@ class ContextQuery(Request):
 
 
 class RequestFragment(Reply):
-    """Exactly what an agent splats into its call to the model; the names are the model API's own, not camelCase.
+    """The fields for an agent's call of the model API, under that API's own names (not camelCase).
 
-    It reads as a mapping: `client.beta.messages.create(model=…, max_tokens=…, **answer.request)`.
+    It is a mapping: `client.beta.messages.create(model=…, max_tokens=…, **answer.request)`.
     """
 
     system: Json
@@ -50,18 +50,18 @@ class RequestFragment(Reply):
     betas: list[str] = field(default_factory=list)
 
     def keys(self) -> tuple[str, ...]:
-        """The four names of the fragment."""
+        """Return the four names of the fragment."""
         return self.__struct_fields__
 
     def __getitem__(self, name: str) -> Json:
-        """What stands under one of them."""
+        """Return the value of one of them. Raises KeyError."""
         if name not in self.__struct_fields__:
             raise KeyError(name)
         return getattr(self, name)
 
 
 class ContextTokens(Reply):
-    """The cost of each tier, in tokens of `tokenizer`."""
+    """The cost of each tier of a context, in tokens of `tokenizer`."""
 
     total: int
     bootstrap: int = 0
@@ -78,7 +78,7 @@ class ContextTokens(Reply):
 
 
 class ContextAnswer(Reply):
-    """`GET /v1/threads/{id}/context`. `dropped` says what found no room; `distillation` is the number in force."""
+    """`GET /v1/threads/{id}/context`. `dropped` lists what found no room; `distillation` is the number in use, or 0."""
 
     request: RequestFragment
     tokens: ContextTokens
@@ -87,7 +87,7 @@ class ContextAnswer(Reply):
 
 
 class StateSources(Reply):
-    """Which message each item of a working state came from: its sequence number, 0 where that is not known."""
+    """The sequence number of the entry that each item of a working state came from; 0 if unknown."""
 
     current_task: int = 0
     task_chain: list[int] = field(default_factory=list)
@@ -103,9 +103,9 @@ _Items = Annotated[list[_Item], Meta(max_length=20)]
 
 
 class SetWorkingState(Request):
-    """`PUT` and `PATCH /v1/threads/{id}/working-state`: what an agent says itself; what comes later builds on it.
+    """`PUT` and `PATCH /v1/threads/{id}/working-state`: fields that an agent sets itself; later messages build on them.
 
-    PUT empties what is left out, PATCH leaves it as it is.
+    PUT empties the fields that are left out, PATCH keeps them.
     """
 
     current_task: Annotated[str, Meta(max_length=1000)] | UnsetType = UNSET
@@ -118,7 +118,7 @@ class SetWorkingState(Request):
 
 
 class WorkingState(Reply):
-    """What is going on in a thread, right now. Next steps are soonest first, every other list is newest last."""
+    """Task, steps, files, decisions and blockers of a thread. Next steps are soonest first, other lists newest last."""
 
     current_task: str = ""
     task_chain: list[str] = field(default_factory=list)
@@ -139,7 +139,7 @@ class CreateNote(Request):
 
 
 class Note(Reply):
-    """What an agent said to remember. `thread` is where, if that was an earlier thread of the same agent."""
+    """A note of a thread. `thread` is the earlier thread of the same agent that it was inherited from, or None."""
 
     id: str
     content: str
@@ -149,7 +149,7 @@ class Note(Reply):
 
 
 class ThreadDigest(Reply):
-    """Who is this, and what do we usually do: empty until the first distillation."""
+    """A short profile of the user and their usual work; empty until the first distillation."""
 
     text: str
     tokens: int
@@ -164,7 +164,7 @@ class DistillRequest(Request):
 
 
 class SummaryText(Reply):
-    """A structured summary: its seven sections by name, and the text as an agent reads it."""
+    """A structured summary: the lines of its seven sections by name, and its text as a context shows it."""
 
     number: int
     sections: dict[str, list[str]]
@@ -172,14 +172,14 @@ class SummaryText(Reply):
 
 
 class TailSize(Reply):
-    """The last messages, kept word for word."""
+    """The size of the tail: the last messages, which stay in the context unchanged."""
 
     messages: int
     tokens: int
 
 
 class DistillAnswer(Reply):
-    """What a distillation made. `memories` says what was learnt from the thread on the way."""
+    """A new distillation; `memories` are the changes to the memories learnt from it. `operation` is not set."""
 
     archive: str
     number: int
@@ -194,7 +194,7 @@ class DistillAnswer(Reply):
 
 
 class PastDistillation(Reply):
-    """One of a thread's structured summaries so far. `imported` ones were made by the program it came from."""
+    """A past summary of a thread; `imported` ones were written by the program that the thread comes from."""
 
     number: int
     summary: SummaryText

@@ -1,4 +1,4 @@
-"""What the daemon says about itself: health, status, spaces and jobs."""
+"""Health, status, spaces, backups and jobs of the daemon."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -37,7 +37,7 @@ class Health(Reply):
 
 
 class DistillationSupport(Reply):
-    """What distillation the daemon offers (`status.distillation`)."""
+    """The daemon's distillation features (`status.distillation`)."""
 
     supported: bool
     max_token_budget: int
@@ -48,7 +48,7 @@ class DistillationSupport(Reply):
 
 
 class ModelInUse(Reply):
-    """Which engine decides: the built-in one, or a language model by name."""
+    """The distiller in use: the built-in extractive one, or a language model by name."""
 
     engine: str
     name: str | None = None
@@ -79,20 +79,20 @@ class Status(Reply):
 
 
 class Space(Reply):
-    """A unit of isolation and the folder of its documents."""
+    """A space and the folder of its documents."""
 
     id: str
     root: str
 
 
 class CreateBackup(Request):
-    """`POST /v1/backups`: the absolute path of the copy, at which nothing is yet. For the daemon's owner alone."""
+    """`POST /v1/backups`: the absolute path of the copy, which must not exist. Only for the daemon's owner."""
 
     path: Annotated[str, Meta(min_length=1, max_length=4096, pattern="^/")]
 
 
 class BackupMade(Reply):
-    """A compact, checked copy of the whole store; `size` is in bytes, `counts` per kind of record."""
+    """A compact, verified copy of the whole store; `size` is in bytes, `counts` are records by kind."""
 
     path: str
     size: int
@@ -100,13 +100,13 @@ class BackupMade(Reply):
 
 
 class JobAccepted(Reply):
-    """202: the work goes on, and `GET /v1/jobs/{job}` tells how far it is."""
+    """202: the work runs as a job; `GET /v1/jobs/{job}` answers its progress."""
 
     job: str
 
 
 class Job(Reply):
-    """Long work. `progress` is 0..1; `result` is what `?wait=true` would have answered; `error` an error envelope."""
+    """A job. `progress` is 0 to 1; `result` is what `?wait=true` would have answered; `error` an error envelope."""
 
     id: str
     kind: str

@@ -12,7 +12,7 @@ __all__ = ["CreateSchedule", "DreamAnswer", "DreamOptions", "DreamRecord", "Sche
 
 
 class DreamOptions(Request):
-    """What a scheduled dream is started with."""
+    """The options of a scheduled dream."""
 
     token_budget: TokenBudget | None = None
 
@@ -25,7 +25,7 @@ class StartDream(Request):
 
 
 class DreamAnswer(Reply):
-    """What a dream did. `archive` is None in a dry run, and when there was nothing new to dream about."""
+    """The result of a dream. `archive` is None where no memory changed since the last one; a dry run names it too."""
 
     archive: str | None
     tokens_used: int
@@ -40,7 +40,7 @@ class DreamAnswer(Reply):
 
 
 class DreamRecord(Reply):
-    """A past dream."""
+    """A past dream; `proposals` are not listed."""
 
     id: str
     at: str
@@ -65,7 +65,7 @@ class CreateSchedule(Request):
 
 
 class Schedule(Reply):
-    """When a job runs by itself."""
+    """A schedule with its last and its next run."""
 
     id: str
     cron: str

@@ -1,10 +1,10 @@
-"""The import protocol: a file's bytes go in by chunks, and only what is new is added.
+"""The import protocol: a transcript file is sent in chunks, and only its new lines are appended.
 
-1. `POST /v1/imports` tells where a session's file stands: how many bytes (`offset`) and lines were taken in so far,
-   and the SHA-256 of the last chunk, the bytes from `checkFrom` to `offset`. A caller whose file holds other bytes
-   there begins again at offset 0; what the thread already holds is then counted as duplicates.
+1. `POST /v1/imports` answers the position in a session's file: how many bytes (`offset`) and lines were imported so
+   far, and the SHA-256 of the last chunk, the bytes from `checkFrom` to `offset`. A caller whose file has other bytes
+   there begins again at offset 0; lines that the thread already has are then counted as duplicates.
 2. `PUT /v1/imports/{id}/chunks?offset=N&firstLine=L&final=0|1`, body = bytes from `offset` on, at most
-   CHUNK_MAX_BYTES. The answer's `offset` is after the last whole line; the caller goes on from there. A chunk of
+   CHUNK_MAX_BYTES. The answer's `offset` is after the last whole line; the caller continues from there. A chunk of
    CHUNK_MAX_BYTES without a line end is part of a line beyond the limit: it is reported, skipped, and so is the rest
    of that line.
 """
@@ -29,9 +29,9 @@ class StartImport(Request):
 
 
 class ImportPlace(Reply):
-    """How far a session's file was taken in: `offset` bytes, `lines` lines.
+    """The position of an import in its file: `offset` bytes, `lines` lines.
 
-    `sha256` (hex) is of the bytes from `checkFrom` to `offset`; empty where nothing was taken in yet.
+    `sha256` (hex) is of the bytes from `checkFrom` to `offset`; empty at the beginning.
     """
 
     id: str
@@ -43,7 +43,7 @@ class ImportPlace(Reply):
 
 
 class ChunkQuery(Request):
-    """Where a chunk's bytes stand. `final=1`: no more bytes follow now, so a whole last line needs no newline."""
+    """The position of a chunk. `final=1`: no bytes follow, so the last line needs no newline."""
 
     offset: Count
     first_line: Annotated[int, Meta(ge=1)]
@@ -51,14 +51,14 @@ class ChunkQuery(Request):
 
 
 class Problem(Reply):
-    """A line that could not be read; it is kept raw and the rest goes on."""
+    """A line that could not be parsed; it is stored raw."""
 
     line: int
     why: str
 
 
 class ChunkAnswer(Reply):
-    """What a chunk added. `offset` and `lines` are totals of the file so far, the others count this chunk alone."""
+    """The result of a chunk. `offset` and `lines` are totals of the file so far, the others count this chunk alone."""
 
     offset: int
     lines: int

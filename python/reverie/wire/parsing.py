@@ -1,4 +1,4 @@
-"""Outside JSON becomes a typed value here, once, or a sentence that names the field which is wrong."""
+"""Parse JSON and query strings into wire types; errors name the field that is wrong."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["parse", "parse_query", "plain"]
 
 T = TypeVar("T")
 
-_AT = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
+_LOCATION = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
 _UNKNOWN = re.compile(r"^Object contains unknown field `(?P<field>.*)`$", re.DOTALL)
 _MISSING = re.compile(r"^Object missing required field `(?P<field>.*)`$", re.DOTALL)
 _TYPE = re.compile(r"^Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`$")
@@ -35,12 +35,12 @@ _WORDS = {
     "object": "an object",
     "null": "null",
 }
-_SHOWN_CHARS = 80
-_INTEGER_MAX = (1 << 63) - 1  # what every part of the daemon can hold
+_QUOTED_CHARS = 80  # of a caller's text in an error message
+_INTEGER_MAX = (1 << 63) - 1  # what every part of the daemon can store
 
 
 def parse(kind: type[T], value: bytes | bytearray | Json) -> T:
-    """`value`, JSON bytes or already read JSON, as one of the wire types.
+    """Return `value` (JSON bytes or decoded JSON) as a wire type.
 
     Raises:
         ValidationError: with `details["field"]`, the path of what is wrong (`messages[0].role`; empty for the whole).
@@ -50,7 +50,7 @@ def parse(kind: type[T], value: bytes | bytearray | Json) -> T:
             return _bounded(msgspec.json.decode(value, type=kind))
         return _bounded(msgspec.convert(value, kind))
     except msgspec.ValidationError as error:
-        raise _refusal(kind, str(error)) from None
+        raise _error_of(kind, str(error)) from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise ValidationError(
             f"the body is not JSON that can be read: {error}",
@@ -61,7 +61,7 @@ def parse(kind: type[T], value: bytes | bytearray | Json) -> T:
 
 
 def parse_query(kind: type[T], query: Mapping[str, str]) -> T:
-    """A query string's pairs as a wire type: `limit=5`, `final=1`, `dryRun=true`.
+    """Return the pairs of a query string as a wire type: `limit=5`, `final=1`, `dryRun=true`.
 
     Raises:
         ValidationError: with `details["field"]` naming the parameter.
@@ -69,20 +69,20 @@ def parse_query(kind: type[T], query: Mapping[str, str]) -> T:
     try:
         return _bounded(msgspec.convert(dict(query), kind, strict=False))
     except msgspec.ValidationError as error:
-        raise _refusal(kind, str(error)) from None
+        raise _error_of(kind, str(error)) from None
 
 
 def plain(value: Any) -> Json:
-    """A wire value (or a list or dict of them) as the dicts, lists and strings that orjson writes."""
+    """Return a wire value (or a list or dict of them) as dicts, lists and strings."""
     return msgspec.to_builtins(value)
 
 
 def _bounded(value: T) -> T:
-    """`value`, unless one of its own fields is an integer of more than 64 bits, which msgspec lets pass."""
+    """Return `value`; raise where one of its fields is an integer of more than 64 bits, which msgspec accepts."""
     if isinstance(value, msgspec.Struct):
         for field in msgspec.structs.fields(value):
-            held = getattr(value, field.name)
-            if isinstance(held, int) and abs(held) > _INTEGER_MAX:
+            number = getattr(value, field.name)
+            if isinstance(number, int) and abs(number) > _INTEGER_MAX:
                 name = field.encode_name
                 raise ValidationError(
                     f"`{name}` is out of range", hint=f"give `{name}` an integer below 2^63", field=name, reason="range"
@@ -90,9 +90,9 @@ def _bounded(value: T) -> T:
     return value
 
 
-def _refusal(kind: type, text: str) -> ReverieError:
-    """Msgspec's message, put into a sentence that begins with the field."""
-    match = _AT.match(text)
+def _error_of(kind: type, text: str) -> ReverieError:
+    """Return the error for a message of msgspec: a sentence that begins with the field."""
+    match = _LOCATION.match(text)
     what, path = (match["what"], match["path"] or "") if match else (text, "")
     field = path.removeprefix("$").removeprefix(".")
     if found := _UNKNOWN.match(what):
@@ -101,10 +101,10 @@ def _refusal(kind: type, text: str) -> ReverieError:
         name = _join(field, found["field"])
         return ValidationError(f"`{name}` is missing", hint=f"give `{name}`", field=name, reason="missing")
     name = f"`{field}`" if field else "the body"
-    return ValidationError(f"{name} {_complaint(what)}", hint=f"correct {name} and send it again", field=field)
+    return ValidationError(f"{name} {_reason(what)}", hint=f"correct {name} and send it again", field=field)
 
 
-def _complaint(what: str) -> str:
+def _reason(what: str) -> str:
     if found := _TYPE.match(what):
         return f"must be {_words(found['wanted'])}, not {_words(found['got'])}"
     if found := _RANGE.match(what):
@@ -114,18 +114,18 @@ def _complaint(what: str) -> str:
         names = "may hold only letters, digits and . _ : @ + -, and cannot be . or .."
         return "must be an absolute path" if absolute else names
     if found := _ENUM.match(what):
-        return f"cannot be {_shown(found['value'])}"
-    return f"is not usable: {_shown(what)}"
+        return f"cannot be {_quoted(found['value'])}"
+    return f"is not usable: {_quoted(what)}"
 
 
 def _unknown(kind: type, path: str, name: str) -> ReverieError:
     near = difflib.get_close_matches(name, _field_names(kind), n=1)
     hint = f"did you mean `{near[0]}`?" if near else "leave it out; GET /v1/openapi.json lists what is known"
-    return ValidationError(f"`{_shown(path)}` is not a known field", hint=hint, field=_shown(path), reason="unknown")
+    return ValidationError(f"`{_quoted(path)}` is not a known field", hint=hint, field=_quoted(path), reason="unknown")
 
 
 def _field_names(kind: type) -> list[str]:
-    """The wire names of a struct's fields and of the structs inside it, one level down is enough for a suggestion."""
+    """Return the wire names of a struct's fields and of the structs in them, one level deep (for suggestions)."""
     names: list[str] = []
     for info in msgspec.inspect.multi_type_info([kind]):
         for field in getattr(info, "fields", ()):
@@ -142,7 +142,7 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _shown(text: str) -> str:
-    """What the caller sent, short enough for one sentence and free of control characters."""
+def _quoted(text: str) -> str:
+    """Return a caller's text short enough for one sentence and free of control characters."""
     clean = "".join(character if character.isprintable() else "?" for character in text)
-    return clean if len(clean) <= _SHOWN_CHARS else clean[:_SHOWN_CHARS] + "…"
+    return clean if len(clean) <= _QUOTED_CHARS else clean[:_QUOTED_CHARS] + "…"

@@ -1,4 +1,4 @@
-"""JSON Schema of the wire types, for the generated OpenAPI description."""
+"""JSON Schema of the wire types, for the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _TEMPLATE = "#/components/schemas/{name}"
 
 
 def components(kinds: Iterable[Any]) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
-    """The schemas of `kinds`, in their order, and the named components that these refer to."""
+    """Return the schemas of `kinds`, in their order, and the named components that they refer to."""
     schemas, named = msgspec.json.schema_components(list(kinds), ref_template=_TEMPLATE)
     return list(schemas), named
 
 
 def reference(kind: Any) -> dict[str, Any]:
-    """The schema of one type, as it stands inside a request or response of the description."""
+    """Return the schema of one type as a request or response of the description refers to it."""
     return components([kind])[0][0]

@@ -1,4 +1,4 @@
-"""Threads and the messages in them."""
+"""Threads and their messages."""
 
 from typing import Annotated, Any, Literal
 
@@ -22,14 +22,14 @@ __all__ = [
 ]
 
 MESSAGES_MAX = 1000  # in one append
-_EDITS_MAX = 100
+_EDITS_MAX = 100  # in one append
 _TITLE_CHARS = 500
 
 Title = Annotated[str, Meta(max_length=_TITLE_CHARS)]
 
 
 class CreateThread(Request):
-    """`POST /v1/threads`. Without `id` the daemon makes one; `contextWindow` is in tokens."""
+    """`POST /v1/threads`. Without `id` the daemon generates one; `contextWindow` is in tokens."""
 
     id: Id | None = None
     agent: Id | None = None
@@ -41,8 +41,8 @@ class CreateThread(Request):
 class ContextUse(Reply):
     """How full the model's window is: `fraction` = `tokens` / `window`.
 
-    `estimated` where some of it is our own count, by `tokenizer`; that is multiplied by `factor`, which was learnt from
-    the API's accounts.
+    `estimated`: some of the tokens are our own count by `tokenizer` times `factor`, a correction learnt from the
+    usage that the API reported.
     """
 
     tokens: int
@@ -54,14 +54,14 @@ class ContextUse(Reply):
 
 
 class Cleared(Reply):
-    """What the API has cleared from a thread's context so far: how many edits it applied, and their tokens."""
+    """The context edits that the API has applied to a thread so far, and the tokens that they cleared."""
 
     edits: int
     tokens: int
 
 
 class Thread(Reply):
-    """One ongoing conversation. `tokens` are those of all its messages, `context` what an agent would get now."""
+    """A thread. `tokens` are those of all its messages, `context` those that its context holds now."""
 
     id: str
     message_count: int
@@ -80,7 +80,7 @@ class Thread(Reply):
 
 
 class ThreadDeleted(Reply):
-    """What went with a deleted thread."""
+    """A deleted thread and the number of its messages."""
 
     id: str
     messages: int
@@ -102,7 +102,7 @@ class MessageIn(Request):
 
 
 class AppendMessages(Request):
-    """`POST /v1/threads/{id}/messages`. With `expectedSeq`, a faster writer means 409 and nothing is appended.
+    """`POST /v1/threads/{id}/messages`. `expectedSeq`: append only if that is still the last entry, else 409.
 
     `usage` and `appliedEdits` (its `context_management.applied_edits`) are those of the reply that is appended last, as
     the API gave them.
@@ -115,7 +115,7 @@ class AppendMessages(Request):
 
 
 class DistilledNow(Reply):
-    """The distillation that an append started: done (`archive`, `number`), or going on (`job`)."""
+    """The distillation that an append caused: finished (`archive`, `number`), or running (`job`; not used today)."""
 
     archive: str | None = None
     number: int | None = None
@@ -123,7 +123,7 @@ class DistilledNow(Reply):
 
 
 class Appended(Reply):
-    """What an append did: where the messages stand, and what followed from them."""
+    """The result of an append: the entries of the messages, the window, applied edits and a distillation it caused."""
 
     first_seq: int
     last_seq: int
@@ -133,7 +133,7 @@ class Appended(Reply):
 
 
 class StoredMessage(Reply):
-    """A verbatim message of the main line; `firstSeq..lastSeq` are the entries that it was joined from."""
+    """A verbatim message of the main line, joined from the entries `firstSeq` to `lastSeq`."""
 
     role: Literal["user", "assistant"]
     content: Json
