@@ -1,6 +1,6 @@
 """Consolidation: the snapshot of memories that candidates are decided against, and the commit of the plan.
 
-The decision is in `decide.consolidation` and runs in the compute process.
+The decision is in `consolidation_plan` and runs in the compute process.
 """
 
 from __future__ import annotations

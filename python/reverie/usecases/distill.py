@@ -60,7 +60,7 @@ class DistillJob(msgspec.Struct):
     digest: str
     bounds: Bounds
     window: int
-    stored: MemorySnapshot
+    memories: MemorySnapshot
     at: str
     random: bytes
     literals: list[str] = []
@@ -136,7 +136,7 @@ def snapshot(
         digest="" if digest is None else digest.text,
         bounds=bounds,
         window=thread.context_window or window,
-        stored=consolidation.snapshot(reader, window=memory_window),
+        memories=consolidation.snapshot(reader, window=memory_window),
         at=at,
         random=random,
         literals=list(literals),

@@ -107,7 +107,7 @@ def _plan(
     text = redactor.text(summary_text.render(distillation.summary))
     unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
     memories = consolidation_plan.decide(
-        job.stored,
+        job.memories,
         Extractive().candidates(unlearnt, at=job.at),
         redactor=redactor,
         at=job.at,

@@ -29,7 +29,7 @@ class DreamJob(msgspec.Struct):
     `last` is the last dream's id; `literals` are the configured strings to redact.
     """
 
-    stored: MemorySnapshot
+    memories: MemorySnapshot
     changed: list[str]
     last: str | None
     budget: int
@@ -58,7 +58,7 @@ def snapshot(
     since = last[1].through if last else 0
     changed = [str(key[0]) for key, _ in reader.scan(Kind.MEMORY) if (reader.version(Kind.MEMORY, key) or 0) > since]
     return DreamJob(
-        stored=consolidation.snapshot(reader, window=window),
+        memories=consolidation.snapshot(reader, window=window),
         changed=changed,
         last=last[1].id if last else None,
         budget=max_token_budget if token_budget is None else min(token_budget, max_token_budget),
@@ -77,15 +77,15 @@ def decide(job: DreamJob) -> DreamPlan:
     from reverie.usecases import consolidation_plan
 
     changed = set(job.changed)
-    memories = [memory_of(record) for record in job.stored.memories if record.id in changed]
+    memories = [memory_of(record) for record in job.memories.memories if record.id in changed]
     archive = plan_dream(memories, budget=job.budget, redact=Redactor(job.literals).text)
     if archive is None:
-        return DreamPlan(at=job.at, last=job.last, budget=job.budget, memories=consolidation.empty_plan(job.stored))
+        return DreamPlan(at=job.at, last=job.last, budget=job.budget, memories=consolidation.empty_plan(job.memories))
     return DreamPlan(
         at=job.at,
         last=job.last,
         budget=job.budget,
-        memories=consolidation_plan.plan_changes(job.stored, archive.changes, at=job.at),
+        memories=consolidation_plan.plan_changes(job.memories, archive.changes, at=job.at),
         archive=archive.data,
         sha256=archive.sha256,
         tokens_used=archive.tokens_used,

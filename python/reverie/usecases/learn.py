@@ -33,7 +33,7 @@ class LearnJob(msgspec.Struct):
     project: str | None
     learnt_through: int
     entries: list[SealedEntry]
-    stored: MemorySnapshot
+    memories: MemorySnapshot
     at: str
     random: bytes
     literals: list[str] = []
@@ -59,7 +59,7 @@ def snapshot(
         project=thread.project,
         learnt_through=thread.extracted_seq,
         entries=sealed_after(reader, thread_id, thread.extracted_seq),
-        stored=consolidation.snapshot(reader, window=window),
+        memories=consolidation.snapshot(reader, window=window),
         at=at,
         random=random,
         literals=list(literals),
@@ -77,7 +77,7 @@ def decide(job: LearnJob) -> LearnPlan:
         since=job.learnt_through,
         last_seq=job.entries[-1][0],
         memories=consolidation_plan.decide(
-            job.stored,
+            job.memories,
             Extractive().candidates(active_messages(job.thread, job.entries), at=job.at),
             redactor=Redactor(job.literals),
             at=job.at,
