@@ -1,0 +1,113 @@
+"""Which work waits behind the agents: imports, learning and retention take the bulk lanes, distillations do not."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.paths import Layout
+from reverie.redact import Redactor
+from reverie.store import Store
+from reveried import config
+from reveried.actions import distill, imports, retention
+from reveried.compute import Compute
+from reveried.worker import Worker
+from support.generated_sessions import generate
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+AT = "2026-11-21T09:30:00.000Z"
+SPACE = "default"
+NUMBERS = itertools.count(1)
+
+
+@asynccontextmanager
+async def daemon(home: Path) -> AsyncIterator[tuple[Any, list[tuple[str, bool]]]]:
+    """The parts of the daemon that these calls need, and the lanes that they took: what, and whether it was bulk."""
+    store = Store.open(home / "store", redactor=Redactor())
+    worker = Worker(store, clock=lambda: AT, queue_length=100)
+    worker.start()
+    compute = Compute(idle_s=60, timeout_s=60)
+    lanes: list[tuple[str, bool]] = []
+
+    async def submit(write: Any, *, bulk: bool = False) -> Any:
+        lanes.append((f"commit {write.why}", bulk))
+        return await worker.submit(write, bulk=bulk)
+
+    async def decide(job: str, body: bytes, *, bulk: bool = False) -> bytes:
+        lanes.append((f"decide {job}", bulk))
+        return await compute.run(job, body, bulk=bulk)
+
+    async def nothing(_: str) -> None:
+        """Write no files."""
+
+    layout = Layout.from_env({"REVERIE_HOME": str(home)}, home, 0)
+    services = SimpleNamespace(
+        store=store,
+        submit=submit,
+        worker=worker,
+        compute=SimpleNamespace(run=decide),
+        config=config.load(layout, {}, home=home),
+        redactor=Redactor(),
+        clock=lambda: AT,
+        random=lambda size: next(NUMBERS).to_bytes(size, "big"),
+        folders=SimpleNamespace(write_all=nothing),
+    )
+    try:
+        yield services, lanes
+    finally:
+        await compute.close()
+        worker.stop()
+        store.close()
+
+
+async def imported(services: Any, data: bytes, session: str) -> str:
+    """Import a session as one chunk; return its thread."""
+    place = await imports.begin(services, SPACE, client="test", session=session, source=None, idempotency=None)
+    await imports.take_chunk(services, SPACE, place.id, offset=0, first_line=1, data=data, final=True)
+    return place.thread
+
+
+def test_imports_learning_and_retention_wait_behind_agents(tmp_path: Path) -> None:
+    """Imports decide and commit in bulk, learning decides in bulk, retention commits in bulk; a distillation is not."""
+
+    async def run() -> None:
+        async with daemon(tmp_path) as (services, lanes):
+            thread = await imported(services, generate(2, tasks=2).data, "one")
+            assert {name for name, _ in lanes} == {"commit import.begin", "commit import.chunk", "decide import"}
+            assert all(bulk for _, bulk in lanes)
+            lanes.clear()
+            await distill.learn(services, SPACE, thread, who="test")
+            assert lanes == [("decide learn", True), ("commit thread.learn", False)]
+            lanes.clear()
+            await distill.distil(services, SPACE, thread, who="test")
+            assert lanes == [("decide distill", False), ("commit thread.distill", False)]
+            lanes.clear()
+            await retention.prune(services)
+            assert lanes
+            assert all(bulk for _, bulk in lanes)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_an_import_beside_agents_is_cut_small(tmp_path: Path, shared: bool) -> None:  # noqa: FBT001
+    """One commit of 512 KiB where nobody else writes; pieces of 64 KiB while an agent does."""
+    data = generate(1).data
+    assert 3 * imports.PIECE_BESIDE_BYTES < len(data) < imports.PIECE_BYTES
+
+    async def run() -> None:
+        async with daemon(tmp_path) as (services, lanes):
+            services.worker = SimpleNamespace(is_shared=lambda: shared)
+            await imported(services, data, "two")
+            pieces = lanes.count(("commit import.chunk", True))
+            assert pieces == (1 if not shared else pytest.approx(len(data) / imports.PIECE_BESIDE_BYTES, abs=1))
+
+    asyncio.run(run())
