@@ -1,4 +1,4 @@
-"""What was acknowledged outlives the process, a failing disk and a full one; what is damaged is never served."""
+"""Acknowledged writes survive a killed process, a failing disk and a full one; damage is never returned."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from reverie.store import RULES, SYSTEM_SPACE, Kind, Reader, Store, Writer, need
 from reverie.store.check import CheckReport, check
 from reverie.store.codec import verified_sealed
 from support.soak import count
-from support.store_load import held, writes
+from support.store_load import complete_commits, writes
 from support.stores import AT, SPACE, opened, put, write
 from support.strace import tracer
 
@@ -33,7 +33,7 @@ TESTS = Path(__file__).resolve().parents[1]
 
 
 def _load(path: Path, *commits: int, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-    """The process that writes, perhaps under a tracer."""
+    """Start the process that writes to a store, optionally under a tracer."""
     env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}", "PYTHONDONTWRITEBYTECODE": "1"}
     env.pop("COVERAGE_PROCESS_START", None)
     command = [*prefix, sys.executable, "-m", "support.store_load", str(path), *map(str, commits)]
@@ -47,15 +47,15 @@ def _acknowledged(said: str) -> int:
 
 
 def _check_survivor(path: Path, acknowledged: int) -> None:
-    """The store is sound, and holds what was acknowledged, and at most the one commit that was under way."""
+    """Assert that the store is sound, has every acknowledged commit, and at most the one that was in progress."""
     if (path / "data.mdb").exists():
         report = check(path, offline=True)
         assert report.ok, report.problems[:5]
     with opened(path) as store:
-        commits = held(store)
+        commits = complete_commits(store)
         assert acknowledged <= commits <= acknowledged + 1
         store.commit(writes(commits + 1), at=AT)
-        assert held(store) == commits + 1
+        assert complete_commits(store) == commits + 1
 
 
 def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path)
 
 
 def _traced(path: Path, inject: str, commits: int = 6) -> tuple[str, str]:
-    """What the load said with one fault injected into its calls on the store's data file; and the tracer's log."""
+    """Run the load with a fault injected into its calls on the data file; return its output and the tracer's log."""
     log = path.with_name("trace")
     path.mkdir(exist_ok=True)
     prefix = (tracer(), "-f", "-qq", "-o", str(log), "-P", str(path / "data.mdb"), "-e", f"inject={inject}")
@@ -92,7 +92,7 @@ CALLS = ("pwrite64", "writev", "fdatasync")  # what LMDB makes a commit with
 
 
 def _points(path: Path, call: str) -> int:
-    """How often the load makes a call on the data file."""
+    """Return how many calls on the data file the load makes."""
     path.mkdir()
     log = path.with_name("count")
     prefix = (tracer(), "-f", "-qq", "-o", str(log), "-P", str(path / "data.mdb"), "-e", f"trace={call}")
@@ -102,8 +102,8 @@ def _points(path: Path, call: str) -> int:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_killed_at_any_call_on_the_file(tmp_path: Path, call: str) -> None:
-    """Not at a random moment but just as the N-th write or flush begins."""
+def test_killed_at_each_call_on_the_file(tmp_path: Path, call: str) -> None:
+    """Killed just as the N-th write or flush begins, for each N."""
     points = _points(tmp_path / "counted", call)
     if points == 0:
         pytest.skip(f"LMDB does not call {call} here")
@@ -117,8 +117,8 @@ def test_killed_at_any_call_on_the_file(tmp_path: Path, call: str) -> None:
 
 @pytest.mark.parametrize("error", ["EIO", "ENOSPC", "EDQUOT"])
 @pytest.mark.parametrize("call", CALLS)
-def test_a_failing_call_never_becomes_an_acknowledgement(tmp_path: Path, call: str, error: str) -> None:
-    """EIO from a flush: no more writes until the store was opened again. No room: the next write works."""
+def test_a_failing_call_is_never_acknowledged(tmp_path: Path, call: str, error: str) -> None:
+    """EIO from a flush stops writes until the store is reopened; after ENOSPC the next write works."""
     points = _points(tmp_path / "counted", call)
     if points == 0:
         pytest.skip(f"LMDB does not call {call} here")
@@ -140,8 +140,8 @@ def test_a_failing_call_never_becomes_an_acknowledgement(tmp_path: Path, call: s
         _check_survivor(path, _acknowledged(said))
 
 
-def test_a_file_size_limit_is_a_full_disk_and_passes(tmp_path: Path) -> None:
-    """The child may write 1 MiB; then, allowed more, it goes on without being started again."""
+def test_a_file_size_limit_counts_as_a_full_disk(tmp_path: Path) -> None:
+    """The child may write 1 MiB; after the limit is raised it goes on without a restart."""
     child = multiprocessing.get_context("fork").Process(target=_limited, args=(tmp_path / "store",))
     child.start()
     child.join(60)
@@ -163,7 +163,7 @@ def _limited(path: Path) -> None:
 
 
 def _until_full(store: Store) -> int:
-    """Writes until the disk is full; how many writes were acknowledged."""
+    """Write until the disk is full; return the number of acknowledged writes."""
     for written in range(1000):
         try:
             put(store, Kind.MEMORY, (f"m{written}",), {"text": "x" * 30_000})
@@ -173,7 +173,7 @@ def _until_full(store: Store) -> int:
 
 
 def _check_full(store: Store, written: int) -> None:
-    """Reads work on a full disk, and everything acknowledged is there."""
+    """Assert that reads work on a full disk and every acknowledged write is there."""
     with store.reader(SPACE) as reader:
         assert reader.count(Kind.MEMORY) == sum(1 for _ in reader.scan(Kind.MEMORY)) == written
         assert reader.operation() == written
@@ -186,7 +186,7 @@ def _check_sound(path: Path) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 2 MiB; skips where none can be mounted."""
+    """A mounted file system of 2 MiB; skips where none can be mounted."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(
@@ -198,7 +198,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", disk], check=True)
 
 
-def test_a_full_disk_does_no_harm(small_disk: Path) -> None:
+def test_a_full_disk_loses_nothing(small_disk: Path) -> None:
     path, ballast = small_disk / "store", small_disk / "ballast"
     with opened(path) as store:
         ballast.write_bytes(b"x" * 1_000_000)
@@ -210,7 +210,7 @@ def test_a_full_disk_does_no_harm(small_disk: Path) -> None:
 
 
 def _fill(path: Path) -> None:
-    """Something of everything, in an order that leaves free pages, old pages and pages of every sort."""
+    """Write records of every sort in an order that leaves free pages, old pages and pages of every type."""
 
     def body(w: Writer, turn: int) -> None:
         for number in range(40):
@@ -238,7 +238,7 @@ def _question(kind: Kind, ask: Callable[..., Any], *given: Any, space: str = SPA
 
 
 def _questions() -> dict[str, Question]:
-    """Everything one can ask, by name: its kind, its space, and the asking."""
+    """Return every read that a store supports, by name: its kind, its space, and the call."""
     asked: dict[str, Question] = {}
     for space in (SPACE, "other", SYSTEM_SPACE, "nobody"):
         for kind in set(RULES) - {Kind.CHECKSUM, Kind.ROOT, Kind.HEADER, Kind.VERSION}:
@@ -265,12 +265,12 @@ def _some(reader: Reader, prefix: tuple[str], *, reverse: bool) -> list[Any]:
 
 
 def _opened_all(reader: Reader, kind: Kind) -> list[Any]:
-    """A whole kind as sealed values, each verified as whoever receives it does."""
+    """Return all values of a kind, each opened from its sealed bytes."""
     return [(key, verified_sealed(data).body) for key, data in reader.scan_sealed(kind)]
 
 
 def _answers(path: Path) -> dict[str, Any]:
-    """Every answer of a store: the value, or what was said to be damaged."""
+    """Return the answer of each read: its value, or the text of the Damaged error."""
     answers: dict[str, Any] = {}
     try:
         store = opened(path)
@@ -286,7 +286,7 @@ def _answers(path: Path) -> dict[str, Any]:
 
 
 def _in_child(work: Callable[[Path], Any], path: Path) -> Any:
-    """What `work` gives in a process of its own, or the signal that ended it."""
+    """Run `work` in a child process; return its result, or the signal that ended it."""
     here, there = multiprocessing.get_context("fork").Pipe(duplex=False)
 
     def run() -> None:
@@ -331,10 +331,10 @@ def _check(path: Path) -> CheckReport:
 @pytest.mark.parametrize(
     ("harm", "times", "seed"), [(_flip, count(40, 300), 11), (_zero, count(20, 300), 12), (_flip, count(5, 300), 13)]
 )
-def test_no_damage_is_ever_served(
+def test_damage_is_never_returned(
     tmp_path: Path, harm: Callable[[bytearray, random.Random], str], times: int, seed: int
 ) -> None:
-    """One bit changed, one sector lost: every answer is the right one or names the damage; so does the check."""
+    """After a flipped bit or a zeroed sector each read is right or raises Damaged, and the check names it."""
     _fill(tmp_path / "sound")
     truth = _in_child(_answers, _copied(tmp_path))
     assert {kind for kind, _ in truth.values()} == {"value"}

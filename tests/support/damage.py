@@ -1,4 +1,4 @@
-"""Flips bits in a store's file, aimed at all of it or at the pages on which everything else rests."""
+"""Bit flips in a store's file, anywhere or in the pages that all others depend on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import random
     from pathlib import Path
 
-__all__ = ["PAGE_BYTES", "aim", "flip", "last_page_bits", "within"]
+__all__ = ["PAGE_BYTES", "bits_within", "flip", "last_page_bits", "target_bit"]
 
 PAGE_BYTES = 4096
 HEAD_BYTES = 16  # of a page: number, flags, and the bounds of its free space
@@ -23,7 +23,7 @@ BRANCH = 0x01
 
 
 def flip(path: Path, bit: int) -> None:
-    """Changes one bit, counted from the beginning of the file."""
+    """Flip one bit of a file, counted from its beginning."""
     with path.open("r+b") as file:
         file.seek(bit // 8)
         (byte,) = file.read(1)
@@ -31,8 +31,8 @@ def flip(path: Path, bit: int) -> None:
         file.write(bytes((byte ^ (1 << (bit % 8)),)))
 
 
-def aim(data: bytes, chance: random.Random, number: int) -> tuple[str, int]:
-    """Where trial `number` hits and which bit that is: in turn a meta page, the free list, a page's head, anywhere."""
+def target_bit(data: bytes, chance: random.Random, number: int) -> tuple[str, int]:
+    """Return the region and the bit that trial `number` flips: by turns meta page, free list, page head, anywhere."""
     match number % 8:
         case 0:
             return "meta", 8 * (_meta(data) + chance.randrange(META_BYTES)) + chance.randrange(8)
@@ -48,12 +48,12 @@ def aim(data: bytes, chance: random.Random, number: int) -> tuple[str, int]:
 
 
 def last_page_bits(bit: int) -> list[int]:
-    """Bit `bit` of the number of the last page, in both meta pages: LMDB maps at least as much."""
+    """Return the positions of bit `bit` of the last page's number in both meta pages, which LMDB maps by."""
     return [8 * (page * PAGE_BYTES + LAST_PAGE) + bit for page in (0, 1)]
 
 
-def within(data: bytes, wanted: bytes) -> list[int]:
-    """The lowest bit of the last byte of `wanted`, wherever it stands in the file, pages that are free included."""
+def bits_within(data: bytes, wanted: bytes) -> list[int]:
+    """Return the lowest bit of the last byte of each occurrence of `wanted`, in free pages as well."""
     found, at = [], -1
     while (at := data.find(wanted, at + 1)) >= 0:
         found.append(8 * (at + len(wanted) - 1))
@@ -61,12 +61,12 @@ def within(data: bytes, wanted: bytes) -> list[int]:
 
 
 def _meta(data: bytes) -> int:
-    """The offset of the meta page in force: the one of the later transaction."""
+    """Return the offset of the valid meta page: the one of the later transaction."""
     return max((0, PAGE_BYTES), key=lambda at: struct.unpack_from("<Q", data, at + TRANSACTION)[0])
 
 
 def _tree(data: bytes, root_at: int) -> list[int]:
-    """Every branch and leaf page of a tree in use."""
+    """Return the numbers of every branch and leaf page of a tree."""
     (root,) = struct.unpack_from("<Q", data, _meta(data) + root_at)
     found, waiting = [], [root] if root != NO_PAGE else []
     while waiting:
@@ -82,7 +82,7 @@ def _tree(data: bytes, root_at: int) -> list[int]:
 
 
 def _used_bit(data: bytes, page: int, chance: random.Random) -> int:
-    """A bit of a page that is not in its free space."""
+    """Return a random bit of a page outside its free space."""
     start = page * PAGE_BYTES
     lower, upper = struct.unpack_from("<HH", data, start + 12)
     byte = chance.choice([*range(lower), *range(upper, PAGE_BYTES)])

@@ -1,7 +1,7 @@
-"""A process that writes to a store and says what was acknowledged: `python -m support.store_load PATH [COMMITS]`.
+"""A load generator that prints what was acknowledged: `python -m support.store_load PATH [COMMITS]`.
 
 One line per outcome on stdout, written at once: `open`, `ack COMMIT`, `done`, or an error's code and COMMIT.
-Every commit holds eight writes of eight agents; `held` tells how many of them a store holds, whole.
+Every commit holds eight writes of eight agents; `complete_commits` tells how many of them a store holds, whole.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _body(agent: int, commit: int) -> Callable[[Writer], None]:
 
 
 def writes(commit: int) -> list[Write[None]]:
-    """The writes of one commit."""
+    """Return the writes of one commit."""
     return [Write("load", f"agent_{agent}", "load", _body(agent, commit)) for agent in range(AGENTS)]
 
 
@@ -44,7 +44,7 @@ def _say(*words: object) -> None:
 
 
 def run(path: Path, commits: int) -> None:
-    """Commits, going on from what is there, and tries again what did not go through, a bounded number of times."""
+    """Commit from where the store is, and repeat commits that failed, a bounded number of times."""
     with Store.open(path, redactor=MASKING, map_size=1 << 20) as store:
         with store.reader("load") as reader:
             commit = reader.last_seq(Kind.ENTRY, ("thread_0",))
@@ -66,8 +66,8 @@ def run(path: Path, commits: int) -> None:
     _say("done")
 
 
-def held(store: Store) -> int:
-    """How many commits the store holds; raises AssertionError where it holds anything but all of each of them."""
+def complete_commits(store: Store) -> int:
+    """Return how many commits the store has; raise AssertionError where one of them is incomplete."""
     with store.reader("load") as reader:
         commits = reader.last_seq(Kind.ENTRY, ("thread_0",))
         for agent in range(AGENTS):

@@ -1,4 +1,4 @@
-"""Opens stores for tests, and writes to them in few words."""
+"""Helpers of tests to open a store and write to it."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def opened(path: Path, **options: Any) -> Store:
 
 
 def after(days: float) -> str:
-    """The time `days` after AT."""
+    """Return the time `days` after AT."""
     return from_ms(to_ms(AT) + int(days * DAY_MS))
 
 
 def write(
     store: Store, body: Callable[..., Any], *given: Any, space: str = SPACE, at: str = AT, **more: Any
 ) -> Done[Any]:
-    """One write on its own, its body called with the Writer and what is given; raises what it failed with."""
+    """Commit one write whose body gets the Writer and `given`; return it done, or raise what it failed with."""
 
     def run(writer: Writer) -> Any:
         return body(writer, *given)
@@ -68,13 +68,13 @@ def write(
 
 
 def put(store: Store, kind: Kind, key: Key, value: dict[str, Any], **more: Any) -> int | None:
-    """One record in one write; the operation."""
+    """Put one record in a write of its own; return the operation."""
     return write(store, lambda w: w.put(kind, key, value), **more).operation
 
 
 @contextmanager
 def raw(path: Path) -> Iterator[lmdb.Transaction[bytes]]:
-    """A closed store's pages, to damage them."""
+    """Open a closed store's LMDB file for writing, to damage it."""
     with lmdb.open(str(path), **lmdb_options(1 << 30)) as env, env.begin(write=True) as txn:  # type: ignore[arg-type]
         yield txn
 

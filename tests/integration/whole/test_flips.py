@@ -16,7 +16,7 @@ from reverie.store.check import FILE, run_check
 from reveried.app import EXIT_DAMAGED
 from reveried.cli.imports import import_file
 from support.daemon import Answer, Daemon, environment, running_daemon, scratch_home
-from support.damage import aim, flip, last_page_bits, within
+from support.damage import bits_within, flip, last_page_bits, target_bit
 from support.session import session_file
 from support.soak import count
 
@@ -239,7 +239,7 @@ def test_a_record_under_another_key_is_not_absent(prepared: Prepared, kind: str)
     name = listed["sha256" if kind == "archives" else "id"]
     whole = (prepared.data / "store" / "data.mdb").read_bytes()
     with scratch_home() as home:
-        daemon = damaged(prepared, home, within(whole, CODES[kind] + name.encode()))
+        daemon = damaged(prepared, home, bits_within(whole, CODES[kind] + name.encode()))
         try:
             assert started(daemon) is None
             answer = ask(daemon, f"/v1/{kind}/{name}")
@@ -266,7 +266,7 @@ def test_no_wrong_answer_after_a_flipped_bit(prepared: Prepared, capsys: pytest.
     whole = (prepared.data / "store" / "data.mdb").read_bytes()
     verdicts: Counter[tuple[str, str]] = Counter()
     for number in range(TRIALS):
-        trial = Trial(number, *aim(whole, chance, number))
+        trial = Trial(number, *target_bit(whole, chance, number))
         with scratch_home() as home:
             for folder in ("data", "as it was"):
                 shutil.copytree(prepared.data, home / folder)

@@ -1,4 +1,4 @@
-"""Changes as values: what the memories are after them."""
+"""Application of changes: the memories after each change, their documents, and the capacity tiers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ TWO = Memory("m2", MemoryType.FACT, "two", (), "facts/project.md", THEN, THEN, t
 NEW = Candidate(MemoryType.FACT, "new", ("b",), at="2026-02-02T00:00:00.000Z", provenance={"thread": "t2", "seqs": [3]})
 
 
-def test_each_change_does_its_own() -> None:
-    """KEEP and SKIP leave, UPDATE writes words, tags, time and source, ADD comes last in its document."""
+def test_each_change() -> None:
+    """KEEP and SKIP change nothing, UPDATE sets content, tags, time and source, ADD comes last in its document."""
     changes: list[Change] = [Update("m1", "better", ("a", "b"), 0), Keep("m2"), Skip(0), Add(0, NEW)]
     first, second, third = apply(changes, [ONE, TWO], [NEW], at=NOW, new_ids=["m3"])
     assert (first.content, first.tags, first.updated_at, first.created_at) == ("better", ("a", "b"), NOW, THEN)
@@ -28,15 +28,15 @@ def test_each_change_does_its_own() -> None:
 
 
 def test_a_deleted_memory_is_gone() -> None:
-    """DELETE takes it out; an update without a candidate has no source to name."""
+    """DELETE removes the memory; an UPDATE without a candidate has no source to name."""
     assert apply([Delete("m1")], [ONE, TWO], at=NOW, new_ids=()) == (TWO,)
     (updated, _) = apply([Update("m1", "x", ())], [ONE, TWO], at=NOW, new_ids=())
     assert updated.provenance == ONE.provenance
 
 
 @pytest.mark.parametrize("change", [Delete("m9"), Update("m9", "x", ()), Delete("m2"), Update("m2", "x", ())])
-def test_a_plan_that_does_not_fit_is_refused(change: Delete | Update) -> None:
-    """A memory that is not there, and one that a person wrote."""
+def test_changes_of_unknown_or_personal_memories_are_refused(change: Delete | Update) -> None:
+    """An id that does not exist, and a memory that a person wrote."""
     with pytest.raises(Conflict):
         apply([change], [ONE, TWO], at=NOW, new_ids=())
 
@@ -54,14 +54,14 @@ def test_a_plan_that_does_not_fit_is_refused(change: Delete | Update) -> None:
         ("episode", "project", "episodes/2026-11.md"),
     ],
 )
-def test_each_kind_has_its_document(kind: str, subject: str, document: str) -> None:
-    """The rule of the placement module, row by row."""
+def test_each_type_has_its_document(kind: str, subject: str, document: str) -> None:
+    """The rule of document_of, row by row."""
     candidate = Candidate(MemoryType(kind), "x", subject=subject)  # type: ignore[arg-type] # one of the two words
     assert document_of(candidate, at=NOW) == document
 
 
 def test_an_episode_belongs_to_the_month_it_happened() -> None:
-    """Its Date first, then when it was said, then now."""
+    """Its Date field, else the time it was stated, else now."""
     dated = Candidate(MemoryType.EPISODE, "x", fields=(("Date", "2026-02-24"),), at="2026-03-01T00:00:00.000Z")
     odd = Candidate(MemoryType.EPISODE, "x", fields=(("Date", "yesterday"),), at="2026-03-01T00:00:00.000Z")
     assert document_of(dated, at=NOW) == "episodes/2026-02.md"
@@ -85,5 +85,5 @@ def test_an_episode_belongs_to_the_month_it_happened() -> None:
     ],
 )
 def test_tiers(tokens: int | None, window: int | None, expected: Tier) -> None:
-    """Shares of the window, by seed 003; what cannot be computed cuts nothing."""
+    """Shares of the window as in seed 003; an unknown share is GENEROUS."""
     assert tier(tokens, window) is expected

@@ -1,4 +1,4 @@
-"""What becomes of a candidate, case by case, and tier by tier."""
+"""The decision about each candidate, case by case and tier by tier."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def said(content: str, kind: str = "fact", at: str | None = NEW) -> Candidate:
 
 
 def check(existing: list[Memory], candidate: Candidate, tier: Tier, expected: list[str]) -> None:
-    """Changes written short: `KEEP m1`, `UPDATE m1 <content>`, `DELETE m1`, `ADD <content>`, `SKIP <by>`."""
+    """Assert changes in short form: `KEEP m1`, `UPDATE m1 <content>`, `DELETE m1`, `ADD <content>`, `SKIP <by>`."""
     shown = []
     for change in decide([candidate], existing, tier).changes:
         match change.action:
@@ -65,8 +65,8 @@ def check(existing: list[Memory], candidate: Candidate, tier: Tier, expected: li
         ("fact", "", "", "SKIP"),
     ],
 )
-def test_one_candidate_and_one_memory_with_room_enough(kind: str, old: str, new: str, what: str) -> None:
-    """GENEROUS: skip what is said, update what is said better or otherwise, add the rest."""
+def test_one_candidate_and_one_memory_in_generous(kind: str, old: str, new: str, what: str) -> None:
+    """GENEROUS: skip what is known, update what is extended or replaced, add the rest."""
     expected = {
         "SKIP": ["KEEP m1", f"SKIP {'m1' if new else None}"],
         "UPDATE": [f"UPDATE m1 {new}", "SKIP m1"],
@@ -75,8 +75,8 @@ def test_one_candidate_and_one_memory_with_room_enough(kind: str, old: str, new:
     check([memory(old, kind)], said(new, kind), GENEROUS, expected[what])
 
 
-def test_what_was_said_earlier_does_not_replace_what_was_said_later() -> None:
-    """An old session imported late leaves the newer value."""
+def test_an_older_statement_does_not_replace_a_newer_one() -> None:
+    """An old session that is imported late leaves the newer value."""
     check(
         [memory("Language: German", updated_at=NEW)],
         said("Language: English", at=OLD),
@@ -92,8 +92,8 @@ def test_what_was_said_earlier_does_not_replace_what_was_said_later() -> None:
     )
 
 
-def test_a_mistake_that_is_over_goes() -> None:
-    """A fact that says so deletes it, in every tier, and the fact stays; an older such fact keeps the mistake out."""
+def test_a_resolved_mistake_is_deleted() -> None:
+    """A statement that a mistake is over deletes it in every tier and stays; an older one refuses the mistake."""
     old, over = "The deploy script fails without a VPN connection", "The deploy script no longer needs a VPN connection"
     for tier in Tier:
         check([memory(old, "mistake")], said(over), tier, ["DELETE m1", f"ADD {over}"])
@@ -111,13 +111,13 @@ def test_a_mistake_that_is_over_goes() -> None:
         (HEAVY, "Release notes are kept in docs/CHANGES.md", "ADD"),
     ],
 )
-def test_what_is_too_general_is_not_added_when_room_is_short(tier: Tier, new: str, expected: str) -> None:
+def test_generic_statements_are_skipped_above_generous(tier: Tier, new: str, expected: str) -> None:
     """Short statements that name nothing are skipped above GENEROUS."""
     check([], said(new, "skill"), tier, [f"ADD {new}" if expected == "ADD" else "SKIP None"])
 
 
-def test_what_is_alike_is_added_merged_or_skipped_by_tier() -> None:
-    """The same pair: added with room, merged without."""
+def test_similar_statements_are_added_merged_or_skipped_by_tier() -> None:
+    """The same pair is added in GENEROUS and merged in HEAVY_CUT."""
     old = "The importer reads Claude Code sessions line by line"
     new = "The importer reads Codex sessions line by line from ~/.codex"
     merged = f"{old}; {new}"
@@ -127,8 +127,8 @@ def test_what_is_alike_is_added_merged_or_skipped_by_tier() -> None:
     check([memory(old)], said(near), SELECTIVE, ["KEEP m1", "SKIP m1"])
 
 
-def test_a_person_is_asked() -> None:
-    """What a person wrote stays, the candidate waits as a proposal, and it is not added beside it."""
+def test_changes_of_a_persons_memory_become_proposals() -> None:
+    """A person's memory stays, the candidate becomes a proposal, and it is not added beside it."""
     mine = memory("Language: German", trust="person")
     decision = decide([said("Language: English")], [mine], GENEROUS)
     assert [change.action for change in decision.changes] == ["KEEP", "SKIP"]
@@ -145,15 +145,15 @@ def test_a_person_is_asked() -> None:
     assert over.proposals[0].change.action == "DELETE"
 
 
-def test_facts_about_the_user_and_the_project_are_compared_apart() -> None:
-    """`Language` of the person is not `Language` of the project; the same words are the same anywhere."""
+def test_facts_about_user_and_project_have_two_scopes() -> None:
+    """`Language` of the user is not `Language` of the project; equal texts are the same in any scope."""
     mine = memory("Language: German", document="facts/user.md")
     check([mine], said("Language: Rust"), GENEROUS, ["KEEP m1", "ADD Language: Rust"])
     check([mine], said("Language: German", "preference"), GENEROUS, ["KEEP m1", "SKIP m1"])
 
 
 def test_candidates_are_compared_with_each_other() -> None:
-    """Of two that say the same, the fuller is added once."""
+    """Of two candidates that say the same, the longer is added, once."""
     decision = decide(
         [said("Tests run with pytest"), said("Tests run with pytest and coverage"), said("Tests run with pytest")],
         [],
@@ -172,8 +172,8 @@ def episode(title: str, summary: str, day: str) -> Candidate:
     )
 
 
-def test_episodes_are_told_once() -> None:
-    """The same task on the same day is one episode, on another day another one unless every word is the same."""
+def test_episodes_are_added_once() -> None:
+    """The same task on one day is one episode, on another day a second one unless every word is the same."""
     told = memory(
         "Fixed the leak of the logger",
         "episode",
@@ -188,8 +188,8 @@ def test_episodes_are_told_once() -> None:
         assert [change.action for change in decide([candidate], [told], HEAVY).changes] == ["KEEP", expected]
 
 
-def crowd() -> list[Memory]:
-    """Sixty memories: ten families of five related ones, and ten general ones that nobody ever read."""
+def sixty_memories() -> list[Memory]:
+    """Return sixty memories: ten families of five related_pairs ones, and ten generic ones that nobody recalled."""
     parts = [
         "parser",
         "scheduler",
@@ -203,7 +203,7 @@ def crowd() -> list[Memory]:
         "packer",
     ]
     ways = ["in src/{0}.py", "with a {0} cache", "after the {0} warms up", "once per {0} run", "for every {0} input"]
-    related = [
+    families = [
         memory(f"The {part} module works {ways[n].format(part)}", id=f"{part}{n}", access_count=3)
         for part in parts
         for n in range(5)
@@ -212,13 +212,13 @@ def crowd() -> list[Memory]:
         memory(f"{word} things carefully", "skill", id=word)
         for word in ("check", "read", "write", "plan", "test", "think", "name", "sort", "count", "watch")
     ]
-    return [*related, *general]
+    return [*families, *general]
 
 
 @pytest.mark.parametrize(("tier", "least", "most"), [(GENEROUS, 0, 0), (SELECTIVE, 10, 12), (HEAVY, 6, 12)])
 def test_a_full_memory_shrinks_by_a_tenth_to_a_fifth(tier: Tier, least: int, most: int) -> None:
-    """Something new arrives; what is related is merged and what is general and unread goes, within the bounds."""
-    old = crowd()
+    """When something new arrives, related_pairs memories are merged and unread generic ones dropped, within bounds."""
+    old = sixty_memories()
     changes = decide([said("Backups are written to /srv/backups at 03:00")], old, tier).changes
     gone = [change.id for change in changes if change.action == "DELETE"]
     assert least <= len(gone) <= most
@@ -230,17 +230,17 @@ def test_a_full_memory_shrinks_by_a_tenth_to_a_fifth(tier: Tier, least: int, mos
         assert lost.content in kept_text  # merged word for word, not dropped
 
 
-def related(number: int) -> list[Memory]:
-    """Two memories that are about the same and say it differently, for each number; the second ones stand far off."""
+def related_pairs(number: int) -> list[Memory]:
+    """Return two memories in different words about each number; the second ones are far from the first."""
     words = [[f"pair{at}{letter}" for letter in "abcdefg"] for at in range(number)]
     said = [*(" ".join(each[:5]) for each in words), *(" ".join((*each[:3], *each[5:])) for each in words)]
     return [memory(text, "observation", id=f"m{at:04}") for at, text in enumerate(said)]
 
 
-def test_what_one_run_tidies_is_bounded_and_the_next_ones_come_to_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each run looks for what is related to so many memories; after some runs hardly any two could be one."""
+def test_shrinking_is_bounded_and_continues_in_later_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run compares so many memories; after some runs hardly any two could be merged."""
     monkeypatch.setattr(capacity, "COMPARED_MAX", 40)
-    memories = related(100)
+    memories = related_pairs(100)
     for run in range(60):
         new = [said(" ".join(f"run{run}{letter}" for letter in "abcdef"), "observation")]
         changes = decide(new, memories, HEAVY).changes
@@ -251,9 +251,9 @@ def test_what_one_run_tidies_is_bounded_and_the_next_ones_come_to_the_rest(monke
     assert sum("; " in content for content in left) > 90
 
 
-def test_a_store_of_ordinary_size_is_tidied_at_once() -> None:
-    """All that is related, as far as a fifth of the memories."""
+def test_a_small_memory_is_shrunk_in_one_run() -> None:
+    """All related_pairs memories are merged, up to a fifth of all."""
     changes = decide(
-        [said("a kettle boils tea water for breakfast guests", "observation")], related(100), HEAVY
+        [said("a kettle boils tea water for breakfast guests", "observation")], related_pairs(100), HEAVY
     ).changes
     assert sum(change.action == "DELETE" for change in changes) == 40

@@ -1,4 +1,4 @@
-"""A dream: budget, reproducibility, redaction, and what it says about its sources."""
+"""Dreams: budget, reproducible archives, redaction, and duplicates among sources."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def dream(memories: list[Memory], budget: int = 10_000) -> DreamPlan:
     return plan
 
 
-def test_the_archive_has_its_shape() -> None:
-    """Exactly the fields of the contract, sources sorted by hash, and its address is the hash of its bytes."""
+def test_the_shape_of_an_archive() -> None:
+    """Exactly the documented fields, sources sorted by hash; the address is the hash of the bytes."""
     plan = dream(MEMORIES)
     assert set(plan.body) == {"version", "kind", "sources", "budget", "tokenizer", "summary", "memories", "changes"}
     assert (plan.body["kind"], plan.body["budget"], plan.body["tokenizer"]) == ("dream", 10_000, "o200k_base")
@@ -59,8 +59,8 @@ def test_the_archive_has_its_shape() -> None:
     assert canonical.canonical(plan.body) == plan.data
 
 
-def test_what_is_said_twice_is_kept_once() -> None:
-    """Of two that say the same the older stays; what a person wrote is never deleted; mistakes come first."""
+def test_duplicates_are_kept_once() -> None:
+    """Of two equal memories the older stays; a person's is never deleted; mistakes come first."""
     plan = dream(MEMORIES)
     assert plan.changes == (Delete("mem_3"),)
     assert [entry["content"] for entry in plan.body["memories"]][:2] == [
@@ -76,8 +76,8 @@ def test_what_is_said_twice_is_kept_once() -> None:
     assert dream(list(after)).changes == ()
 
 
-def test_no_time_and_no_id_is_in_it() -> None:
-    """The same memories elsewhere, with other ids, other times and read in another order, are the same archive."""
+def test_an_archive_has_no_time_and_no_id() -> None:
+    """Equal memories with other ids, times and order give the same archive."""
     other = [
         replace(m, id=f"mem_{n + 70}", created_at="2020", updated_at="2021", access_count=4)
         for n, m in enumerate(MEMORIES)
@@ -89,7 +89,7 @@ def test_no_time_and_no_id_is_in_it() -> None:
 
 
 def test_another_budget_or_source_is_another_archive() -> None:
-    """Each is part of what makes it."""
+    """Budget and sources are part of the bytes."""
     addresses = {
         dream(MEMORIES).sha256,
         dream(MEMORIES, 9_999).sha256,
@@ -100,7 +100,7 @@ def test_another_budget_or_source_is_another_archive() -> None:
 
 
 def test_the_budget_is_exact() -> None:
-    """Every budget from the least on is kept, one less is refused with the least named, and nothing is made."""
+    """Every budget from the minimum on is kept; one token less is refused with the minimum named."""
     with pytest.raises(TokenBudgetExceeded) as caught:
         dream(MEMORIES, 1)
     assert caught.value.budget == 1
@@ -133,13 +133,13 @@ def test_four_hundred_memories_do_not_fit_a_hundred_tokens() -> None:
     assert dream(many, caught.value.minimum_required).tokens_used <= caught.value.minimum_required
 
 
-def test_without_anything_new_there_is_no_dream() -> None:
-    """No archive by rule."""
+def test_without_new_memories_there_is_no_plan() -> None:
+    """No sources, no archive."""
     assert plan_dream([], budget=1, redact=REDACT) is None
 
 
-def test_secrets_stay_out() -> None:
-    """Redaction comes before hashing; sources that hold nothing but markers give an empty archive."""
+def test_secrets_are_redacted_before_hashing() -> None:
+    """Sources that are nothing but markers give an empty archive."""
     secret = dream([fact(1, f"The password is {SECRET}", tags=(SECRET,), title=SECRET, fields=(("k", SECRET),))])
     assert SECRET not in secret.data.decode()
     assert "[REDACTED:secret]" in secret.data.decode()
@@ -178,7 +178,7 @@ def test_a_million_memories_are_counted_and_not_kept() -> None:
 
 
 @pytest.mark.parametrize("budget", [0, -1, -(2**40), 1.0, 8000.5, float("nan"), "8000", "NaN", "", True, [1]])
-def test_what_is_no_budget_is_refused(budget: object) -> None:
+def test_an_invalid_budget_is_refused(budget: object) -> None:
     """A budget is a whole number of at least one token."""
     with pytest.raises(ValidationError):
         validate_budget(budget, 50_000)
@@ -188,13 +188,13 @@ def test_what_is_no_budget_is_refused(budget: object) -> None:
     ("budget", "expected"),
     [(None, 50_000), (1, 1), (49_999, 49_999), (50_000, 50_000), (50_001, 50_000), (2**63, 50_000)],
 )
-def test_a_budget_is_at_most_the_largest(budget: int | None, expected: int) -> None:
-    """None is the largest, a greater one is clamped to it, without overflow."""
+def test_a_budget_is_clamped_to_the_maximum(budget: int | None, expected: int) -> None:
+    """None is the maximum, a greater one is clamped to it, without overflow."""
     assert validate_budget(budget, 50_000) == expected
 
 
 def test_random_dreams_keep_their_budget() -> None:
-    """Random memories and budgets: within the budget, or refused with a least that then does."""
+    """Random memories and budgets: within the budget, or refused with a minimum that then works."""
     chance = random.Random(7)
     words = ["broker", "cache", "deploy", "parser", "queue", "retry", "schema", "token", "worker", "index"]
     for _ in range(count(60, 10_000)):

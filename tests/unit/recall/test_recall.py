@@ -1,4 +1,4 @@
-"""Memories found by words: with reasons, within limits, in a settled order, and following what changes."""
+"""Recall: ranking, matched words, filters, limits, order of ties, and changes of the index."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ RETRY = memory("m3", "Never retry a failed payment in the parser", MemoryType.MI
 ALL = (PARSER, TESTS, RETRY)
 
 
-def found(corpus: SearchIndex, query: str, **more: Any) -> list[str]:
+def ids_found(corpus: SearchIndex, query: str, **more: Any) -> list[str]:
     return [hit.memory.id for hit in corpus.search(query, **more)]
 
 
-def test_the_words_decide() -> None:
-    """The memory that says most of the query comes first; one that shares no word is not found."""
+def test_ranking_by_shared_words() -> None:
+    """The memory that says most of the query comes first; one that shares no word is not ids_found."""
     corpus = build_index(ALL)
-    assert found(corpus, "where is the parser layout")[0] == "m1"
-    assert found(corpus, "payment retry") == ["m3"]
-    assert found(corpus, "zebra") == []
-    assert found(corpus, "  ") == []
-    assert found(build_index([]), "parser") == []
+    assert ids_found(corpus, "where is the parser layout")[0] == "m1"
+    assert ids_found(corpus, "payment retry") == ["m3"]
+    assert ids_found(corpus, "zebra") == []
+    assert ids_found(corpus, "  ") == []
+    assert ids_found(build_index([]), "parser") == []
 
 
-def test_a_hit_says_why() -> None:
-    """What each matched word added sums to the score, most telling first."""
+def test_a_hit_lists_its_matched_words() -> None:
+    """The contributions of the matched words add up to the score, the greatest first."""
     [hit] = build_index(ALL).search("retry the payment")
     assert {"payment"} <= {word for word, _ in hit.why}
     assert sum(part for _, part in hit.why) == pytest.approx(hit.score)
@@ -48,8 +48,8 @@ def test_a_hit_says_why() -> None:
     assert hit.tokens == tokens.count(recall_line(RETRY)) + 1
 
 
-def test_function_words_neither_find_nor_explain() -> None:
-    """A question is answered by what it is about, and told in its own words."""
+def test_function_words_are_ignored() -> None:
+    """A question matches by the words it is about, listed as they are written in it."""
     chat = memory("chat", "How about this logic: how do we do it, and what is it?")
     [hit] = build_index([*ALL, chat]).search("How do we run the tests?")
     assert hit.memory is TESTS
@@ -57,38 +57,42 @@ def test_function_words_neither_find_nor_explain() -> None:
 
 
 def test_types_and_tags_filter() -> None:
-    """`types` keeps any of them, `tags` asks for all of them, and what is filtered out takes nobody's place."""
+    """`types` keeps any of them, `tags` requires all of them; filtered memories do not count for the limit."""
     corpus = build_index(ALL)
-    assert found(corpus, "parser", types=[MemoryType.MISTAKE]) == ["m3"]
-    assert found(corpus, "parser", tags=["parser", "payment"]) == ["m3"]
-    assert found(corpus, "parser", tags=["absent"]) == []
+    assert ids_found(corpus, "parser", types=[MemoryType.MISTAKE]) == ["m3"]
+    assert ids_found(corpus, "parser", tags=["parser", "payment"]) == ["m3"]
+    assert ids_found(corpus, "parser", tags=["absent"]) == []
     crowd = build_index([*(memory(f"a{number:03}", "parser parser parser") for number in range(200)), RETRY])
-    assert found(crowd, "parser", limit=1, types=[MemoryType.MISTAKE]) == ["m3"]
+    assert ids_found(crowd, "parser", limit=1, types=[MemoryType.MISTAKE]) == ["m3"]
 
 
 def test_limit_and_token_budget() -> None:
-    """At most so many hits and so many tokens of lines; a long memory makes room for a short one after it."""
+    """At most so many hits and so many tokens of lines; after a long memory a short one may still fit."""
     corpus = build_index([memory("long", "parser " * 300), *ALL])
-    assert len(found(corpus, "parser", limit=1)) == 1
-    assert found(corpus, "parser", limit=0) == []
-    assert set(found(corpus, "parser", token_budget=60)) == {"m1", "m3"}
-    assert found(corpus, "parser", token_budget=0) == []
+    assert len(ids_found(corpus, "parser", limit=1)) == 1
+    assert ids_found(corpus, "parser", limit=0) == []
+    assert set(ids_found(corpus, "parser", token_budget=60)) == {"m1", "m3"}
+    assert ids_found(corpus, "parser", token_budget=0) == []
 
 
-def test_ties_are_settled_by_id_whatever_the_order_of_adding() -> None:
-    """Equal memories come in the order of their ids."""
+def test_ties_are_ordered_by_id() -> None:
+    """Equal memories come in the order of their ids, however they were added."""
     same = [memory(f"m{number}", "the same words") for number in (3, 1, 2)]
-    assert found(build_index(same), "same words") == found(build_index(same[::-1]), "same words") == ["m1", "m2", "m3"]
+    assert (
+        ids_found(build_index(same), "same words")
+        == ids_found(build_index(same[::-1]), "same words")
+        == ["m1", "m2", "m3"]
+    )
 
 
-def test_the_corpus_follows_its_memories() -> None:
-    """What was added is found, what was replaced only by its new words, what was removed never again."""
+def test_changes_are_visible_to_the_next_search() -> None:
+    """Added memories are ids_found, replaced ones by their new words only, removed ones never."""
     corpus = build_index(ALL)
     corpus.add(memory("m1", "The lexer lives in src/lex.py"))
     corpus.remove("m3")
     corpus.remove("never there")
-    assert found(corpus, "parser") == []
-    assert found(corpus, "lexer") == ["m1"]
+    assert ids_found(corpus, "parser") == []
+    assert ids_found(corpus, "lexer") == ["m1"]
     assert len(corpus) == 2
     assert "m1" in corpus
     assert "m3" not in corpus
@@ -97,7 +101,7 @@ def test_the_corpus_follows_its_memories() -> None:
 
 
 def test_a_line_names_type_and_origin() -> None:
-    """One bullet, further lines below it; an episode shows its title and its fields."""
+    """One markdown item with further lines below it; an episode shows its title and its fields."""
     assert recall_line(PARSER) == "- [fact · facts/project.md] The parser lives in src/parse.py"
     assert recall_line(memory("m", "one\n\n  two")) == "- [fact · facts/project.md] one\n  two"
     episode = memory(
@@ -111,11 +115,11 @@ def test_a_line_names_type_and_origin() -> None:
         recall_line(episode)
         == "- [episode · facts/project.md] Port the parser\n  Summary: parser ported\n  Lesson: test it"
     )
-    assert found(build_index([episode]), "ported lesson") == ["e"]
+    assert ids_found(build_index([episode]), "ported lesson") == ["e"]
 
 
-def test_the_query_is_the_work_at_hand() -> None:
-    """Current task, next step, last user message; a pasted log does not drown them."""
+def test_the_query_of_a_context() -> None:
+    """Current task, next step, last user message; of a long message only both ends."""
     state = WorkingState(current_task="port the parser", next_steps=("run the tests", "commit"))
     assert query_for(state, " and quickly ") == "port the parser\nrun the tests\nand quickly"
     assert query_for(WorkingState(), "") == ""

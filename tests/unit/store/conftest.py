@@ -1,4 +1,4 @@
-"""A store for each test that asks for one."""
+"""Fixtures: an empty store in a temporary folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long bodies are stored once, for as long as something needs them."""
+"""Blobs: long bodies are stored once, for as long as a record or version refers to them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LONG = {"text": "x" * 2 * BLOB_BYTES_MIN}
 
 
 def _blobs(store: Store) -> tuple[int, int]:
-    """How many bodies there are, and how many uses of them."""
+    """Return the number of blob bodies, and the sum of their use counts."""
     with store.reader(SPACE) as reader:
         keys = [key for key, _ in reader.scan_sealed(Kind.BLOB)]
         uses = [(reader.get(Kind.BLOB, key) or {})["uses"] for key in keys if key[1] == 0]
     return len(keys) - len(uses), sum(uses)
 
 
-def test_one_body_for_all_that_hold_it(store: Store) -> None:
+def test_equal_bodies_share_one_blob(store: Store) -> None:
     def body(w: Writer) -> None:
         for name in "abc":
             w.put(Kind.MEMORY, (name,), LONG)
@@ -40,7 +40,7 @@ def test_one_body_for_all_that_hold_it(store: Store) -> None:
         assert [version.value for version in reader.history(Kind.MEMORY, ("a",))] == [LONG]
 
 
-def test_the_limit_is_where_it_is_said_to_be(store: Store) -> None:
+def test_only_bodies_beyond_the_limit_become_blobs(store: Store) -> None:
     for size, bodies in ((BLOB_BYTES_MIN - 18, 0), (BLOB_BYTES_MIN - 17, 1)):
         sealed = seal({"t": "x" * (size - len(b'{"t":""}'))}, MASKING)
         assert len(sealed.body) == size
@@ -67,7 +67,7 @@ def _purge(w: Writer) -> None:
 
 
 @pytest.mark.parametrize("end", [_delete, _replace, _purge])
-def test_the_last_one_takes_the_body_along(store: Store, end: Callable[[Writer], None]) -> None:
+def test_the_last_use_deletes_the_blob(store: Store, end: Callable[[Writer], None]) -> None:
     put(store, Kind.DREAM, ("a",), LONG)
     put(store, Kind.DREAM, ("b",), LONG)
     assert _blobs(store) == (1, 2)
@@ -78,7 +78,7 @@ def test_the_last_one_takes_the_body_along(store: Store, end: Callable[[Writer],
     assert _blobs(store) == (1, 1)
 
 
-def test_a_version_goes_on_needing_its_body(store: Store) -> None:
+def test_a_kept_version_keeps_its_blob(store: Store) -> None:
     put(store, Kind.MEMORY, ("a",), LONG)
     put(store, Kind.MEMORY, ("a",), {"short": 1})
     assert _blobs(store) == (1, 1)
@@ -90,7 +90,7 @@ def test_a_version_goes_on_needing_its_body(store: Store) -> None:
     assert _blobs(store) == (0, 0)
 
 
-def test_a_body_made_and_dropped_in_one_write_leaves_nothing(store: Store) -> None:
+def test_a_body_written_and_deleted_in_one_write_leaves_no_blob(store: Store) -> None:
     def body(w: Writer) -> None:
         w.put(Kind.MEMORY, ("a",), LONG)
         w.put(Kind.MEMORY, ("a",), {"text": "y" * 100_000})

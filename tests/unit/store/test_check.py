@@ -1,4 +1,4 @@
-"""The check names everything that is wrong, in a process that a damaged file may crash."""
+"""The check names every damaged or missing record, in a child process that a damaged file may crash."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SPACE_BYTES = space_prefix(SPACE)
 
 @pytest.fixture
 def filled(path: Path) -> Path:
-    """Every sort of record: replaced, deleted, purged, long, appended; and an operation too long for its record."""
+    """A store with every sort of record: replaced, deleted, purged, long, appended; one operation is in a blob."""
 
     def body(w: Writer) -> None:
         for number in range(1, 6):
@@ -62,7 +62,7 @@ def _flip(txn: Transaction[bytes], key: bytes, at: int) -> None:
 
 
 def _check(path: Path, *expected: tuple[str, str, str]) -> CheckReport:
-    """The problems are those expected: kind, key, and a piece of what is said."""
+    """Assert that the problems are those expected: kind, key, and a part of the text of each."""
     report = check(path, offline=True)
     found = [(problem.kind, problem.key) for problem in report.problems]
     assert found == [(kind, key) for kind, key, _ in expected], report.problems
@@ -160,7 +160,7 @@ VERSION = kind_prefix(SPACE_BYTES, Kind.VERSION) + raw_key(Kind.MEMORY, ("m1",))
         (_put(b"\xff\xff", 0, {}), [("unknown", "ffff", "cannot be read")]),
     ],
 )
-def test_each_loss_is_named(
+def test_each_missing_or_damaged_record_is_named(
     filled: Path, damage: Callable[[Transaction[bytes]], None], expected: list[tuple[str, str, str]]
 ) -> None:
     with raw(filled) as txn:
@@ -168,7 +168,7 @@ def test_each_loss_is_named(
     assert _check(filled, *expected).status == RECORDS
 
 
-def test_a_whole_thread_lost_is_named_line_by_line(filled: Path) -> None:
+def test_each_missing_entry_of_a_lost_thread_is_named(filled: Path) -> None:
     with raw(filled) as txn:
         for number in range(1, 6):
             txn.delete(raw_key(Kind.ENTRY, ("t", number)))
@@ -177,7 +177,7 @@ def test_a_whole_thread_lost_is_named_line_by_line(filled: Path) -> None:
 
 
 def _blob_keys(path: Path) -> tuple[bytes, bytes]:
-    """Of the document's body: its count of uses, and itself."""
+    """Return the keys of the document's blob: its use count, and its body."""
     prefix = kind_prefix(SPACE_BYTES, Kind.BLOB)
     with raw(path) as txn:
         cursor = txn.cursor()
@@ -186,7 +186,7 @@ def _blob_keys(path: Path) -> tuple[bytes, bytes]:
     return body[:-2] + encode_key((0,)), body
 
 
-def test_bodies_and_their_uses_are_compared(filled: Path) -> None:
+def test_blobs_are_compared_with_their_use_counts(filled: Path) -> None:
     uses, body = _blob_keys(filled)
     name = body[len(SPACE_BYTES) + 2 : -3].decode()
     with raw(filled) as txn:
@@ -227,7 +227,7 @@ def test_records_that_contradict_themselves_are_named(filled: Path) -> None:
     assert any("not the one it is stored under" in what for what in whats)
 
 
-def test_a_store_behind_its_anchor_is_named(filled: Path) -> None:
+def test_a_store_behind_its_rollback_guard_is_named(filled: Path) -> None:
     old = (filled / "data.mdb").read_bytes()
     with opened(filled) as store:
         put(store, Kind.MEMORY, ("new",), {})
@@ -235,7 +235,7 @@ def test_a_store_behind_its_anchor_is_named(filled: Path) -> None:
     _check(filled, ("header", "", "commit 6 was acknowledged"))
 
 
-def test_a_store_that_was_only_begun_is_sound(path: Path) -> None:
+def test_an_empty_store_is_sound(path: Path) -> None:
     """A process was killed between making the file and writing its header."""
     path.mkdir()
     with raw(path) as txn:
@@ -266,7 +266,7 @@ def test_a_file_that_is_no_store_is_a_finding(filled: Path) -> None:
 
 
 def test_a_crash_is_a_finding(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The child dies as a child of a damaged file does; the pages are then read without LMDB."""
+    """The child dies of a signal as a damaged file makes it; the pages are then read without LMDB."""
     dying = f"import os, sys; '--pages-only' in sys.argv or os.kill(os.getpid(), {int(signal.SIGBUS)});"
     code = f"{dying} from reverie.store.check import main; sys.exit(main(sys.argv[5:]))"
     script = filled.parent / "python"
@@ -301,7 +301,7 @@ def test_the_command_line(filled: Path, capfdbinary: pytest.CaptureFixture[bytes
 
 
 class _Broken:
-    """A transaction that cannot be followed past some keys."""
+    """A transaction whose tree cannot be followed beyond some keys."""
 
     def __init__(self, txn: Transaction[bytes], bad: Callable[[bytes], bool]) -> None:
         self._txn = txn
@@ -328,7 +328,7 @@ class _Broken:
 
 
 @pytest.mark.parametrize("kind", [Kind.ENTRY, Kind.MEMORY, Kind.HEADER])
-def test_the_walk_goes_on_behind_what_it_cannot_follow(filled: Path, kind: Kind) -> None:
+def test_the_walk_continues_after_a_broken_part_of_the_tree(filled: Path, kind: Kind) -> None:
     with opened(filled) as store, store.reader(SPACE) as reader:
         prefix = kind_prefix(SPACE_BYTES, kind)
         audit = ConsistencyCheck(_Broken(reader.transaction.txn, lambda key: key.startswith(prefix)))  # type: ignore[arg-type] # stands in for damage
@@ -341,7 +341,7 @@ def test_the_walk_goes_on_behind_what_it_cannot_follow(filled: Path, kind: Kind)
 @given(st.sampled_from(sorted(rule.code for rule in RULES.values())), st.binary(max_size=12), st.binary(max_size=60))
 @settings(max_examples=count(300, 20_000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_record_ends_the_check(tmp_path: Path, code: int, rest: bytes, data: bytes) -> None:
-    """Whatever a key or a record has become, it is a problem with a name and not the end of the walk."""
+    """Random bytes as keys and records are reported as problems and never raise."""
     path = tmp_path / "any"
     if not path.exists():
         opened(path).close()
@@ -355,14 +355,14 @@ def test_no_record_ends_the_check(tmp_path: Path, code: int, rest: bytes, data: 
     shutil.rmtree(path)
 
 
-def test_a_tree_that_cannot_be_entered_is_named(filled: Path) -> None:
+def test_a_tree_without_a_readable_root_is_named(filled: Path) -> None:
     with opened(filled) as store, store.reader(SPACE) as reader:
         audit = ConsistencyCheck(_Broken(reader.transaction.txn, lambda _: True))  # type: ignore[arg-type] # stands in for damage
         audit.run()
     assert "cannot be followed" in audit.problems[0].what
 
 
-def test_the_list_of_problems_has_an_end(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_list_of_problems_is_bounded(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit_module, "PROBLEMS_MAX", 3)
     with raw(filled) as txn:
         for number in range(20):

@@ -1,4 +1,4 @@
-"""The seal is the only way in, and any changed bit is noticed and named."""
+"""The codec: only sealed values can be stored, and any changed bit of a record is noticed and named."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def test_a_value_is_redacted_throughout_before_it_is_sealed() -> None:
     assert sealed.json() == open_sealed(sealed.data) == {"a": [{"b": "x [REDACTED:test] y [REDACTED:test]"}]}
 
 
-def test_nobody_else_can_make_a_sealed_value() -> None:
+def test_only_the_codec_makes_sealed_values() -> None:
     with pytest.raises(TypeError, match=r"codec\.seal"):
         Sealed(b"x", 0, maker=object())
 
 
-def test_a_sealed_value_travels_between_processes_and_is_verified_on_arrival() -> None:
+def test_a_pickled_sealed_value_is_verified_when_unpickled() -> None:
     sealed = seal(VALUE, MASKING)
     assert pickle.loads(pickle.dumps(sealed)).data == sealed.data  # noqa: S301 - our own bytes
     with pytest.raises(Damaged):
@@ -52,7 +52,7 @@ def test_what_json_cannot_hold_is_refused(value: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("sealed", [seal(VALUE, MASKING), blob_reference(seal(VALUE, MASKING)), tombstone()])
 def test_every_bit_of_a_record_counts(sealed: Sealed) -> None:
-    """A flip anywhere raises Damaged with the record's name, in each of the three forms of a body."""
+    """A flip of any bit raises Damaged naming the record, in each of the three forms of a body."""
     record = encode_record(KEY, 7, 1, sealed.data)
     for bit in range(len(record) * 8):
         bad = bytearray(record)

@@ -1,4 +1,4 @@
-"""One flush for many writes, each on its own: failures, keys and room are each write's own affair."""
+"""Group commit: one flush for many writes; failures, idempotency keys and growth of the map affect one write each."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _names(store: Store) -> list[str]:
 
 
 @pytest.mark.parametrize("error", [NotFound("no"), ZeroDivisionError(), RuntimeError("x")])
-def test_a_failing_write_leaves_its_neighbours_alone(store: Store, error: Exception) -> None:
+def test_a_failing_write_does_not_affect_the_others(store: Store, error: Exception) -> None:
     outcomes = store.commit([_memory("a"), _failing(error), _memory("b"), _failing(error), _memory("c")], at=AT)
     assert [type(outcome) for outcome in outcomes] == [Done, Failed, Done, Failed, Done]
     assert [done.operation for done in outcomes if isinstance(done, Done)] == [1, 2, 3]
@@ -61,7 +61,7 @@ def test_writes_of_many_spaces_share_a_flush(store: Store) -> None:
     assert store.commits == before + 1
 
 
-def test_an_interrupt_leaves_nothing(store: Store) -> None:
+def test_an_interrupted_commit_writes_nothing(store: Store) -> None:
     with pytest.raises(KeyboardInterrupt):
         store.commit([_memory("a"), _failing(KeyboardInterrupt())], at=AT)
     assert _names(store) == []
@@ -101,7 +101,7 @@ def test_a_failed_write_leaves_its_key_unused(store: Store) -> None:
     assert _names(store) == []
 
 
-def test_the_map_grows_by_itself_and_outcomes_are_kept(path: Path) -> None:
+def test_the_map_grows_during_a_commit(path: Path) -> None:
     """A map of 256 KiB takes 8 MiB in one commit, with a failure and a replay among the writes."""
     sealed = [seal({"text": "x" * 1000, "n": n}, MASKING) for n in range(1000)]
 
@@ -131,7 +131,7 @@ def _grown(path: Path, during: Callable[[Store], None], monkeypatch: pytest.Monk
 
 
 def test_growth_waits_for_readers(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader that is open when room is needed reads on undisturbed; one that comes meanwhile waits."""
+    """A reader that is open when the map must grow reads on undisturbed; a new one waits."""
     large = {"text": "x" * 60_000}
 
     def during(store: Store) -> None:
@@ -156,7 +156,7 @@ def test_growth_waits_for_readers(path: Path, monkeypatch: pytest.MonkeyPatch) -
     _grown(path, during, monkeypatch, 10)
 
 
-def test_growth_gives_up_on_readers_that_stay(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_growth_fails_where_a_reader_stays_open(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def during(store: Store) -> None:
         large = {"text": "x" * 60_000}
         with store.reader(SPACE) as reader:
@@ -168,7 +168,7 @@ def test_growth_gives_up_on_readers_that_stay(path: Path, monkeypatch: pytest.Mo
     _grown(path, during, monkeypatch, 0.05)
 
 
-def test_a_reader_that_waits_too_long_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_waits_too_long_gets_busy(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lmdb_env, "_GROW_WAIT_S", 0.05)
     with store._env._without_reads(), pytest.raises(Busy, match="making room"), store.reader(SPACE):
         pass
@@ -185,9 +185,7 @@ def test_the_map_has_a_greatest_size(path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("error", "kind"), [(lmdb.TxnFullError("x"), TooLarge), (lmdb.BadTxnError("x"), StorageFailed)]
 )
-def test_what_lmdb_raises_in_a_body_is_in_the_words_of_the_design(
-    store: Store, error: lmdb.Error, kind: type[ReverieError]
-) -> None:
+def test_lmdb_errors_in_a_body_are_translated(store: Store, error: lmdb.Error, kind: type[ReverieError]) -> None:
     (outcome,) = store.commit([_failing(error)], at=AT)
     assert isinstance(outcome, Failed)
     assert type(outcome.error) is kind

@@ -1,4 +1,4 @@
-"""What the disk and LMDB report becomes the error that says what to do."""
+"""Errors of LMDB and the disk become errors of reverie.errors that say what to do."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_failed_commit_is_translated(store: Store, error: lmdb.Error, kind: ty
 
 
 def test_an_io_error_on_a_full_disk_is_a_full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LMDB reports a short write as EIO, whatever cut it short."""
+    """LMDB reports a short write as EIO, whatever the reason was."""
     failed = _failed(errno.EIO)
     monkeypatch.setattr(lmdb_env, "_ROOM_BYTES", 1 << 62)
     assert type(commit_error(failed, store.path)) is DiskFull
@@ -110,7 +110,7 @@ def test_after_a_full_disk_the_next_write_works(store: Store, monkeypatch: pytes
     assert put(store, Kind.MEMORY, ("m",), {"n": 3}) == 2
 
 
-def test_a_commit_that_finds_no_room_in_the_map_is_made_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_that_fills_the_map_is_repeated(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     flush = store._flush
     failed: list[int] = []
 
@@ -124,9 +124,7 @@ def test_a_commit_that_finds_no_room_in_the_map_is_made_again(store: Store, monk
     assert put(store, Kind.MEMORY, ("m",), {"n": 1}) == 1
 
 
-def test_a_transaction_that_cannot_begin_is_an_error_of_the_design(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_transaction_that_cannot_begin_is_translated(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: object) -> None:
         raise lmdb.PanicError("x")
 
@@ -140,7 +138,7 @@ class _NoCopy:
         raise _failed(errno.ENOSPC)
 
 
-def test_a_copy_without_room_leaves_the_store_as_it_was(store: Store, tmp_path: Path) -> None:
+def test_a_copy_that_fails_leaves_the_store_unchanged(store: Store, tmp_path: Path) -> None:
     put(store, Kind.MEMORY, ("m",), {"n": 1})
     whole = store._env._env
     store._env._env = _NoCopy()  # type: ignore[assignment] # a fault
@@ -155,7 +153,7 @@ def test_a_copy_without_room_leaves_the_store_as_it_was(store: Store, tmp_path: 
     assert not list(store.path.glob("*.part"))
 
 
-def test_a_bad_page_met_when_committing_is_damage(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_page_during_a_commit_is_damage(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: object) -> None:
         raise lmdb.CorruptedError("bad page")
 

@@ -1,4 +1,4 @@
-"""FORMAT.md says what the code does."""
+"""FORMAT.md agrees with the code: kinds, limits, an example record."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_example_is_what_the_codec_makes() -> None:
     assert re.findall(r"^(?:key|record) +([0-9a-f]+)$", FORMAT, re.MULTILINE) == [key.hex(), record.hex()]
 
 
-def test_sequences_and_limits_are_those_written_down() -> None:
+def test_sequences_and_limits_are_those_documented() -> None:
     sequences = [kind.value for kind, rule in RULES.items() if rule.sequence]
     assert f"Sequences are {', '.join(sequences[:-1])} and {sequences[-1]}." in FORMAT
     limits = dict(_rows("9. Limits"))

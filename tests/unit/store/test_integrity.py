@@ -1,4 +1,4 @@
-"""What is damaged is named and never served; what is missing is noticed; the rest goes on being served."""
+"""Damaged records are named and never returned, missing ones are noticed, and all others can still be read."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def filled(path: Path) -> Path:
 
 
 def _check_read(path: Path, read: Callable[[Reader], Any], says: str | None) -> None:
-    """`read` gives Damaged whose words hold `says`, twice; or, without `says`, does not."""
+    """Assert that `read` raises Damaged with `says` in its text, twice; or, without `says`, that it does not."""
     with opened(path) as store, store.reader(SPACE) as reader:
         for _ in range(2):
             if says is None:
@@ -62,7 +62,7 @@ def _flip(txn: lmdb.Transaction[bytes], key: bytes, at: int) -> None:
 
 
 @pytest.mark.parametrize("at", [0, 20, 30, 40, 48, 49, -1])
-def test_a_damaged_record_is_named_and_the_others_are_served(filled: Path, at: int) -> None:
+def test_a_damaged_record_is_named_and_others_can_be_read(filled: Path, at: int) -> None:
     with raw(filled) as txn:
         _flip(txn, M2, at)
     _check_read(filled, lambda r: r.get(Kind.MEMORY, ("m2",)), "memory m2 of space default is damaged")
@@ -71,7 +71,7 @@ def test_a_damaged_record_is_named_and_the_others_are_served(filled: Path, at: i
     _check_read(filled, lambda r: list(r.scan(Kind.ENTRY, ("t",))), None)
 
 
-def test_damage_to_a_record_is_not_built_upon(filled: Path) -> None:
+def test_a_damaged_record_cannot_be_replaced(filled: Path) -> None:
     with raw(filled) as txn:
         _flip(txn, M2, 20)
     with opened(filled) as store:
@@ -96,7 +96,7 @@ def test_a_missing_record_is_not_read_as_absent(filled: Path) -> None:
 
 
 def test_an_old_record_put_back_is_noticed(filled: Path) -> None:
-    """Sound in itself, and in its own place: only the checksum can tell."""
+    """The old record is valid in itself and in its place: only the collection checksum differs."""
     with opened(filled) as store:
         put(store, Kind.MEMORY, ("m2",), {"n": 22})
     with raw(filled) as txn:
@@ -106,14 +106,14 @@ def test_an_old_record_put_back_is_noticed(filled: Path) -> None:
     _check_read(filled, lambda r: list(r.scan(Kind.MEMORY)), "not whole")
 
 
-def test_a_record_in_another_place_is_noticed(filled: Path) -> None:
+def test_a_record_under_another_key_is_noticed(filled: Path) -> None:
     with raw(filled) as txn:
         txn.put(M2, txn.get(raw_key(Kind.MEMORY, ("m3",))) or b"")
     _check_read(filled, lambda r: r.get(Kind.MEMORY, ("m2",)), "memory m2 of space default is damaged")
 
 
 @pytest.mark.parametrize("lost", [1, 2, 4])
-def test_a_gap_in_a_sequence_is_noticed_where_it_is(filled: Path, lost: int) -> None:
+def test_a_gap_in_a_sequence_is_named(filled: Path, lost: int) -> None:
     with raw(filled) as txn:
         txn.delete(raw_key(Kind.ENTRY, ("t", lost)))
     says = f"entry t/{lost} of space default is missing"
@@ -126,7 +126,7 @@ def test_a_gap_in_a_sequence_is_noticed_where_it_is(filled: Path, lost: int) -> 
     _check_read(filled, lambda r: list(r.scan(Kind.ENTRY)), "entry t of space default is not whole")
 
 
-def test_a_record_too_many_in_a_sequence_is_noticed(filled: Path) -> None:
+def test_an_extra_record_in_a_sequence_is_noticed(filled: Path) -> None:
     key = raw_key(Kind.ENTRY, ("t", 5))
     with raw(filled) as txn:
         txn.put(key, encode_record(key, 1, 0, seal({}, MASKING).data))
@@ -174,7 +174,7 @@ def _checksum_bad(txn: lmdb.Transaction[bytes]) -> None:
 
 
 def _collection_gone(txn: lmdb.Transaction[bytes]) -> None:
-    """Every record of it and the checksum: only the root remembers."""
+    """Delete a collection and its checksum: only the space's root still covers it."""
     _checksum_gone(txn)
     for number in range(1, 5):
         txn.delete(raw_key(Kind.MEMORY, (f"m{number}",)))
@@ -199,7 +199,9 @@ def _checksum_short(txn: lmdb.Transaction[bytes]) -> None:
 @pytest.mark.parametrize(
     "damage", [_checksum_gone, _checksum_bad, _checksum_short, _collection_gone, _root_gone, _space_gone]
 )
-def test_what_vouches_is_vouched_for(filled: Path, damage: Callable[[lmdb.Transaction[bytes]], None]) -> None:
+def test_damage_to_checksums_roots_and_header_is_noticed(
+    filled: Path, damage: Callable[[lmdb.Transaction[bytes]], None]
+) -> None:
     with raw(filled) as txn:
         damage(txn)
     _check_read(filled, lambda r: r.get(Kind.MEMORY, ("nobody",)), "checksum|space")
@@ -209,7 +211,7 @@ def test_what_vouches_is_vouched_for(filled: Path, damage: Callable[[lmdb.Transa
 
 
 def test_a_lost_operation_log_does_not_begin_again(filled: Path) -> None:
-    """Without its checksum a sequence would start at 1 over what is there."""
+    """Without its checksum a sequence would start at 1 and overwrite what is there."""
     with raw(filled) as txn:
         txn.delete(checksum_key(SPACE_BYTES, kind_prefix(SPACE_BYTES, Kind.OPERATION)))
     with opened(filled) as store, pytest.raises(Damaged, match="checksum"):
@@ -223,7 +225,7 @@ def test_a_damaged_header_is_refused(filled: Path) -> None:
         opened(filled)
 
 
-def test_a_verdict_is_kept_and_changes_after_it_are_followed(store: Store) -> None:
+def test_a_collection_is_verified_once_and_stays_verified_after_writes(store: Store) -> None:
     for number in range(20):
         put(store, Kind.MEMORY, (f"m{number % 7}",), {"n": number})
         with store.reader(SPACE) as reader:
@@ -233,7 +235,7 @@ def test_a_verdict_is_kept_and_changes_after_it_are_followed(store: Store) -> No
     assert MEMORIES in whole
 
 
-def test_the_checksum_is_what_a_walk_finds(store: Store) -> None:
+def test_the_checksum_equals_that_of_a_walk(store: Store) -> None:
     """After puts, replacements, deletions and appends of every sort."""
 
     def body(w: Writer) -> None:
@@ -255,7 +257,7 @@ def test_the_checksum_is_what_a_walk_finds(store: Store) -> None:
 
 
 class _Astray:
-    """A tree that is whole in order and whose branches lead lookups astray."""
+    """A transaction in which some keys are found by walking but not by lookup."""
 
     def __init__(self, txn: lmdb.Transaction[bytes]) -> None:
         self._txn = txn
@@ -275,7 +277,7 @@ def test_a_tree_that_misleads_lookups_is_noticed(filled: Path) -> None:
 
 
 class _Failing:
-    """A transaction whose every step finds a bad page."""
+    """A transaction whose every call finds a bad page."""
 
     def __init__(self, error: lmdb.Error) -> None:
         self._error = error
@@ -287,7 +289,7 @@ class _Failing:
         raise self._error
 
 
-def test_a_page_that_lmdb_refuses_is_damage_with_a_name(store: Store) -> None:
+def test_a_bad_page_raises_damaged_with_the_record_named(store: Store) -> None:
     put(store, Kind.MEMORY, ("m",), {})
     with store.reader(SPACE) as reader:
         reader.transaction.txn = _Failing(lmdb.CorruptedError("bad page"))  # type: ignore[assignment] # stands in for damage
@@ -319,7 +321,7 @@ def test_keys_out_of_order_are_damage() -> None:
         walk_collection(_Disorder(), MEMORIES)  # type: ignore[arg-type] # stands in for damage
 
 
-def test_a_checksum_counts_out_what_it_counted_in() -> None:
+def test_removing_what_was_added_gives_the_empty_checksum() -> None:
     checksum = CollectionChecksum()
     for number in range(9):
         checksum.add(bytes((number,)) * HASH_BYTES)

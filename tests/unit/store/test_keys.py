@@ -1,4 +1,4 @@
-"""Keys sort as their tuples do, and nothing that cannot stand in one gets in."""
+"""Keys: encoded tuples sort as the tuples do, and impossible parts are refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ same_shape = st.tuples(st.tuples(texts, numbers, texts), st.tuples(texts, number
 
 
 @given(parts)
-def test_a_key_comes_back(key: tuple[str | int, ...]) -> None:
+def test_decoding_an_encoded_key_gives_the_key(key: tuple[str | int, ...]) -> None:
     assert decode_key(encode_key(key)) == key
 
 
@@ -48,14 +48,14 @@ def test_a_prefix_is_made_of_whole_parts(key: tuple[str | int, ...], prefix: tup
 
 @given(st.binary(max_size=40))
 def test_any_bytes_are_a_key_or_damage(data: bytes) -> None:
-    """Never another exception: a damaged key is an ordinary event."""
+    """Random bytes decode to a key or raise Damaged, never another exception."""
     with suppress(Damaged):
         decode_key(data)
     assert record_name(data)
 
 
 @pytest.mark.parametrize("part", ["a\0b", "\ud800", -1, 2**64, True, None, 1.5, b"x"])
-def test_what_cannot_stand_in_a_key_is_refused(part: object) -> None:
+def test_impossible_key_parts_are_refused(part: object) -> None:
     with pytest.raises(ValidationError) as caught:
         encode_key((part,))  # type: ignore[arg-type] # the point of the test
     assert caught.value.hint
@@ -76,7 +76,7 @@ def test_a_space_has_a_short_name(space: str) -> None:
         space_prefix(space)
 
 
-def test_a_key_reads_well() -> None:
+def test_the_text_of_a_key() -> None:
     space = space_prefix("default")
     assert record_name(record_key(space, Kind.ENTRY, ("t", 17))) == "entry t/17 of space default"
     version = record_key(space, Kind.MEMORY, ("m",))[len(space) :] + encode_key((3,))

@@ -1,4 +1,4 @@
-"""How a store is opened: by one process, privately, durably, and not behind what it had acknowledged."""
+"""Opening a store: one process, private files, durable flags, and no step back behind acknowledged commits."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def test_the_promise_of_durability_rests_on_these_flags(store: Store) -> None:
-    """Relaxing any of them loses acknowledged writes with the power; only these values pass."""
+def test_the_sync_flags_of_lmdb(store: Store) -> None:
+    """Relaxing any of them would lose acknowledged writes when the power fails."""
     assert store._env._env.flags() == {
         "subdir": True,
         "readonly": False,
@@ -44,21 +44,21 @@ def test_the_promise_of_durability_rests_on_these_flags(store: Store) -> None:
     assert lmdb_options(1)["lib_version"] == 0
 
 
-def test_nobody_else_can_look_in(store: Store) -> None:
+def test_files_are_private(store: Store) -> None:
     put(store, Kind.MEMORY, ("m",), {})
     assert stat.S_IMODE(store.path.stat().st_mode) == 0o700
     names = {file.name: stat.S_IMODE(file.stat().st_mode) for file in store.path.iterdir()}
     assert names == dict.fromkeys(("data.mdb", "lock.mdb", "store.lock", "anchor"), 0o600)
 
 
-def test_a_folder_that_was_open_to_others_is_closed(tmp_path: Path) -> None:
+def test_a_folder_with_a_wider_mode_is_narrowed(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     with opened(tmp_path):
         assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
 
 
 def test_the_folders_are_flushed_when_the_file_is_made(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LMDB flushes its file and never the folder that names it."""
+    """LMDB flushes its file and never the folder that has its name."""
     flushed: list[Path] = []
     monkeypatch.setattr("reverie.store.lmdb_env.sync_folder", flushed.append)
     opened(path).close()
@@ -67,7 +67,7 @@ def test_the_folders_are_flushed_when_the_file_is_made(path: Path, monkeypatch: 
     assert len(flushed) == 2
 
 
-def test_only_one_opener(store: Store) -> None:
+def test_a_second_opener_is_refused(store: Store) -> None:
     with pytest.raises(Conflict, match=f"in use by process {os.getpid()}") as caught:
         opened(store.path)
     assert caught.value.details["pid"] == os.getpid()
@@ -95,7 +95,7 @@ def test_a_lock_taken_before_is_used_and_released(path: Path) -> None:
     assert not StoreLock.is_held(path.parent / "nowhere")
 
 
-def test_the_holder_of_the_lock_can_ask_whether_a_check_is_needed(path: Path) -> None:
+def test_needs_check_with_the_lock_taken(path: Path) -> None:
     store = opened(path)
     store._env.close()
     store._lock.release()
@@ -104,7 +104,7 @@ def test_the_holder_of_the_lock_can_ask_whether_a_check_is_needed(path: Path) ->
         assert not needs_check(path)
 
 
-def test_what_a_compaction_cut_short_left_is_removed(path: Path) -> None:
+def test_drafts_of_an_unfinished_compaction_are_removed(path: Path) -> None:
     path.mkdir()
     (path / "compacted.part").write_bytes(b"half")
     opened(path).close()
@@ -112,14 +112,14 @@ def test_what_a_compaction_cut_short_left_is_removed(path: Path) -> None:
 
 
 def test_one_copy_of_lmdb_is_loaded() -> None:
-    """Two in one process would each believe that they hold the locks."""
+    """Two copies in one process would each believe that they have the locks."""
     maps = Path("/proc/self/maps")
     if not maps.exists():
         pytest.skip("needs /proc to see what is loaded")
     assert len({line.split()[-1] for line in maps.read_text().splitlines() if "lmdb" in line.split()[-1]}) == 1
 
 
-def test_a_failed_open_lets_go_of_the_lock(path: Path) -> None:
+def test_a_failed_open_releases_the_lock(path: Path) -> None:
     path.mkdir()
     (path / "data.mdb").write_bytes(b"not a store" * 1000)
     for _ in range(2):
@@ -127,8 +127,8 @@ def test_a_failed_open_lets_go_of_the_lock(path: Path) -> None:
             opened(path)
 
 
-def test_a_map_that_cannot_be_made_is_damage_only_where_memory_is_not_short(path: Path) -> None:
-    """The file says that it ends beyond every address; or this process may not have the addresses that it needs."""
+def test_a_map_that_cannot_be_made_is_damage_or_a_lack_of_addresses(path: Path) -> None:
+    """Damage where the file claims an impossible size; StorageFailed where the process lacks addresses."""
     opened(path).close()
     data = bytearray((path / "data.mdb").read_bytes())
     for bit in last_page_bits(41):
@@ -152,7 +152,7 @@ def test_a_folder_that_cannot_hold_a_store_is_named(path: Path) -> None:
         opened(path)
 
 
-def test_a_store_stays_with_the_process_that_opened_it(store: Store) -> None:
+def test_a_forked_process_cannot_use_the_store(store: Store) -> None:
     child = os.fork()
     if child == 0:
         try:
@@ -163,7 +163,7 @@ def test_a_store_stays_with_the_process_that_opened_it(store: Store) -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_readers_are_bounded_and_slots_come_back(path: Path) -> None:
+def test_the_number_of_readers_is_bounded(path: Path) -> None:
     path.mkdir()
     environment = Environment(path)
     with pytest.raises(Busy, match="too many reads"):
@@ -186,7 +186,7 @@ def _nested(environment: Environment, depth: int) -> None:
 
 
 def test_the_slot_of_a_killed_reader_is_cleared(path: Path) -> None:
-    """A process killed while it read leaves a slot that would keep pages from being used again."""
+    """The slot of a killed process would keep pages from being reused."""
     opened(path).close()
     code = (
         "import lmdb, os, sys; from reverie.store.lmdb_env import options\n"
@@ -199,7 +199,7 @@ def test_the_slot_of_a_killed_reader_is_cleared(path: Path) -> None:
         assert store._env.stale_readers == 0
 
 
-def test_an_unclean_stop_is_known(path: Path) -> None:
+def test_needs_check_after_an_unclean_stop(path: Path) -> None:
     assert not needs_check(path)
     store = opened(path)
     put(store, Kind.MEMORY, ("m",), {})
@@ -217,7 +217,7 @@ def test_an_unclean_stop_is_known(path: Path) -> None:
 
 
 def _old(path: Path) -> Path:
-    """A store with three commits, and beside it a copy from before the last."""
+    """Make a store with three commits, and beside it a copy from before the last."""
     with opened(path) as store:
         for number in range(2):
             put(store, Kind.MEMORY, ("m",), {"n": number})
@@ -242,7 +242,7 @@ def _headless(path: Path, _: Path) -> None:
 
 
 def _other(path: Path, copy: Path) -> None:
-    """As many commits, but not the same ones."""
+    """Make a store with as many commits, but other ones."""
     with opened(copy) as store:
         put(store, Kind.MEMORY, ("m",), {"n": "other"})
     _back(path, copy)
@@ -250,7 +250,7 @@ def _other(path: Path, copy: Path) -> None:
 
 @pytest.mark.parametrize("damage", [_back, _gone, _headless, _other])
 def test_a_store_that_went_back_is_refused(path: Path, damage: Callable[[Path, Path], None]) -> None:
-    """Otherwise acknowledged writes would be missing without anybody knowing."""
+    """A store behind its rollback guard has lost acknowledged writes."""
     damage(path, _old(path))
     for _ in range(2):
         with pytest.raises(Damaged, match="commit 3 was acknowledged") as caught:
@@ -258,8 +258,8 @@ def test_a_store_that_went_back_is_refused(path: Path, damage: Callable[[Path, P
         assert "anchor" in (caught.value.hint or "")
 
 
-def test_the_newest_page_of_two_gone_back_is_noticed(path: Path) -> None:
-    """LMDB picks the older of its two meta pages when the newer one is damaged, and says nothing."""
+def test_a_damaged_newer_meta_page_is_noticed(path: Path) -> None:
+    """LMDB silently uses the older of its two meta pages when the newer one is damaged."""
     _old(path)
     data = bytearray((path / "data.mdb").read_bytes())
     newer = max((0, 1), key=lambda page: int.from_bytes(data[page * 4096 + 144 : page * 4096 + 152], "little"))
@@ -269,24 +269,22 @@ def test_the_newest_page_of_two_gone_back_is_noticed(path: Path) -> None:
         opened(path)
 
 
-def test_a_store_ahead_of_its_anchor_is_as_it_should_be(path: Path) -> None:
-    """The process was killed, or the power lost, after the flush and before the anchor was written."""
+def test_a_store_ahead_of_its_rollback_guard_opens(path: Path) -> None:
+    """The process was killed, or the power lost, after the flush and before the guard was written."""
     copy = _old(path)
     shutil.copyfile(copy / "anchor", path / "anchor")
     with opened(path) as store, store.reader(SPACE) as reader:
         assert reader.get(Kind.MEMORY, ("m",)) == {"n": 2}
 
 
-def test_going_on_with_what_is_there_is_possible(path: Path) -> None:
+def test_without_the_guard_a_rolled_back_store_opens(path: Path) -> None:
     _back(path, _old(path))
     (path / "anchor").unlink()
     with opened(path) as store, store.reader(SPACE) as reader:
         assert reader.get(Kind.MEMORY, ("m",)) == {"n": 1}
 
 
-def test_an_anchor_that_cannot_be_written_stops_writing_unless_it_is_for_room(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_guard_stops_writes_except_on_a_full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(number: int) -> Callable[..., None]:
         def write_(*_: object, **__: object) -> None:
             raise OSError(number, "no")
@@ -305,7 +303,7 @@ def test_an_anchor_that_cannot_be_written_stops_writing_unless_it_is_for_room(
         store.compact()
 
 
-def test_an_anchor_is_read_as_written_or_not_at_all() -> None:
+def test_a_damaged_guard_is_not_read() -> None:
     anchor = RollbackGuard(7, "ab" * 16, closed=True)
     data = anchor.to_bytes()
     assert RollbackGuard.from_bytes(data) == anchor
@@ -346,7 +344,7 @@ def test_a_failed_migration_changes_nothing(path: Path) -> None:
         assert txn.get(b"half") is None
 
 
-def test_records_without_a_header_are_not_built_upon(path: Path) -> None:
+def test_records_without_a_header_are_refused(path: Path) -> None:
     path.mkdir()
     with raw(path) as txn:
         txn.put(b"x", b"y")
@@ -355,7 +353,7 @@ def test_records_without_a_header_are_not_built_upon(path: Path) -> None:
     assert m001_first_form.__name__ == MIGRATIONS[0].__name__
 
 
-def test_another_form_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_format_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reverie.store.header.FORMAT", 2)
     opened(path).close()
     monkeypatch.undo()
@@ -363,7 +361,7 @@ def test_another_form_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) ->
         opened(path)
 
 
-def test_it_opens_with_what_it_was_closed_with(path: Path) -> None:
+def test_a_reopened_store_has_the_same_content(path: Path) -> None:
     with opened(path) as store:
         put(store, Kind.MEMORY, ("m",), {"n": 1})
         commits = store.commits

@@ -1,4 +1,4 @@
-"""Every change is an operation with its events, numbered without gaps; bookkeeping is not."""
+"""Every change makes a numbered operation with its events; bookkeeping does not."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_an_event_alone_makes_no_operation(store: Store) -> None:
         assert [value["operation"] for _, value in reader.scan(Kind.EVENT)] == [None]
 
 
-def test_the_same_value_again_changes_nothing(store: Store) -> None:
+def test_putting_an_equal_value_changes_nothing(store: Store) -> None:
     assert put(store, Kind.MEMORY, ("m",), {"n": 1}) == 1
     commits = store.commits
     assert not write(store, lambda w: w.put(Kind.MEMORY, ("m",), {"n": 1})).value
@@ -107,7 +107,7 @@ def _values(reader: Reader, memory: str) -> list[tuple[int, dict[str, Any] | Non
     return [(version.operation, version.value) for version in reader.history(Kind.MEMORY, (memory,))]
 
 
-def test_every_version_is_kept_and_deletions_are_among_them(store: Store) -> None:
+def test_history_has_every_version_and_deletion(store: Store) -> None:
     put(store, Kind.MEMORY, ("m",), {"n": 1})
     put(store, Kind.MEMORY, ("m",), {"n": 2}, at=after(1))
     write(store, lambda w: w.delete(Kind.MEMORY, ("m",)), at=after(2))
@@ -126,7 +126,7 @@ def test_every_version_is_kept_and_deletions_are_among_them(store: Store) -> Non
 
 
 def test_a_write_can_delete_what_it_made_in_any_order(store: Store) -> None:
-    """Put, delete, put, delete within one write leaves what one delete would."""
+    """Put, delete, put, delete within one write has the effect of one delete."""
     put(store, Kind.MEMORY, ("m",), {"n": 1})
 
     def body(w: Writer) -> None:
@@ -141,8 +141,8 @@ def test_a_write_can_delete_what_it_made_in_any_order(store: Store) -> None:
     assert _operations(store)[1]["changes"] == [{"kind": "memory", "key": ["m"], "before": 1, "after": None}]
 
 
-def test_an_operation_may_list_very_much(store: Store) -> None:
-    """So much that its record is kept as a blob."""
+def test_an_operation_with_many_changes_is_stored_in_a_blob(store: Store) -> None:
+    """So many changes that its record is stored as a blob."""
 
     def body(w: Writer) -> None:
         for number in range(2000):
@@ -153,7 +153,7 @@ def test_an_operation_may_list_very_much(store: Store) -> None:
     assert len(operation["changes"]) == 2000
 
 
-def test_a_write_announces_a_bounded_number_of_events(store: Store) -> None:
+def test_the_events_of_one_write_are_bounded(store: Store) -> None:
     with pytest.raises(ValidationError, match="at most"):
         write(store, lambda w: [w.event("x", {}) for _ in range(EVENTS_MAX + 1)])
 

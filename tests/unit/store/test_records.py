@@ -1,4 +1,4 @@
-"""What is written can be read, in order, as it was, and only in its own space."""
+"""Records that are written can be read back, in order, redacted, and only in their own space."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reverie.store import Key
 
 
-def test_a_value_comes_back_redacted(store: Store) -> None:
+def test_a_value_is_read_back_redacted(store: Store) -> None:
     put(store, Kind.MEMORY, ("m1",), {"content": f"my key is {SECRET}", "n": 1})
     with store.reader(SPACE) as reader:
         assert reader.get(Kind.MEMORY, ("m1",)) == {"content": "my key is [REDACTED:test]", "n": 1}
@@ -25,7 +25,7 @@ def test_a_value_comes_back_redacted(store: Store) -> None:
 
 
 def test_no_byte_of_a_secret_is_written(store: Store) -> None:
-    """Values, reasons, authors, events and remembered answers pass the seam."""
+    """Values, reasons, authors, events and stored answers pass the redactor."""
 
     def body(w: Writer) -> dict[str, str]:
         w.put(Kind.DOCUMENT, ("a.md",), {"text": SECRET * 9000})
@@ -51,7 +51,7 @@ def test_a_key_that_looks_like_a_secret_is_refused(store: Store, kind: Kind) -> 
         assert reader.count(kind) == 0
 
 
-def test_spaces_do_not_see_each_other(store: Store) -> None:
+def test_spaces_are_isolated(store: Store) -> None:
     for space in ("a", "ab", "b"):
         put(store, Kind.MEMORY, ("m",), {"of": space}, space=space)
         write(store, lambda w: w.append(Kind.ENTRY, ("t",), {"of": w.space}), space=space)
@@ -67,7 +67,7 @@ def _check_scan(reader: Reader, prefix: Key, numbers: list[int], **how: Any) -> 
     assert [key[-1] for key, _ in reader.scan_sealed(Kind.DISTILLATION, prefix, **how)] == numbers
 
 
-def test_a_scan_goes_in_order_from_any_place(store: Store) -> None:
+def test_a_scan_is_ordered_and_can_start_anywhere(store: Store) -> None:
     def body(w: Writer) -> None:
         for number in (1, 2, 255, 256, 70000):
             w.put(Kind.DISTILLATION, ("t", number), {"n": number})
@@ -124,7 +124,7 @@ def test_a_sequence_is_dense_from_one(store: Store) -> None:
         ]
 
 
-def test_a_hashed_key_comes_back_from_the_value(store: Store) -> None:
+def test_a_hashed_key_is_read_from_the_value(store: Store) -> None:
     paths = ["facts/user.md", "é" * 3000, "a"]
     for path in paths:
         put(store, Kind.DOCUMENT, (path,), {"text": path[:3]})
@@ -135,7 +135,7 @@ def test_a_hashed_key_comes_back_from_the_value(store: Store) -> None:
         assert [value["text"] for _, value in reader.scan(Kind.DOCUMENT, ("a",))] == ["a"]
 
 
-def test_a_hashed_key_must_stand_in_the_value(store: Store) -> None:
+def test_a_hashed_key_must_be_repeated_in_the_value(store: Store) -> None:
     with pytest.raises(ValidationError, match="must be in its value"):
         put(store, Kind.DOCUMENT, ("a",), {"path": "b"})
     with pytest.raises(ValidationError, match="must be in its value"):
@@ -143,7 +143,7 @@ def test_a_hashed_key_must_stand_in_the_value(store: Store) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind, rule in RULES.items() if rule.internal])
-def test_the_stores_own_kinds_are_written_by_it_alone(store: Store, kind: Kind) -> None:
+def test_internal_kinds_cannot_be_written(store: Store, kind: Kind) -> None:
     for body in (
         lambda w: w.put(kind, ("x",), {}),
         lambda w: w.delete(kind, ("x",)),
@@ -167,7 +167,7 @@ def test_sequences_are_appended_and_others_put(store: Store) -> None:
             write(store, body)
 
 
-def test_a_reader_sees_one_moment(store: Store) -> None:
+def test_a_reader_is_a_snapshot(store: Store) -> None:
     put(store, Kind.MEMORY, ("m",), {"n": 1})
     with store.reader(SPACE) as reader:
         put(store, Kind.MEMORY, ("m",), {"n": 2})
@@ -192,7 +192,7 @@ def test_a_write_reads_what_it_wrote(store: Store) -> None:
     write(store, body)
 
 
-def test_a_closed_store_says_so(store: Store) -> None:
+def test_a_closed_store_raises(store: Store) -> None:
     store.close()
     store.close()
     with pytest.raises(StorageFailed, match="closed"), store.reader(SPACE):

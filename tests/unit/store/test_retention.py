@@ -1,4 +1,4 @@
-"""Things go when a rule says so, a little at a time, and never what must stay."""
+"""Retention: each kind is removed at its age, in small steps; a purge removes a whole thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.stores import AT, DAY_MS, MASKING, SPACE, after, put, write
 
 
 def _prune(store: Store, days: float, rules: Rules | None = None) -> tuple[int, int]:
-    """Every step of one round, each its own write; records removed and steps taken."""
+    """Run every step of one round, each in its own write; return the records removed and the number of steps."""
     removed, steps = 0, 0
     cursor: str | None = None
     while True:
@@ -45,8 +45,8 @@ def _count(store: Store, kind: Kind) -> int:
         (368, {"event": 0, "idempotency": 0, "job": 0, "versions": 1}),
     ],
 )
-def test_each_kind_goes_at_its_age(store: Store, days: float, left: dict[str, int]) -> None:
-    """Three days in a row, something of each kind; seen `days` after the first."""
+def test_each_kind_is_removed_at_its_age(store: Store, days: float, left: dict[str, int]) -> None:
+    """Records of each kind on three days in a row; pruned `days` after the first."""
     for day in range(3):
         write(
             store,
@@ -77,7 +77,7 @@ def test_each_kind_goes_at_its_age(store: Store, days: float, left: dict[str, in
     assert run_check(store.path).ok
 
 
-def test_a_deletion_is_remembered_for_as_long_as_a_version(store: Store) -> None:
+def test_a_tombstone_is_kept_as_long_as_a_version(store: Store) -> None:
     put(store, Kind.MEMORY, ("m",), {"n": 1})
     write(store, lambda w: w.delete(Kind.MEMORY, ("m",)), at=after(10))
     _prune(store, 374)
@@ -88,7 +88,7 @@ def test_a_deletion_is_remembered_for_as_long_as_a_version(store: Store) -> None
         assert reader.history(Kind.MEMORY, ("m",)) == []
 
 
-def test_a_step_is_short_and_the_round_complete(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_are_bounded_and_a_round_is_complete(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "STEP_RECORDS", 7)
     for number in range(30):
         write(
@@ -125,7 +125,7 @@ ms = st.integers(0, 10**13)
 
 
 @given(ms, ms, st.integers(0, 1000))
-def test_nothing_goes_before_its_time(at_ms: int, now_ms: int, days: int) -> None:
+def test_nothing_is_removed_too_early(at_ms: int, now_ms: int, days: int) -> None:
     assert expired(at_ms, now_ms, days) == (now_ms - at_ms >= days * DAY_MS)
     version = RawRecord(b"", 1, at_ms, seal({}, MASKING).data)
     grave = RawRecord(b"", 1, at_ms, tombstone().data)
@@ -136,7 +136,7 @@ def test_nothing_goes_before_its_time(at_ms: int, now_ms: int, days: int) -> Non
 
 
 @given(st.integers(0, 253402300799999))
-def test_times_come_back(at_ms: int) -> None:
+def test_times_convert_both_ways(at_ms: int) -> None:
     assert to_ms(from_ms(at_ms)) == at_ms
     assert len(from_ms(at_ms)) == len(AT)
 
@@ -152,7 +152,7 @@ def _thread(w: Writer, name: str) -> None:
 
 
 @pytest.mark.parametrize("limit", [3, 1000])
-def test_a_deleted_thread_leaves_nothing_but_the_operation(store: Store, limit: int) -> None:
+def test_a_purged_thread_leaves_only_the_operation(store: Store, limit: int) -> None:
     for name in ("t", "tt"):
         write(store, _thread, name)
         put(store, Kind.STATE, (name,), {"n": "later"})
@@ -174,7 +174,7 @@ def test_a_deleted_thread_leaves_nothing_but_the_operation(store: Store, limit: 
     assert run_check(store.path).problems == ()
 
 
-def test_a_purge_is_told_in_its_operation(store: Store) -> None:
+def test_a_purge_is_listed_in_its_operation(store: Store) -> None:
     write(store, lambda w: _thread(w, "t"))
     number = write(store, lambda w: w.purge(Kind.ENTRY, ("t",), 100)).operation
     with store.reader(SPACE) as reader:

@@ -1,4 +1,4 @@
-"""An operation is undone by another one, unless something changed since or it cannot be."""
+"""Undo of an operation by another one, unless something changed since or it cannot be undone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _state(store: Store) -> dict[str, Any]:
         return memories | {str(key[0]): value["text"] for key, value in reader.scan(Kind.DOCUMENT)}
 
 
-def test_every_operation_undone_gives_the_state_before_it(store: Store) -> None:
+def test_undoing_every_operation_restores_each_earlier_state(store: Store) -> None:
     put(store, Kind.MEMORY, ("kept",), {"n": 0})
     put(store, Kind.DOCUMENT, ("a.md",), {"text": "x" * 90_000})
     put(store, Kind.MEMORY, ("old",), {"n": 1})
@@ -51,7 +51,7 @@ def test_every_operation_undone_gives_the_state_before_it(store: Store) -> None:
         assert reader.count(Kind.LEDGER) == 1
 
 
-def test_a_later_change_is_named(store: Store) -> None:
+def test_a_later_change_is_a_conflict_that_names_it(store: Store) -> None:
     write(store, lambda w: [w.put(Kind.MEMORY, (name,), {"n": 1}) for name in "abc"])
     put(store, Kind.MEMORY, ("b",), {"n": 2})
     write(store, lambda w: w.delete(Kind.MEMORY, ("c",)))
@@ -68,7 +68,7 @@ def test_appended_messages_are_not_taken_back(store: Store, kind: Kind) -> None:
         _undo(store, 1)
 
 
-def test_what_cannot_be_put_back_says_so(store: Store) -> None:
+def test_an_operation_without_restorable_changes_is_a_conflict(store: Store) -> None:
     put(store, Kind.DREAM, ("r",), {})
     put(store, Kind.MEMORY, ("m",), {"n": 1})
     write(store, lambda w: w.purge(Kind.MEMORY, (), 10))
@@ -84,7 +84,7 @@ def test_what_cannot_be_put_back_says_so(store: Store) -> None:
 
 @pytest.mark.parametrize("anew", [False, True])
 def test_a_deleted_thread_does_not_come_back_by_an_undo(store: Store, anew: bool) -> None:  # noqa: FBT001
-    """Not what was deleted before it, nor what an undo had taken back, nor under a thread that has its id now."""
+    """Neither records deleted with the thread, nor under a new thread with the same id."""
     write(store, lambda w: (w.put(Kind.THREAD, ("t",), {}), w.put(Kind.NOTE, ("t", "n"), {"n": 1})))
     deleted = write(store, lambda w: w.delete(Kind.NOTE, ("t", "n"))).operation or 0
     state = put(store, Kind.STATE, ("t",), {"n": 1}) or 0
@@ -102,7 +102,7 @@ def test_a_deleted_thread_does_not_come_back_by_an_undo(store: Store, anew: bool
 
 
 @pytest.mark.parametrize("limit", [1, 2, 100])
-def test_a_purge_takes_what_is_only_left_as_versions(store: Store, limit: int) -> None:
+def test_a_purge_removes_versions_of_deleted_records(store: Store, limit: int) -> None:
     for name in ("a", "b", "c"):
         put(store, Kind.DOCUMENT, (name,), {"text": name * 100_000})
     write(store, lambda w: [w.delete(Kind.DOCUMENT, (name,)) for name in "ab"])
@@ -120,7 +120,7 @@ def test_a_purge_takes_what_is_only_left_as_versions(store: Store, limit: int) -
     assert run_check(store.path).problems == ()
 
 
-def test_a_version_that_was_pruned_is_missed(store: Store) -> None:
+def test_a_pruned_version_cannot_be_restored(store: Store) -> None:
     put(store, Kind.MEMORY, ("m",), {"n": 1})
     put(store, Kind.MEMORY, ("m",), {"n": 2})
     cursor = "3:"

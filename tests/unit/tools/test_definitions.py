@@ -1,4 +1,4 @@
-"""What agents are told of their tools: names, parameters, when to use each, in the envelope of each API."""
+"""Tool definitions: names, parameters, descriptions, and the envelope of each API."""
 
 from __future__ import annotations
 
@@ -49,40 +49,40 @@ SIGNATURES: dict[str, tuple[dict[str, Any], list[str]]] = {
 """Seed 004, section 6, and seed 001, tier 5: every tool with its parameters, and those it cannot do without."""
 
 
-def bare(schema: Any) -> Any:
-    """A schema without its words, bounds and defaults: what shape it has."""
+def without_texts(schema: Any) -> Any:
+    """Return a schema without descriptions, bounds and defaults."""
     match schema:
         case {"properties": dict(properties)}:
-            kept = {"type": "object", "properties": {name: bare(rule) for name, rule in properties.items()}}
+            kept = {"type": "object", "properties": {name: without_texts(rule) for name, rule in properties.items()}}
             return {**kept, "required": schema["required"], "additionalProperties": schema["additionalProperties"]}
         case {"items": items}:
-            return {"type": schema["type"], "items": bare(items)}
+            return {"type": schema["type"], "items": without_texts(items)}
         case dict():
             return {name: schema[name] for name in ("type", "enum") if name in schema}
 
 
-def test_every_tool_takes_what_it_is_specified_to_take() -> None:
-    """Names, parameters, which are required; nothing else is allowed; no reference to be followed."""
+def test_the_inputs_are_as_specified() -> None:
+    """Names, parameters, which are required; nothing else is allowed; no references."""
     found = {item["name"]: item["input_schema"] for item in tools.definitions("anthropic")}
     expected = {
         name: {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
         for name, (properties, required) in SIGNATURES.items()
     }
 
-    assert {name: bare(schema) for name, schema in found.items()} == expected
+    assert {name: without_texts(schema) for name, schema in found.items()} == expected
     assert list(found) == list(SIGNATURES)
     assert "$ref" not in str(found)
 
 
 def test_every_parameter_is_explained() -> None:
-    """An agent is told what each is, those of the lists' items too."""
+    """Every parameter has a description, and so have the fields of list items."""
     for item in tools.definitions("anthropic"):
         for name, rule in item["input_schema"]["properties"].items():
             assert rule["description"], (item["name"], name)
 
 
-def test_a_tool_says_when_to_use_it() -> None:
-    """A note's four occasions, the two steps of retrieval, what is worth an episode; within what a prompt can bear."""
+def test_descriptions_say_when_to_use_a_tool() -> None:
+    """A note's four occasions, the two steps of retrieval, what is worth an episode; within a bounded length."""
     says = {tool.name: tool.description.lower() for tool in tools.TOOLS}
 
     for occasion in ("decision", "how they want things done", "corrected", "work in progress"):
@@ -113,8 +113,8 @@ def test_every_api_gets_its_envelope() -> None:
 
 
 @pytest.mark.parametrize("tool", tools.TOOLS, ids=lambda tool: tool.name)
-def test_what_is_told_is_what_is_taken(tool: tools.Tool) -> None:
-    """Required is what cannot be left out, and a name that is not told is refused."""
+def test_the_schema_agrees_with_the_input_struct(tool: tools.Tool) -> None:
+    """Required is what cannot be left out, and an unknown name is refused."""
     properties, required = SIGNATURES[tool.name]
     samples = {"path": "facts/user.md", "patches": [{"oldText": "a", "newText": "b"}], "category": "task", "limit": 3}
     given = {name: samples.get(name, ["x"] if properties[name] == TEXTS else "x") for name in properties}
@@ -129,6 +129,6 @@ def test_what_is_told_is_what_is_taken(tool: tools.Tool) -> None:
 
 
 def test_a_tool_is_found_by_its_name() -> None:
-    """And nothing by another."""
+    """An unknown name gives None."""
     assert all(tools.tool_named(tool.name) is tool for tool in tools.TOOLS)
     assert tools.tool_named("memory_delete") is None

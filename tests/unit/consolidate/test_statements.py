@@ -1,4 +1,4 @@
-"""How two statements stand to each other, row by row."""
+"""Relations of two statements, row by row."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ SAME, COVERED, EXTENDS, REPLACES, APART = Relation
     ],
 )
 def test_relations(new: str, old: str, expected: Relation) -> None:
-    """A statement against what is there."""
+    """The relation of a new statement to an old one."""
     assert relate(parse_statement(new), parse_statement(old), keyed=True) is expected
 
 
-def test_subjects_only_replace_where_they_may() -> None:
-    """For skills and mistakes, two lines under one heading may both be true."""
+def test_subjects_replace_only_in_facts_and_preferences() -> None:
+    """For skills and mistakes, two lines with one subject may both be true."""
     assert relate(parse_statement("Editor: vim"), parse_statement("Editor: emacs"), keyed=False) is APART
 
 
@@ -63,13 +63,13 @@ def test_overlap_is_a_share() -> None:
         ("The mirror no longer rejects", "It fails", False),
     ],
 )
-def test_what_is_over(new: str, old: str, over: bool) -> None:  # noqa: FBT001
-    """It says so, and speaks of the same thing."""
+def test_resolving_a_mistake(new: str, old: str, over: bool) -> None:  # noqa: FBT001
+    """It says that something is over, and is about the same thing."""
     assert resolves(parse_statement(new), parse_statement(old)) is over
 
 
-def test_two_become_one() -> None:
-    """Joined in order, not twice, and not beyond what is useful."""
+def test_merging_two_statements() -> None:
+    """Joined in order, without repetition, up to a maximal length."""
     assert merge_statements(parse_statement("Use tabs."), parse_statement("Run make twice;")) == parse_statement(
         "Use tabs; Run make twice"
     )
@@ -92,6 +92,6 @@ def test_two_become_one() -> None:
         ("Read every long line of the log file before you change anything in the code", "skill", False),
     ],
 )
-def test_what_is_too_general(text: str, kind: str, generic: bool) -> None:  # noqa: FBT001
+def test_generic_statements(text: str, kind: str, generic: bool) -> None:  # noqa: FBT001
     """Short, and naming nothing."""
     assert is_generic(parse_statement(text), MemoryType(kind), kind) is generic

@@ -1,4 +1,4 @@
-"""What is known, at a glance: exact texts and their limits."""
+"""Projections: the exact text of the index, its limits, and both JSON files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_index_text() -> None:
 
 
 def test_the_index_text_fits_a_budget() -> None:
-    """The last documents go first; the head and the foot stay even when no document fits."""
+    """The last documents are left out first; head and foot stay even when no document fits."""
     text = index_text(MANY, lambda candidate: tokens.fits(candidate, 1000))
     assert tokens.count(text) <= 1000
     assert text.startswith("Available memory:\n- facts/topic-000.md")
@@ -86,7 +86,7 @@ MEMORIES = [
 ]
 
 
-def test_the_json_projection_is_as_the_golden_file_says() -> None:
+def test_long_term_memory_equals_the_golden_file() -> None:
     """Sorted by id, without access counts: reading changes nothing in it."""
     expected = (GOLDEN / "long-term-memory.json").read_bytes()
     assert long_term_memory(MEMORIES) == expected
