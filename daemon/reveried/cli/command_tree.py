@@ -56,7 +56,7 @@ can read and edit.
 def demo(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH...]", help="Session files; default: one of your own sessions, else a sample."),
+        typer.Argument(metavar="[PATH...]", help="Session files; default: your newest session, else a sample."),
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the daemon running and the folder in place.")] = False,
     json: Json = False,

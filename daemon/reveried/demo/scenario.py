@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 BUDGET_MIN, BUDGET_MAX = 4_000, 16_000  # tokens of the new context
-NEWEST = 3  # of the user's sessions: the newest may have just begun, so the longest of a few is shown
+SESSION_BYTES_MIN = 20 * 1024  # a shorter one has just begun or was abandoned: there is nothing to distill in it
 _SUBAGENT_PREFIX = "agent-"
 _SAMPLE_QUESTION = "How do we run the tests, and which libraries may we add?"
 _QUESTION_TYPES = ("mistake", "preference", "procedure", "fact", "observation", "skill")  # most instructive first
@@ -79,7 +79,7 @@ class DemoResult:
 
 
 def select_sessions(paths: Sequence[Path], home: Path, folder: Path) -> Selection:
-    """Return the sessions at `paths`; else one of the user's own under `home`; else the sample, written into `folder`.
+    """Return the sessions at `paths`; else the user's newest under `home`; else the sample, written into `folder`.
 
     Raises:
         NotFound: nothing is at a given path.
@@ -89,21 +89,21 @@ def select_sessions(paths: Sequence[Path], home: Path, folder: Path) -> Selectio
         if not files:
             raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
         return Selection(files, "the session that you gave" if len(files) == 1 else f"the {len(files)} sessions given")
-    if newest := _newest_sessions(home / ".claude" / "projects"):
-        longest = max(newest, key=lambda path: path.stat().st_size)
-        one = "your newest session" if len(newest) == 1 else f"the longest of your {len(newest)} newest sessions"
-        return Selection([longest], one)
+    if newest := _newest_session(home / ".claude" / "projects"):
+        return Selection([newest], "your newest session")
     path = folder / f"{SESSION}.jsonl"
     path.write_bytes(sample())
     return Selection([path], "a sample session, in which an agent fixes a small bug", is_sample=True)
 
 
-def _newest_sessions(projects: Path) -> list[Path]:
-    """Return the user's newest sessions; subagents' transcripts, which have files of their own, are skipped."""
+def _newest_session(projects: Path) -> Path | None:
+    """Return the user's newest session of SESSION_BYTES_MIN, else the newest; subagents' transcripts are skipped."""
     if not projects.is_dir():
-        return []
+        return None
     sessions = [path for path in transcripts.find_transcripts([projects]) if not path.name.startswith(_SUBAGENT_PREFIX)]
-    return sorted(sessions, key=lambda path: path.stat().st_mtime, reverse=True)[:NEWEST]
+    newest_first = sorted(sessions, key=lambda path: path.stat().st_mtime, reverse=True)
+    long = (path for path in newest_first if path.stat().st_size >= SESSION_BYTES_MIN)
+    return next(long, newest_first[0] if newest_first else None)
 
 
 @contextmanager

@@ -215,7 +215,7 @@ def test_the_demo(cli: Cli) -> None:
 
 
 def test_demo_keep(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--keep leaves a running daemon, --json says where, and one of the user's own sessions is imported."""
+    """--keep leaves a running daemon, --json says where, and the user's newest session alone is imported."""
     own = home / ".claude" / "projects" / "p" / f"{SESSION}.jsonl"
     own.parent.mkdir(parents=True)
     own.write_bytes(sample())

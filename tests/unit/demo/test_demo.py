@@ -57,20 +57,21 @@ def test_given_sessions_are_selected(tmp_path: Path) -> None:
         select_sessions([tmp_path / "empty"], tmp_path, tmp_path)
 
 
-def test_one_of_the_users_own_sessions_is_selected(tmp_path: Path) -> None:
-    """Without a path it is the longest of the user's three newest, no subagent's; without any, the sample."""
+def test_the_users_newest_session_is_selected(tmp_path: Path) -> None:
+    """Without a path it is the user's newest session, no subagent's, one of some length first; else the sample."""
     selection = select_sessions([], tmp_path, tmp_path)
     assert selection.is_sample
     assert selection.files[0].read_bytes() == sample()
     projects = tmp_path / ".claude" / "projects" / "p"
     projects.mkdir(parents=True)
+    assert select_sessions([], tmp_path, tmp_path).is_sample
     for age, name in enumerate(["d.jsonl", "agent-1.jsonl", "c.jsonl", "b.jsonl", "a.jsonl"]):
-        (projects / name).write_text("{}\n" * (9 if name in {"agent-1.jsonl", "a.jsonl"} else 1))
+        (projects / name).write_text("{}\n")
         os.utime(projects / name, (1_000_000 - age, 1_000_000 - age))
-        one = "your newest session" if age < 2 else f"the longest of your {min(age, 3)} newest sessions"
-        assert select_sessions([], tmp_path, tmp_path) == Selection([projects / "d.jsonl"], one)
-    (projects / "b.jsonl").write_text("{}\n" * 2)
-    os.utime(projects / "b.jsonl", (999_997, 999_997))
+        assert select_sessions([], tmp_path, tmp_path) == Selection([projects / "d.jsonl"], "your newest session")
+    for age, name in enumerate(["agent-1.jsonl", "b.jsonl", "a.jsonl"]):
+        (projects / name).write_text("{}\n" * scenario.SESSION_BYTES_MIN)
+        os.utime(projects / name, (900_000 - age, 900_000 - age))
     assert [path.name for path in select_sessions([], tmp_path, tmp_path).files] == ["b.jsonl"]
 
 
