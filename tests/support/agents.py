@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from reverie import wire
 from reverie.errors import Conflict, DaemonNotRunning, NotFound, Starting
 from support.folk import COPY, NAMES
-from support.ledger import MADE, words
+from support.word_ledger import GENERATED_LINES, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,7 @@ class Agents:
         path = self._path()
         document = self.read(path)
         lines = document.content.splitlines() if document is not None else []
-        free = [line for line in lines if words(line) and not line.removeprefix("\ufeff").startswith(MADE)]
+        free = [line for line in lines if words(line) and not line.removeprefix("\ufeff").startswith(GENERATED_LINES)]
         if free:
             line = self.pick.choice(free)
             other = f"{line.rsplit(' ', 1)[0]} {self.ledger.word()}"

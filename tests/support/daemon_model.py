@@ -18,7 +18,7 @@ from support.agents import Agents
 from support.daemon import running_daemon, scratch_home
 from support.folder import Tree
 from support.folk import COPY, PROJECTED, Folk
-from support.ledger import Ledger, words
+from support.word_ledger import WordLedger, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ class Model:
         self.tree = tree
         self.pick = random.Random(seed)
         self.begin_ms = self.now_ms = begin_ms
-        self.ledger = Ledger(self.pick)
+        self.ledger = WordLedger(self.pick)
         self.folk = Folk(tree, self.ledger)
         self.agents = Agents(self.folk)
         self.tally: dict[str, int] = {}

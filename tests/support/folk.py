@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from support.folder import SAVES
-from support.ledger import Buffer, Ledger, words
+from support.word_ledger import Buffer, WordLedger, words
 
 if TYPE_CHECKING:
     from support.folder import Tree
@@ -23,7 +23,7 @@ COPY = ".sync-conflict-"
 class Folk:
     """The people of one folder, who share their open buffers."""
 
-    def __init__(self, tree: Tree, ledger: Ledger) -> None:
+    def __init__(self, tree: Tree, ledger: WordLedger) -> None:
         self.tree = tree
         self.ledger = ledger
         self.pick = ledger.pick

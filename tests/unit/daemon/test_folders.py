@@ -22,8 +22,8 @@ from reverie.usecases import documents
 from reveried.sync_service import projection
 from reveried.sync_service.folder_state import CommitResult, ScanResult, WriteResult
 from reveried.sync_service.space_folder import SpaceFolder
-from support.keeping import failing, folders
 from support.stores import AT
+from support.sync_without_daemon import failing_submit, sync_service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,14 +48,14 @@ def test_what_is_wrong_with_one_file_keeps_no_other_back(tmp_path: Path, store: 
         (root / "default" / name).write_text(f"# {name}\n", encoding="utf-8")
 
     async def run() -> None:
-        sick = folders(store, root, failing(store, "facts/c.md", error))
+        sick = sync_service(store, root, failing_submit(store, "facts/c.md", error))
         outcome = await sick.sync("default", None, whole=True)
         assert outcome.adopted == len(NAMES) - 1
         told = sick.folder("default").status()
         assert [each["path"] for each in told["refused"]] == ["facts/c.md"]
         assert told["refused"][0]["reason"] == getattr(error, "code", ReverieError.code)
         assert told["state"] == "ok"
-        sick._submit = failing(store, "", None)
+        sick._submit = failing_submit(store, "", None)
         outcome = await sick.sync("default", set())
         assert outcome.adopted == 1
         assert sick.folder("default").status()["refused"] == []
@@ -71,7 +71,7 @@ def test_a_full_disk_is_nothing_of_one_file(tmp_path: Path, store: Store) -> Non
     (root / "default" / "a.md").write_text("# A\n", encoding="utf-8")
 
     async def run() -> None:
-        sick = folders(store, root, failing(store, "a.md", DiskFull("full", hint="make room")))
+        sick = sync_service(store, root, failing_submit(store, "a.md", DiskFull("full", hint="make room")))
         with pytest.raises(DiskFull):
             await sick.sync("default", None, whole=True)
         assert sick.folder("default").status()["refused"] == []
@@ -102,7 +102,7 @@ def test_nothing_is_recorded_that_a_loss_of_power_could_take_back(
         raise StorageFailed("the disk is failing", hint="look at it")
 
     async def run() -> None:
-        kept = folders(store, tmp_path / "root", failing(store, "", None))
+        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
         await kept.sync("default", None, whole=True)
         with monkeypatch.context() as patch:
             patch.setattr(Root, "flush", fails)
@@ -134,7 +134,7 @@ def test_an_index_that_cannot_be_written_is_told_and_keeps_no_other_back(
         return placed(root, path, *args, **kwargs)
 
     async def run() -> None:
-        kept = folders(store, tmp_path / "root", failing(store, "", None))
+        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
         await kept.sync("default", None, whole=True)
         with monkeypatch.context() as patch:
             patch.setattr(projection, "write_file", locked)
@@ -160,16 +160,20 @@ def test_a_folder_that_was_given_to_a_space_is_either_refused_or_its_own_after_a
     for name in NAMES:
         (root / "default" / name).parent.mkdir(parents=True, exist_ok=True)
         (root / "default" / name).write_text(f"- Note: {name}\n", encoding="utf-8")
-    good = failing(store, "", None)
+    good = failing_submit(store, "", None)
 
     async def agree() -> None:
-        first = folders(store, root, good)
+        first = sync_service(store, root, good)
         await first.sync("default", None, whole=True)
         await first.close()
 
     async def die() -> None:
-        submit = failing(store, NAMES[0], StorageFailed("no", hint="no")) if died.startswith("before the st") else good
-        sick = folders(store, root, submit)
+        submit = (
+            failing_submit(store, NAMES[0], StorageFailed("no", hint="no"))
+            if died.startswith("before the st")
+            else good
+        )
+        sick = sync_service(store, root, submit)
         with suppress(StorageFailed):
             await sick.accept_folder("default")
             if died == "while it was written":
@@ -185,7 +189,7 @@ def test_a_folder_that_was_given_to_a_space_is_either_refused_or_its_own_after_a
         await agree()
         shutil.rmtree(root / "default")
         await die()
-        after = folders(store, root, good)
+        after = sync_service(store, root, good)
         if died == "before the store was told":
             with pytest.raises(Conflict):
                 await after.sync("default", None, whole=True)
@@ -220,7 +224,7 @@ def test_one_folder_that_cannot_be_recorded_keeps_no_other_open(
         flush(root)
 
     async def run() -> None:
-        kept = folders(store, tmp_path / "root", failing(store, "", None))
+        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
         for space in ("default", "other"):
             (tmp_path / "root" / space).mkdir(parents=True)
             (tmp_path / "root" / space / "a.md").write_text("# A\n", encoding="utf-8")
@@ -258,7 +262,7 @@ def test_a_caller_that_is_cancelled_keeps_its_turn_until_its_look_has_ended(
     monkeypatch.setattr("reveried.sync_service.service._scan_and_apply", slow)
 
     async def run() -> None:
-        kept = folders(store, tmp_path / "root", failing(store, "", None))
+        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
         first = asyncio.create_task(kept.sync("default", None, whole=True))
         await asyncio.to_thread(slow.began.wait, 60)
         first.cancel()
@@ -286,7 +290,7 @@ def test_the_end_waits_for_a_look_but_not_for_ever(
     monkeypatch.setattr(SpaceFolder, "close", lambda folder: closed.append((folder.space, slow.inside)))
 
     async def run() -> None:
-        kept = folders(store, tmp_path / "root", failing(store, "", None))
+        kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
         await kept.sync("other", None, whole=True)
         monkeypatch.setattr("reveried.sync_service.service._scan_and_apply", slow)
         kept.start(["default"])

@@ -15,8 +15,8 @@ from reverie.store import Store
 from reverie.sync import swap_recovery
 from reverie.sync.swap_recovery import SwapName
 from reverie.usecases import documents
-from support.keeping import NOW_MS, failing, folders
 from support.stores import AT
+from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ class Place:
 
     def keeper(self) -> SyncService:
         """A daemon that has just started."""
-        return folders(self.store, self.root.parent, failing(self.store, "", None), lambda: self.now_ms)
+        return sync_service(self.store, self.root.parent, failing_submit(self.store, "", None), lambda: self.now_ms)
 
     def agent_writes(self, text: str, path: str = NOTE) -> None:
         """Into the store alone."""

@@ -1,4 +1,4 @@
-"""What keeps folders and store in agreement, without a daemon: each look is a call of the test's."""
+"""The sync service on a store, without a daemon: a test calls each pass itself."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from reverie.store import Writer
 
-__all__ = ["NOW_MS", "failing", "folders"]
+__all__ = ["NOW_MS", "failing_submit", "sync_service"]
 
 NOW_MS = 1_800_000_000_000
 
 
-class Watched:
-    """A writer whose writes of records with one path as key fail."""
+class FailingWriter:
+    """A Writer whose writes of the record with one key fail."""
 
     def __init__(self, writer: Writer, path: str, error: Exception) -> None:
         self._writer = writer
@@ -45,15 +45,18 @@ class Watched:
         return getattr(self._writer, name)
 
 
-def failing(store: Store, path: str, error: Exception | None) -> Callable[..., Any]:
-    """Commits as the daemon's writer does, but for one path."""
+def failing_submit(store: Store, path: str, error: Exception | None) -> Callable[..., Any]:
+    """Return a submit function that commits at once, and fails for the document at one path."""
 
     async def submit(write: Write[Any], *, bulk: bool = False) -> Done[Any]:
         del bulk
         body = write.body
         if error is not None:
             write = Write(
-                write.space, write.who, write.why, lambda writer: body(cast("Writer", Watched(writer, path, error)))
+                write.space,
+                write.who,
+                write.why,
+                lambda writer: body(cast("Writer", FailingWriter(writer, path, error))),
             )
         (done,) = store.commit([write], at=AT)
         if isinstance(done, Failed):
@@ -63,10 +66,10 @@ def failing(store: Store, path: str, error: Exception | None) -> Callable[..., A
     return submit
 
 
-def folders(
+def sync_service(
     store: Store, root: Path, submit: Callable[..., Any], now_ms: Callable[[], int] = lambda: NOW_MS, **env: str
 ) -> SyncService:
-    """The folders of a daemon that is not running, below `root`."""
+    """Return the sync service of folders below `root`, without a daemon; the test calls each pass itself."""
     env = {"REVERIE_HOME": str(root.parent / "home"), "REVERIE_MEMORY_DATA_DIR": str(root), **env}
     config = load(Layout.from_env(env, root.parent, 0), env, home=root.parent)
     return SyncService(

@@ -1,7 +1,7 @@
-"""Who has written which words in a folder, and who has seen what: the account that says whether a word was lost.
+"""The account of words in a folder that says whether one was lost: who wrote it, who had seen it.
 
-Words are unique (`w17`), so that each can be followed. One may go only if somebody who had seen it replaced it. What
-Reverie makes by itself, a document's summary and its day, has no words of its own.
+Words are unique (`w17`), so that each can be traced. A word may disappear only if an author who had seen it replaced
+it. Lines that Reverie generates, a document's summary and its day, are not counted.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import random
 
-__all__ = ["MADE", "Buffer", "Ledger", "words"]
+__all__ = ["GENERATED_LINES", "Buffer", "WordLedger", "words"]
 
-MADE = ("> Summary:", "- Updated:")
+GENERATED_LINES = ("> Summary:", "- Updated:")
 WORD = re.compile(r"\bw\d+\b")
 
 
 def words(text: str) -> set[str]:
-    """The words that are followed."""
+    """Return the unique words of a text, without those of generated lines."""
     return {
         word
         for line in text.removeprefix("\ufeff").splitlines()
-        if not line.startswith(MADE)
+        if not line.startswith(GENERATED_LINES)
         for word in WORD.findall(line)
     }
 
 
 @dataclass(slots=True)
 class Buffer:
-    """A file that is open in an editor: what was loaded, what stands there now, and every word that stood there.
+    """A file open in an editor: what was loaded, its text now, and every word that it has shown.
 
-    `turn` is the save of the path that it was loaded after.
+    `turn` is the number of saves of the path before it was loaded.
     """
 
     path: str
@@ -46,30 +46,32 @@ class Buffer:
 
 
 @dataclass
-class Ledger:
-    """Every word that was written since both sides were last at rest, and those that somebody replaced knowingly."""
+class WordLedger:
+    """The words written since folder and store last agreed, and those that an author replaced knowingly."""
 
     pick: random.Random
     written: dict[str, str] = field(default_factory=dict)  # each word, and who wrote it where
     replaced: set[str] = field(default_factory=set)
-    stored: dict[str, set[str]] = field(default_factory=dict)  # by path: what the store has said there since then
+    stored: dict[str, set[str]] = field(default_factory=dict)  # by path: words of the store's texts since then
     texts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # by path, oldest first
-    turns: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))  # by path: saves of people
-    saved: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))  # what the last of them knew
+    turns: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))  # by path: number of saves
+    saved: defaultdict[str, set[str]] = field(
+        default_factory=lambda: defaultdict(set)
+    )  # by path: words known to the last save
     numbers: count[int] = field(default_factory=count)
 
     def word(self) -> str:
-        """One that nobody has written before."""
+        """Return a new unique word."""
         return f"w{next(self.numbers)}"
 
     def line(self) -> str:
-        """A new line of one to five words, now and then a common one."""
+        """Return a new line of one to five words, one in ten of them common."""
         mark = self.pick.choice(("- ", "- ", "- ", "- ", "## ", "  "))
         length = self.pick.randint(1, 5)
         return mark + " ".join("tea" if self.pick.random() < 0.1 else self.word() for _ in range(length))
 
     def fresh(self) -> str:
-        """A new document, in one of the ways in which files are kept."""
+        """Return a new document, sometimes with CRLF, a byte order mark or no newline at its end."""
         text = "".join(f"{line}\n" for line in ("# T", "", *(self.line() for _ in range(self.pick.randint(1, 5)))))
         match self.pick.randrange(10):
             case 0:
@@ -81,10 +83,10 @@ class Ledger:
         return text
 
     def edited(self, text: str) -> str:
-        """A text after one change: a line more or less, or a word more, less or other. Made lines stay as they are."""
+        """Return a text after one random change of a line or word; generated lines stay."""
         end = "\r\n" if "\r\n" in text else "\n"
         lines = text.split(end)
-        free = [at for at, line in enumerate(lines) if at > 0 and not line.startswith(MADE)]
+        free = [at for at, line in enumerate(lines) if at > 0 and not line.startswith(GENERATED_LINES)]
         if not free:
             return text + end + self.line()
         at = self.pick.choice(free)
@@ -104,43 +106,44 @@ class Ledger:
                 lines[at] = " ".join(parts)
             case 5 if len(free) > 12:
                 del lines[at : at + 4]
-                lines = [line for line in lines if not line.startswith(MADE)]
+                lines = [line for line in lines if not line.startswith(GENERATED_LINES)]
             case _:
                 lines[at] = f"{lines[at]} {self.word()}" if parts[0] else f"- {self.word()}"
         return end.join(lines)
 
     def note(self, path: str, text: str) -> None:
-        """This was on the disk, or in the store."""
+        """Record a text that was on the disk or in the store."""
         self.stored.setdefault(path, set()).update(words(text))
         if text not in self.texts[path][-1:]:
             self.texts[path].append(text)
 
     def write(self, new: set[str], whence: str) -> None:
-        """These words must be kept from now on."""
+        """Record words that must be kept from now on."""
         self.written.update(dict.fromkeys(new, whence))
         self.replaced -= new
 
     def replace(self, old: set[str]) -> None:
-        """Somebody who has seen these words takes them away."""
+        """Record words that an author who had seen them removed."""
         self.replaced |= old
 
     def rest(self, there: set[str]) -> set[str]:
-        """Both sides are at rest with these words: those that are lost. All others that are not there are forgotten."""
+        """Return the words lost when folder and store agree on `there`, and begin anew with these."""
         lost = self.written.keys() - there - self.replaced
         self.written = {word: self.written.get(word, "there") for word in there}
         self.replaced = set()
         return lost
 
     def load(self, path: str, text: str) -> Buffer:
-        """A person opens a file; saved as it is, it is one of the texts that had been there."""
+        """Open a file in an editor; saving it unchanged writes a text that existed before."""
         if text:
             self.texts[path].append(text)
         return Buffer(path, text, text, self.turns[path], words(text))
 
     def save(self, buffer: Buffer) -> None:
-        """A person saves a buffer: what they had seen there, and left out, they have replaced.
+        """Save a buffer: what its author had seen there and left out counts as replaced.
 
-        They have seen what the last of them saved there. What they loaded and left as it was, they do not write again.
+        An author has seen what the author of the save before wrote. What was loaded and left unchanged is not written
+        again.
         """
         path, new = buffer.path, words(buffer.text)
         seen = buffer.seen | new
@@ -153,22 +156,23 @@ class Ledger:
         buffer.seen, buffer.loaded, buffer.turn = seen, buffer.text, self.turns[path]
 
     def put(self, path: str, text: str, disk: str | None) -> None:
-        """A person puts a text at a path, knowing what is there."""
+        """Write a text at a path by an author who knows what is there."""
         new = words(text)
         self.take(path, disk, keep=new)
         self.saved[path] |= new
         self.texts[path].append(text)
 
     def inherit(self, path: str, text: str, disk: str | None) -> None:
-        """A text that was made elsewhere of an earlier one of `path` comes there.
+        """Record a text at `path` that was made elsewhere from an earlier one of it.
 
-        What it still has from then, and is not on the disk any more, somebody who had seen it replaced: it may stay so.
+        What it still has from then, and is no longer on the disk, was replaced by an author who had seen it: it may
+        stay away.
         """
         earlier = {word for each in self.texts[path][:-1] for word in words(each)}
         self.replace((earlier & words(text)) - words(disk or ""))
 
     def take(self, path: str, disk: str | None, *, keep: set[str] | None = None) -> None:
-        """A person takes a file away, knowing what is there, or all of it but some words."""
+        """Remove a file, or all of it but some words, by an author who knows what is there."""
         gone = words(disk or "") | self.stored.get(path, set()) | self.saved[path]
         self.replace(gone - (keep or set()))
         self._turned(path, gone)
