@@ -121,7 +121,7 @@ def test_waits_for_a_daemon_that_was_just_started(ask: Ask, path: Path) -> None:
 
     thread = threading.Thread(target=later)
     thread.start()
-    assert ask(path, "health", options={"start_patience_s": 5.0}).status == "ok"
+    assert ask(path, "health", options={"start_patience_s": 60.0}).status == "ok"
     thread.join()
     servers[0].__exit__(None, None, None)
 

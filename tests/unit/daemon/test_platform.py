@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from reveried import platform
 from reveried.process_lock import ProcessLock
 from reveried.server import bind_tcp, bind_unix, make_private
 from support.daemon import scratch_home
+from support.waiting import until
 
 
 def test_peer_is_this_process() -> None:
@@ -103,10 +103,7 @@ def test_child_dies_with_its_parent() -> None:
         process.wait()
         # The pipe's last writer is the child: its end is the end of the pipe.
         assert process.stdout.read() == ""
-    deadline = time.monotonic() + 5
-    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not Path(f"/proc/{pid}").exists()
+    until(lambda: not Path(f"/proc/{pid}").exists(), "the end of the child")
 
 
 def test_child_of_a_dead_parent_ends_at_once() -> None:

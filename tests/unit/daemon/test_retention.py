@@ -88,7 +88,7 @@ def test_a_failure_is_tried_again(tmp_path: Path) -> None:
             await task
 
     try:
-        asyncio.run(asyncio.wait_for(until_pruned(), 20))
+        asyncio.run(asyncio.wait_for(until_pruned(), 120))
     finally:
         worker.stop()
         store.close()

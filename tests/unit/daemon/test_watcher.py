@@ -34,7 +34,7 @@ def test_a_save_is_told_with_its_path_and_its_time(tmp_path: Path) -> None:
         (tmp_path / ".reverie" / "mark").write_text("ours")
         before = time.monotonic()
         (tmp_path / "a.md").write_text("- a\n")
-        assert came.wait(10)
+        assert came.wait(60)
     finally:
         watched.stop()
 
@@ -63,15 +63,15 @@ def test_what_is_hidden_is_not_told_and_what_comes_out_of_it_is(tmp_path: Path) 
         (tmp_path / ".hidden.md").write_text("-")
         (tmp_path / ".reverie/swap/new.md").write_text("- b")
         (tmp_path / "a.md").write_text("- a")
-        assert came["a.md"].wait(10)
+        assert came["a.md"].wait(60)
         assert told == {"a.md"}
 
         (tmp_path / ".reverie/swap/new.md").rename(tmp_path / "b.md")
-        assert came["b.md"].wait(10)
+        assert came["b.md"].wait(60)
         (tmp_path / ".kept").rename(tmp_path / "facts")
-        assert came[None].wait(10)
+        assert came[None].wait(60)
         (tmp_path / "facts" / "c.md").write_text("- c")
-        assert came["facts/c.md"].wait(10)
+        assert came["facts/c.md"].wait(60)
     finally:
         watched.stop()
 
