@@ -58,17 +58,18 @@ def openapi(table: Table) -> dict[str, Any]:
 
 
 def _types(table: Table) -> list[Any]:
-    """Return every type that a route takes or gives, once each."""
+    """Return every type of a request body or an answer, once each."""
     found: dict[str, Any] = {}
     for route in table.values():
-        for kind in (route.takes, route.gives):
+        for kind in (route.body, route.answer):
             if kind is not None:
                 found.setdefault(repr(kind), kind)
     return list(found.values())
 
 
 def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
-    operation: dict[str, Any] = {"summary": route.says, "operationId": _name(route)}
+    """Return the operation object of one route; `schemas` are those of its types, by their repr."""
+    operation: dict[str, Any] = {"summary": route.summary, "operationId": _name(route)}
     parameters = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in _PARAMETER.findall(route.path)
@@ -78,11 +79,11 @@ def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
         parameters.append({"name": "Idempotency-Key", "in": "header", "schema": {"type": "string"}})
     if parameters:
         operation["parameters"] = parameters
-    if route.takes is not None:
-        operation["requestBody"] = {"required": True, "content": _json(schemas[repr(route.takes)])}
-    answer: dict[str, Any] = {"description": route.says}
-    if route.gives is not None:
-        answer["content"] = _json(schemas[repr(route.gives)])
+    if route.body is not None:
+        operation["requestBody"] = {"required": True, "content": _json(schemas[repr(route.body)])}
+    answer: dict[str, Any] = {"description": route.summary}
+    if route.answer is not None:
+        answer["content"] = _json(schemas[repr(route.answer)])
     operation["responses"] = {str(route.status): answer} | {
         status: {"$ref": "#/components/responses/Error"} for status in _ERROR_STATUSES
     }
@@ -90,6 +91,7 @@ def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _name(route: Route) -> str:
+    """Return a unique operationId: method and path as words, `get_threads_id`."""
     words = re.sub(r"[^A-Za-z0-9]+", " ", route.path.removeprefix("/v1")).split()
     return "_".join([route.method.lower(), *words])
 

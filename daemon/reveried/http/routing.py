@@ -38,17 +38,17 @@ Handler = Callable[[Call], Awaitable[Reply | Stream]]
 class Route:
     """One operation of the API: method and path, its handler, and its description for openapi.json.
 
-    `path` may contain `{name}` (one segment) and, last, `{name:path}` (the rest). `takes` and `gives` are wire structs
-    (`takes` is for documentation; the handler reads the body by `call.into(Struct)`). A `raw` route takes a body of
-    any type, the others JSON only.
+    `path` may contain `{name}` (one segment) and, last, `{name:path}` (the rest). `body` and `answer` are wire structs,
+    `query` the names of query parameters; they are for the description alone: the handler decodes the body by
+    `call.into(Struct)`. A `raw` route takes a body of any type, the others JSON only.
     """
 
     method: str
     path: str
     handler: Handler
-    says: str
-    takes: Any = None
-    gives: Any = None
+    summary: str
+    body: Any = None
+    answer: Any = None
     status: int = 200
     query: tuple[str, ...] = ()
     raw: bool = False

@@ -38,6 +38,6 @@ async def make(call: Call) -> Reply:
 
 ROUTES = (
     Route(
-        "POST", "/v1/backups", make, "Copies the whole store to a file.", takes=wire.CreateBackup, gives=wire.BackupMade
+        "POST", "/v1/backups", make, "Copies the whole store to a file.", body=wire.CreateBackup, answer=wire.BackupMade
     ),
 )

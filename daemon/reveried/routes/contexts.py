@@ -142,11 +142,11 @@ ROUTES = (
         f"{_ID}/context",
         context,
         "The request fragment with the thread's context.",
-        gives=wire.ContextAnswer,
+        answer=wire.ContextAnswer,
         query=("query", "placement", "maxTokens"),
     ),
     Route(
-        "GET", f"{_ID}/working-state", get_state, "The working state as of the last message.", gives=wire.WorkingState
+        "GET", f"{_ID}/working-state", get_state, "The working state as of the last message.", answer=wire.WorkingState
     ),
     *(
         Route(
@@ -154,18 +154,18 @@ ROUTES = (
             f"{_ID}/working-state",
             set_state,
             "Sets fields of the working state.",
-            takes=wire.SetWorkingState,
-            gives=wire.WorkingState,
+            body=wire.SetWorkingState,
+            answer=wire.WorkingState,
         )
         for method in ("PUT", "PATCH")
     ),
-    Route("GET", f"{_ID}/digest", digest, "The digest of the user and their usual work.", gives=wire.ThreadDigest),
+    Route("GET", f"{_ID}/digest", digest, "The digest of the user and their usual work.", answer=wire.ThreadDigest),
     Route(
         "GET",
         f"{_ID}/summaries",
         summaries,
         "The structured summaries of the thread.",
-        gives=wire.Page[wire.PastDistillation],
+        answer=wire.Page[wire.PastDistillation],
         query=("limit", "after"),
     ),
     Route(
@@ -173,8 +173,8 @@ ROUTES = (
         f"{_ID}/distill",
         distil,
         "Distils the thread.",
-        takes=wire.DistillRequest,
-        gives=wire.DistillAnswer,
+        body=wire.DistillRequest,
+        answer=wire.DistillAnswer,
         query=("wait",),
     ),
     Route(
@@ -182,12 +182,12 @@ ROUTES = (
         f"{_ID}/learn",
         learn,
         "Learns memories from the thread without distilling it.",
-        gives=wire.MemoryChanges,
+        answer=wire.MemoryChanges,
         query=("wait",),
     ),
-    Route("POST", f"{_ID}/notes", add_note, "Writes a note.", takes=wire.CreateNote, gives=wire.Note, status=201),
+    Route("POST", f"{_ID}/notes", add_note, "Writes a note.", body=wire.CreateNote, answer=wire.Note, status=201),
     Route(
-        "GET", f"{_ID}/notes", list_notes, "The thread's notes.", gives=wire.Page[wire.Note], query=("limit", "after")
+        "GET", f"{_ID}/notes", list_notes, "The thread's notes.", answer=wire.Page[wire.Note], query=("limit", "after")
     ),
     Route("DELETE", f"{_ID}/notes/{{note}}", delete_note, "Deletes a note.", status=204),
 )

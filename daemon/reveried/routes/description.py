@@ -18,4 +18,4 @@ async def description(call: Call) -> Reply:
     return Reply(call.services.description())
 
 
-ROUTES = (Route("GET", "/v1/openapi.json", description, "This description."),)
+ROUTES = (Route("GET", "/v1/openapi.json", description, "Returns this description."),)

@@ -51,6 +51,6 @@ async def cancel_job(call: Call) -> Reply:
 
 ROUTES = (
     Route("GET", "/v1/jobs", list_jobs, "The jobs since the daemon started, oldest first.", query=("limit", "after")),
-    Route("GET", "/v1/jobs/{id}", get_job, "A job with its progress and result.", gives=wire.Job),
-    Route("DELETE", "/v1/jobs/{id}", cancel_job, "Cancels a job; what it has committed stays.", gives=wire.Job),
+    Route("GET", "/v1/jobs/{id}", get_job, "A job with its progress and result.", answer=wire.Job),
+    Route("DELETE", "/v1/jobs/{id}", cancel_job, "Cancels a job; what it has committed stays.", answer=wire.Job),
 )

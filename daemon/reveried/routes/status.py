@@ -80,6 +80,6 @@ async def spaces(call: Call) -> Reply:
 
 
 ROUTES = (
-    Route("GET", "/v1/status", status, "Counts, schedules, folder state, and what needs a person.", gives=wire.Status),
-    Route("GET", "/v1/spaces", spaces, "The caller's space and its folder.", gives=wire.Page[wire.Space]),
+    Route("GET", "/v1/status", status, "Counts, schedules, folder state, and what needs a person.", answer=wire.Status),
+    Route("GET", "/v1/spaces", spaces, "The caller's space and its folder.", answer=wire.Page[wire.Space]),
 )

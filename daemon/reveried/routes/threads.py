@@ -85,33 +85,33 @@ async def messages(call: Call) -> Reply:
 
 
 ROUTES = (
-    Route("POST", "/v1/threads", create, "Creates a thread.", takes=wire.CreateThread, gives=wire.Thread, status=201),
+    Route("POST", "/v1/threads", create, "Creates a thread.", body=wire.CreateThread, answer=wire.Thread, status=201),
     Route(
         "GET",
         "/v1/threads",
         list_threads,
         "The threads of the space.",
-        gives=wire.Page[wire.Thread],
+        answer=wire.Page[wire.Thread],
         query=("limit", "after"),
     ),
-    Route("GET", "/v1/threads/{id}", get_thread, "One thread.", gives=wire.Thread),
+    Route("GET", "/v1/threads/{id}", get_thread, "One thread.", answer=wire.Thread),
     Route(
         "DELETE",
         "/v1/threads/{id}",
         delete_thread,
         "Deletes a thread for good.",
-        gives=wire.ThreadDeleted,
+        answer=wire.ThreadDeleted,
         query=("confirm",),
     ),
     Route(
-        "POST", "/v1/threads/{id}/messages", append, "Appends messages.", takes=wire.AppendMessages, gives=wire.Appended
+        "POST", "/v1/threads/{id}/messages", append, "Appends messages.", body=wire.AppendMessages, answer=wire.Appended
     ),
     Route(
         "GET",
         "/v1/threads/{id}/messages",
         messages,
         "The verbatim messages of the main line.",
-        gives=wire.Page[wire.StoredMessage],
+        answer=wire.Page[wire.StoredMessage],
         query=("limit", "after"),
     ),
 )

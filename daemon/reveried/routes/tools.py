@@ -51,9 +51,9 @@ ROUTES = (
         "GET",
         "/v1/tools",
         list_tools,
-        "The tools that agents are offered.",
-        gives=wire.Page[dict[str, Any]],
+        "Lists the tools of agents.",
+        answer=wire.Page[dict[str, Any]],
         query=("format",),
     ),
-    Route("POST", "/v1/tools/{name}", call_tool, "Runs a tool.", takes=wire.CallTool, gives=wire.ToolAnswer),
+    Route("POST", "/v1/tools/{name}", call_tool, "Runs a tool.", body=wire.CallTool, answer=wire.ToolAnswer),
 )

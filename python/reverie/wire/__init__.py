@@ -110,7 +110,6 @@ from reverie.wire.memories import (
     UpdateChange,
 )
 from reverie.wire.parsing import parse, parse_query, plain
-from reverie.wire.schema import components, reference
 from reverie.wire.threads import (
     MESSAGES_MAX,
     Appended,
@@ -243,9 +242,7 @@ __all__ = [
     "UndoAnswer",
     "UpdateChange",
     "WorkingState",
-    "components",
     "parse",
     "parse_query",
     "plain",
-    "reference",
 ]

@@ -1,4 +1,4 @@
-"""Documents: the markdown files of a space, and the conflicts between two who changed one."""
+"""Documents (the markdown files of a space), conflicts between a file and the store, and the sync of the folder."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -33,7 +33,7 @@ Keep: TypeAlias = Literal["file", "store", "both"]
 
 
 class Document(Reply):
-    """A file of the space's tree. `size` is in bytes; `etag` changes with every version."""
+    """A document without its text. `size` is in bytes; `etag` changes with every version."""
 
     path: str
     size: int
@@ -50,27 +50,27 @@ class DocumentText(Document, kw_only=True):
 
 
 class PutDocument(Request):
-    """`PUT /v1/documents/{path}`."""
+    """Body of `PUT /v1/documents/{path}`: the whole text."""
 
     content: str
     summary: Summary | None = None
 
 
 class Patch(Request):
-    """One exact replacement: `oldText` stands in the document exactly once."""
+    """One exact replacement: `oldText` must occur in the document exactly once."""
 
     old_text: Annotated[str, Meta(min_length=1)]
     new_text: str
 
 
 class PatchDocument(Request):
-    """`POST /v1/documents/{path}/patch`: all of them, or none."""
+    """Body of `POST /v1/documents/{path}/patch`: all replacements are made, or none."""
 
     patches: Annotated[list[Patch], Meta(min_length=1, max_length=_PATCHES_MAX)]
 
 
 class PatchAnswer(Reply):
-    """How many patches were applied: all of them."""
+    """Result of a patch: how many replacements were made, and the new version."""
 
     applied_count: Count
     etag: str
@@ -78,14 +78,14 @@ class PatchAnswer(Reply):
 
 
 class AppendEntry(Request):
-    """`POST /v1/documents/{path}/append`: markdown for the end of a document; `summary` is its new summary line."""
+    """Body of `POST /v1/documents/{path}/append`: markdown to append; `summary` is the document's new summary line."""
 
     entry: Annotated[str, Meta(min_length=1)]
     summary: Summary | None = None
 
 
 class DocumentDeleted(Reply):
-    """A document that is gone with its memories; undo of `operation` brings both back."""
+    """A deleted document; undo of `operation` restores it and its `memories` (their number)."""
 
     path: str
     operation: str
@@ -93,21 +93,21 @@ class DocumentDeleted(Reply):
 
 
 class IndexAnswer(Reply):
-    """The memory listing that opens an agent's first turn."""
+    """The memory index for an agent's first turn."""
 
     text: str
     items: list[Document] = field(default_factory=list)
 
 
 class ConflictRegion(Reply):
-    """Lines that both sides changed: what the file has, and what the store had."""
+    """One place of a conflict: the text in the file, and the text that the store had."""
 
     file: str
     store: str
 
 
 class Conflict(Reply):
-    """A document that two changed in ways that do not go together. The file stayed; the other text is at `copy`."""
+    """A document whose file and stored text were changed in the same place. The store's text is at `copy`."""
 
     id: str
     path: str
@@ -119,7 +119,7 @@ class Conflict(Reply):
 
 
 class ConflictText(Conflict, kw_only=True):
-    """A conflict with both texts whole, and the places where they differ."""
+    """A conflict with both whole texts, and the places where they differ."""
 
     file_text: str
     store_text: str
@@ -127,14 +127,14 @@ class ConflictText(Conflict, kw_only=True):
 
 
 class Resolve(Request):
-    """`POST /v1/conflicts/{id}/resolve`: keep one side, both, or give the text."""
+    """Body of `POST /v1/conflicts/{id}/resolve`: keep one side, both, or give the text."""
 
     keep: Keep | None = None
     content: str | None = None
 
 
 class Resolved(Reply):
-    """A settled conflict, and the version that the document is at now."""
+    """A resolved conflict, and the document's version after it."""
 
     id: str
     path: str
@@ -143,7 +143,7 @@ class Resolved(Reply):
 
 
 class SyncRefusal(Reply):
-    """A file that is not read, and why; the rest goes on."""
+    """A file that is not synced, and why; all other files are."""
 
     path: str
     reason: str
@@ -151,9 +151,9 @@ class SyncRefusal(Reply):
 
 
 class SyncStatus(Reply):
-    """How a space's folder and its store stand to each other.
+    """Sync status of a space's folder.
 
-    `state` is `ok`, `stopped` (a person must say what is meant; `reason` and `hint` say how) or `starting`.
+    `state` is `ok`, `stopped` (a person must decide; `reason` and `hint` say what) or `starting`.
     """
 
     state: str
@@ -170,10 +170,10 @@ class SyncStatus(Reply):
 
 
 class SyncNow(Request):
-    """`POST /v1/sync`: look at the folder now. `acceptDeletions` says that what is gone was meant to go.
+    """Body of `POST /v1/sync`: scan the folder now. `acceptDeletions` confirms that missing files were deleted.
 
-    `acceptFolder` says that the folder there is the space's from now on, whatever became of the one before: files that
-    are missing there are written, and no document is deleted.
+    `acceptFolder` makes the folder that is there the space's, whatever happened to the one before: files that are
+    missing there are written, and no document is deleted. `deep` compares the bytes of unchanged files too.
     """
 
     accept_deletions: bool = False
@@ -182,7 +182,7 @@ class SyncNow(Request):
 
 
 class SyncOutcome(Reply):
-    """What one look at the folder led to."""
+    """Counts of one scan, and the sync status after it."""
 
     read: Count
     adopted: Count

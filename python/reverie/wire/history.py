@@ -1,4 +1,4 @@
-"""Operations, undo, archives and events: what happened, and what it left."""
+"""Operations, undo, rollback, versions and differences of documents, archives and events."""
 
 from typing import Annotated
 
@@ -24,9 +24,9 @@ __all__ = [
 
 
 class OperationChange(Reply):
-    """One record that an operation changed, by kind and key; versions count from 1, None means absent.
+    """One change of an operation: the record's kind and key, and its versions before and after; None means absent.
 
-    What was appended to the sequence `key`, or purged from it for good, is numbered `first..last` instead.
+    Records appended to the sequence `key`, or purged from it, are numbered `first` to `last` instead.
     """
 
     kind: str
@@ -39,7 +39,7 @@ class OperationChange(Reply):
 
 
 class Operation(Reply):
-    """One committed write: who, why, when, after which, and what changed."""
+    """One committed write: author, reason, time, the operation before it, and its changes."""
 
     id: str
     seq: int
@@ -53,7 +53,7 @@ class Operation(Reply):
 
 
 class UndoAnswer(Reply):
-    """The new operation that took `undone` back; None where nothing of it stands any more, so that none was made."""
+    """Result of an undo: the new operation, or None if `undone` was reverted already, so that nothing changed."""
 
     operation: str | None
     undone: str
@@ -61,9 +61,9 @@ class UndoAnswer(Reply):
 
 
 class Rollback(Request):
-    """`POST /v1/rollback`: the last operation whose work is to stay; "0" is the very beginning.
+    """Body of `POST /v1/rollback`: the last operation that stays; "0" is the state before the first one.
 
-    Of one document (`path`) or one memory (`memory`), or without either of the whole space.
+    With `path` or `memory` only that document or memory is rolled back, else the whole space.
     """
 
     operation: str
@@ -72,7 +72,7 @@ class Rollback(Request):
 
 
 class RollbackAnswer(Reply):
-    """The new operation that brought everything back to what it was after `to`; None where all is so already."""
+    """Result of a rollback to `to`: the new operation, or None if nothing differed; and what was restored."""
 
     operation: str | None
     to: str
@@ -81,7 +81,7 @@ class RollbackAnswer(Reply):
 
 
 class DocumentVersion(Reply):
-    """A document as one operation left it; `etag` and `size` are None where that operation deleted it."""
+    """One version of a document; `etag` and `size` are None if the operation deleted it."""
 
     operation: str
     at: str
@@ -93,7 +93,7 @@ class DocumentVersion(Reply):
 
 
 class DifferenceQuery(Request):
-    """The query of `GET /v1/diff`: from one operation to another (the newest), of one document or of all."""
+    """Query of `GET /v1/diff`: from one operation to another (by default the newest), of one document or of all."""
 
     from_: str = field(name="from")
     to: str | None = None
@@ -101,7 +101,7 @@ class DifferenceQuery(Request):
 
 
 class Difference(Reply):
-    """One document at both ends; None where it was not there."""
+    """One document at both operations; None where it did not exist."""
 
     path: str
     before: str | None = None
@@ -109,7 +109,7 @@ class Difference(Reply):
 
 
 class DifferenceAnswer(Reply):
-    """What changed in documents between two operations."""
+    """The documents that differ between two operations."""
 
     items: list[Difference]
     from_: str = field(name="from")
@@ -117,7 +117,7 @@ class DifferenceAnswer(Reply):
 
 
 class Archive(Reply):
-    """An immutable result; `GET /v1/archives/{sha256}` gives its canonical bytes. `size` is in bytes."""
+    """An archive of a distillation or dream, without its bytes; `size` is in bytes."""
 
     sha256: str
     kind: str
@@ -128,14 +128,14 @@ class Archive(Reply):
 
 
 class EventsQuery(Request):
-    """The query of `GET /v1/events`: only what came after this sequence."""
+    """Query of `GET /v1/events`: only the events after this sequence number."""
 
     after: Count | None = None
     limit: Annotated[int, Meta(ge=1)] | None = None
 
 
 class Event(Reply):
-    """A content-free announcement; `seq` is its place in the space's sequence."""
+    """An event of the stream, without content; `seq` is its number in the space."""
 
     seq: int
     type: str

@@ -1,4 +1,4 @@
-"""Memories, the changes made to them, and recall."""
+"""Memories, their changes by consolidation, and recall."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -39,14 +39,14 @@ Tag = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class MemoryQuery(ListQuery):
-    """The query of `GET /v1/memories`."""
+    """Query of `GET /v1/memories`."""
 
     type: MemoryKind | None = None
     tag: Tag | None = None
 
 
 class Memory(Reply):
-    """One durable item, a block of `document`. `title` and `fields` are those of an episode."""
+    """A memory: one block of `document`. Only episodes have `title` and `fields`."""
 
     id: str
     type: MemoryKind
@@ -64,11 +64,10 @@ class Memory(Reply):
 
 
 class CreateMemory(Request):
-    """`POST /v1/memories`: something to remember.
+    """Body of `POST /v1/memories`: a new memory.
 
-    Without a `document` it goes where its type belongs; without a `type` it has that of its document, else it is a
-    fact. `title` and `fields` are those of an episode. `author` says whose words they are: engines never change a
-    person's by themselves.
+    Without a `document` it goes into the one for its type; without a `type` it has that of its document, else `fact`.
+    Only episodes have `title` and `fields`. `author` is whose words they are: engines never change a person's words.
     """
 
     content: Annotated[str, Meta(min_length=1, max_length=100_000)]
@@ -81,7 +80,7 @@ class CreateMemory(Request):
 
 
 class ChangeMemory(Request):
-    """`PATCH /v1/memories/{id}`: other words, other tags, or both."""
+    """Body of `PATCH /v1/memories/{id}`: new content, new tags, or both."""
 
     content: Annotated[str, Meta(min_length=1, max_length=100_000)] | None = None
     tags: Annotated[list[Tag], Meta(max_length=_TAGS_MAX)] | None = None
@@ -89,7 +88,7 @@ class ChangeMemory(Request):
 
 
 class MemoryDeleted(Reply):
-    """A memory that is gone; undo of `operation` brings it back."""
+    """A deleted memory; undo of `operation` restores it."""
 
     id: str
     document: str
@@ -97,7 +96,7 @@ class MemoryDeleted(Reply):
 
 
 class MemoryVersion(Reply):
-    """A memory as one operation left it; `memory` is None where that operation deleted it."""
+    """One version of a memory; `memory` is None if the operation deleted it."""
 
     version: int
     operation: str
@@ -108,7 +107,7 @@ class MemoryVersion(Reply):
 
 
 class RecallRequest(Request):
-    """`POST /v1/recall`."""
+    """Body of `POST /v1/recall`: a search."""
 
     query: Annotated[str, Meta(min_length=1, max_length=10_000)]
     limit: Annotated[int, Meta(ge=1, le=RECALL_LIMIT_MAX)] = RECALL_LIMIT_DEFAULT
@@ -118,7 +117,7 @@ class RecallRequest(Request):
 
 
 class RecallHit(Reply):
-    """A remembered item and why it came up."""
+    """A memory that answers the query, its score, and the terms that contributed to it."""
 
     memory: Memory
     score: float
@@ -126,7 +125,7 @@ class RecallHit(Reply):
 
 
 class RecallAnswer(Reply):
-    """Best first; `tokens` is what the hits cost together."""
+    """Result of a recall: the hits, best first, and their tokens together."""
 
     hits: list[RecallHit]
     tokens: int
@@ -138,13 +137,13 @@ class _Change(Reply, tag_field="action"):
 
 
 class KeepChange(_Change, tag="KEEP"):
-    """Still accurate."""
+    """The memory stays: it is still accurate."""
 
     id: str
 
 
 class UpdateChange(_Change, tag="UPDATE"):
-    """Says more, or says it better."""
+    """The memory gets new content: it says more, or says it better."""
 
     id: str
     content: str
@@ -152,13 +151,13 @@ class UpdateChange(_Change, tag="UPDATE"):
 
 
 class DeleteChange(_Change, tag="DELETE"):
-    """Outdated, contradicted or of no value."""
+    """The memory is deleted: it is outdated, contradicted or of no value."""
 
     id: str
 
 
 class AddChange(_Change, tag="ADD"):
-    """New knowledge. `id` is what it was stored under, absent in a dry run."""
+    """A new memory. `id` is None in a dry run."""
 
     type: MemoryKind
     content: str
@@ -167,7 +166,7 @@ class AddChange(_Change, tag="ADD"):
 
 
 class SkipChange(_Change, tag="SKIP"):
-    """Already covered."""
+    """The candidate is skipped: a memory covers it already."""
 
     candidate_index: Count
 
@@ -176,14 +175,14 @@ Change: TypeAlias = KeepChange | UpdateChange | DeleteChange | AddChange | SkipC
 
 
 class Proposal(Reply):
-    """What an engine would make of a memory that a person wrote last; only a person does it, in the file."""
+    """A change of a memory in a person's words: it is proposed only, and a person may make it in the file."""
 
     change: UpdateChange | DeleteChange
     why: str
 
 
 class MemoryChanges(Reply):
-    """What a consolidation did to the memories: decisions counted by action, and the capacity tier that ruled."""
+    """Result of a consolidation: its decisions counted by action, and the capacity tier that it followed."""
 
     candidates: int
     counts: dict[str, int]

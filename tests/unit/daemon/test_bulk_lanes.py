@@ -90,7 +90,7 @@ def test_imports_learning_and_retention_wait_behind_agents(tmp_path: Path) -> No
             await distill.distil(services, SPACE, thread, who="test")
             assert lanes == [("decide distill", False), ("commit thread.distill", False)]
             lanes.clear()
-            await retention.prune(services)
+            await history.prune(services)
             assert lanes
             assert all(bulk for _, bulk in lanes)
 

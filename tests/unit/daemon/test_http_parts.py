@@ -71,8 +71,8 @@ async def failing_stream(call: Call) -> Stream:
 
 
 ROUTES = (
-    Route("GET", "/v1/fine", fine, "Fine.", gives=Point),
-    Route("POST", "/v1/fine", fine, "Fine, with a body.", takes=Point, gives=Point, query=("wait",)),
+    Route("GET", "/v1/fine", fine, "Fine.", answer=Point),
+    Route("POST", "/v1/fine", fine, "Fine, with a body.", body=Point, answer=Point, query=("wait",)),
     Route("POST", "/v1/raw", nothing, "Any bytes.", raw=True),
     Route("GET", "/v1/fine/{id}", fine, "One."),
     Route("GET", "/v1/fine/{id}/more/{path:path}", fine, "All below."),
@@ -319,7 +319,7 @@ def check_description(rows: Table) -> None:
     identifiers = [operation["operationId"] for item in made["paths"].values() for operation in item.values()]
     assert len(set(identifiers)) == len(identifiers)
     for route in rows.values():
-        assert route.says.endswith(".")
+        assert route.summary.endswith(".")
 
 
 def test_envelopes() -> None:
