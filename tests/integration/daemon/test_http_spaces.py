@@ -75,7 +75,7 @@ def test_tcp_refuses_browsers() -> None:
 
 def ask_tcp(port: int, headers: dict[str, str], host: str | None = None) -> Answer:
     """One request for health over TCP."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request("GET", "/v1/health", headers={"Host": host or f"127.0.0.1:{port}", **headers})
         answer = connection.getresponse()

@@ -40,7 +40,7 @@ def test_interrupt_ends_with_zero() -> None:
     with running_daemon() as daemon:
         os.kill(daemon.pid, signal.SIGINT)
         assert daemon.process is not None
-        assert daemon.process.wait(20) == 0
+        assert daemon.process.wait(60) == 0
 
 
 def test_hangup_does_not_end_it() -> None:
@@ -55,7 +55,7 @@ def test_second_daemon_is_refused() -> None:
     """The lock is taken before the socket: the second says who has it, and the first goes on."""
     with running_daemon() as daemon:
         second = subprocess.run(
-            [sys.executable, "-m", "reveried"], env=daemon.env, capture_output=True, timeout=30, check=False
+            [sys.executable, "-m", "reveried"], env=daemon.env, capture_output=True, timeout=60, check=False
         )
         assert second.returncode == 4
         assert str(daemon.pid) in second.stderr.decode()
@@ -68,7 +68,7 @@ def test_one_socket_for_two_stores_is_refused() -> None:
     with running_daemon() as daemon, scratch_home() as other:
         env = environment(other, REVERIE_SOCKET=str(daemon.socket))
         second = subprocess.run(
-            [sys.executable, "-m", "reveried"], env=env, capture_output=True, timeout=30, check=False
+            [sys.executable, "-m", "reveried"], env=env, capture_output=True, timeout=60, check=False
         )
         assert second.returncode == 4
         assert daemon.ask("GET", "/v1/health").json()["pid"] == daemon.pid
@@ -94,7 +94,7 @@ def test_a_file_in_the_sockets_place_is_kept() -> None:
         daemon = Daemon(home, environment(home))
         daemon.launch()
         assert daemon.process is not None
-        assert daemon.process.wait(20) == 4
+        assert daemon.process.wait(60) == 4
         assert place.read_text() == "mine"
         assert "not a socket" in daemon.said()
 
@@ -106,7 +106,7 @@ def test_bad_settings_end_with_what_to_do() -> None:
         daemon = Daemon(home, environment(home))
         daemon.launch()
         assert daemon.process is not None
-        assert daemon.process.wait(20) == 2
+        assert daemon.process.wait(60) == 2
         assert "daemon.sokcet" in daemon.said()
         assert "daemon.socket" in daemon.said()
         assert "Traceback" not in daemon.said()
@@ -150,7 +150,7 @@ def test_damaged_store_ends_with_its_own_status() -> None:
         daemon = Daemon(home, environment(home))
         daemon.launch()
         assert daemon.process is not None
-        assert daemon.process.wait(30) == 78
+        assert daemon.process.wait(60) == 78
         assert "reverie restore" in daemon.said() or "reverie check" in daemon.said()
 
 

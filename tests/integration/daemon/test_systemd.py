@@ -114,7 +114,7 @@ def test_socket_activation() -> None:
                     assert answer.json()["pid"] == process.pid
                 assert not (home / "run" / "reverie.sock").exists()
                 process.terminate()
-                assert process.wait(30) == 0
+                assert process.wait(60) == 0
                 assert place.exists()
             finally:
                 process.kill()

@@ -200,7 +200,7 @@ def test_no_answer_in_time(ask: Ask, path: Path) -> None:
     release = threading.Event()
 
     def silent(_: Seen) -> Answer:
-        release.wait(5)
+        release.wait(60)
         return Answer(HEALTH)
 
     with fake_daemon(path, silent):
@@ -295,7 +295,7 @@ def test_a_read_is_sent_again_when_a_kept_connection_breaks(path: Path, kind: st
 
 def test_calls_side_by_side(path: Path) -> None:
     """Concurrent calls of one AsyncClient use connections of their own, which are kept for the next ones."""
-    both = threading.Barrier(2, timeout=5)
+    both = threading.Barrier(2, timeout=60)
 
     def together(_: Seen) -> Answer:
         both.wait()

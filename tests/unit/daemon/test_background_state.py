@@ -119,7 +119,7 @@ def test_closing_does_not_wait_for_what_is_not_done(tmp_path: Path) -> None:
 
     def answer(before: WorkingState) -> WorkingState:
         asked.set()
-        over.wait(30)
+        over.wait(60)
         return before
 
     async def run() -> None:
@@ -165,7 +165,7 @@ def test_turns_that_come_together_are_one_call(tmp_path: Path) -> None:
 
     def answer(before: WorkingState) -> WorkingState:
         going.set()
-        assert may_end.wait(30)
+        assert may_end.wait(60)
         return before
 
     fake = Fake(answer)
@@ -189,7 +189,7 @@ def test_a_distiller_that_is_late_changes_nothing(tmp_path: Path) -> None:
     may_end = threading.Event()
 
     def answer(before: WorkingState) -> WorkingState:
-        assert may_end.wait(30)
+        assert may_end.wait(60)
         return replace(before, current_task="too late")
 
     fake = Fake(answer)
@@ -212,7 +212,7 @@ def test_a_distiller_that_is_late_changes_nothing(tmp_path: Path) -> None:
 def _ended(name: str) -> None:
     for thread in threading.enumerate():
         if thread.name == name:
-            thread.join(30)
+            thread.join(60)
 
 
 def _fails(_: WorkingState) -> WorkingState:
@@ -242,7 +242,7 @@ def test_an_agent_is_stronger_than_a_distiller(tmp_path: Path) -> None:
 
     def answer(before: WorkingState) -> WorkingState:
         going.set()
-        assert may_end.wait(30)
+        assert may_end.wait(60)
         return replace(before, current_task="what the distiller thinks")
 
     async def run() -> None:

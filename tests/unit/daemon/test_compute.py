@@ -276,7 +276,7 @@ def test_the_child_alone() -> None:
             [sys.executable, "-m", "reveried.compute", "support.fake_jobs", "0", "0"],
             input=data,
             capture_output=True,
-            timeout=30,
+            timeout=60,
             check=False,
         )
         assert (said.stdout, said.returncode) == (answer, status)

@@ -180,14 +180,14 @@ def test_events_wake_their_followers() -> None:
         assert events.readers == 2
         assert not await first.wait(0.01)
         await asyncio.to_thread(events.notify)
-        assert await first.wait(1)
-        assert await second.wait(1)
+        assert await first.wait(60)
+        assert await second.wait(60)
         assert not await first.wait(0.01)
         second.close()
         second.close()
         third = events.subscribe()
         events.end()
-        assert await third.wait(1)
+        assert await third.wait(60)
         assert third.ended
 
     asyncio.run(main())

@@ -140,14 +140,14 @@ def test_growth_waits_for_readers(path: Path, monkeypatch: pytest.MonkeyPatch) -
         def read() -> None:
             with store.reader(SPACE) as reader:
                 ready.set()
-                go.wait(10)
+                go.wait(60)
                 seen.append(reader.get(Kind.MEMORY, ("m",)))
             with store.reader(SPACE) as reader:
                 seen.append(reader.get(Kind.MEMORY, ("m",)))
 
         thread = threading.Thread(target=read)
         thread.start()
-        ready.wait(10)
+        ready.wait(60)
         threading.Timer(0.2, go.set).start()
         write(store, lambda w: [w.append(Kind.ENTRY, ("t",), large) for _ in range(20)])
         thread.join()
