@@ -115,6 +115,29 @@ def test_runs_once_at_its_time() -> None:
     run(table, clock, work)
 
 
+def test_a_stopped_scheduler_starts_nothing() -> None:
+    """Its timer is shut down: what becomes due afterwards does not run, and no callback is left in the event loop."""
+
+    async def main() -> None:
+        loop: Any = asyncio.get_running_loop()
+        clock, ran = ManualClock("2026-05-04T22:59:00+00:00"), []
+        scheduler = Scheduler(Table(), clock=clock)
+
+        async def dream(space: str, options: dict[str, Any]) -> None:
+            ran.append((space, options))
+
+        scheduler.register_job("dream", dream)
+        await scheduler.start()
+        await scheduler.add("default", "night", **NIGHT)
+        await scheduler.stop()
+        clock.moment += timedelta(hours=1)
+        await asyncio.sleep(10 * clock.heartbeat_s)
+        assert ran == []
+        assert [timer for timer in loop._scheduled if not timer.cancelled()] == []
+
+    asyncio.run(main())
+
+
 def test_timer_without_heartbeat() -> None:
     """The timer is set to the next fire time: a run does not wait for the heartbeat."""
     clock = ManualClock("2026-11-20T10:00:00+00:00")

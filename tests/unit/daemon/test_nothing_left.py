@@ -1,0 +1,82 @@
+"""What fails or ends leaves no open descriptor behind: locks, sockets and the pipes of a service manager."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.errors import Conflict, ValidationError
+from reveried import server
+from reveried.process_lock import ProcessLock
+from reveried.server import bind_tcp, bind_unix
+from support.daemon import scratch_home
+from support.descriptors import none_left
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_refused_lock_is_closed(tmp_path: Path) -> None:
+    """The lock file that could not be locked is not kept open."""
+    held = ProcessLock(tmp_path / "lock")
+    with none_left(), pytest.raises(Conflict):
+        ProcessLock(tmp_path / "lock")
+    held.release()
+
+
+def test_a_released_lock_is_closed_and_free(tmp_path: Path) -> None:
+    """Its descriptor is closed, and the next one can have it at once."""
+    with none_left():
+        for _ in range(3):
+            ProcessLock(tmp_path / "lock").release()
+
+
+def test_a_socket_that_cannot_listen_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever goes wrong after it was opened."""
+    monkeypatch.setattr(server, "BACKLOG", "many")
+    with scratch_home() as home, none_left(), pytest.raises(TypeError):
+        bind_unix(home / "s")
+
+
+def test_a_port_in_use_is_refused_and_its_socket_closed() -> None:
+    """The message names the address."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with none_left(), pytest.raises(ValidationError, match=address):
+            bind_tcp(address)
+
+
+CHILD = """
+import os, socket
+from reveried.platform import activated_sockets
+os.closerange(3, 10)
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0)); listener.listen()
+datagram = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+silent = socket.socket()
+assert [s.fileno() for s in (listener, datagram, silent)] == [3, 4, 5]
+found = activated_sockets({"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "3"}, os.getpid())
+closed = []
+for number in (3, 4, 5):
+    try:
+        os.fstat(number)
+    except OSError:
+        closed.append(number)
+print([s.fileno() for _, s in found], closed, flush=True)
+os._exit(0)
+"""
+
+
+def test_activated_descriptors_of_other_kinds_are_closed() -> None:
+    """What does not listen for connections is closed at once, and without a warning of the interpreter."""
+    said = subprocess.run(
+        [sys.executable, "-W", "error", "-c", CHILD], capture_output=True, text=True, timeout=30, check=True
+    )
+    assert said.stdout == "[3] [4, 5]\n"
+    assert said.stderr == ""
