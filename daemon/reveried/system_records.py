@@ -36,7 +36,7 @@ class StoredCallers:
 def spaces_of(store: Store) -> list[str]:
     """Return every space: the default one, then those with a record in the system space."""
     with store.reader(SYSTEM_SPACE) as reader:
-        created = [str(key[0]) for key, _ in reader.scan(Kind.SPACE)]
+        created = [str(key[0]) for key in reader.keys(Kind.SPACE)]
     return list(dict.fromkeys((DEFAULT_SPACE, *created)))
 
 

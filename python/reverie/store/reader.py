@@ -86,6 +86,15 @@ class Reader:
             return None
         return record.operation
 
+    def exists(self, kind: Kind, key: Key) -> bool:
+        """Return True if a record is under `key`; its content is not read."""
+        return self.version(kind, key) is not None
+
+    def keys(self, kind: Kind, prefix: Key = ()) -> Iterator[Key]:
+        """Yield the keys under `prefix` in order, without reading the records; not for kinds with a hashed key."""
+        start = len(self.transaction.space) + 1
+        return (decode_key(raw[start:]) for raw, _ in self._walk(kind, prefix, None, reverse=False))
+
     def scan(
         self, kind: Kind, prefix: Key = (), *, after: Key | None = None, limit: int | None = None, reverse: bool = False
     ) -> Iterator[tuple[Key, dict[str, Any]]]:

@@ -8,6 +8,8 @@ How to use them (`Reader` and `Writer` have the methods):
 - `reader.record_versions(DocumentRecord, (path,))` yields `RecordVersion[DocumentRecord]`, newest first;
   `reader.record_history` returns them as a list, oldest first. `value` is None where the record was deleted.
 - `writer.save(record, key)` writes a record, `writer.append_record(record, prefix)` adds one to a sequence.
+- `reader.exists(kind, key)` and `reader.keys(kind)` read keys alone; `get`, `scan` and `put` have JSON objects without
+  a type, for tests and for the store's own use.
 - `seal_record(record, redactor)` and `open_sealed_as(EntryRecord, data)` do the same for sealed bytes, in any process.
 - Records are frozen: change one with `msgspec.structs.replace(record, field=value)`. `record.as_json()` is its stored
   JSON as a dict, not redacted.

@@ -67,7 +67,7 @@ def _restorable(operation: int, changes: list[ChangeRecord], leave: Collection[K
 def _require_threads(writer: Writer, operation: int, changes: list[ChangeRecord]) -> None:
     """Raise Conflict where a change belongs to a deleted thread: no part of it may come back without the rest."""
     threads = {str(change.key[0]) for change in changes if change.kind in THREAD_KINDS}
-    deleted = sorted(thread for thread in threads if writer.get(Kind.THREAD, (thread,)) is None)
+    deleted = sorted(thread for thread in threads if not writer.exists(Kind.THREAD, (thread,)))
     if deleted:
         raise Conflict(
             f"operation {operation} belongs to thread {deleted[0]!r}, which is deleted",

@@ -56,7 +56,7 @@ def snapshot(
     """Read what a dream is decided from; the budget is at most `max_token_budget`, which is also the default."""
     last = reader.last_record(DreamRecord)
     since = last[1].through if last else 0
-    changed = [str(key[0]) for key, _ in reader.scan(Kind.MEMORY) if (reader.version(Kind.MEMORY, key) or 0) > since]
+    changed = [str(key[0]) for key in reader.keys(Kind.MEMORY) if (reader.version(Kind.MEMORY, key) or 0) > since]
     return DreamJob(
         memories=consolidation.snapshot(reader, window=window),
         changed=changed,

@@ -100,7 +100,7 @@ def begin(space: str, client: str, session: str, source: str | None, *, at: str)
 
     def body(writer: Writer) -> ImportRecord:
         here = writer.load(ImportRecord, (import_id,))
-        is_new = writer.get(Kind.THREAD, (thread_id,)) is None
+        is_new = not writer.exists(Kind.THREAD, (thread_id,))
         if here is not None and not is_new:
             return here
         if is_new:

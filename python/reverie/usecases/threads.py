@@ -111,7 +111,7 @@ def create(
     inherited = seed or Seed()
 
     def body(writer: Writer) -> ThreadRecord:
-        if writer.get(Kind.THREAD, (thread.id,)) is not None:
+        if writer.exists(Kind.THREAD, (thread.id,)):
             raise Conflict(f"a thread is already called {thread.id!r}", hint="leave `id` out, or go on in that thread")
         writer.save(replace(thread, carried=[note.id for note in inherited.notes]), (thread.id,))
         thread_seed.put(writer, thread.id, inherited)
@@ -247,7 +247,7 @@ def delete_step(space: str, who: str, thread_id: str) -> Write[Deletion]:
     def body(writer: Writer) -> Deletion:
         thread = get(writer, thread_id)
         purge_thread(writer, thread_id, PURGE_BATCH)
-        if writer.get(Kind.THREAD, (thread_id,)) is not None:
+        if writer.exists(Kind.THREAD, (thread_id,)):
             return Deletion(id=thread_id, messages=thread.message_count, done=False)
         for key, position in list(writer.records(ImportRecord)):
             if position.thread == thread_id:

@@ -99,6 +99,21 @@ def test_sealed_values_can_be_opened_elsewhere(store: Store) -> None:
     assert [open_bytes(found["t", 1]), open_sealed(found["t", 2])] == [{"a": 1}, long]
 
 
+def test_keys_without_records(store: Store) -> None:
+    """Keys are yielded in order and by prefix; a key exists until its record is deleted."""
+    for note in ("b", "a"):
+        put(store, Kind.NOTE, ("t", note), {})
+    put(store, Kind.NOTE, ("t2", "c"), {})
+    with store.reader(SPACE) as reader:
+        assert list(reader.keys(Kind.NOTE)) == [("t", "a"), ("t", "b"), ("t2", "c")]
+        assert list(reader.keys(Kind.NOTE, ("t",))) == [("t", "a"), ("t", "b")]
+        assert reader.exists(Kind.NOTE, ("t", "a"))
+    write(store, lambda w: w.delete(Kind.NOTE, ("t", "a")))
+    with store.reader(SPACE) as reader:
+        assert not reader.exists(Kind.NOTE, ("t", "a"))
+        assert not reader.exists(Kind.NOTE, ("t3", "a"))
+
+
 def test_a_sequence_is_dense_from_one(store: Store) -> None:
     def body(w: Writer) -> list[Any]:
         first = w.append(Kind.ENTRY, ("t",), {"n": 1})
