@@ -14,7 +14,7 @@ from reverie.paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store
 from reveried import config
-from reveried.actions import distill, imports, retention
+from reveried.actions import distill, history, imports
 from reveried.compute import Compute
 from reveried.worker import Worker
 from support.generated_sessions import generate
