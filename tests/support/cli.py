@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from support.fake_daemon import HEALTH, Answer, Seen, envelope
+from support.fake_daemon import HEALTH, Answer, Request, envelope
 
 __all__ = ["DISTILLED", "Cli", "Outcome", "Routes", "check"]
 
@@ -59,10 +59,12 @@ class Routes:
     def __setitem__(self, call: str, answer: Any) -> None:
         self.table[call] = answer
 
-    def __call__(self, seen: Seen) -> Answer:
-        found = self.table.get(f"{seen.method} {seen.path}")
-        if found is None:
-            return envelope("not_found", f"There is no {seen.path!r} here.", status=404, hint="See /v1/openapi.json.")
-        if callable(found):
-            found = found(seen)
-        return found if isinstance(found, Answer) else Answer(found)
+    def __call__(self, request: Request) -> Answer:
+        answer = self.table.get(f"{request.method} {request.path}")
+        if answer is None:
+            return envelope(
+                "not_found", f"There is no {request.path!r} here.", status=404, hint="See /v1/openapi.json."
+            )
+        if callable(answer):
+            answer = answer(request)
+        return answer if isinstance(answer, Answer) else Answer(answer)

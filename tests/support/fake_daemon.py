@@ -16,13 +16,13 @@ import orjson
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["HEALTH", "Answer", "FakeDaemon", "Seen", "always", "envelope", "fake_daemon"]
+__all__ = ["HEALTH", "Answer", "FakeDaemon", "Request", "always", "envelope", "fake_daemon"]
 
 HEALTH = {"status": "ok", "version": "0.1.0", "protocol": 1, "pid": 7, "uptimeSeconds": 1.5}
 
 
 @dataclass(frozen=True)
-class Seen:
+class Request:
     """A request that arrived."""
 
     method: str
@@ -49,7 +49,7 @@ class Answer:
     protocol: str | None = "1"
 
 
-Respond = Callable[[Seen], Answer]
+Respond = Callable[[Request], Answer]
 
 
 def envelope(code: str, message: str = "no", status: int = 400, **details: Any) -> Answer:
@@ -58,13 +58,13 @@ def envelope(code: str, message: str = "no", status: int = 400, **details: Any) 
 
 
 class FakeDaemon(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """The server; `seen` has the requests so far."""
+    """The server; `requests` are those it has had."""
 
     daemon_threads = True
 
     def __init__(self, path: Path, respond: Respond) -> None:
         self.respond = respond
-        self.seen: list[Seen] = []
+        self.requests: list[Request] = []
         self.connections = 0
         super().__init__(str(path), _Handler)
 
@@ -73,7 +73,7 @@ class FakeDaemon(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         super().process_request(request, client_address)
 
 
-def always(answer: Answer) -> Callable[[Seen], Answer]:
+def always(answer: Answer) -> Callable[[Request], Answer]:
     """Return a function that answers every request alike."""
     return lambda _: answer
 
@@ -108,15 +108,15 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer one request."""
         parts = urlsplit(self.path)
         length = int(self.headers.get("Content-Length") or 0)
-        seen = Seen(
+        request = Request(
             self.command,
             parts.path,
             {name: values[-1] for name, values in parse_qs(parts.query).items()},
             {name.lower(): value for name, value in self.headers.items()},
             self.rfile.read(length),
         )
-        self.server.seen.append(seen)
-        answer = self.server.respond(seen)
+        self.server.requests.append(request)
+        answer = self.server.respond(request)
         if answer.hang_up or answer.raw is not None:
             self.wfile.write(answer.raw or b"")
             self.close_connection = True

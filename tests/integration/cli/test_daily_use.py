@@ -47,8 +47,8 @@ def cli(home: Path, capfd: pytest.CaptureFixture[str]) -> Cli:
     def run(*words: str) -> Outcome:
         capfd.readouterr()
         code = main(words)
-        said = capfd.readouterr()
-        return Outcome(code, said.out, said.err)
+        output = capfd.readouterr()
+        return Outcome(code, output.out, output.err)
 
     return run
 
@@ -221,10 +221,10 @@ def test_demo_keep(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     own.write_bytes(sample())
     second = sample().replace(SESSION.encode(), b"00000000-0000-4000-8000-000000000001")
     own.with_name("00000000-0000-4000-8000-000000000001.jsonl").write_bytes(second)
-    found = cli("demo", "--keep", "--json").json
-    assert found["kept"] is True
-    assert found["memories"]
-    kept = Path(found["home"])
+    result = cli("demo", "--keep", "--json").json
+    assert result["kept"] is True
+    assert result["memories"]
+    kept = Path(result["home"])
     monkeypatch.setenv("REVERIE_HOME", str(kept))
     assert len(cli("threads", "--json").json["items"]) == 1
     check(cli("memories"), "mistakes")

@@ -235,10 +235,10 @@ def test_a_clock_set_back_repeats_no_day_and_delays_none() -> None:
 
 def test_catch_up_after_a_clock_set_back() -> None:
     """After the clock is set back each day is due once: 2 May at its time, 4 May not again, nor any day before."""
-    utc, made = zone("UTC"), at("2026-04-20T00:00Z")
+    utc, created = zone("UTC"), at("2026-04-20T00:00Z")
     last_run, ran = at("2026-05-04T23:00Z"), ["2026-04-30", "2026-05-01", "2026-05-04"]
 
-    def due(now: str, since: datetime | None = made) -> datetime | None:
+    def due(now: str, since: datetime | None = created) -> datetime | None:
         return catch_up(NIGHTLY, utc, last_run, at(now), ran=ran, created=since)
 
     assert due("2026-05-01T12:00Z") is None

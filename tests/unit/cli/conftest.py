@@ -51,5 +51,5 @@ def routes() -> Routes:
 def daemon(home: Path, routes: Routes) -> Iterator[FakeDaemon]:
     """Run a fake daemon at the socket of this home."""
     (home / "run").mkdir(parents=True)
-    with fake_daemon(home / "run" / "reverie.sock", routes) as found:
-        yield found
+    with fake_daemon(home / "run" / "reverie.sock", routes) as server:
+        yield server

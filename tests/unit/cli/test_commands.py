@@ -259,13 +259,13 @@ def test_request_parameters(cli: Cli, routes: Routes, daemon: FakeDaemon) -> Non
     """Options are sent to the daemon under the names of the wire."""
     routes.table |= ANSWERS
     cli("context", "thr_1", "--max-tokens", "500", "--query", "q", "--placement", "late")
-    assert daemon.seen[-1].query == {"query": "q", "placement": "late", "maxTokens": "500"}
+    assert daemon.requests[-1].query == {"query": "q", "placement": "late", "maxTokens": "500"}
     cli("memories", "--type", "fact", "--tag", "t", "-n", "3")
-    assert daemon.seen[-1].query == {"type": "fact", "tag": "t", "limit": "3"}
+    assert daemon.requests[-1].query == {"type": "fact", "tag": "t", "limit": "3"}
     cli("recall", "two", "words", "--type", "fact", "--tag", "t", "-n", "3")
-    assert daemon.seen[-1].json == {"query": "two words", "limit": 3, "types": ["fact"], "tags": ["t"]}
+    assert daemon.requests[-1].json == {"query": "two words", "limit": 3, "types": ["fact"], "tags": ["t"]}
     cli("schedule", "add", "0 3 * * *", "--timezone", "Asia/Tokyo", "--budget", "7")
-    assert daemon.seen[-1].json == {"cron": "0 3 * * *", "timezone": "Asia/Tokyo", "options": {"tokenBudget": 7}}
+    assert daemon.requests[-1].json == {"cron": "0 3 * * *", "timezone": "Asia/Tokyo", "options": {"tokenBudget": 7}}
     assert cli("schedule", "add", "0 3 * * *", "--json").json["id"] == "sch_1"
     assert cli("context", "thr_1", "--placement", "beside").code == 2
 
@@ -292,7 +292,7 @@ def test_undo_without_id_takes_the_last_undoable(cli: Cli, routes: Routes) -> No
         "a": page(OPERATION | {"id": "op_8", "undoes": "op_7"}, OPERATION | {"id": "op_7"}, OPERATION),
     }
     routes.table |= ANSWERS
-    routes["GET /v1/operations"] = lambda seen: pages[seen.query.get("after")]
+    routes["GET /v1/operations"] = lambda request: pages[request.query.get("after")]
     check(cli, "undo", "Undone: distil")
     redone = [OPERATION | {"id": "op_4", "undoes": "op_3"}, OPERATION | {"id": "op_3", "undoes": "op_2"}, OPERATION]
     routes["GET /v1/operations"] = page(*redone)
@@ -335,7 +335,7 @@ def test_budget_that_cannot_be_met(cli: Cli, routes: Routes, daemon: FakeDaemon)
     )
     done = cli("dream", "--budget", "1", "--json")
     assert (done.code, done.json["details"]["minimumRequired"]) == (1, 90)
-    assert daemon.seen[-1].json == {"tokenBudget": 1}
+    assert daemon.requests[-1].json == {"tokenBudget": 1}
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_any_sequence_of_changes_reads_back(changes: list[tuple[str, Any]]) -> N
         text = with_value(text, name, value)
         expected[name] = list(value) if isinstance(value, tuple) else value
     read = tomllib.loads(text)
-    assert {f"{table}.{key}": found for table, keys in read.items() for key, found in keys.items()} == expected
+    assert {f"{table}.{key}": value for table, keys in read.items() for key, value in keys.items()} == expected
     assert text.startswith("# head\n")
 
 

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 def check(name: str, verdict: str, message: str) -> None:
     """Assert verdict and message of one check, and a hint unless it is good."""
-    found = {finding.check: finding for finding in doctor.findings()}[name]
-    assert found.verdict == verdict
-    assert message in found.message
-    assert found.verdict == "good" or found.hint
+    finding = {finding.check: finding for finding in doctor.findings()}[name]
+    assert finding.verdict == verdict
+    assert message in finding.message
+    assert finding.verdict == "good" or finding.hint
 
 
 def test_a_new_home(cli: Cli) -> None:
@@ -37,7 +37,7 @@ def test_a_new_home(cli: Cli) -> None:
     assert "note  daemon: not running" in done.out
     assert "next: run `reverie up`" in done.out
     assert "BAD" not in done.out
-    assert {found["verdict"] for found in cli("doctor", "--json").json} == {"good", "note"}
+    assert {finding["verdict"] for finding in cli("doctor", "--json").json} == {"good", "note"}
 
 
 def test_wrong_settings(cli: Cli, home: Path) -> None:
@@ -108,7 +108,7 @@ def test_the_store(home: Path) -> None:
     data = bytearray((store / "data.mdb").read_bytes())
     data[: len(data)] = os.urandom(len(data))
     (store / "data.mdb").write_bytes(data)
-    assert {found.check: found for found in doctor.findings()}["store"].verdict == "bad"
+    assert {finding.check: finding for finding in doctor.findings()}["store"].verdict == "bad"
 
 
 def test_a_check_that_raises(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

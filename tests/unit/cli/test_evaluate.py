@@ -37,8 +37,8 @@ def test_fast_path_equals_command_tree(
     assert run(["eval", what, transcript, "--max-tokens", "3000"]) == 0
     assert capsys.readouterr().out == fast.out
     assert fast.out.endswith("\n")
-    found = cli("eval", what, transcript, "--json").json
-    assert found["tokens"] <= found["maxTokens"] == 16_000
+    answer = cli("eval", what, transcript, "--json").json
+    assert answer["tokens"] <= answer["maxTokens"] == 16_000
 
 
 def test_the_newline_counts(cli: Cli, transcript: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from reveried.cli.sync import diff_rows
 from support.cli import check
-from support.fake_daemon import Answer, Seen, envelope
+from support.fake_daemon import Answer, Request, envelope
 from support.pages import page
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def outcome(status: dict[str, Any], **counts: int) -> dict[str, Any]:
     return {"read": 2, "adopted": 0, "written": 0, "deleted": 0, "conflicts": 0, "status": status} | counts
 
 
-def body(seen: Seen) -> Any:
-    return json.loads(seen.body)
+def body(request: Request) -> Any:
+    return json.loads(request.body)
 
 
 @pytest.mark.usefixtures("daemon")
@@ -81,8 +81,8 @@ def test_sync_now(cli: Cli, routes: Routes) -> None:
     """`sync now` prints the counts of the scan, and sends its options to the daemon."""
     sent = []
 
-    def answer(seen: Seen) -> Any:
-        sent.append(body(seen))
+    def answer(request: Request) -> Any:
+        sent.append(body(request))
         return outcome(STATUS, adopted=2, written=1)
 
     routes["POST /v1/sync"] = answer
@@ -155,8 +155,8 @@ def test_resolve_conflict(cli: Cli, routes: Routes, tmp_path: Path) -> None:
     """A conflict is resolved by --keep or --content; one of the two must be given."""
     sent = []
 
-    def answer(seen: Seen) -> Any:
-        sent.append(body(seen))
+    def answer(request: Request) -> Any:
+        sent.append(body(request))
         return {"id": "cnf_00012345", "path": "facts/user.md", "etag": "e", "operation": "9"}
 
     routes["GET /v1/conflicts"] = page(CONFLICT)
@@ -176,8 +176,8 @@ def test_remember_and_forget(cli: Cli, routes: Routes) -> None:
     """A memory is added with a person as its author, and deleted by the end of its id; both print how to undo it."""
     sent = []
 
-    def answer(seen: Seen) -> Answer:
-        sent.append(body(seen))
+    def answer(request: Request) -> Answer:
+        sent.append(body(request))
         return Answer(MEMORY, 201)
 
     routes["POST /v1/memories"] = answer
@@ -294,7 +294,9 @@ def test_versions_of_a_document_or_memory(cli: Cli, routes: Routes) -> None:
     assert cli("log", "mem_1", "--json").json["items"][0]["operation"] == "2"
 
     text = {"path": "facts/user.md", "size": 3, "etag": "e", "updatedAt": AT, "content": "- a"}
-    routes["GET /v1/documents/facts/user.md"] = lambda seen: text | {"content": f"- at {seen.query.get('at', 'now')}"}
+    routes["GET /v1/documents/facts/user.md"] = lambda request: (
+        text | {"content": f"- at {request.query.get('at', 'now')}"}
+    )
     assert cli("show", "facts/user.md", "--at", "3").out == "- at 3"
     assert cli("show", "facts/user.md", "--json").json["content"] == "- at now"
 

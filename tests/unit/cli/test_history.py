@@ -31,7 +31,7 @@ def test_log_hides_routine_operations(cli: Cli, routes: Routes) -> None:
     """Routine operations (appends, import steps, lists) are counted and not shown, page by page, unless --all."""
     steps = [OPERATION | {"id": f"op_{n}", "why": why} for n, why in enumerate(["messages.append", "memory.list"], 5)]
     pages = {None: page(*steps, next_="a"), "a": page(OPERATION, OPERATION)}
-    routes["GET /v1/operations"] = lambda seen: pages[seen.query.get("after")]
+    routes["GET /v1/operations"] = lambda request: pages[request.query.get("after")]
     done = cli("log", "-n", "1")
     assert len(done.out.splitlines()) == 3
     assert "When (UTC)" in done.out
@@ -82,7 +82,7 @@ def test_archives_newest_first(cli: Cli, routes: Routes) -> None:
         ARCHIVE | {"sha256": letter * 64, "at": at} for letter, at in (("a", AT), ("b", AT.replace("11", "12", 1)))
     )
     pages = {None: page(old, next_="x"), "x": page(new)}
-    routes["GET /v1/archives"] = lambda seen: pages[seen.query.get("after")]
+    routes["GET /v1/archives"] = lambda request: pages[request.query.get("after")]
     lines = cli("archives", "list").out.splitlines()
     assert [line[:4] for line in lines] == ["Arch", "bbbb", "aaaa"]
     check(cli, "archives list -n 1", "bbbb", "Older ones not shown: 1. Next: reverie archives list --limit 5")

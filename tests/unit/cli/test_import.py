@@ -17,7 +17,7 @@ from reverie.client import Client
 from reverie.errors import Busy, TooLarge
 from reverie.importers import files
 from reveried.cli import imports, output
-from support.fake_daemon import Answer, FakeDaemon, Seen, envelope, fake_daemon
+from support.fake_daemon import Answer, FakeDaemon, Request, envelope, fake_daemon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,8 +36,8 @@ class FakeImporter:
         self.last: dict[str, tuple[int, str]] = {}
         self.busy = 0
 
-    def begin(self, seen: Seen) -> Any:
-        session = seen.json["session"]
+    def begin(self, request: Request) -> Any:
+        session = request.json["session"]
         data = self.stored.setdefault(session, b"")
         check_from, sha256 = self.last.get(session, (0, ""))
         return {
@@ -49,16 +49,16 @@ class FakeImporter:
             "sha256": sha256,
         }
 
-    def store_chunk(self, seen: Seen) -> Any:
+    def store_chunk(self, request: Request) -> Any:
         if self.busy:
             self.busy -= 1
             return envelope("busy", "full", status=503, retryAfter=0.01)
-        session = seen.path.split("/")[3].replace("+", "/")
-        query = wire.parse_query(wire.ChunkQuery, seen.query)
+        session = request.path.split("/")[3].replace("+", "/")
+        query = wire.parse_query(wire.ChunkQuery, request.query)
         before = self.stored[session][: query.offset]
         assert before.count(b"\n") == query.first_line - 1
-        whole = len(seen.body) if query.final and seen.body.endswith(b"}") else seen.body.rfind(b"\n") + 1
-        taken = seen.body[:whole]
+        whole = len(request.body) if query.final and request.body.endswith(b"}") else request.body.rfind(b"\n") + 1
+        taken = request.body[:whole]
         self.stored[session] = before + taken
         self.last[session] = (query.offset, hashlib.sha256(taken).hexdigest())
         bad = [n for n, line in enumerate(taken.splitlines(), query.first_line) if b"bad" in line]
@@ -72,13 +72,13 @@ class FakeImporter:
             "problems": [{"line": number, "why": "not JSON"} for number in bad],
         }
 
-    def __call__(self, seen: Seen) -> Answer:
-        if seen.path == "/v1/health":
+    def __call__(self, request: Request) -> Answer:
+        if request.path == "/v1/health":
             return Answer({"status": "ok", "version": "1", "protocol": 1, "pid": 1, "uptimeSeconds": 1})
-        if seen.path.endswith("/learn"):
+        if request.path.endswith("/learn"):
             return Answer({"candidates": 2, "counts": {"ADD": 1, "SKIP": 1}, "tier": "GENEROUS", "operation": "7"})
-        found = self.begin(seen) if seen.method == "POST" else self.store_chunk(seen)
-        return found if isinstance(found, Answer) else Answer(found)
+        answer = self.begin(request) if request.method == "POST" else self.store_chunk(request)
+        return answer if isinstance(answer, Answer) else Answer(answer)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def importer(routes: Routes) -> FakeImporter:
 class _Everything(dict[str, Any]):
     """Answers every call with one function."""
 
-    def __init__(self, respond: Callable[[Seen], Answer]) -> None:
+    def __init__(self, respond: Callable[[Request], Answer]) -> None:
         super().__init__()
         self._respond = respond
 
@@ -175,9 +175,9 @@ def test_any_chunk_size(tmp_path: Path, lines: list[int], piece: int, largest: i
         patch.setattr(imports, "CHUNK_MAX_BYTES", largest)
         for part in (text[:cut], text):
             path.write_bytes(part)
-            moved: list[int] = []
-            imports.import_file(client, path, on_bytes=moved.append)
-            assert moved == sorted(moved)
+            offsets: list[int] = []
+            imports.import_file(client, path, on_bytes=offsets.append)
+            assert offsets == sorted(offsets)
     assert importer.stored.get(SESSION, b"") == text
 
 
@@ -203,12 +203,12 @@ def test_retry_delay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
     monkeypatch.setattr(time, "sleep", waited.append)
     monkeypatch.setattr(imports, "BUSY_TRIES_MAX", 4)
-    told = iter([0, 999, "soon", None, 1])
+    delays = iter([0, 999, "soon", None, 1])
     path = session(tmp_path, b"{}\n")
     importer = FakeImporter()
 
-    def respond(seen: Seen) -> Answer:
-        return envelope("busy", status=503, retryAfter=next(told)) if seen.method == "PUT" else importer(seen)
+    def respond(request: Request) -> Answer:
+        return envelope("busy", status=503, retryAfter=next(delays)) if request.method == "PUT" else importer(request)
 
     with fake_daemon(tmp_path / "s", respond), Client(tmp_path / "s") as client, pytest.raises(Busy):
         imports.import_file(client, path)
@@ -222,7 +222,7 @@ def test_the_report(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     session(tmp_path, b"{}\n", "b.jsonl")
     done = cli("import", "claude-code", str(tmp_path))
     assert done.code == 0
-    for said in (
+    for part in (
         "a.jsonl",
         "33 new lines from 2 files.",
         "New: 33 speech.",
@@ -230,12 +230,12 @@ def test_the_report(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
         "a.jsonl:3: not JSON",
         "and 10 more lines",
     ):
-        assert said in done.out
+        assert part in done.out
     importer.stored.clear()
-    found = cli("import", "claude-code", str(tmp_path), "--json").json
-    assert (found["added"], found["redacted"], found["failed"]) == (33, 1, 0)
-    assert [entry["lines"] for entry in found["files"]] == [32, 1]
-    assert len(found["files"][0]["problems"]) == 30
+    report = cli("import", "claude-code", str(tmp_path), "--json").json
+    assert (report["added"], report["redacted"], report["failed"]) == (33, 1, 0)
+    assert [entry["lines"] for entry in report["files"]] == [32, 1]
+    assert len(report["files"][0]["problems"]) == 30
 
 
 @pytest.mark.usefixtures("daemon", "importer")
@@ -272,7 +272,7 @@ def test_a_daemon_that_stops(cli: Cli, daemon: FakeDaemon, routes: Routes, tmp_p
     session(tmp_path, b"{}\n", "a.jsonl")
     session(tmp_path, b"{}\n", "b.jsonl")
     assert cli("import", "claude-code", str(tmp_path)).code == 3
-    assert sum(seen.method == "POST" for seen in daemon.seen) == 1
+    assert sum(request.method == "POST" for request in daemon.requests) == 1
 
 
 @pytest.mark.parametrize("flags", [(), ("--json",)])

@@ -20,8 +20,8 @@ def test_add_note(cli: Cli, routes: Routes) -> None:
     """A note is sent as typed, in the category that was given."""
     sent = []
 
-    def answer(seen: object) -> object:
-        sent.append(seen.json)  # type: ignore[attr-defined]
+    def answer(request: object) -> object:
+        sent.append(request.json)  # type: ignore[attr-defined]
         return NOTE
 
     routes["POST /v1/threads/thr_1/notes"] = answer
@@ -37,7 +37,7 @@ def test_add_note(cli: Cli, routes: Routes) -> None:
 def test_notes_are_listed_newest_first(cli: Cli, routes: Routes) -> None:
     """The notes of all pages are listed, newest first; without notes a sentence is printed."""
     pages = {None: page(NOTE, next_="note_1"), "note_1": page(NOTE | {"id": "note_2", "content": "it is open"})}
-    routes["GET /v1/threads/thr_1/notes"] = lambda seen: pages[seen.query.get("after")]
+    routes["GET /v1/threads/thr_1/notes"] = lambda request: pages[request.query.get("after")]
     listed = cli("note", "thr_1").out.splitlines()
     assert "it is open" in listed[1]
     assert "the pier is closed" in listed[2]

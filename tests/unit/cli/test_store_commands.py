@@ -35,9 +35,9 @@ def threads(store: Path) -> list[str]:
     """Return the ids of the threads in a store."""
     opened = Store.open(store, redactor=Redactor())
     with opened.reader("default") as reader:
-        found = [str(value["id"]) for _, value in reader.scan(Kind.THREAD)]
+        ids = [str(value["id"]) for _, value in reader.scan(Kind.THREAD)]
     opened.close()
-    return found
+    return ids
 
 
 def test_backup_and_restore(cli: Cli, home: Path, tmp_path: Path) -> None:
@@ -97,4 +97,4 @@ def test_backup_beside_a_running_daemon(cli: Cli, daemon: FakeDaemon, routes: Ro
     """The daemon is sent an absolute path without `..`, and copies its own store."""
     routes["POST /v1/backups"] = {"path": "x", "size": 2048, "counts": {"thread": 2}}
     assert "2.0 KiB, 2 records, checked." in cli("backup", str(tmp_path / "a" / ".." / "b")).out
-    assert daemon.seen[-1].json == {"path": str(tmp_path / "b")}
+    assert daemon.requests[-1].json == {"path": str(tmp_path / "b")}

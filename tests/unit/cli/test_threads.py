@@ -35,7 +35,7 @@ def memory(name: str, kind: str) -> dict[str, Any]:
 def test_thread_by_prefix(cli: Cli, routes: Routes) -> None:
     """A prefix stands for the only thread that begins so; several are listed; none is the daemon's error."""
     pages = {None: page(THREAD, next_="a"), "a": page(THREAD | {"id": "thr_5bb7"})}
-    routes["GET /v1/threads"] = lambda seen: pages[seen.query.get("after")]
+    routes["GET /v1/threads"] = lambda request: pages[request.query.get("after")]
     routes["POST /v1/threads/thr_5bb7/distill"] = DISTILLED
     assert cli("distill", "thr_5b").code == 0
     several = cli("distill", "thr_5")

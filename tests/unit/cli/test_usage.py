@@ -41,16 +41,16 @@ def test_docs_page_is_generated() -> None:
 def test_every_command_has_one_sentence_an_example_and_json() -> None:
     """Help is one sentence and one example; every command but `serve` has --json."""
     for name, command in tree().commands.items():
-        for words, found in {
+        for words, entry in {
             name: command,
             **{f"{name} {n}": c for n, c in getattr(command, "commands", {}).items()},
         }.items():
-            sentence, _, rest = (found.help or "").partition("\n\n")
+            sentence, _, rest = (entry.help or "").partition("\n\n")
             assert "\n" not in sentence
             assert sentence.endswith(".")
             assert re.search(rf"^Example: reverie {words.split()[0]}\b", rest), words
-            if not hasattr(found, "commands") and name != "serve":
-                assert any("--json" in parameter.opts for parameter in found.params), words
+            if not hasattr(entry, "commands") and name != "serve":
+                assert any("--json" in parameter.opts for parameter in entry.params), words
 
 
 @pytest.mark.parametrize(
@@ -188,9 +188,9 @@ def test_exceptions_become_exit_codes(capsys: pytest.CaptureFixture[str], error:
         raise error
 
     assert command_tree.call_with_exit_code("reverie x", fail, []) == code
-    said = capsys.readouterr().err
-    assert said == "" if isinstance(error, KeyboardInterrupt) else said.startswith("reverie x: ")
-    assert "next: " in said or isinstance(error, ReverieError | KeyboardInterrupt)
+    errors = capsys.readouterr().err
+    assert errors == "" if isinstance(error, KeyboardInterrupt) else errors.startswith("reverie x: ")
+    assert "next: " in errors or isinstance(error, ReverieError | KeyboardInterrupt)
 
 
 def test_closed_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,16 +236,16 @@ def test_module_and_fast_path() -> None:
 def test_serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """`reverie serve` passes the environment to the daemon, and its exit code on."""
     monkeypatch.chdir(tmp_path)
-    given: list[object] = []
+    environments: list[object] = []
 
     def serves(env: object) -> int:
-        given.append(env)
+        environments.append(env)
         return 78
 
     monkeypatch.setattr("reveried.app.run", serves)
     assert main(["serve"]) == 78
     assert main(["serve", "--help"]) == 0
-    assert given == [os.environ]
+    assert environments == [os.environ]
     assert Path.cwd() == Path("/")
 
 
@@ -256,4 +256,4 @@ def _environment() -> dict[str, str]:
 def test_protocol_header(daemon: FakeDaemon, cli: Cli) -> None:
     """A command sends its protocol version to the socket of this home."""
     cli("status")
-    assert daemon.seen[0].headers["reverie-protocol"] == "1"
+    assert daemon.requests[0].headers["reverie-protocol"] == "1"

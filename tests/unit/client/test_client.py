@@ -17,7 +17,7 @@ from reverie import client as client_package
 from reverie import errors, wire
 from reverie.client import AsyncClient, Client
 from reverie.client.protocol import BadAnswer
-from support.fake_daemon import HEALTH, Answer, Seen, always, envelope, fake_daemon
+from support.fake_daemon import HEALTH, Answer, Request, always, envelope, fake_daemon
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,8 +30,8 @@ def test_a_typed_answer(ask: Ask, path: Path) -> None:
     with fake_daemon(path, always(Answer(HEALTH))) as daemon:
         health = ask(path, "health")
     assert health == wire.Health(status="ok", version="0.1.0", protocol=1, pid=7, uptime_seconds=1.5)
-    assert daemon.seen[0].headers["reverie-protocol"] == "1"
-    assert "authorization" not in daemon.seen[0].headers
+    assert daemon.requests[0].headers["reverie-protocol"] == "1"
+    assert "authorization" not in daemon.requests[0].headers
 
 
 def test_answers_without_json(ask: Ask, path: Path) -> None:
@@ -49,9 +49,9 @@ def test_idempotency_key_and_token_travel(ask: Ask, path: Path) -> None:
     with fake_daemon(path, conflict) as daemon, pytest.raises(errors.Conflict) as caught:
         ask(path, "undo", "o", key="k1", options={"token": "t0"})
     assert caught.value.details["currentVersion"] == 4
-    assert daemon.seen[0].headers["idempotency-key"] == "k1"
-    assert daemon.seen[0].headers["authorization"] == "Bearer t0"
-    assert daemon.seen[0].headers["content-length"] == "0"
+    assert daemon.requests[0].headers["idempotency-key"] == "k1"
+    assert daemon.requests[0].headers["authorization"] == "Bearer t0"
+    assert daemon.requests[0].headers["content-length"] == "0"
 
 
 def test_errors_come_back_as_themselves(ask: Ask, path: Path) -> None:
@@ -199,7 +199,7 @@ def test_no_answer_in_time(ask: Ask, path: Path) -> None:
     """A silent daemon is not waited for beyond the time given."""
     release = threading.Event()
 
-    def silent(_: Seen) -> Answer:
+    def silent(_: Request) -> Answer:
         release.wait(60)
         return Answer(HEALTH)
 
@@ -237,7 +237,7 @@ def test_one_connection_serves_many_calls(path: Path) -> None:
     """The connection is kept between calls, and opened anew when the daemon closed it."""
     close = False
 
-    def respond(_: Seen) -> Answer:
+    def respond(_: Request) -> Answer:
         return Answer(HEALTH, headers={"Connection": "close"} if close else {})
 
     with fake_daemon(path, respond) as daemon, Client(path) as client:
@@ -290,14 +290,14 @@ def test_a_read_is_sent_again_when_a_kept_connection_breaks(path: Path, kind: st
                         await client.undo("o")
 
             asyncio.run(run())
-        assert len(daemon.seen) == 4
+        assert len(daemon.requests) == 4
 
 
 def test_calls_side_by_side(path: Path) -> None:
     """Concurrent calls of one AsyncClient use connections of their own, which are kept for the next ones."""
     both = threading.Barrier(2, timeout=60)
 
-    def together(_: Seen) -> Answer:
+    def together(_: Request) -> Answer:
         both.wait()
         return Answer(HEALTH)
 

@@ -10,7 +10,7 @@ import pytest
 
 from reverie import errors, wire
 from reverie.client import AsyncClient, Client
-from support.fake_daemon import Answer, Seen, always, envelope, fake_daemon
+from support.fake_daemon import Answer, Request, always, envelope, fake_daemon
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,7 @@ def test_events_resume_where_they_broke(path: Path, kind: str) -> None:
         ]
     )
 
-    def respond(_: Seen) -> Answer:
+    def respond(_: Request) -> Answer:
         turn = next(streams)
         return turn if isinstance(turn, Answer) else Answer(raw=turn)
 
@@ -69,8 +69,8 @@ def test_events_resume_where_they_broke(path: Path, kind: str) -> None:
         found = take(path, 3, 3, kind)
     assert [(event.seq, event.type) for event in found] == [(4, "memory.written"), (5, "x"), (6, "workspace.updated")]
     assert found[2].data == {"path": "MEMORY.md", "version": 2}
-    assert [seen.headers["last-event-id"] for seen in daemon.seen] == ["3", "5", "5"]
-    assert daemon.seen[0].query == {"after": "3"}
+    assert [request.headers["last-event-id"] for request in daemon.requests] == ["3", "5", "5"]
+    assert daemon.requests[0].query == {"after": "3"}
 
 
 @pytest.mark.parametrize("kind", ["blocking", "asyncio"])

@@ -183,17 +183,17 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
         for name, args, kwargs, request, query, body in table:
             with pytest.raises(errors.NotFound):
                 ask(path, name, *args, **kwargs)
-            seen = daemon.seen[-1]
-            assert (f"{seen.method} {seen.path}", seen.query) == (request, query)
+            sent = daemon.requests[-1]
+            assert (f"{sent.method} {sent.path}", sent.query) == (request, query)
             match body:
                 case None:
-                    assert seen.body == b""
+                    assert sent.body == b""
                 case bytes():
-                    assert seen.body == body
-                    assert seen.headers["content-type"] == "application/octet-stream"
+                    assert sent.body == body
+                    assert sent.headers["content-type"] == "application/octet-stream"
                 case _:
-                    assert seen.json == body
-                    assert seen.headers["content-type"] == "application/json"
+                    assert sent.json == body
+                    assert sent.headers["content-type"] == "application/json"
 
 
 def test_both_clients_offer_the_same_calls() -> None:

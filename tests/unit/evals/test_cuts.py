@@ -78,16 +78,16 @@ def test_mean_over_sessions() -> None:
 
 def test_cuts_are_the_compactions() -> None:
     """The needed names are those of the work after a compaction that occur before it."""
-    (found,) = find_cuts("s", stored(compacted_session()))
-    assert set(found.needed) == {
+    (cut_,) = find_cuts("s", stored(compacted_session()))
+    assert set(cut_.needed) == {
         *(f"src/{name}.py" for name in ("parser_0", "router_1", "exporter_2", "ledger_3", "mailer_4")),
         *(f"reset_{name}" for name in ("parser_0", "router_1", "exporter_2", "ledger_3", "mailer_4")),
     }
-    assert {"keeps", "retry", "counter"} <= found.near["reset_parser_0"]
-    assert found.summary.startswith("The person works on the queue")
-    assert not any(line.summary for line in found.before)
-    assert "please make the mailer_4" in found.asked
-    assert len(found.entries) == len(found.before) + 1
+    assert {"keeps", "retry", "counter"} <= cut_.near["reset_parser_0"]
+    assert cut_.summary.startswith("The person works on the queue")
+    assert not any(line.summary for line in cut_.before)
+    assert "please make the mailer_4" in cut_.asked
+    assert len(cut_.entries) == len(cut_.before) + 1
 
 
 def test_chosen_points() -> None:
