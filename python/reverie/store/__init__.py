@@ -1,4 +1,4 @@
-"""Keeps spaces in LMDB: checksummed records, operations with every change, one durable flush for many writers."""
+"""The store: spaces in LMDB, checksummed typed records, a log of operations, group commit."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ class RawRecord(NamedTuple):
 
 
 def encode_record(key: bytes, operation: int, at_ms: int, data: bytes) -> bytes:
-    """Return the bytes to store under `key`: a checksum over key, operation, time and seal; those; the sealed `data`.
+    """Return the bytes to store under `key`: a checksum over key, operation, time and seal, then these themselves.
 
     The body is covered through the seal's own checksum, so binding a long value to its key costs no second pass.
     """

@@ -328,7 +328,7 @@ class ConsistencyCheck:
 
 
 def _mismatch(logged: int | None, found: int | None) -> str:
-    """Return what the log says about a record, and what is there."""
+    """Return the text of a problem: what the operations say about a record, and what is there."""
     expected = "an operation deleted it" if logged is None else f"operation {logged} wrote it last"
     return f"{expected}, found is {'nothing' if found is None else f'what operation {found} wrote'}"
 

@@ -119,7 +119,7 @@ class BaselineRecord(StoredRecord, Generic[T], frozen=True, kw_only=True):
 
 
 class MemoriesCursor(StoredRecord, frozen=True, kw_only=True):
-    """The operation that last changed a memory: a plan made before it is stale. Key: `KEY`."""
+    """The operation that last changed a memory; a consolidation planned before it is stale. Key: `KEY`."""
 
     KIND: ClassVar[Kind] = Kind.CURSOR
     KEY: ClassVar[Key] = ("memories",)
@@ -154,7 +154,7 @@ class ListedCursor(StoredRecord, frozen=True, kw_only=True):
 
 
 class AccessRecord(StoredRecord, frozen=True, kw_only=True):
-    """How often a memory was recalled, and when last; kept apart because recall is no operation. Key: (memory,)."""
+    """The number of recalls of a memory and the time of the last; a recall is no operation. Key: (memory,)."""
 
     KIND: ClassVar[Kind] = Kind.ACCESS
 

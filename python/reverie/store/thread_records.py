@@ -32,13 +32,13 @@ __all__ = [
 
 
 class SpaceRecord(StoredRecord, frozen=True, kw_only=True):
-    """A space exists because its record does; it has no fields. Key: (space,), in the system space."""
+    """A space that was created; the record has no fields. Key: (space,), in the system space."""
 
     KIND: ClassVar[Kind] = Kind.SPACE
 
 
 class TokenRecord(StoredRecord, frozen=True, kw_only=True):
-    """Whose credential it is. Key: (SHA-256 of the token,), in the system space."""
+    """The space and agent that an access token belongs to. Key: (SHA-256 of the token,), in the system space."""
 
     KIND: ClassVar[Kind] = Kind.TOKEN
 
@@ -56,7 +56,10 @@ class IdentityRecord(StoredRecord, frozen=True, kw_only=True):
 
 
 class ScheduleRecord(StoredRecord, frozen=True, kw_only=True):
-    """When a job runs. `ran` are the local times of past runs that may not be repeated. Key: (schedule,)."""
+    """A schedule: the job, its cron expression and its last run. Key: (schedule,).
+
+    `ran` are the local times of past runs, which a clock set back must not repeat.
+    """
 
     KIND: ClassVar[Kind] = Kind.SCHEDULE
 
@@ -71,7 +74,7 @@ class ScheduleRecord(StoredRecord, frozen=True, kw_only=True):
 
 
 class UsageRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The API's last account of a thread's window: `tokens` by its count, when our count of the same was `live`."""
+    """The API's last token count of a thread's context (`tokens`), and our own count at that time (`live`)."""
 
     tokens: int
     live: int | None = None
@@ -103,7 +106,7 @@ class FactorRecord(StoredRecord, frozen=True, kw_only=True):
 
 
 class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
-    """A thread: whose it is, what it began with, and the running totals of its entries.
+    """A thread: its agent, title, model and project, and the running totals of its entries.
 
     `last_seq` is its last entry, `through_seq` the last entry that a distillation covers, `extracted_seq` the last
     entry that memories were drawn from. `tokens` counts all messages, `live_tokens` those still in the context.
@@ -138,7 +141,7 @@ class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
 
 
 class EntryRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
-    """One stored transcript line; `reverie.models.Entry` explains the fields.
+    """One stored transcript line of a thread; `reverie.models.Entry` explains the fields.
 
     The sequence number stands in the key alone, and empty fields are left out of the JSON. Key: (thread, seq).
     """
@@ -160,7 +163,10 @@ class EntryRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class WorkingStateRecord(StoredRecord, frozen=True, kw_only=True):
-    """The kept working state: as of entry `seq`, including all entries up to `through_seq`. Key: (thread,)."""
+    """The stored working state of a thread. Key: (thread,).
+
+    It was stored when entry `seq` was the last. Entries after `through_seq` are read on top of it.
+    """
 
     KIND: ClassVar[Kind] = Kind.STATE
 
@@ -170,7 +176,7 @@ class WorkingStateRecord(StoredRecord, frozen=True, kw_only=True):
 
 
 class NoteRecord(StoredRecord, frozen=True, kw_only=True):
-    """A note. `thread` is the thread that it was copied from, None where it was written here. Key: (thread, note)."""
+    """A note in a thread, and the thread that it was copied from, None where it was written here. Key: (thread, note)."""
 
     KIND: ClassVar[Kind] = Kind.NOTE
     OPTIONAL: ClassVar[tuple[str, ...]] = ("thread",)
@@ -236,7 +242,7 @@ class DistillationRecord(StoredRecord, frozen=True, kw_only=True):
 
 
 class ImportRecord(StoredRecord, frozen=True, kw_only=True, rename=None):
-    """How far a transcript file has been imported.
+    """The position up to which a transcript file has been imported.
 
     `sha256` is of the bytes from `check_from` to `offset`, the last chunk: a file with other bytes there is not the
     file that was read. `reply` is the API reply that the last message belongs to. `mixed`: more than one file was read
