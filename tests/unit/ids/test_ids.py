@@ -1,4 +1,4 @@
-"""Identifiers sort by time, differ by randomness, and follow content."""
+"""Tests of identifiers: sortable by time, distinct by randomness, equal by content."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ TIMES = st.integers(0, 2**50 - 1)
 
 @given(TIMES, TIMES, st.binary(min_size=10, max_size=10), st.binary(min_size=10, max_size=10))
 def test_ids_sort_as_their_times_do(first: int, second: int, one: bytes, two: bytes) -> None:
-    """Order by text is order by time, then by the random part; different inputs are different ids."""
+    """Ids sort by time, then by the random part; different inputs give different ids."""
     left, right = new_id("mem", first, one), new_id("mem", second, two)
     assert (left < right) == ((first, one) < (second, two))
     assert len(left) == len("mem_") + 10 + 16
 
 
-def test_an_id_is_spelt_for_people_and_shells() -> None:
-    """Lower-case letters and digits, without those that read as another."""
+def test_ids_have_unambiguous_characters() -> None:
+    """Ids have lower-case letters and digits, without those that look like another."""
     assert new_id("op", 0, b"\0" * 5) == "op_000000000000000000"
     assert new_id("op", 1_700_000_000_000, b"\xff" * 5) == "op_01hf7yat00zzzzzzzz"
     assert new_id("op", 31, bytes(range(6))) == "op_000000000z000g40r40m"
 
 
-def test_content_ids_follow_the_bytes() -> None:
-    """The same bytes, the same id; the value is pinned since it is stored."""
+def test_content_ids_depend_on_the_bytes() -> None:
+    """Equal bytes have equal ids; the value is pinned, as it is stored."""
     assert content_id("note", b"") == content_id("note", b"")
     assert content_id("note", b"") != content_id("note", b"x")
     assert content_id("note", b"") == "note_werc8gmrzge196qvyk49jvxs4g"
@@ -45,7 +45,7 @@ def test_content_ids_follow_the_bytes() -> None:
         ("m", 0, b"1234"),
     ],
 )
-def test_what_cannot_be_an_id_is_refused(kind: str, at_ms: int, random: bytes) -> None:
-    """A kind with an underscore, a time before 1970, and too little randomness."""
+def test_invalid_arguments_are_rejected(kind: str, at_ms: int, random: bytes) -> None:
+    """A kind with an underscore, a time before 1970 and too little randomness are rejected."""
     with pytest.raises(ValidationError):
         new_id(kind, at_ms, random)

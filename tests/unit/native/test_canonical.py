@@ -1,4 +1,4 @@
-"""One value has one canonical form, or is refused with its position; JSON text is checked strictly."""
+"""Tests of canonical JSON and strict validation: one form for one value, or an error with its position."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ OPEN = {
 }
 
 
-def reason(data: bytes) -> str | None:
-    """Why `check_json` refuses, or None; a refusal always has an offset within the text."""
+def rejection_reason(data: bytes) -> str | None:
+    """Return why `check_json` rejects data, or None; verify that the offset is within the text."""
     try:
         check_json(data)
     except ValidationError as error:
@@ -85,8 +85,8 @@ def reason(data: bytes) -> str | None:
     return word
 
 
-def refused(value: Any) -> tuple[Any, Any]:
-    """Reason and place of the refusal of a value."""
+def rejection(value: Any) -> tuple[Any, Any]:
+    """Return reason and path of the ValidationError that a value raises."""
     with pytest.raises(ValidationError) as error:
         canonical(value)
     details = error.value.details
@@ -95,10 +95,10 @@ def refused(value: Any) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["text"][:30])
 def test_vectors(vector: dict[str, Any]) -> None:
-    """Each text has this canonical form, as text and as a Python value, or is refused for this reason here."""
+    """The golden vectors have this canonical form, as text and as Python values, or are rejected for this reason."""
     data = vector["text"].encode()
     if "canonical" not in vector:
-        assert refused(data) == (vector["reason"], vector["offset"])
+        assert rejection(data) == (vector["reason"], vector["offset"])
         return
     expected = vector["canonical"].encode()
 
@@ -110,7 +110,7 @@ def test_vectors(vector: dict[str, Any]) -> None:
 
 @pytest.mark.measures("data/jcs/testdata/input")
 def test_published_vectors() -> None:
-    """The vectors of RFC 8785's authors, as text and as Python values."""
+    """The test vectors of the RFC 8785 authors hold for text and for Python values."""
     inputs = shared_files("data/jcs/testdata/input", "*.json")
     for path in inputs:
         expected = (path.parent.parent / "output" / path.name).read_bytes()
@@ -120,8 +120,8 @@ def test_published_vectors() -> None:
     assert len(inputs) >= 6
 
 
-def test_random_doubles_are_written_as_the_reference_implementation_writes_them() -> None:
-    """20,000 doubles of random bits, the powers of ten and two, and their neighbours."""
+def test_doubles_equal_the_reference_implementation() -> None:
+    """20,000 random doubles, the powers of ten and two and their neighbours are written like the reference."""
     pick = random.Random(8785)
     powers = [base**exponent for base in (2.0, 10.0) for exponent in range(-300, 300)]
     drawn = [struct.unpack(">d", pick.randbytes(8))[0] for _ in range(20_000)]
@@ -132,7 +132,7 @@ def test_random_doubles_are_written_as_the_reference_implementation_writes_them(
 
 @pytest.mark.measures("data/jcs/es6testfile100k.txt")
 def test_published_numbers() -> None:
-    """100,000 doubles are written as ECMAScript writes them, and read back from text as the same."""
+    """100,000 published doubles are written as ECMAScript does, and read back as the same."""
     wrong = []
     lines = (SHARED / "data/jcs/es6testfile100k.txt").read_text().split()
     for line in lines:
@@ -147,24 +147,24 @@ def test_published_numbers() -> None:
     assert len(lines) == 100_000
 
 
-def test_python_values_are_refused_with_their_path() -> None:
-    """NaN, infinities, large integers, other keys and types, halves of pairs and loops say where they are."""
+def test_invalid_python_values_are_rejected_with_their_path() -> None:
+    """NaN, infinities, large integers, other types, unpaired surrogates and cycles are rejected with their path."""
     loop: list[Any] = []
     loop.append(loop)
 
-    assert refused({"a": [1, {"b": float("nan")}]}) == ("number_out_of_range", "$.a[1].b")
-    assert refused([float("-inf")]) == ("number_out_of_range", "$[0]")
-    assert refused({"a": (0, 2**53)}) == ("number_out_of_range", "$.a[1]")
-    assert refused(-(2**70)) == ("number_out_of_range", "$")
-    assert refused([{1: 2}]) == ("unsupported", "$[0]")
-    assert refused({"x": {"y": object()}}) == ("unsupported", "$.x.y")
-    assert refused(["\ud800"]) == ("lone_surrogate", "$[0]")
-    assert refused([{"\udc00": 1}]) == ("lone_surrogate", "$[0]")
-    assert refused(loop) == ("too_deep", "$" + "[0]" * 128)
+    assert rejection({"a": [1, {"b": float("nan")}]}) == ("number_out_of_range", "$.a[1].b")
+    assert rejection([float("-inf")]) == ("number_out_of_range", "$[0]")
+    assert rejection({"a": (0, 2**53)}) == ("number_out_of_range", "$.a[1]")
+    assert rejection(-(2**70)) == ("number_out_of_range", "$")
+    assert rejection([{1: 2}]) == ("unsupported", "$[0]")
+    assert rejection({"x": {"y": object()}}) == ("unsupported", "$.x.y")
+    assert rejection(["\ud800"]) == ("lone_surrogate", "$[0]")
+    assert rejection([{"\udc00": 1}]) == ("lone_surrogate", "$[0]")
+    assert rejection(loop) == ("too_deep", "$" + "[0]" * 128)
 
 
-def test_python_values_that_are_json() -> None:
-    """Truth is not a number, tuples are lists, and enumerations are what they are made of."""
+def test_equivalent_python_types() -> None:
+    """Booleans are not numbers, tuples are lists, and enumerations are their values."""
 
     class Word(StrEnum):
         A = "a"
@@ -192,8 +192,8 @@ class _Said(str):
         return "other"
 
 
-def test_subclasses_are_what_they_are_made_of() -> None:
-    """What a subclass overrides is not asked: its own content is written."""
+def test_subclasses_are_written_by_their_content() -> None:
+    """Overridden methods of a subclass are not called: its built-in content is written."""
 
     def lie(*_: object) -> Any:
         raise AssertionError
@@ -207,28 +207,28 @@ def test_subclasses_are_what_they_are_made_of() -> None:
 
     assert canonical([number, double, items, pair, members]) == b'[7,0.5,[1],[1,2],{"k":1}]'
     assert canonical([_Said("a"), OrderedDict(b=1, a=2), defaultdict(list, z=[])]) == b'["a",{"a":2,"b":1},{"z":[]}]'
-    assert refused([posing]) == ("unsupported", "$[0]")
+    assert rejection([posing]) == ("unsupported", "$[0]")
 
 
-def test_keys_that_only_python_tells_apart_are_refused() -> None:
-    """A dictionary can hold two keys of the same letters; an object cannot, among few keys or many."""
+def test_keys_that_are_equal_as_text_are_rejected() -> None:
+    """Two dictionary keys of equal characters are duplicates, among few keys and many."""
     twice: dict[str, Any] = {"b": 0, _Said("a"): 1, "c": 2, _Said("a"): 3}
 
-    assert refused({"x": [twice]}) == ("duplicate_key", "$.x[0].a")
-    assert refused({**twice, **{f"k{number}": 0 for number in range(100)}}) == ("duplicate_key", "$.a")
-    assert refused({"\udc00" + "a": 1, **twice}) == ("lone_surrogate", "$")
+    assert rejection({"x": [twice]}) == ("duplicate_key", "$.x[0].a")
+    assert rejection({**twice, **{f"k{number}": 0 for number in range(100)}}) == ("duplicate_key", "$.a")
+    assert rejection({"\udc00" + "a": 1, **twice}) == ("lone_surrogate", "$")
 
 
 @pytest.mark.parametrize("value", [{1}, bytearray(b"1"), memoryview(b"1"), 1j, range(2), object, ..., {"a": 1}.items()])
-def test_other_types_are_refused(value: Any) -> None:
-    """What is not of JSON is not guessed at, alone or inside; nor are bytes inside a value."""
-    assert refused(value) == ("unsupported", "$")
-    assert refused({"a": [value]}) == ("unsupported", "$.a[0]")
-    assert refused({"a": [b"1"]}) == ("unsupported", "$.a[0]")
+def test_other_types_are_rejected(value: Any) -> None:
+    """Types that JSON does not have are rejected, also inside a value; so are bytes inside a value."""
+    assert rejection(value) == ("unsupported", "$")
+    assert rejection({"a": [value]}) == ("unsupported", "$.a[0]")
+    assert rejection({"a": [b"1"]}) == ("unsupported", "$.a[0]")
 
 
-def test_nothing_is_kept_and_the_collector_is_left_as_it_was() -> None:
-    """Neither writing nor refusing holds on to a value, and a collector that was off stays off."""
+def test_no_reference_leaks_and_the_collector_is_restored() -> None:
+    """Neither success nor failure leaks a reference, and a disabled garbage collector stays disabled."""
     inner = ["text"]
     value, wrong = {"key": inner}, {"key": inner, "\ud800": 1}
     before = sys.getrefcount(inner)
@@ -237,7 +237,7 @@ def test_nothing_is_kept_and_the_collector_is_left_as_it_was() -> None:
         try:
             for _ in range(100):
                 canonical(value)
-                refused(wrong)
+                rejection(wrong)
             assert gc.isenabled() is collecting
         finally:
             gc.enable()
@@ -245,8 +245,8 @@ def test_nothing_is_kept_and_the_collector_is_left_as_it_was() -> None:
     assert sys.getrefcount(inner) == before
 
 
-def test_finalizers_cannot_change_what_is_being_written() -> None:
-    """Garbage whose end empties the value, waiting while a refusal is made deep inside, does it no harm."""
+def test_finalizers_cannot_change_a_value_while_it_is_written() -> None:
+    """Garbage whose finalizer empties the value is not collected while an error is built deep inside it."""
 
     class Trap:
         """Empties a value when it is collected."""
@@ -279,7 +279,7 @@ def test_finalizers_cannot_change_what_is_being_written() -> None:
 
 
 def test_values_may_change_in_other_threads() -> None:
-    """Each time, some state of a value that others change is written whole."""
+    """A value that other threads change is always written in one consistent state."""
     value: dict[str, Any] = {"list": list(range(50)), "map": {}}
     ended = threading.Event()
 
@@ -305,26 +305,26 @@ def test_values_may_change_in_other_threads() -> None:
 
 
 def test_large_whole_doubles_are_written_and_not_read() -> None:
-    """ECMAScript writes them without exponent; as text they could be integers that were rounded."""
+    """Doubles from 2^53 are written without exponent; as text they are rejected, as they may be rounded integers."""
     assert canonical(1.2345678901234568e20) == b"123456789012345680000"
     assert canonical(b"1.2345678901234568e20") == b"123456789012345680000"
-    assert refused(b"123456789012345680000") == ("number_out_of_range", 0)
+    assert rejection(b"123456789012345680000") == ("number_out_of_range", 0)
 
 
 def test_depth() -> None:
-    """128 containers are allowed, for text and for values, and one more is refused."""
+    """128 nested containers are allowed, for text and values, and one more is rejected."""
     text = b"[" * 128 + b"]" * 128
 
     check_json(text)
     assert canonical(text) == canonical(json.loads(text)) == text
-    assert reason(b"[" * 129 + b"]" * 129) == "too_deep"
-    assert reason(b"[" * 1_000_000) == "too_deep"
-    assert reason(b'{"a":' * 1_000_000) == "too_deep"
+    assert rejection_reason(b"[" * 129 + b"]" * 129) == "too_deep"
+    assert rejection_reason(b"[" * 1_000_000) == "too_deep"
+    assert rejection_reason(b'{"a":' * 1_000_000) == "too_deep"
 
 
-def test_texts_by_the_grammar() -> None:
-    """Each text is read, or refused for its reason."""
-    wrong = [(case, found) for case in JSON_CASES if (found := reason(case.text)) != case.reason]
+def test_generated_texts() -> None:
+    """Each generated text is accepted, or rejected for its reason."""
+    wrong = [(case, found) for case in JSON_CASES if (found := rejection_reason(case.text)) != case.reason]
 
     assert wrong == []
     assert len(JSON_CASES) > 318
@@ -332,9 +332,9 @@ def test_texts_by_the_grammar() -> None:
 
 @pytest.mark.measures("data/json/test_parsing")
 def test_parsing_suite() -> None:
-    """All files of JSONTestSuite: what must be accepted is, what must be refused is, and the rest as the table says."""
+    """The files of JSONTestSuite are accepted or rejected as they must be, the optional ones as the table lists."""
     files = shared_files("data/json/test_parsing", "*.json")
-    found = {path.name: reason(path.read_bytes()) for path in files}
+    found = {path.name: rejection_reason(path.read_bytes()) for path in files}
     wrong = {
         name: word
         for name, word in found.items()
@@ -347,15 +347,15 @@ def test_parsing_suite() -> None:
 
 
 def test_numbers_of_64_bits_pass() -> None:
-    """Integers within 64 bits and doubles that overflow nothing are accepted; the next ones are not."""
+    """Integers of 64 bits and finite doubles are accepted, the next larger ones rejected."""
     for accepted in (b"9223372036854775807", b"-9223372036854775808", b"18446744073709551615", b"1e308", b"1e-400"):
-        assert reason(accepted) is None
+        assert rejection_reason(accepted) is None
     for beyond in (b"18446744073709551616", b"-9223372036854775809", b"1e309", b"-1e309", b"1" + b"0" * 400):
-        assert reason(beyond) == "number_out_of_range"
+        assert rejection_reason(beyond) == "number_out_of_range"
 
 
 def test_the_first_repeated_key_is_named() -> None:
-    """Among many keys, too, the offset is that of the first key that stood before."""
+    """The offset is that of the first duplicate key, also among many keys."""
     keys = [f'"k{number}":0' for number in range(40)]
     text = "{" + ",".join([*keys, '"k30":1', '"k2":1']) + "}"
 
@@ -363,18 +363,18 @@ def test_the_first_repeated_key_is_named() -> None:
         check_json(text.encode())
 
     assert error.value.details["offset"] == text.rindex('"k30"')
-    assert reason(b'{"a":{"a":0},"b":[{"a":1},{"a":2}]}') is None
+    assert rejection_reason(b'{"a":{"a":0},"b":[{"a":1},{"a":2}]}') is None
 
 
 @pytest.mark.timeout(60)
-def test_long_hostile_text_is_checked_to_its_end() -> None:
-    """A megabyte of many keys, long keys, deep beginnings or digits gets its verdict, where a square would hang."""
+def test_hostile_text_takes_linear_time() -> None:
+    """A megabyte of many keys, long keys, deep nesting or digits is validated in linear time."""
     many = "{" + ",".join(f'"{number:06}":0' for number in range(90_000)) + "}"
     same = '{"' + "a" * 1000 + '0":0' + "".join(f',"{"a" * 1000}{number}":0' for number in range(1, 1000)) + "}"
     accepted = '"' + "\\u0041" * 170_000 + '"'
 
-    assert [reason(text.encode()) for text in (many, same, accepted)] == [None, None, None]
-    assert [reason(text.encode()) for text in ("[" * 10**6, "1" * 10**6, " " * 10**6, "[{}" * 300_000)] == [
+    assert [rejection_reason(text.encode()) for text in (many, same, accepted)] == [None, None, None]
+    assert [rejection_reason(text.encode()) for text in ("[" * 10**6, "1" * 10**6, " " * 10**6, "[{}" * 300_000)] == [
         "too_deep",
         "number_out_of_range",
         "malformed",

@@ -1,4 +1,4 @@
-"""Merges and histories of documents, generated and recorded, beside what git makes of the same three texts."""
+"""Merges over generated and recorded document histories, compared with what git makes of them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 
-def git(folder: Path, triple: Triple) -> tuple[int, str]:
-    """How many conflicts git finds, and what it writes."""
+def git_merge(folder: Path, triple: Triple) -> tuple[int, str]:
+    """Return the number of git's conflicts and its merged text."""
     files = [folder / name for name in ("ours", "base", "theirs")]
     for file, text in zip(files, (triple.ours, triple.base, triple.theirs), strict=True):
         file.write_text(text, newline="")
@@ -42,26 +42,26 @@ def steps() -> list[tuple[list[str], list[str]]]:
     return [pair for history in versions for pair in pairwise(history)]
 
 
-def changes(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
-    """What a person changed."""
+def changed_ranges(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
+    """Yield the line ranges that a person changed."""
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     return (change for change in matcher.get_opcodes() if change[0] != "equal")
 
 
-def both_appended() -> Iterator[Triple]:
-    """Two sides that insert at one place: the first and the second half of two or more lines that a person inserted."""
+def concurrent_insertions() -> Iterator[Triple]:
+    """Yield merges in which each side inserts one half of the lines that a person inserted."""
     for old, new in steps():
-        for tag, at, _, start, end in changes(old, new):
+        for tag, at, _, start, end in changed_ranges(old, new):
             if tag == "insert" and end - start >= 2:
                 middle = (start + end) // 2
                 sides = ([*old[:at], *new[start:middle], *old[at:]], [*old[:at], *new[middle:end], *old[at:]])
                 yield Triple("".join(old), "".join(sides[0]), "".join(sides[1]))
 
 
-def adjacent_edit() -> Iterator[Triple]:
-    """Two sides that edit lines beside each other: halves of two or more lines that a person replaced by as many."""
+def adjacent_edits() -> Iterator[Triple]:
+    """Yield merges in which each side edits one half of adjacent lines that a person replaced."""
     for old, new in steps():
-        for tag, start, end, new_start, new_end in changes(old, new):
+        for tag, start, end, new_start, new_end in changed_ranges(old, new):
             if tag == "replace" and end - start >= 2 and end - start == new_end - new_start:
                 middle = (end - start) // 2
                 ours = [*old[:start], *new[new_start : new_start + middle], *old[start + middle :]]
@@ -69,8 +69,8 @@ def adjacent_edit() -> Iterator[Triple]:
                 yield Triple("".join(old), "".join(ours), "".join(theirs))
 
 
-def lost(triple: Triple, merged: Merged, theirs: str) -> set[str]:
-    """Lines that a side wrote and that git keeps, but that are neither merged nor in a conflict."""
+def lost_lines(triple: Triple, merged: Merged, theirs: str) -> set[str]:
+    """Return lines of a side that git keeps, but that are neither in the merge nor in a conflict."""
     written = {*triple.ours.splitlines(), *triple.theirs.splitlines()} - {*triple.base.splitlines()}
     kept = {*merged.text.splitlines()}
     for conflict in merged.conflicts:
@@ -79,11 +79,11 @@ def lost(triple: Triple, merged: Merged, theirs: str) -> set[str]:
 
 
 @needs_git
-def test_merges_have_no_more_conflicts_than_git_finds(tmp_path: Path) -> None:
-    """On every merge at most git's conflicts, at most half of them in all, and git's text where git has none."""
+def test_generated_merges_conflict_less_than_with_git(tmp_path: Path) -> None:
+    """Each merge has at most git's conflicts, all together half of them, and git's text if git has none."""
     found = [0, 0]
     for triple in generated_triples():
-        conflicts, text = git(tmp_path, triple)
+        conflicts, text = git_merge(tmp_path, triple)
         merged = merge3(*triple)
 
         assert len(merged.conflicts) <= conflicts
@@ -95,13 +95,13 @@ def test_merges_have_no_more_conflicts_than_git_finds(tmp_path: Path) -> None:
 
 @needs_git
 @pytest.mark.measures("data/merges/triples.jsonl")
-def test_recorded_merges_have_no_more_conflicts_than_git_finds(tmp_path: Path) -> None:
-    """On every recorded merge at most git's conflicts, fewer altogether, and git's text where git has none."""
+def test_recorded_merges_conflict_less_than_with_git(tmp_path: Path) -> None:
+    """Each recorded merge has at most git's conflicts, fewer in total, and git's text if git has none."""
     found = [0, 0]
     as_people = clean = 0
     for row in recorded_triples():
         triple = Triple(row["base"], row["ours"], row["theirs"])
-        conflicts, text = git(tmp_path, triple)
+        conflicts, text = git_merge(tmp_path, triple)
         merged = merge3(*triple)
 
         assert len(merged.conflicts) <= conflicts
@@ -117,16 +117,16 @@ def test_recorded_merges_have_no_more_conflicts_than_git_finds(tmp_path: Path) -
 
 
 @needs_git
-@pytest.mark.parametrize("cases", [both_appended, adjacent_edit])
-def test_neighbouring_changes_merge(cases: Any, tmp_path: Path) -> None:
-    """At least 90 % of what git calls a conflict merges clean, and nothing that git keeps is lost."""
+@pytest.mark.parametrize("cases", [concurrent_insertions, adjacent_edits])
+def test_adjacent_changes_merge(cases: Any, tmp_path: Path) -> None:
+    """At least 90 % of git's conflicts merge cleanly, and no line that git keeps is lost."""
     disputed = clean = 0
     for triple in list(cases())[: count(60, 1_000_000)]:
-        conflicts, text = git(tmp_path, triple)
+        conflicts, text = git_merge(tmp_path, triple)
         merged = merge3(*triple)
 
         assert len(merged.conflicts) <= conflicts
-        assert lost(triple, merged, text) == set()
+        assert lost_lines(triple, merged, text) == set()
         disputed += conflicts > 0
         clean += conflicts > 0 and merged.clean
 

@@ -1,4 +1,4 @@
-"""Exact-text patches are all applied or all refused."""
+"""Tests of exact-text patches, which are all applied or all rejected."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reverie.patch import patch
 
 
 def problems(text: str, patches: list[tuple[str, str]]) -> list[dict[str, Any]]:
-    """What the refusal says about the patches."""
+    """Return the problems that the ValidationError reports."""
     with pytest.raises(ValidationError) as refused:
         patch(text, patches)
 
@@ -21,8 +21,8 @@ def problems(text: str, patches: list[tuple[str, str]]) -> list[dict[str, Any]]:
     return named
 
 
-def test_every_patch_is_found_in_the_original() -> None:
-    """Patches do not see what others wrote; those that touch are apart; what is replaced is no pattern."""
+def test_patches_apply_to_the_original_text() -> None:
+    """Patches do not see each other's results; adjacent ones do not overlap; new texts are not patterns."""
     assert patch("a b c", [("a", "b"), ("b", "c"), ("c", "a")]) == ("b c a", 3)
     assert patch("ab", [("a", "1"), ("b", "2")]) == ("12", 2)
     assert patch(r"x.*\1$ y", [(r".*\1$", r"\g<0>")]) == (r"x\g<0> y", 1)
@@ -32,8 +32,8 @@ def test_every_patch_is_found_in_the_original() -> None:
     assert patch("anything", []) == ("anything", 0)
 
 
-def test_refusals_name_the_lines() -> None:
-    """Absent, ambiguous, overlapping and empty texts are told apart, and every such patch is named."""
+def test_errors_name_the_lines() -> None:
+    """Absent, ambiguous, overlapping and empty texts are distinguished, and every such patch is named."""
     text = "one\r\ntwo\rone\nthree"
 
     assert problems(text, [("three", "3"), ("four", "4"), ("one", "1"), ("wo", "2"), ("two", "2")]) == [
@@ -50,22 +50,22 @@ def test_refusals_name_the_lines() -> None:
         patch(text, [("one", "")])
 
 
-def test_occurrences_that_overlap_count() -> None:
-    """`aa` is twice in `aaa`."""
+def test_overlapping_occurrences_count() -> None:
+    """`aa` occurs twice in `aaa`."""
     assert problems("aaa", [("aa", "b")])[0]["lines"] == [1, 1]
     assert patch("aa", [("aa", "b")]) == ("b", 1)
 
 
-def test_lists_of_lines_are_bounded() -> None:
-    """Twenty lines are named, and that there are more is said."""
+def test_reported_lines_are_limited() -> None:
+    """Twenty lines are reported, and that there are more."""
     (problem,) = problems("x\n" * 1000, [("x", "y")])
     assert problem["lines"] == list(range(1, 21))
     assert problem["more"]
     assert len(problems("x\n" * 1000, [(str(number), "") for number in range(100)])) == 20
 
 
-def test_half_characters_are_refused() -> None:
-    """Half of a surrogate pair is no text."""
+def test_unpaired_surrogates_are_rejected() -> None:
+    """An unpaired surrogate raises a ValidationError."""
     for text, old, new in (("\ud800", "a", "b"), ("a", "\ud800", "b"), ("a", "a", "\ud800")):
         with pytest.raises(ValidationError) as refused:
             patch(text, [(old, new)])
@@ -81,13 +81,13 @@ def test_half_characters_are_refused() -> None:
     ],
     ids=["nested", "long", "late"],
 )
-def test_no_text_is_searched_for_long(text: str, patches: list[str]) -> None:
-    """Texts that are parts of one another, and texts that nearly occur, are refused in linear time."""
+def test_search_takes_linear_time(text: str, patches: list[str]) -> None:
+    """Texts that contain each other or nearly occur are rejected in linear time."""
     assert problems(text, [(old, "") for old in patches])
 
 
 def test_many_patches() -> None:
-    """20,000 patches of one text go through together."""
+    """20,000 patches of one text are applied together."""
     lines = [f"line {number};" for number in range(20_000)]
     text, applied = patch("\n".join(lines), [(line, line.replace("line", "row")) for line in lines])
 

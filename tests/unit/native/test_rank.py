@@ -1,4 +1,4 @@
-"""Texts are found by what they say, best first, and always in the same order."""
+"""Tests of the search index: matching, ranking, filters, and reproducible order."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ import pytest
 from reverie.rank import Filter, Hit, Index, IndexEntry
 
 
-def index(*texts: str) -> Index:
-    """An index of these texts, named by their position."""
+def make_index(*texts: str) -> Index:
+    """Return an index of these texts, with their positions as ids."""
     made = Index()
     for number, text in enumerate(texts):
         made.add(f"t{number}", text)
     return made
 
 
-def found(made: Index, query: str, limit: int = 10) -> list[str]:
-    """The ids of the hits, in order."""
+def hit_ids(made: Index, query: str, limit: int = 10) -> list[str]:
+    """Return the ids of the hits, in order."""
     return [hit.id for hit in made.search(query, limit)]
 
 
 def test_rarer_terms_and_shorter_texts_come_first() -> None:
-    """A rare word weighs more than a common one, and the same word more in a shorter text."""
-    made = index(
+    """A rare word weighs more than a common one, and a word more in a shorter text."""
+    made = make_index(
         "the redis cache", "a cache and another cache for every request that comes", "unrelated", "cache lines"
     )
 
-    assert found(made, "redis cache")[0] == "t0"
-    assert set(found(made, "redis cache")) == {"t0", "t1", "t3"}
-    assert found(made, "nothing like it") == []
-    assert found(made, "cache", 1) == found(made, "cache")[:1]
+    assert hit_ids(made, "redis cache")[0] == "t0"
+    assert set(hit_ids(made, "redis cache")) == {"t0", "t1", "t3"}
+    assert hit_ids(made, "nothing like it") == []
+    assert hit_ids(made, "cache", 1) == hit_ids(made, "cache")[:1]
     assert made.search("cache", 0) == made.search("cache", -1) == []
 
 
-def test_hits_explain_themselves() -> None:
-    """The shares of the terms add up to the score, best first."""
-    made = index("redis cache", "cache", "other")
+def test_term_scores_add_up() -> None:
+    """The term scores add up to the score, best first."""
+    made = make_index("redis cache", "cache", "other")
 
     (hit,) = made.search("the Redis caches, cached", 1)
 
@@ -45,9 +45,9 @@ def test_hits_explain_themselves() -> None:
     assert sum(share for _, share in hit.terms) == pytest.approx(hit.score)
 
 
-def test_words_that_matched_are_named_as_they_were_asked() -> None:
-    """Not by their stems; an identifier as it was written, beside its parts."""
-    (hit,) = index("set max_tokens and its libraries").search("maxTokens library", 1)
+def test_matched_words_are_reported_as_in_the_query() -> None:
+    """Hits report the words of the query and not their stems; identifiers as written, with their parts."""
+    (hit,) = make_index("set max_tokens and its libraries").search("maxTokens library", 1)
 
     assert {term for term, _ in hit.terms} == {"maxTokens", "max", "tokens", "library"}
 
@@ -63,8 +63,8 @@ def test_words_that_matched_are_named_as_they_were_asked() -> None:
         ("who am I", "me"),
     ],
 )
-def test_function_words_are_asked_for_only_when_nothing_else_is(query: str, best: str | None) -> None:
-    """What is phrased like the query is no answer to it, unless the query has no other word."""
+def test_function_words_count_only_alone(query: str, best: str | None) -> None:
+    """Function words are ignored unless the query has no other word."""
     made = Index()
     made.add("chat", "How about this logic, how do we do it, what is it, where do I know it from")
     made.add("tests", "Tests are run by make check")
@@ -76,26 +76,26 @@ def test_function_words_are_asked_for_only_when_nothing_else_is(query: str, best
     assert (hits[0].id if hits else None) == best
 
 
-def test_function_words_that_most_texts_hold_are_never_asked_for() -> None:
-    """Of a query of function words alone, two that few texts hold must stand in an answer."""
+def test_frequent_function_words_are_ignored() -> None:
+    """A query of function words alone needs two that few texts contain."""
     made = Index()
     for number in range(40):
         made.add(f"chat{number:02}", f"I am on it, who else would do number{number}")
     made.add("why", "why whose")
 
     assert made.search("who am I", 10) == []
-    assert found(made, "why, whose") == ["why"]
-    assert found(made, "why whom") == ["why"]
-    assert found(made, "who did number7") == ["chat07"]
+    assert hit_ids(made, "why, whose") == ["why"]
+    assert hit_ids(made, "why whom") == ["why"]
+    assert hit_ids(made, "who did number7") == ["chat07"]
 
 
 def test_equal_scores_are_ordered_by_id() -> None:
-    """However the texts came in."""
+    """Equal scores are ordered by id, whatever the order of insertion."""
     made = Index()
     for name in ("b", "c", "a"):
         made.add(name, "same words")
 
-    assert found(made, "words") == ["a", "b", "c"]
+    assert hit_ids(made, "words") == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -123,36 +123,36 @@ def test_equal_scores_are_ordered_by_id() -> None:
         ("データベース接続", "接続"),
     ],
 )
-def test_words_meet_in_other_forms(text: str, query: str) -> None:
-    """Identifiers, paths, endings, case and unspaced scripts."""
-    assert found(index("something else entirely", text), query) == ["t1"]
+def test_words_match_in_other_forms(text: str, query: str) -> None:
+    """Identifiers, paths, word endings, case and scripts without spaces match."""
+    assert hit_ids(make_index("something else entirely", text), query) == ["t1"]
 
 
 def test_tags_are_found() -> None:
-    """A tag counts as two mentions."""
+    """A tag counts as two mentions of its words."""
     made = Index()
     made.add("tagged", "one two three", ["Deploy"])
     made.add("said", "deploy two three")
 
-    assert found(made, "deploy") == ["tagged", "said"]
+    assert hit_ids(made, "deploy") == ["tagged", "said"]
 
 
-def test_adding_again_replaces_and_removing_forgets() -> None:
-    """What was is not found any more, and what was never there cannot be removed."""
-    made = index("old words", "other")
+def test_documents_are_replaced_and_removed() -> None:
+    """Replaced and removed texts are not found, and an unknown id cannot be removed."""
+    made = make_index("old words", "other")
     made.add("t0", "new words")
 
-    assert found(made, "old") == []
-    assert found(made, "new") == ["t0"]
+    assert hit_ids(made, "old") == []
+    assert hit_ids(made, "new") == ["t0"]
     assert len(made) == 2
     assert made.remove("t0")
     assert not made.remove("t0")
-    assert found(made, "words") == []
+    assert hit_ids(made, "words") == []
     assert len(made) == 1
 
 
-def test_it_may_be_used_from_several_threads() -> None:
-    """Writers and readers at once lose nothing."""
+def test_concurrent_use() -> None:
+    """Concurrent writers and readers lose no document."""
     made = Index()
 
     def work(thread: int) -> None:
@@ -196,8 +196,8 @@ FILTERED = [
         (Filter(any_of=[["tag:y"]], ids=("a", "b"), since=1), "b"),
     ],
 )
-def test_filters_let_through_what_they_name(within: Filter, ids: str) -> None:
-    """Every part of a filter must hold; scores are those without it."""
+def test_filters(within: Filter, ids: str) -> None:
+    """All conditions of a filter must hold; scores do not depend on it."""
     made = Index()
     made.add_many(FILTERED)
     scores = {hit.id: hit.score for hit in made.search("deploy", 10)}
@@ -209,8 +209,8 @@ def test_filters_let_through_what_they_name(within: Filter, ids: str) -> None:
     assert len(made.search("deploy", 1, within)) == min(len(ids), 1)
 
 
-def test_adding_many_is_adding_one_by_one() -> None:
-    """The last of the same id stays, and its groups and time are those it came with last."""
+def test_batch_insertion_equals_single_insertions() -> None:
+    """The last entry of an id wins, with its groups and time."""
     many, single = Index(), Index()
     records = [*FILTERED, IndexEntry("a", "deploy again", [], ["type:pattern"])]
     many.add_many(iter(records))
@@ -222,10 +222,10 @@ def test_adding_many_is_adding_one_by_one() -> None:
     assert [hit.id for hit in many.search("deploy", 9, Filter(any_of=[["type:fact"]]))] == ["b"]
 
 
-def test_a_hit_is_a_value() -> None:
-    """Its words are in a tuple, so that nothing that holds it can change it."""
-    (hit,) = index("redis").search("redis", 1)
+def test_hits_are_immutable() -> None:
+    """The terms of a hit are a tuple."""
+    (hit,) = make_index("redis").search("redis", 1)
 
     assert isinstance(hit, Hit)
     assert isinstance(hit.terms, tuple)
-    assert hash(hit) == hash(index("redis").search("redis", 1)[0])
+    assert hash(hit) == hash(make_index("redis").search("redis", 1)[0])

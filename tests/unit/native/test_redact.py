@@ -1,4 +1,4 @@
-"""Secrets leave the text, everything else stays byte for byte."""
+"""Tests of redaction: secrets are replaced, everything else stays byte for byte."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ PLACES = [
 ]  # fmt: skip
 
 
-def secret(kind: str, seed: int = 0) -> str:
-    """A value of that kind's published format."""
+def sample_secret(kind: str, seed: int = 0) -> str:
+    """Return a value in the published format of a kind."""
     prefix, alphabet, length = FORMATS[kind]
     pick = random.Random(f"{kind}{seed}")
     return prefix + "".join(pick.choices(alphabet, k=length))
@@ -74,7 +74,7 @@ def secret(kind: str, seed: int = 0) -> str:
 
 @pytest.mark.parametrize("vector", VECTORS, ids=range(len(VECTORS)))
 def test_vectors(vector: dict[str, str]) -> None:
-    """Each text is redacted to this one, and that one is left alone."""
+    """The golden vectors are redacted as listed, and a second redaction changes nothing."""
     assert REDACTOR.text(vector["text"]) == vector["redacted"]
     assert REDACTOR.text(vector["redacted"]) == vector["redacted"]
     assert _native.redact(vector["text"])[0] == vector["redacted"]
@@ -82,16 +82,16 @@ def test_vectors(vector: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_published_formats(kind: str) -> None:
-    """A value of a published format is named for what it is, whatever surrounds it."""
+    """A value of a published format gets its kind, whatever surrounds it."""
     for seed in range(20):
-        value = secret(kind, seed)
+        value = sample_secret(kind, seed)
 
         assert REDACTOR.text(f"it is {value}, see") == f"it is [REDACTED:{kind}], see"
         assert REDACTOR.text(f"“{value}”") == f"“[REDACTED:{kind}]”"
 
 
 def test_contexts() -> None:
-    """In every place where a secret must be redacted, nothing of it is left."""
+    """In every context in which a secret must be redacted, no part of it is left."""
     rows = shared_rows("data/cases/secret_contexts.jsonl")
     templates = [*PLACES, *(row["template"] for row in rows if row["must"] == "redact" and "template" in row)]
     word_like = {"twilio-key", "databricks-token"}  # lower-case hexadecimal after letters that end ordinary words
@@ -99,7 +99,7 @@ def test_contexts() -> None:
         (kind, template)
         for kind in FORMATS
         for template in templates
-        if secret(kind)[8:] in REDACTOR.text(template.replace("{S}", secret(kind)))
+        if sample_secret(kind)[8:] in REDACTOR.text(template.replace("{S}", sample_secret(kind)))
         and not (kind in word_like and "x{S}" in template)
     ]
 
@@ -125,10 +125,10 @@ ONLY_KNOWN = {"split by newline at 40", "upper/lower case changed"}
 
 
 def test_transformed_contexts() -> None:
-    """However a secret is written, nothing is left of it; some ways only where the value is known."""
+    """However a secret is encoded, no part of it is left; some encodings only if the value is listed."""
     left = []
     for kind in FORMATS:
-        value = secret(kind)
+        value = sample_secret(kind)
         for way, transform in TRANSFORMS.items():
             written = transform(value)
             redactor = Redactor([value]) if way in ONLY_KNOWN else REDACTOR
@@ -141,8 +141,8 @@ def test_transformed_contexts() -> None:
     assert left == []
 
 
-def test_literals() -> None:
-    """Known values go, the longest first, wherever they stand but in a marker; empty ones are ignored."""
+def test_listed_values() -> None:
+    """Listed values are replaced everywhere except in markers, the longest first; empty ones are ignored."""
     redactor = Redactor(["hunter", "hunter2", "", "REDACTED", "пароль"])
 
     assert redactor.text("hunter2 hunter xhunter2y") == "[REDACTED:secret] [REDACTED:secret] x[REDACTED:secret]y"
@@ -151,8 +151,8 @@ def test_literals() -> None:
 
 
 def test_spans_count_characters() -> None:
-    """Offsets are those of Python strings, in order."""
-    value = secret("github-token")
+    """Span offsets are in characters of Python strings, in order."""
+    value = sample_secret("github-token")
     text = f"é👍 {value} — {value}"
 
     first, second = REDACTOR.spans(text)
@@ -162,9 +162,9 @@ def test_spans_count_characters() -> None:
     assert _native.redact(text)[1] == [tuple(first), tuple(second)]
 
 
-def test_values_are_walked() -> None:
-    """Strings at any depth lose their secrets; what had none is the same object; the input is left as it was."""
-    value = secret("stripe-key")
+def test_json_values_are_traversed() -> None:
+    """Strings at any depth are redacted; a value without secrets is the same object; the input is unchanged."""
+    value = sample_secret("stripe-key")
     clean = {"a": [1, None, "x", {"b": "y"}], "c": {}}
     body = {"text": f"use {value}", "list": ["a", [f"{value} {value}"]], "n": 1.5, "clean": clean}
     before = json.dumps(body)
@@ -186,9 +186,9 @@ def test_values_are_walked() -> None:
     assert REDACTOR.value(7) == (7, 0)
 
 
-def test_a_tuple_is_walked_like_a_list() -> None:
-    """What writes JSON takes one for the other; without a secret it stays the same object."""
-    value = secret("stripe-key")
+def test_tuples_are_traversed_like_lists() -> None:
+    """A tuple is redacted like a list, as JSON serializers write it so; without secrets it is the same object."""
+    value = sample_secret("stripe-key")
     clean = ("a", ("b",))
 
     assert REDACTOR.value({"x": ("a", (value,), {"password": ("hunter-22-x",)})}) == (
@@ -198,9 +198,9 @@ def test_a_tuple_is_walked_like_a_list() -> None:
     assert REDACTOR.value(clean)[0] is clean
 
 
-def test_identifiers_signatures_and_images_are_left_alone() -> None:
-    """Names of things keep their spelling, unless it is a published token format or a known value."""
-    value = secret("aws-key-id")
+def test_identifiers_signatures_and_images_stay() -> None:
+    """Identifiers stay, unless they are a published token format or a listed value."""
+    value = sample_secret("aws-key-id")
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": value}}
     opaque = [picture, {"type": "thinking", "thinking": "so", "signature": value}]
     opaque += [{"type": "redacted_thinking", "data": value}, {"type": "document", "data": value}]
@@ -213,9 +213,9 @@ def test_identifiers_signatures_and_images_are_left_alone() -> None:
     assert redacted["opaque"] is opaque
 
 
-def test_only_blocks_that_must_come_back_unchanged_are_opaque() -> None:
-    """A signature or data elsewhere is held against what is published, and its key alone hides nothing."""
-    value = secret("aws-key-id")
+def test_signatures_and_data_elsewhere_are_redacted() -> None:
+    """`signature` and `data` outside thinking and media blocks are searched for published formats."""
+    value = sample_secret("aws-key-id")
     for body in ({"signature": value}, {"type": "text", "signature": value}, {"type": "base64", "data": value}):
         assert value not in str(REDACTOR.value(body)[0])
     assert REDACTOR.value({"type": "base64", "data": "token=a1b2c3d4e5"})[1] == 0
@@ -253,7 +253,7 @@ UNANNOUNCED = [
 
 @pytest.mark.parametrize(("name", "value", "kind"), ANNOUNCED)
 def test_keys_announce_their_values(name: str, value: str, kind: str) -> None:
-    """As a name before a value does in text: directly, in a list, and beside a `value`."""
+    """A key announces its value like a name in text: directly, in a list, and beside a `value`."""
     marker = value.replace(value.strip(), f"[REDACTED:{kind}]")
     for body, redacted in (
         ({"env": {name: value}}, {"env": {name: marker}}),
@@ -267,15 +267,15 @@ def test_keys_announce_their_values(name: str, value: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "value"), UNANNOUNCED)
-def test_what_announces_nothing_is_left_alone(name: str, value: str) -> None:
-    """Words, variables, directories and names that only end like a secret's."""
+def test_other_names_announce_nothing(name: str, value: str) -> None:
+    """Words, variables, folders and names that only end like a secret's stay."""
     for body in ({name: value}, {"name": name, "value": value}, {"value": value}, {name: {"text": value}}):
         assert REDACTOR.value(body) == (body, 0)
 
 
 @pytest.mark.parametrize("name", ["Authorization", "authorization", "Proxy-Authorization"])
 def test_authorization_headers(name: str) -> None:
-    """What follows the scheme goes, and the whole value where there is none; so also in JSON that is text."""
+    """The credentials behind the scheme are replaced, or the whole value without a scheme; also in JSON text."""
     for scheme, proof in (("Basic ", "dXNlcjpwYXNzd29yZA=="), ("token ", "a1b2c3d4e5f6"), ("", "a1b2c3d4e5f6")):
         expected = {name: f"{scheme}[REDACTED:authorization]"}
         assert REDACTOR.value({name: scheme + proof}) == (expected, 1)
@@ -285,9 +285,9 @@ def test_authorization_headers(name: str) -> None:
     assert REDACTOR.value({name: "Basic dXNlcjpwYXNzd29y"})[1] == 1
 
 
-def test_only_our_own_kinds_make_a_marker() -> None:
-    """What stands between the brackets is a kind that is known, or text like any other."""
-    value = secret("github-token")
+def test_only_known_kinds_make_a_marker() -> None:
+    """A bracketed text with an unknown kind is text like any other."""
+    value = sample_secret("github-token")
 
     assert REDACTOR.text(f"[REDACTED:{value}]") == "[REDACTED:[REDACTED:github-token]]"
     assert Redactor(["jwt", "hunter2"]).text("[REDACTED:jwt] [REDACTED:hunter2]") == (
@@ -295,9 +295,9 @@ def test_only_our_own_kinds_make_a_marker() -> None:
     )
 
 
-def test_keys_are_redacted_and_stay_apart() -> None:
-    """A secret that is a key goes too; keys that become equal are numbered, and order is kept."""
-    one, two = secret("npm-token", 1), secret("npm-token", 2)
+def test_keys_are_redacted_and_stay_unique() -> None:
+    """A secret in a key is replaced; keys that become equal are numbered, and the order stays."""
+    one, two = sample_secret("npm-token", 1), sample_secret("npm-token", 2)
 
     redacted, count = REDACTOR.value({one: 1, "x": f"{two}", two: 2})
 
@@ -310,8 +310,8 @@ def test_keys_are_redacted_and_stay_apart() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_many_keys_that_become_equal_are_told_apart() -> None:
-    """Each is numbered once, also past numbers that stand there already; so many would not end if each began at 1."""
+def test_many_equal_keys_are_numbered_in_linear_time() -> None:
+    """Numbering continues after the last number of a name, past numbers that exist already."""
     many = {f"password=a1b2c3{number:05}": number for number in range(60_000)}
     taken = {"password=[REDACTED:password]#2": "taken"}
 
@@ -322,8 +322,8 @@ def test_many_keys_that_become_equal_are_told_apart() -> None:
     assert list(redacted.values()) == ["taken", *range(60_000)]
 
 
-def test_what_cannot_be_walked_is_refused() -> None:
-    """Half of a surrogate pair, and nesting without end."""
+def test_invalid_values_are_rejected() -> None:
+    """Unpaired surrogates and endless nesting raise a ValidationError."""
     loop: list[Any] = []
     loop.append(loop)
     for value in (["\ud800"], {"\ud800": 1}, loop):
@@ -334,8 +334,8 @@ def test_what_cannot_be_walked_is_refused() -> None:
         REDACTOR.text("\udfff")
 
 
-def test_ordinary_prose_is_left_alone() -> None:
-    """Technical documentation has at most 60 hits in 100,000 words, and names of things have none."""
+def test_false_positives_in_prose() -> None:
+    """Technical documentation has at most 60 hits in 100,000 words, and identifiers have none."""
     words = hits = 0
     for text in documentation():
         words += len(text.split())
@@ -357,16 +357,16 @@ def test_ordinary_prose_is_left_alone() -> None:
         "[BYOK:", "Bearer ", "password: '", "ghp_", "PASSWORD=a1", "AKIA", "<REDACTED:x", 'secret=\\"', "x1", "=", " ",
     ],
 )  # fmt: skip
-def test_a_long_hostile_text_is_read_to_its_end(piece: str) -> None:
-    """A megabyte of what begins like a secret, which would hang a reader that begins again at every byte."""
+def test_hostile_text_takes_linear_time(piece: str) -> None:
+    """A megabyte of beginnings of secrets is redacted in linear time."""
     hostile = piece * (1_000_000 // len(piece))
     once = REDACTOR.text(hostile)
 
     assert REDACTOR.text(once) == once
 
 
-def test_a_marker_announces_nothing() -> None:
-    """However long a chain of values behind each other is, redacting twice is redacting once."""
+def test_a_marker_announces_no_value() -> None:
+    """Redaction is idempotent for long chains of values behind each other."""
     text = ">".join(["ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2" * 2, *["user:hunter2"] * 12])
     once = Redactor().text(text)
 

@@ -1,4 +1,4 @@
-"""Labelled secrets are covered, names of things and ordinary words are not, and a stream reads as the whole."""
+"""Recall and false positives of redaction over labelled sets, and streaming."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ KNOWN = "Tr0ub4dor-and-Battery-Staple-of-the-Horse-in-1936"
 ZERO_WIDTH = "\u200b"
 
 
-def measured(rows: Callable[[], list[Labelled]], least: float, path: str, name: str) -> Any:
-    """Return the parameters of a labelled set that `../shared/<path>` holds."""
+def labelled_set(rows: Callable[[], list[Labelled]], least: float, path: str, name: str) -> Any:
+    """Return the parameters of a labelled set in `../shared/<path>`, skipped if it is missing."""
     return pytest.param(rows, least, id=name, marks=pytest.mark.measures(path))
 
 
@@ -33,21 +33,21 @@ def measured(rows: Callable[[], list[Labelled]], least: float, path: str, name: 
     [
         pytest.param(lambda: secrets.made_up_services(count(2_000, 20_000)), 0.90, id="made-up services"),
         pytest.param(lambda: secrets.assigned_keywords(count(2_000, 20_000)), 0.95, id="assigned keywords"),
-        measured(secrets.gitleaks, 0.995, secrets.GITLEAKS, "gitleaks"),
-        measured(secrets.keywords, 0.95, secrets.DETECT_SECRETS, "keywords"),
-        measured(lambda: secrets.credsweeper(whole_files=True), 0.90, secrets.CREDSWEEPER, "credsweeper files"),
-        measured(lambda: secrets.credsweeper(whole_files=False), 0.80, secrets.CREDSWEEPER, "credsweeper lines"),
+        labelled_set(secrets.gitleaks, 0.995, secrets.GITLEAKS, "gitleaks"),
+        labelled_set(secrets.keywords, 0.95, secrets.DETECT_SECRETS, "keywords"),
+        labelled_set(lambda: secrets.credsweeper(whole_files=True), 0.90, secrets.CREDSWEEPER, "credsweeper files"),
+        labelled_set(lambda: secrets.credsweeper(whole_files=False), 0.80, secrets.CREDSWEEPER, "credsweeper lines"),
     ],
 )
-def test_labelled_secrets_are_wholly_covered(rows: Callable[[], list[Labelled]], least: float) -> None:
-    """Each set of labelled secrets, by the share of which every character lies in a span."""
+def test_recall_of_labelled_secrets(rows: Callable[[], list[Labelled]], least: float) -> None:
+    """Of each labelled set, at least this share of secrets is covered completely."""
     covered, total = secrets.share(rows(), REDACTOR.spans)
 
     assert covered / total >= least
 
 
-def test_names_of_things_are_kept() -> None:
-    """Commits, UUIDs, digests and lock files: at most one line of 10,000 is hit, and none of this project's own."""
+def test_identifiers_are_kept() -> None:
+    """Commits, UUIDs, digests and lock files have at most one hit in 10,000 lines, this project's own none."""
     lines = secrets.benign(count(340, 3_400))
     wrong = [line for _, line in lines if REDACTOR.spans(line)]
 
@@ -55,8 +55,8 @@ def test_names_of_things_are_kept() -> None:
     assert [span for text in secrets.lock_files() for span in REDACTOR.spans(text)] == []
 
 
-def test_conversations_are_kept() -> None:
-    """What people and agents say to each other is prose: at most 20 hits in 100,000 words."""
+def test_false_positives_in_conversations() -> None:
+    """Conversations of people and agents have at most 20 hits in 100,000 words."""
     said = secrets.conversations()
     hits = sum(len(REDACTOR.spans(text)) for text in said)
 
@@ -81,8 +81,8 @@ def test_conversations_are_kept() -> None:
         TOKEN[:9] + "\u2060" + TOKEN[9:],
     ],
 )
-def test_one_layer_of_encoding_hides_nothing(encoded: str) -> None:
-    """The whole of what is encoded goes, and nothing round it."""
+def test_one_layer_of_encoding_is_decoded(encoded: str) -> None:
+    """An encoded secret is replaced completely, and nothing around it."""
     assert REDACTOR.text(f"see {encoded} there") == "see [REDACTED:github-token] there"
     assert REDACTOR.text(f'{{"a": "{encoded}"}}') == '{"a": "[REDACTED:github-token]"}'
 
@@ -102,14 +102,14 @@ def test_one_layer_of_encoding_hides_nothing(encoded: str) -> None:
         ZERO_WIDTH.join(KNOWN),
     ],
 )
-def test_known_values_are_found_however_they_are_written(written: str) -> None:
-    """In either case, across lines, and under one layer of encoding."""
+def test_listed_values_are_found_in_any_spelling(written: str) -> None:
+    """Listed values are found in any case, across lines, and below one layer of encoding."""
     assert Redactor([KNOWN]).text(f"see {written} there") == "see [REDACTED:secret] there"
     assert "there" in REDACTOR.text(f"see {written} there")
 
 
-def test_what_hides_where_it_cannot_be_replaced_is_told() -> None:
-    """Spaced out, reversed, or cut in two by the border between texts; ordinary texts are not suspected."""
+def test_suspicious_texts_are_reported() -> None:
+    """Spaced, reversed and split secrets are reported; ordinary texts are not."""
     texts = [
         " ".join(TOKEN),
         f"see {TOKEN[::-1]} there",
@@ -124,14 +124,14 @@ def test_what_hides_where_it_cannot_be_replaced_is_told() -> None:
 
 
 def test_conversations_are_not_suspected() -> None:
-    """Hardly a text of whole sessions is."""
+    """Hardly any text of whole sessions is reported as suspicious."""
     said = secrets.conversations()[:2_000]
 
     assert len(REDACTOR.suspects(said)) <= len(said) / 500
 
 
-def test_kinds_are_those_of_the_table() -> None:
-    """Every kind is a plain word, and redacted text shows no other."""
+def test_kinds_are_plain_words() -> None:
+    """Every kind is a plain word, and markers have no other kinds."""
     assert {"secret", "token", "key", "password", "jwt", "private-key", "byok", "foreign"} <= KINDS
     for kind in KINDS:
         assert REDACTOR.text(f"[REDACTED:{kind}] {TOKEN}") == f"[REDACTED:{kind}] [REDACTED:github-token]"
@@ -153,8 +153,8 @@ PIECES = [
 ]
 
 
-def test_a_stream_reads_as_the_whole_at_every_cut() -> None:
-    """Wherever a text is cut in two or more, the pieces together come out as the whole does."""
+def test_streams_equal_the_whole_text() -> None:
+    """A stream gives the same result as the whole text, wherever it is cut."""
     text = "\n".join(PIECES)
     whole = REDACTOR.text(text)
     for at in range(len(text) + 1):
@@ -163,8 +163,8 @@ def test_a_stream_reads_as_the_whole_at_every_cut() -> None:
 
 
 @pytest.mark.parametrize("seed", range(count(4, 60)))
-def test_a_long_stream_is_given_on_piece_by_piece(seed: int) -> None:
-    """Texts that are longer than what is held back: the same as whole, and most of it before the end."""
+def test_long_streams_are_emitted_incrementally(seed: int) -> None:
+    """A text longer than the buffer gives the same result as the whole, most of it before the end."""
     pick = random.Random(seed)
     redactor = Redactor([KNOWN])
     text = "".join(pick.choice([*PIECES, KNOWN]) + pick.choice(["", " ", "\n"]) for _ in range(60_000))
@@ -177,8 +177,8 @@ def test_a_long_stream_is_given_on_piece_by_piece(seed: int) -> None:
     assert sum(map(len, out[:-1])) > 0
 
 
-def test_a_finished_stream_takes_no_more() -> None:
-    """Neither a piece nor another end."""
+def test_a_finished_stream_is_closed() -> None:
+    """After the end a stream accepts neither a piece nor another end."""
     stream = REDACTOR._native.stream()
 
     assert stream.feed("a") == ""

@@ -1,4 +1,4 @@
-"""Token counts are tiktoken's, for every character and for texts of every kind."""
+"""Tests that token counts equal tiktoken's, for every character and all kinds of texts."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ PIECES = (
 
 
 def check(texts: list[str], encoding: tokens.Encoding) -> None:
-    """Every text has as many tokens as tiktoken gives it."""
+    """Assert that every text has tiktoken's number of tokens."""
     reference = oracle(encoding)
     found = tokens.count_many(texts, encoding)
 
@@ -77,14 +77,14 @@ def check(texts: list[str], encoding: tokens.Encoding) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_vocabularies_are_the_published_ones(encoding: tokens.Encoding) -> None:
-    """The built-in vocabulary, written as tiktoken writes it, has the published SHA-256."""
+def test_vocabularies_equal_the_published_ones(encoding: tokens.Encoding) -> None:
+    """The built-in vocabulary, in tiktoken's format, has the published SHA-256."""
     assert hashlib.sha256(_native.vocabulary(encoding)).hexdigest() == SHA256[encoding]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_vectors_are_what_tiktoken_says(encoding: tokens.Encoding) -> None:
-    """The counts that both languages test against are tiktoken's."""
+def test_vectors_equal_tiktoken(encoding: tokens.Encoding) -> None:
+    """The counts of the golden vectors are tiktoken's."""
     vectors = [json.loads(line) for line in VECTORS.read_text().splitlines()]
 
     check([vector["text"] for vector in vectors], encoding)
@@ -93,7 +93,7 @@ def test_vectors_are_what_tiktoken_says(encoding: tokens.Encoding) -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_characters(encoding: tokens.Encoding) -> None:
-    """Characters alone and inside a word, from all of Unicode 16: a sample, or under soak every one."""
+    """Characters of Unicode 16 alone and inside a word: a sample, or under soak every one."""
     step = campaign(29, 1)
     characters = [chr(point) for point in range(0, 0x110000, step) if not 0xD800 <= point <= 0xDFFF]
 
@@ -104,7 +104,7 @@ def test_characters(encoding: tokens.Encoding) -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_random_texts(encoding: tokens.Encoding) -> None:
-    """Texts made of what the split rules turn on."""
+    """Random texts of the pieces that the pre-tokenizer distinguishes."""
     pick = random.Random(7)
     rounds = campaign(8_000, 200_000)
 
@@ -113,7 +113,7 @@ def test_random_texts(encoding: tokens.Encoding) -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_random_ascii(encoding: tokens.Encoding) -> None:
-    """Texts of few kinds of ASCII characters, long enough that the rules meet at every distance."""
+    """Random texts of few kinds of ASCII characters, so that the rules interact at every distance."""
     pick = random.Random(17)
     kinds = (*"aBcD  '/\n\r\t!.-0", "'s", "'LL", "!\n/", " '", "\n  \n", "    ", "word", "HTTPServer", "12345")
     texts = []
@@ -125,8 +125,8 @@ def test_random_ascii(encoding: tokens.Encoding) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_pieces_without_an_end(encoding: tokens.Encoding) -> None:
-    """Words and runs that are longer than what is merged at once."""
+def test_long_pieces(encoding: tokens.Encoding) -> None:
+    """Words and runs longer than one merge window."""
     pick = random.Random(19)
     alphabets = (
         "a",
@@ -153,8 +153,8 @@ def test_pieces_without_an_end(encoding: tokens.Encoding) -> None:
 
 @pytest.mark.measures("data")
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_everything_that_is_measured_with(encoding: tokens.Encoding) -> None:
-    """Every file of the measurement data, as text: a sample of them, or under soak all, whole."""
+def test_measurement_data(encoding: tokens.Encoding) -> None:
+    """The files of the measurement data as text: a sample, or under soak all of them."""
     files = shared_files("data", "*")
     for path in files[:: campaign(9, 1)]:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
@@ -163,8 +163,8 @@ def test_everything_that_is_measured_with(encoding: tokens.Encoding) -> None:
         assert tokens.count(text, encoding) == len(oracle(encoding).encode_ordinary(text)), path.name
 
 
-def test_large_batches_are_counted_as_single_texts_are() -> None:
-    """On several processors, in order, also while other threads count."""
+def test_batches_equal_single_counts() -> None:
+    """Batches on several processors equal single counts, in order, also with concurrent callers."""
     pick = random.Random(23)
     texts = ["".join(pick.choices(PIECES, k=400)) for _ in range(campaign(1_500, 6_000))]
     alone = [tokens.count(text) for text in texts]
@@ -176,7 +176,7 @@ def test_large_batches_are_counted_as_single_texts_are() -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_prose(encoding: tokens.Encoding) -> None:
-    """Technical documentation, line by line and in large pieces."""
+    """Technical documentation, by lines and in large parts."""
     pages = documentation()
     for page in pages[: campaign(10, len(pages))] + pages[-1:]:
         whole = page[: campaign(150_000, len(page))]
@@ -192,14 +192,14 @@ def test_whole_sessions(encoding: tokens.Encoding) -> None:
             check([line[:20_000] for line in lines][: campaign(300, 10**9)], encoding)
 
 
-def test_halves_of_surrogate_pairs_count_as_in_tiktoken() -> None:
-    """A lone half counts as U+FFFD, and two halves that are a pair count as their character."""
+def test_unpaired_surrogates_count_as_in_tiktoken() -> None:
+    """An unpaired surrogate counts as U+FFFD, a pair of halves as its character."""
     for text in ("a\ud800b", "\udc00", "\ud83d\ude00", "\ud800\ud800"):
         assert tokens.count(text) == len(oracle().encode_ordinary(text))
 
 
-def test_an_unknown_encoding_is_refused() -> None:
-    """The message names it, and the hint names those that there are."""
+def test_an_unknown_encoding_is_rejected() -> None:
+    """The message names the encoding, and the hint the built-in ones."""
     with pytest.raises(ValidationError, match="p50k") as refused:
         _native.count("x", "p50k")
 
@@ -207,8 +207,8 @@ def test_an_unknown_encoding_is_refused() -> None:
     assert "o200k_base" in refused.value.hint
 
 
-def test_items_add_up_in_any_packing() -> None:
-    """Sums of items counted alone are the count of the list."""
+def test_item_counts_add_up() -> None:
+    """The counts of single items add up to the count of their list."""
     pick = random.Random(11)
     for _ in range(campaign(300, 3000)):
         bodies = ["x" + "".join(pick.choices(PIECES, k=5)).replace("\n", "").replace("\r", "") for _ in range(6)]
@@ -218,7 +218,7 @@ def test_items_add_up_in_any_packing() -> None:
 
 
 def test_fits_and_truncate_agree_with_count() -> None:
-    """A cut text is a beginning that fits, and no limit is passed."""
+    """A truncated text is a prefix that fits, and `fits` agrees with `count`."""
     pick = random.Random(13)
     for _ in range(campaign(500, 20_000)):
         text = "".join(pick.choices(PIECES, k=pick.randint(0, 12)))
@@ -232,7 +232,7 @@ def test_fits_and_truncate_agree_with_count() -> None:
 
 
 def test_truncate_keeps_as_much_as_it_can() -> None:
-    """Ordinary text is cut at its limit exactly, and a text that fits is the same object."""
+    """Ordinary text is cut exactly at its limit, and a text that fits is the same object."""
     text = "one two three four five six seven eight"
 
     assert [tokens.truncate(text, limit) for limit in (3, 0)] == ["one two three", ""]
@@ -242,8 +242,8 @@ def test_truncate_keeps_as_much_as_it_can() -> None:
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("text", ["a", " ", "\n", "aB", "中", "é", "!", "a ", "' ", "\u0301", "1"])
-def test_a_long_text_without_a_break_is_counted_to_its_end(text: str) -> None:
-    """300 KB without an ordinary place to split, counted, cut and measured; by a square of the length it would hang."""
+def test_long_pieces_take_linear_time(text: str) -> None:
+    """300 KB without a split point are counted, cut and tested in linear time."""
     hostile = text * (300_000 // len(text.encode()))
     total = tokens.count(hostile)
 

@@ -1,4 +1,4 @@
-"""Where everything lives, for each way of saying so."""
+"""Tests of the file locations for each way of configuring them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ NOWHERE = Path("/nonexistent/run")
 
 
 def layout(**env: str) -> Layout:
+    """Return the layout for these environment variables."""
     return Layout.from_env(env, HOME, 1000, runtime_base=NOWHERE)
 
 
 def test_the_xdg_directories_are_followed() -> None:
-    """Each kind of file goes to the directory that the base directory specification has for it."""
+    """Each kind of file is in its XDG base directory."""
     found = layout(XDG_RUNTIME_DIR="/run/user/1000", XDG_DATA_HOME="/d", XDG_STATE_HOME="/s", XDG_CONFIG_HOME="/c")
     assert found == Layout(
         config_file=Path("/c/reverie/config.toml"),
@@ -32,8 +33,8 @@ def test_the_xdg_directories_are_followed() -> None:
     assert found.root_of("default") == HOME / "Reverie" / "default"
 
 
-def test_without_an_environment_the_defaults_of_the_specification_hold() -> None:
-    """A relative XDG value is ignored, as the specification says."""
+def test_defaults_without_an_environment() -> None:
+    """A relative XDG value is ignored, as the specification requires."""
     found = layout(XDG_DATA_HOME="relative")
     assert found.config_file == HOME / ".config/reverie/config.toml"
     assert found.data_dir == HOME / ".local/share/reverie"
@@ -42,19 +43,19 @@ def test_without_an_environment_the_defaults_of_the_specification_hold() -> None
 
 
 def test_reverie_home_moves_everything() -> None:
-    """No path of a scratch home lies outside it, root included."""
+    """With REVERIE_HOME every path is below it, the root included."""
     found = layout(REVERIE_HOME="/scratch/x", XDG_RUNTIME_DIR="/run/user/1000", XDG_DATA_HOME="/d")
     places = [found.config_file, found.data_dir, found.store_dir, found.state_dir, found.socket, found.root]
     assert all(place.is_relative_to("/scratch/x") for place in places)
 
 
-def test_reverie_socket_wins() -> None:
-    """The socket may be put anywhere."""
+def test_reverie_socket_overrides() -> None:
+    """REVERIE_SOCKET overrides the socket path."""
     assert layout(REVERIE_HOME="/scratch", REVERIE_SOCKET="/x/y.sock").socket == Path("/x/y.sock")
 
 
 def test_processes_without_a_session_find_the_socket_of_the_session(tmp_path: Path) -> None:
-    """A cron job has no XDG_RUNTIME_DIR, and still meets the daemon of the login session; a stranger's is not used."""
+    """A cron job without XDG_RUNTIME_DIR uses the socket of the login session, but not another user's."""
     uid = os.getuid()
     (tmp_path / str(uid)).mkdir()
     (tmp_path / str(uid + 1)).mkdir()
@@ -67,14 +68,14 @@ def test_processes_without_a_session_find_the_socket_of_the_session(tmp_path: Pa
 
 
 @pytest.mark.parametrize("env", [{"REVERIE_HOME": "x"}, {"REVERIE_SOCKET": "./r.sock"}])
-def test_a_relative_place_is_refused(env: dict[str, str]) -> None:
-    """It would mean another folder in each process."""
+def test_a_relative_path_is_rejected(env: dict[str, str]) -> None:
+    """A relative path is rejected, as it would mean another folder in each process."""
     with pytest.raises(ValidationError, match="not an absolute path"):
         layout(**env)
 
 
-def test_the_socket_path_fits_the_kernel() -> None:
-    """107 bytes are taken, 108 are refused with what to do."""
+def test_the_socket_path_is_limited() -> None:
+    """A socket path of 107 bytes is accepted, one of 108 rejected with a hint."""
     stem = "/" + "s" * (SOCKET_PATH_BYTES_MAX - 1)
     assert layout(REVERIE_SOCKET=stem).socket == Path(stem)
     with pytest.raises(ValidationError) as caught:
@@ -84,7 +85,7 @@ def test_the_socket_path_fits_the_kernel() -> None:
 
 
 def test_the_layout_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`current` reads this process's environment."""
+    """`current` uses this process's environment."""
     monkeypatch.setenv("REVERIE_HOME", "/scratch/here")
     monkeypatch.delenv("REVERIE_SOCKET", raising=False)
     assert Layout.current().data_dir == Path("/scratch/here/data")

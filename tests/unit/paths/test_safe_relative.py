@@ -1,4 +1,4 @@
-"""Which names may exist inside a space's folder: the labelled cases, and laws over all of them."""
+"""Tests of path validation in a space's folder: labelled cases, and properties over all of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from reverie.paths import existing_spelling, is_reserved, safe_relative
 from support.path_cases import PATH_CASES, all_path_cases
 
 
-def reason_of(path: str) -> str | None:
-    """None when the name is accepted, else why not."""
+def rejection_reason(path: str) -> str | None:
+    """Return why a path is rejected, or None if it is accepted."""
     try:
         safe_relative(path)
     except ValidationError as error:
@@ -20,11 +20,11 @@ def reason_of(path: str) -> str | None:
     return None
 
 
-def test_all_labelled_names_are_judged_right() -> None:
-    """Each name gets its verdict: accept, reject, or either; an accepted one is used exactly as it was written."""
+def test_labelled_paths() -> None:
+    """Each path gets its verdict (accept, reject or either); an accepted one is returned as written."""
     wrong = []
     for path, expected in all_path_cases():
-        verdict = "accept" if reason_of(path) is None else "reject"
+        verdict = "accept" if rejection_reason(path) is None else "reject"
         if expected not in {verdict, "either"}:
             wrong.append((path, expected, verdict))
         if verdict == "accept":
@@ -63,17 +63,17 @@ def test_all_labelled_names_are_judged_right() -> None:
         ("a" * 1030, "too_long"),
     ],
 )
-def test_a_refusal_names_its_reason(path: str, reason: str) -> None:
-    """The reason is a word that a program can act on, and the message never holds raw control characters."""
-    assert reason_of(path) == reason
+def test_errors_have_a_reason(path: str, reason: str) -> None:
+    """The reason is a code for programs, and the message has no raw control characters."""
+    assert rejection_reason(path) == reason
     with pytest.raises(ValidationError) as caught:
         safe_relative(path)
     assert caught.value.message.isprintable()
     assert caught.value.hint
 
 
-def test_any_suffix_may_be_let_through_but_never_our_own_names() -> None:
-    """Files that an agent hands over have any ending; the index and the archives stay ours in every spelling."""
+def test_any_suffix_may_be_allowed_but_no_reserved_name() -> None:
+    """With `suffixes=None` any suffix is allowed; the index and the archives stay reserved in every spelling."""
     assert safe_relative("src/main.rs", suffixes=None) == PurePosixPath("src/main.rs")
     for ours in ("MEMORY-INDEX.json", "Memory-Index.JSON", "archives/0.json", "memory/long-term-memory.json"):
         assert is_reserved(PurePosixPath(ours))
@@ -95,6 +95,6 @@ def test_any_suffix_may_be_let_through_but_never_our_own_names() -> None:
         ("facts/deep/new.md", None),
     ],
 )
-def test_another_spelling_of_what_is_there(path: str, there: str | None) -> None:
-    """A name that is one with another on some system is given as that one is spelled; any other is its own."""
+def test_colliding_spellings(path: str, there: str | None) -> None:
+    """A path that collides with an existing one on some system gets its spelling; any other gets None."""
     assert existing_spelling(path, ["facts/deep/er/x.md", "facts/user.md", "\u00e9tude.md"]) == there

@@ -1,4 +1,4 @@
-"""What Python has no names for: exchanges, ways that stay below a folder, and who has a file open for writing."""
+"""Tests of renameat2, openat2 and read leases, with and without support by the kernel."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[int]:
+    """Yield a handle of an open folder."""
     handle = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
     yield handle
     os.close(handle)
 
 
 @pytest.fixture(params=["in one call", "step by step"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the kernel's call, and as without it."""
+def open_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the test with openat2, and with the fallback."""
     if request.param == "step by step":
         monkeypatch.setattr(syscalls, "_has_openat2", lambda: False)
 
 
-def refused(folder: int, path: str, flags: int = os.O_RDONLY) -> str:
+def error_name(folder: int, path: str, flags: int = os.O_RDONLY) -> str:
+    """Return the errno name of the error that opening a path raises."""
     with pytest.raises(OSError, match="Errno") as error:
         syscalls.open_beneath(folder, path, flags)
     return errno.errorcode[error.value.errno or 0]
 
 
-@pytest.mark.usefixtures("way")
-def test_a_way_below_a_folder_follows_no_link(tmp_path: Path, folder: int) -> None:
-    """A link at the end, on the way, to a folder or to nothing: ELOOP, whatever it is opened as."""
+@pytest.mark.usefixtures("open_method")
+def test_no_symbolic_link_is_followed(tmp_path: Path, folder: int) -> None:
+    """A symbolic link at the end or on the way raises ELOOP, whatever it leads to and however it is opened."""
     (tmp_path / "a/b").mkdir(parents=True)
     (tmp_path / "a/b/x").write_bytes(b"x")
     (tmp_path / "link").symlink_to("a", target_is_directory=True)
@@ -49,18 +51,18 @@ def test_a_way_below_a_folder_follows_no_link(tmp_path: Path, folder: int) -> No
     os.close(handle)
     os.close(syscalls.open_beneath(folder, "a/b", os.O_RDONLY | os.O_DIRECTORY))
     for path in ("link/b/x", "a/b/end", "nothing", "link"):
-        assert refused(folder, path) == "ELOOP"
-    assert refused(folder, "link", os.O_RDONLY | os.O_DIRECTORY) == "ELOOP"
-    assert refused(folder, "a/b/x/y") == "ENOTDIR"
-    assert refused(folder, "a/b/x", os.O_RDONLY | os.O_DIRECTORY) == "ENOTDIR"
-    assert refused(folder, "a/c/x") == "ENOENT"
+        assert error_name(folder, path) == "ELOOP"
+    assert error_name(folder, "link", os.O_RDONLY | os.O_DIRECTORY) == "ELOOP"
+    assert error_name(folder, "a/b/x/y") == "ENOTDIR"
+    assert error_name(folder, "a/b/x", os.O_RDONLY | os.O_DIRECTORY) == "ENOTDIR"
+    assert error_name(folder, "a/c/x") == "ENOENT"
 
 
 def test_another_file_system_is_not_entered() -> None:
-    """Both ways."""
+    """A path into another file system raises EXDEV, with openat2 and with the fallback."""
     root = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
     try:
-        assert refused(root, "proc/self/stat") == "EXDEV"
+        assert error_name(root, "proc/self/stat") == "EXDEV"
         with pytest.raises(OSError, match="Errno") as error:
             syscalls._open_by_segments(root, "proc/self/stat", os.O_RDONLY)
         assert error.value.errno == errno.EXDEV
@@ -68,7 +70,8 @@ def test_another_file_system_is_not_entered() -> None:
         os.close(root)
 
 
-def test_two_files_change_places(tmp_path: Path, folder: int) -> None:
+def test_two_files_are_exchanged(tmp_path: Path, folder: int) -> None:
+    """Two files are exchanged; a missing one raises FileNotFoundError."""
     (tmp_path / "one").write_bytes(b"1")
     (tmp_path / "two").write_bytes(b"2")
     syscalls.exchange("one", folder, "two", folder)
@@ -77,7 +80,8 @@ def test_two_files_change_places(tmp_path: Path, folder: int) -> None:
         syscalls.exchange("one", folder, "missing", folder)
 
 
-def test_a_name_is_taken_once(tmp_path: Path, folder: int) -> None:
+def test_rename_does_not_replace(tmp_path: Path, folder: int) -> None:
+    """Renaming to an existing name raises FileExistsError."""
     (tmp_path / "one").write_bytes(b"1")
     syscalls.rename_new("one", folder, "two", folder)
     (tmp_path / "one").write_bytes(b"1")
@@ -86,19 +90,22 @@ def test_a_name_is_taken_once(tmp_path: Path, folder: int) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP])
-def test_what_a_file_system_cannot_do_is_told_apart(number: int) -> None:
+def test_unsupported_calls_have_their_own_error(number: int) -> None:
+    """An unsupported call raises Unsupported, any other failure a plain OSError."""
     assert isinstance(syscalls._error(number, "x"), syscalls.Unsupported)
     assert not isinstance(syscalls._error(errno.EIO, "x"), syscalls.Unsupported)
 
 
 def test_a_library_without_the_call(folder: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An older C library: told apart as well."""
+    """A C library without renameat2 raises Unsupported too."""
     monkeypatch.setattr(syscalls, "_library", object)
     with pytest.raises(syscalls.Unsupported):
         syscalls.exchange("one", folder, "two", folder)
 
 
-def test_a_kernel_without_openat2_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openat2_is_tested_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test for openat2 returns False if the call fails."""
+
     def refuse(*_: object) -> int:
         raise OSError(errno.ENOSYS, "none")
 
@@ -107,7 +114,8 @@ def test_a_kernel_without_openat2_is_asked_once(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\0"])
-def test_a_zero_byte_does_not_cut_a_name(folder: int, name: str) -> None:
+def test_null_bytes_are_rejected(folder: int, name: str) -> None:
+    """A file name with a null byte raises ValueError."""
     for act in (
         lambda: syscalls.open_beneath(folder, name, os.O_RDONLY),
         lambda: syscalls.rename_new("x", folder, name, 0),
@@ -116,8 +124,8 @@ def test_a_zero_byte_does_not_cut_a_name(folder: int, name: str) -> None:
             act()
 
 
-def test_who_writes_is_known(tmp_path: Path) -> None:
-    """True while anybody has it open for writing, in any way; readers do not count; a pipe cannot tell."""
+def test_writers_are_detected(tmp_path: Path) -> None:
+    """True while any process has the file open for writing; readers do not count; None for a pipe."""
     path = tmp_path / "x"
     path.write_bytes(b"x")
     with path.open("rb") as file:
