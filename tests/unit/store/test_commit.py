@@ -61,12 +61,17 @@ def test_writes_of_many_spaces_share_a_flush(store: Store) -> None:
     assert store.commits == before + 1
 
 
-def test_an_interrupted_commit_writes_nothing(store: Store) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        store.commit([_memory("a"), _failing(KeyboardInterrupt())], at=AT)
-    assert _names(store) == []
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt(), SystemExit(3)])
+def test_an_interrupted_write_fails_alone(store: Store, interruption: BaseException) -> None:
+    """An exception that would end the writer's thread is one write's failure; its neighbours are stored."""
+    done, failed = store.commit([_memory("a"), _failing(interruption)], at=AT)
+    assert isinstance(done, Done)
+    assert isinstance(failed, Failed)
+    assert isinstance(failed.error, ReverieError)
+    assert failed.error.code == "internal_error"
+    assert _names(store) == ["a"]
     put(store, Kind.MEMORY, ("b",), {"name": "b"})
-    assert _names(store) == ["b"]
+    assert _names(store) == ["a", "b"]
 
 
 def test_a_key_replays_the_first_answer(store: Store) -> None:
