@@ -1,4 +1,4 @@
-"""Hints of a real folder: which paths, and from when."""
+"""Events of a real folder: their paths and times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COARSE_S = 0.02  # the kernel dates a change by its last tick
 
 
 def test_a_save_is_told_with_its_path_and_its_time(tmp_path: Path) -> None:
-    """What the daemon writes for itself is not told."""
+    """A save is reported with path and time; the daemon's own files are not."""
     told: list[tuple[str | None, float]] = []
     came = threading.Event()
 
@@ -43,7 +43,7 @@ def test_a_save_is_told_with_its_path_and_its_time(tmp_path: Path) -> None:
 
 
 def test_what_is_hidden_is_not_told_and_what_comes_out_of_it_is(tmp_path: Path) -> None:
-    """A whole repository is made, as git does it; a file and a folder that get a plain name are told of."""
+    """Hidden files are ignored, also a git repository; a file renamed to a visible name is reported."""
     (tmp_path / ".kept" / "deep").mkdir(parents=True)
     told: set[str | None] = set()
     came = {name: threading.Event() for name in ("a.md", "b.md", "facts/c.md", None)}
@@ -80,7 +80,7 @@ def test_what_is_hidden_is_not_told_and_what_comes_out_of_it_is(tmp_path: Path) 
 def test_a_late_event_counts_from_the_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: float, *, late: bool
 ) -> None:
-    """Not where the change was longer ago than an event takes: then it is another one."""
+    """An event has the time of the file's change, unless that is longer ago than an event's delay."""
     monkeypatch.setattr(watcher, "_DELAY_MAX_S", most)
     path = tmp_path / "a.md"
     path.write_text("- a\n")
@@ -90,12 +90,12 @@ def test_a_late_event_counts_from_the_change(
 
 
 def test_an_event_of_a_file_that_is_gone_counts_from_now(tmp_path: Path) -> None:
-    """It has no time of its own."""
+    """An event of a missing file has the current time."""
     assert told_by_handler(tmp_path / "gone.md") >= 0
 
 
 def told_by_handler(path: Path) -> float:
-    """How many seconds after the event the handler says that the change was."""
+    """Return the delay in seconds that the handler computes."""
     told: list[float] = []
     now = time.monotonic()
     watcher._Handler(str(path.parent), lambda _, at: told.append(at)).on_any_event(FileModifiedEvent(str(path)))

@@ -1,4 +1,4 @@
-"""Blocks keep their ids within a document, between documents, and where a document moves as a whole."""
+"""Blocks keep their ids within a document, between documents, and when a document is renamed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WORDS = ["- the cat sleeps\n", "- dogs bark at night\n", "- rain in may\n", "- s
 
 
 def test_an_edited_block_keeps_its_id_and_a_new_one_has_none() -> None:
-    """Within one document, by its words and its place."""
+    """Within one document ids are matched by text and position."""
     before = {"facts/a.md": [("m1", "- the cat sleeps all day\n"), ("m2", "- rain in may\n")]}
 
     after = match_ids(before, {"facts/a.md": ["- seven bridges\n", "- the cat sleeps all night\n", "- rain in may\n"]})
@@ -20,7 +20,7 @@ def test_an_edited_block_keeps_its_id_and_a_new_one_has_none() -> None:
 
 
 def test_a_block_that_moves_to_another_file_keeps_its_id() -> None:
-    """Also when the other file had blocks of its own, and once only where it is copied."""
+    """A moved block keeps its id, also in a document with blocks of its own; of two copies only one does."""
     before = {"facts/a.md": [("m1", WORDS[0]), ("m2", WORDS[1])], "facts/b.md": [("m3", WORDS[2])]}
 
     after = match_ids(before, {"facts/a.md": [WORDS[1]], "facts/b.md": [WORDS[2], WORDS[0], WORDS[0]]})
@@ -30,7 +30,7 @@ def test_a_block_that_moves_to_another_file_keeps_its_id() -> None:
 
 
 def test_a_renamed_file_keeps_its_ids_also_where_it_was_edited() -> None:
-    """The words that are the same say where the others come from."""
+    """Equal blocks of a renamed document show where its edited ones come from."""
     before = {"facts/old.md": [("m1", WORDS[0]), ("m2", WORDS[1]), ("m3", WORDS[2])]}
 
     after = match_ids(before, {"facts/new.md": [WORDS[0], "- dogs bark at noon and at night\n", WORDS[2]]})
@@ -39,7 +39,7 @@ def test_a_renamed_file_keeps_its_ids_also_where_it_was_edited() -> None:
 
 
 def test_a_copied_file_steals_no_ids() -> None:
-    """The document that was not changed is not among those that blocks are taken from."""
+    """A copy takes no ids of an unchanged document."""
     assert match_ids({}, {"facts/copy.md": WORDS[:2]}) == {"facts/copy.md": [None, None]}
 
 
@@ -48,7 +48,7 @@ def test_a_copied_file_steals_no_ids() -> None:
     st.dictionaries(st.sampled_from("abcd"), st.lists(st.sampled_from(WORDS), max_size=5), max_size=4),
 )
 def test_no_id_is_used_twice(old: dict[str, list[str]], new: dict[str, list[str]]) -> None:
-    """Whatever is moved, copied and deleted; and each id that is used was there before."""
+    """After any moves, copies and deletions each id is used at most once, and was there before."""
     before = {
         path: [(f"{path}{index}", text) for index, text in enumerate(texts)] for path, texts in sorted(old.items())
     }

@@ -1,4 +1,4 @@
-"""Memories written as documents: the exact formats, and the smallest edits of documents that are there."""
+"""Memories written as documents: the exact formats, and the smallest edits of existing documents."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ TOLD = {
 
 @pytest.mark.parametrize("path", TOLD)
 def test_a_new_document_is_as_the_golden_file_says(path: str) -> None:
-    """Every kind of document, byte for byte; episodes by their day, and no word of theirs left out."""
+    """Every kind of document equals its golden file, byte for byte."""
     items = [(f"mem_{number}", words) for number, words in enumerate(TOLD[path])]
     made = new_document(path, items, day="2026-02-20")
     assert made.text == (GOLDEN / path).read_text("utf-8")
@@ -77,7 +77,7 @@ MARKED = "\ufeff" + (
 
 
 def test_an_update_changes_its_block_the_summary_and_the_day() -> None:
-    """In a file with a byte order mark, CRLF, front matter, comments, odd spacing and no newline at its end."""
+    """With BOM, CRLF, front matter, comments and odd spacing only block, summary and day change."""
     after = apply_changes(
         "facts/user.md", MARKED, ["a", "b", "c"], [Update("c", Wording("Likes: coffee", ("Cup",)))], day=DAY
     )
@@ -88,7 +88,7 @@ def test_an_update_changes_its_block_the_summary_and_the_day() -> None:
 
 
 def test_a_new_fact_stands_behind_the_last_one() -> None:
-    """Before the Updated line, under the heading of the last fact, with its mark."""
+    """A new fact goes before the Updated line, below the last fact, with its list mark."""
     after = apply_changes("facts/user.md", MARKED, ["a", "b", "c"], [Add("d", Wording("Cat: Ulla"))], day=DAY)
     assert after.ids == ("a", "b", "c", "d")
     assert after.text is not None
@@ -108,13 +108,13 @@ def test_a_new_fact_stands_behind_the_last_one() -> None:
     ],
 )
 def test_where_a_new_fact_goes(text: str, expected: str) -> None:
-    """Also where there is no fact yet, or something is open to the end of the file."""
+    """A new fact has a place without other facts, and with an unclosed block at the end."""
     ids = [f"id{number}" for number, _ in enumerate(parse_document("facts/a.md", text).items)]
     assert apply_changes("facts/a.md", text, ids, [Add("new", Wording("x"))], day=DAY).text == expected
 
 
 def test_nothing_is_put_into_a_file_that_never_had_it() -> None:
-    """No summary, no Updated line, no heading: those are for files that agents write."""
+    """A file without summary, Updated line or heading gets none."""
     assert apply_changes("facts/a.md", "- a\n", ["a"], [Add("b", Wording("b"))], day=DAY).text == "- a\n- b\n"
     assert refresh_header("facts/a.md", "- Tea: green\n", day=DAY) == "> Summary: tea\n\n- Tea: green\n"
     hidden = "- my key is [REDACTED:aws-key-id] for prod\n"
@@ -122,7 +122,7 @@ def test_nothing_is_put_into_a_file_that_never_had_it() -> None:
 
 
 def test_an_empty_file_is_written_like_a_new_one() -> None:
-    """Whoever emptied it left nothing to keep."""
+    """An empty file is written as a new document."""
     new = [("b", Wording("b"))]
     for text in ("", "\n\n", "\ufeff"):
         assert apply_changes("facts/a.md", text, [], [Add("b", Wording("b"))], day=DAY) == new_document(
@@ -142,7 +142,7 @@ def test_an_empty_file_is_written_like_a_new_one() -> None:
     ],
 )
 def test_a_document_goes_with_its_last_item(text: str, goes: bool) -> None:  # noqa: FBT001  # one column of the table
-    """But only if nobody wrote anything else into it."""
+    """A document is deleted with its last item only if it has no other text."""
     after = apply_changes("facts/user.md", text, ["a"], [Delete("a")], day=DAY)
     assert after.ids == ()
     assert (after.text is None) is goes
@@ -155,7 +155,7 @@ EPISODES = "# 2026-11 Episodes\n\n> Summary: x\n\n## One\n- Summary: 1\n- Date: 
     ("day", "order"), [("2026-11-02", "new a b"), ("2026-11-03", "a b new"), ("2026-11-30", "a b new")]
 )
 def test_a_new_episode_stands_behind_those_of_its_day(day: str, order: str) -> None:
-    """An episode without a day is of the day of the one before it."""
+    """An episode without a date counts as of the day of the one before it."""
     words = Wording("Walked far", title="A walk", day=day)
     after = apply_changes("episodes/2026-11.md", EPISODES, ["a", "b"], [Add("new", words)], day=DAY)
     assert " ".join(after.ids) == order
@@ -168,7 +168,7 @@ def test_a_new_episode_stands_behind_those_of_its_day(day: str, order: str) -> N
 
 
 def test_an_episode_keeps_what_stands_below_its_fields() -> None:
-    """Words that are one section already are written as they are, others as fields."""
+    """Content that is one section is written unchanged, other content as fields."""
     body = "- Summary: told again\n- Date: 2026-11-03\n\n### Later\n\nMore words."
     after = apply_changes(
         "episodes/2026-11.md", EPISODES, ["a", "b"], [Update("a", Wording(body, title="One"))], day=DAY
@@ -200,7 +200,7 @@ TOLD_ONCE = "## Logger fix #ops\n- Summary: s\n- Date: 2026-09-24\n- Problem: le
     ],
 )
 def test_other_words_of_an_episode_take_the_place_of_those_it_had(content: str, expected: str) -> None:
-    """Nothing of the old ones stays but the summary and the day, and those only where the new ones name none."""
+    """An update keeps only the summary and day, and those only if the new words name none."""
     had = parse_document("episodes/2026-09.md", TOLD_ONCE).items[0]
     words = Wording(content, had.tags, had.title, had.fields)
     after = apply_changes("episodes/2026-09.md", TOLD_ONCE, ["a"], [Update("a", words)], day=DAY)
@@ -212,7 +212,7 @@ def test_other_words_of_an_episode_take_the_place_of_those_it_had(content: str, 
 
 
 def test_a_file_that_is_one_memory() -> None:
-    """Its text is replaced below its front matter; it goes as a whole, and cannot hold a second memory."""
+    """The text below the front matter is replaced; the file is deleted as a whole and cannot have a second memory."""
     text = "---\r\nname: x\r\ntype: user\r\ntags: [a]\r\n---\r\n\r\n\r\nold\r\nwords\r\n\r\n"
     update = Update("id", Wording("new\n\nwords", ("a", "b")))
     after = apply_changes("x.md", text, ["id"], [update], day=DAY)
@@ -237,7 +237,7 @@ def test_a_file_that_is_one_memory() -> None:
     ],
 )
 def test_changes_that_cannot_be_meant_are_refused(path: str, ids: list[str], plan: list[Change], reason: str) -> None:
-    """With a reason and a hint, and nothing is changed."""
+    """Invalid changes raise with a reason and a hint, and change nothing."""
     text = "- a\n- b\n" if path.startswith("facts") else "```\n"
     with pytest.raises(ValidationError) as refused:
         apply_changes(path, text, ids, plan, day=DAY)
@@ -246,7 +246,7 @@ def test_changes_that_cannot_be_meant_are_refused(path: str, ids: list[str], pla
 
 
 def test_a_new_document_has_to_be_one_of_memories() -> None:
-    """Other files are written by others."""
+    """A new document outside facts and episodes is refused."""
     with pytest.raises(ValidationError, match=r"notes\.md holds no memories"):
         new_document("notes.md", [("a", Wording("x"))], day=DAY)
     whole = "---\nname: x\ntype: user\n---\nold\n"
@@ -270,13 +270,13 @@ def test_a_new_document_has_to_be_one_of_memories() -> None:
     ],
 )  # fmt: skip
 def test_a_refreshed_document(text: str, summary: str | None, expected: str) -> None:
-    """Topics or the words that were given, at most ten, under the title where there was no summary."""
+    """The header gets the topics or the given summary, at most ten words; a missing line is added below the title."""
     assert refresh_header("facts/a.md", text, day=DAY, summary=summary) == expected
     assert refresh_header("facts/a.md", expected, day=DAY, summary=summary) == expected
 
 
 def test_other_files_are_refreshed_only_when_asked() -> None:
-    """Nobody but a person says what a plain file is about, and only markdown has a summary line."""
+    """A plain file gets only a given summary, and only markdown gets a summary line."""
     assert refresh_header("notes.md", "> Summary: x\n- a: b\n- Updated: 2020-01-01\n", day=DAY).startswith(
         "> Summary: x\n"
     )
@@ -293,6 +293,6 @@ def test_other_files_are_refreshed_only_when_asked() -> None:
     ],
 )
 def test_items_are_parted_where_they_would_run_into_one(text: str, plan: list[Change], expected: str) -> None:
-    """By an empty line, by a comment, or by another place: nothing else that the file says changes."""
+    """Items are separated by an empty line, a comment or another place, and nothing else changes."""
     ids = [f"id{number}" for number, _ in enumerate(parse_document("facts/a.md", text).items)]
     assert apply_changes("facts/a.md", text, ids, plan, day=DAY).text == expected

@@ -1,4 +1,4 @@
-"""The decision table of sync: what becomes of words that people and agents write."""
+"""The decision table of sync: what happens to edits of people and agents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.sides import BASE, PATH, Sides, agreed, changes_nothing, copies, sa
 
 
 def test_a_document_is_written_to_the_folder() -> None:
-    """What an agent wrote is there for people, and a second look does nothing."""
+    """A new document is written as a file, and a second scan does nothing."""
     sides = Sides()
     sides.put(PATH, BASE)
 
@@ -23,7 +23,7 @@ def test_a_document_is_written_to_the_folder() -> None:
 
 
 def test_a_new_file_becomes_a_document() -> None:
-    """A file that a person adds is put into the store as it stands; the file is not touched."""
+    """A new file is stored as it is, and not changed."""
     sides = Sides()
     sides.save(PATH, BASE)
 
@@ -35,7 +35,7 @@ def test_a_new_file_becomes_a_document() -> None:
 
 
 def test_an_empty_new_file_is_a_document_too() -> None:
-    """An editor made it, and words will come."""
+    """An empty new file is stored as an empty document."""
     sides = Sides()
     sides.save(PATH, "")
     sides.sync()
@@ -47,7 +47,7 @@ def test_an_empty_new_file_is_a_document_too() -> None:
 
 
 def test_a_save_becomes_the_text() -> None:
-    """A person's edit of what nobody else has changed is taken whole."""
+    """A person's edit of an otherwise unchanged document is taken whole."""
     sides = agreed()
     sides.save(PATH, BASE.replace("German", "French"))
 
@@ -58,7 +58,7 @@ def test_a_save_becomes_the_text() -> None:
 
 
 def test_an_agents_text_is_written() -> None:
-    """An untouched file gets what the store has come to say."""
+    """An unchanged file gets the changed document's text."""
     sides = agreed()
     sides.put(PATH, BASE + "- Tea: green\n")
 
@@ -66,14 +66,14 @@ def test_an_agents_text_is_written() -> None:
 
 
 def test_an_untouched_file_is_not_written() -> None:
-    """Neither bytes nor records change when nothing did."""
+    """Without a change neither files nor baselines are written."""
     sides = agreed()
 
     assert sides.sync() == Plan()
 
 
 def test_the_same_edit_on_both_sides_is_none() -> None:
-    """Equal words are agreed on, and nothing is written."""
+    """The same edit on both sides changes the baseline alone."""
     sides = agreed()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.save(PATH, BASE + "- Tea: green\n")
@@ -85,7 +85,7 @@ def test_the_same_edit_on_both_sides_is_none() -> None:
 
 
 def test_edits_of_both_sides_are_merged() -> None:
-    """An agent's edit and a person's, apart from each other, are both there."""
+    """Edits of different places by an agent and a person are merged."""
     sides = agreed()
     sides.put(PATH, BASE.replace("German", "French"))
     sides.save(PATH, BASE.replace("vim", "emacs"))
@@ -95,7 +95,7 @@ def test_edits_of_both_sides_are_merged() -> None:
 
 
 def test_two_additions_at_one_place_are_both_kept() -> None:
-    """The store's first."""
+    """Of two insertions at one place both are kept, the store's first."""
     sides = agreed()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.save(PATH, BASE + "- City: Oslo\n")
@@ -105,7 +105,7 @@ def test_two_additions_at_one_place_are_both_kept() -> None:
 
 
 def test_a_conflict_leaves_the_persons_text_in_place() -> None:
-    """The store's whole version goes beside it, everything else is merged, and the plan says what differed."""
+    """The store's whole text goes to a conflict copy, all else is merged, and the plan has the conflict regions."""
     sides = agreed()
     sides.put(PATH, BASE.replace("German", "French") + "- Tea: green\n")
     sides.save(PATH, BASE.replace("German", "Italian"))
@@ -123,7 +123,7 @@ def test_a_conflict_leaves_the_persons_text_in_place() -> None:
 
 
 def test_an_unknown_ancestor_makes_both_texts_new() -> None:
-    """Where it was forgotten what they were made from: equal ones agree, of others the person's stays, with a copy."""
+    """Without a baseline equal texts agree; of different ones the person's stays, with a conflict copy."""
     sides = agreed()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.save(PATH, BASE.replace("vim", "emacs"))
@@ -139,7 +139,7 @@ def test_an_unknown_ancestor_makes_both_texts_new() -> None:
 
 
 def test_an_earlier_text_of_the_store_is_its_own_whatever_was_forgotten() -> None:
-    """A crash forgot that the file was written, and the store went on: nobody has typed anything, so nothing is new."""
+    """A file with an earlier version's text, whose write a crash forgot, is no person's save."""
     sides = agreed()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.records.clear()
@@ -149,7 +149,7 @@ def test_an_earlier_text_of_the_store_is_its_own_whatever_was_forgotten() -> Non
 
 
 def test_a_version_that_the_store_no_longer_has_is_unknown() -> None:
-    """A save is not merged with a text that it was not made from."""
+    """A save whose ancestor was pruned is not merged with a text that it does not derive from."""
     sides = agreed()
     sides.put(PATH, BASE + "- Tea: green\n")
     del sides.versions[PATH][1:]
@@ -162,7 +162,7 @@ def test_a_version_that_the_store_no_longer_has_is_unknown() -> None:
 
 
 def test_an_empty_file_where_an_agent_wrote_has_nothing_to_lose() -> None:
-    """An editor opened the new file at the same moment."""
+    """A new empty file at the path of a new document gets the document's text."""
     sides = Sides()
     sides.put(PATH, BASE)
     sides.save(PATH, "")
@@ -175,7 +175,7 @@ def test_an_empty_file_where_an_agent_wrote_has_nothing_to_lose() -> None:
     "text", ["\ufeff" + BASE, BASE.replace("\n", "\r\n"), BASE.rstrip("\n"), BASE.replace("- N", "-   N")]
 )
 def test_bytes_stay_as_people_wrote_them(text: str) -> None:
-    """A byte order mark, CRLF, no last newline, odd spacing: an agent's edit of one line changes that line alone."""
+    """A byte order mark, CRLF, a missing last newline and odd spacing survive an agent's edit of one line."""
     sides = agreed(text)
     sides.put(PATH, text.replace("German", "French"))
 
@@ -189,7 +189,7 @@ def test_bytes_stay_as_people_wrote_them(text: str) -> None:
 
 
 def test_a_persons_new_line_endings_are_taken() -> None:
-    """They differ from the store's in nothing else, and are kept while agents write."""
+    """Changed line endings are stored, and stay while agents write."""
     crlf = BASE.replace("\n", "\r\n")
     sides = agreed()
     sides.save(PATH, crlf)
@@ -201,7 +201,7 @@ def test_a_persons_new_line_endings_are_taken() -> None:
 
 
 def test_a_long_name_leaves_room_for_the_copys() -> None:
-    """No name is longer than a file system takes, nor cut inside a character."""
+    """The name of a conflict copy is at most 255 bytes, and not cut inside a character."""
     path = "é" * 120 + ".md"
     sides = agreed(path=path)
     sides.put(path, BASE.replace("German", "French"))
@@ -214,7 +214,7 @@ def test_a_long_name_leaves_room_for_the_copys() -> None:
 
 
 def test_cases_may_come_in_any_order() -> None:
-    """The plan is the same."""
+    """The plan does not depend on the order of the path states."""
     sides = Sides()
     for name in "abcd":
         sides.put(f"{name}.md", f"- {name}\n")
@@ -224,7 +224,7 @@ def test_cases_may_come_in_any_order() -> None:
 
 
 def test_a_save_into_a_replaced_file_is_no_newer_than_that_file() -> None:
-    """What came into the document after the file was replaced was not seen; somebody has saved the new file since."""
+    """A late write has not seen what was stored after its file was replaced, though a newer save exists."""
     sides = agreed()
     late = f"{BASE}- Typed: late\n"
     for name in ("one", "two"):
@@ -246,7 +246,7 @@ def test_a_save_into_a_replaced_file_is_no_newer_than_that_file() -> None:
 
 
 def test_a_late_save_is_not_what_an_editor_goes_on_from() -> None:
-    """A newer save is known by then: the next one was made from that, and drops nothing that came later."""
+    """The next save derives from the last save, not from the late write, and drops nothing that came later."""
     sides = agreed()
     sides.put(PATH, f"{BASE}- Agent: one\n")
     sides.settle()

@@ -1,4 +1,4 @@
-"""A space's folder is known by its mark and pinned when it is opened; what is not that folder is never taken for it."""
+"""A space's root folder is recognised by its marker file and held open; another folder is never taken for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def opened(path: Path, *, space: str = "default", store_id: str = "store", fresh
 
 
 def why(root: Root) -> str:
-    """The reason, which is told by names alone too, where the mark is another's not."""
+    """Return the reason of the error, which `find` gives too, except for another space's marker."""
     with pytest.raises(Conflict) as stopped:
         root.verify()
     if stopped.value.details["reason"] != "root_of_another_space":
@@ -42,7 +42,7 @@ def refused(path: Path, *, space: str = "default", store_id: str = "store", fres
 
 
 def test_a_fresh_root_is_made_and_marked(tmp_path: Path) -> None:
-    """The mark says space and store; the same folder opens again, and is verified."""
+    """The marker names space and store; the same folder can be opened again and verified."""
     path = tmp_path / "a/space"
     with opened(path, fresh=True) as root:
         root.verify()
@@ -61,7 +61,7 @@ def test_a_mark_without_a_store_is_completed(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_ours_does_not_open(tmp_path: Path) -> None:
-    """Each case by its own reason; nothing is written into it."""
+    """Each wrong folder is refused with its own reason, and nothing is written into it."""
     assert refused(tmp_path / "missing") == "root_missing"
     (tmp_path / "file").write_bytes(b"")
     assert refused(tmp_path / "file") == "root_missing"
@@ -85,7 +85,7 @@ def test_a_mark_that_says_nothing_is_nobodys(tmp_path: Path, mark: bytes) -> Non
 
 
 def test_a_folder_is_prepared_without_a_mark(tmp_path: Path) -> None:
-    """It is made, whatever is missing of its path; one that bears another's mark is refused, and so is a file."""
+    """`prepare` makes missing folders; it refuses a file and a folder with another space's marker."""
     for _ in range(2):
         Root.prepare(tmp_path / "a/space", space="default", store_id="store")
         assert list((tmp_path / "a/space").iterdir()) == []
@@ -109,7 +109,7 @@ def test_a_mark_that_is_a_link_is_no_mark(tmp_path: Path) -> None:
 
 
 def test_what_happens_to_the_root_is_noticed(tmp_path: Path) -> None:
-    """Removed, replaced by another, by an empty one, by a link to itself; its mark lost; all of it lost."""
+    """`verify` notices a root that was removed, replaced or emptied, and one without its marker."""
     path, aside = tmp_path / "space", tmp_path / "aside"
     with opened(path, fresh=True) as root:
         path.rename(aside)
@@ -135,7 +135,7 @@ def test_what_happens_to_the_root_is_noticed(tmp_path: Path) -> None:
 
 
 def test_a_root_behind_a_link_is_resolved_once(tmp_path: Path) -> None:
-    """Where the link leads later does not matter."""
+    """A link to the root is resolved when it is opened; where it leads later does not matter."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real", target_is_directory=True)
     with opened(tmp_path / "link", fresh=True) as root:
@@ -147,7 +147,7 @@ def test_a_root_behind_a_link_is_resolved_once(tmp_path: Path) -> None:
 
 
 def test_names_last_once_they_are_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that cannot be flushed is tried again; one that a person took away needs it no more."""
+    """A folder whose flush fails is flushed again; one that a person moved away is not."""
     flushed: list[int] = []
     real = os.fsync
 
@@ -174,7 +174,7 @@ def test_names_last_once_they_are_flushed(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("kind", ["link", "file"])
 def test_another_thing_in_the_place_of_a_folder_keeps_nothing_from_being_flushed(tmp_path: Path, kind: str) -> None:
-    """The folder that was written is somewhere else, or gone: there is nothing of it to flush."""
+    """A folder that was replaced by a link, file or mount needs no flush."""
     with opened(tmp_path / "space", fresh=True) as root:
         write_file(root, "facts/a.md", b"- a\n", expected=None)
         facts = root.real / "facts"
@@ -188,7 +188,7 @@ def test_another_thing_in_the_place_of_a_folder_keeps_nothing_from_being_flushed
 
 
 def test_a_folder_that_cannot_be_opened_is_flushed_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says which folder; it stays noted."""
+    """The error names the folder, which stays in `unflushed`."""
 
     def refuses(*_: object) -> int:
         raise OSError(errno.EMFILE, "too many open files")

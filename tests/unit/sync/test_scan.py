@@ -1,4 +1,4 @@
-"""What is in a folder is seen without reading it; what cannot take part is told, and the rest goes on."""
+"""A scan finds the files of a folder without reading them; what is refused has a reason, and the rest is found."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def reasons(root: Root, **known: Stamp) -> dict[str, str]:
 
 
 def test_documents_are_found_with_their_stamps(root: Root) -> None:
-    """Those of a person and ours alike; hidden, temporary and other files are passed over, and our own folders."""
+    """All documents are found; hidden, temporary and other files and our own folders are ignored."""
     documents = ["MEMORY.md", "facts/user.md", "facts/deep/er/x.txt", "notes/Füße und Hände.md", "..user.md"]
     over = ["facts/.hidden.md", ".git/config.md", ".obsidian/x.md", "archives/a.md", "x.png", "note.md~", "#note.md#"]
     over += [
@@ -77,7 +77,7 @@ def test_conflict_copies_are_told_apart(root: Root) -> None:
 
 
 def test_what_is_no_file_is_refused(root: Root, tmp_path: Path) -> None:
-    """Each kind by its name; the file beside them is found."""
+    """Each kind of node is refused with its own reason; the file beside it is found."""
     write(root, "note.md")
     os.mkfifo(root.real / "fifo.md")
     (root.real / "link.md").symlink_to(root.real / "note.md")
@@ -109,7 +109,7 @@ def test_what_is_no_file_is_refused(root: Root, tmp_path: Path) -> None:
 
 
 def test_a_refused_folder_hides_what_is_below(root: Root) -> None:
-    """Nothing can be said of its files; of a file that is simply gone, it is gone."""
+    """Files below a refused folder may exist; a missing file in a listed folder does not."""
     write(root, "facts/user.md")
     known = scan(root, known={}).stamps
     (root.real / "facts").rename(root.real / "elsewhere")
@@ -134,7 +134,7 @@ def test_a_file_where_a_folder_was_is_told(root: Root) -> None:
 
 
 def test_a_link_in_place_of_a_known_folder_is_told_whatever_its_name(root: Root) -> None:
-    """And a link that can have nothing to do with documents is not."""
+    """A link is refused if documents were below its name, else ignored."""
     write(root, "v1.2/user.md")
     known = scan(root, known={}).stamps
     (root.real / "v1.2").rename(root.real / "elsewhere")
@@ -144,7 +144,7 @@ def test_a_link_in_place_of_a_known_folder_is_told_whatever_its_name(root: Root)
 
 
 def test_names_that_are_one_on_other_systems(root: Root) -> None:
-    """The known one stays, else the first by name; the other is refused and told with it."""
+    """Of two names that differ in case the known one stays, else the first; the other is refused."""
     for path in ("facts/User.md", "facts/user.md", "Notes/x.md", "notes/y.md"):
         write(root, path)
     found = scan(root, known={})
@@ -163,7 +163,7 @@ def test_names_that_are_one_on_other_systems(root: Root) -> None:
 
 
 def test_composed_and_decomposed_names(root: Root) -> None:
-    """A decomposed name beside its composed twin is a collision, alone it is a name to be changed."""
+    """A decomposed name is a collision beside its composed form, and a refused name alone."""
     write(root, "caf\u00e9.md")
     write(root, "cafe\u0301.md")
     write(root, "u\u0308ber.md")
@@ -174,7 +174,7 @@ def test_composed_and_decomposed_names(root: Root) -> None:
 
 
 def test_names_that_cannot_be_are_told(root: Root) -> None:
-    """By the reason of safe_relative, in letters that can be shown."""
+    """A refused name has the reason of `safe_relative`, and is printable."""
     for name in (b"con.md", b"a\xffb.md", b"a:b.md", b" x.md", b"$x.md"):
         (root.real / os.fsdecode(name)).write_bytes(b"x")
     found = scan(root, known={})
@@ -192,7 +192,7 @@ def test_names_that_cannot_be_are_told(root: Root) -> None:
 
 
 def test_limits_are_kept(root: Root) -> None:
-    """A long file, a deep folder, too many files: told, and no more is looked at than asked for."""
+    """A long file, a deep folder and too many files are refused, and no more is listed than necessary."""
     write(root, "long.md", b"x" * 101)
     write(root, "a/b/c.md")
     limits = Limits(file_bytes=100, depth=2)
@@ -212,7 +212,7 @@ def test_limits_are_kept(root: Root) -> None:
 
 
 def test_reading_gives_bytes_hash_and_stamp(root: Root) -> None:
-    """The bytes as they are: a byte order mark and CRLF too."""
+    """The bytes are returned unchanged, with byte order mark and CRLF."""
     data = b"\xef\xbb\xbf- A fact\r\n- \xc3\xa4"
     write(root, "x.md", data)
     assert read_file(root, "x.md", limit=100) == FileContent(
@@ -240,7 +240,7 @@ def test_what_is_no_text_is_refused(root: Root, data: bytes, reason: str, detail
 
 
 def test_a_huge_file_is_not_read(root: Root) -> None:
-    """A tebibyte of nothing is refused by its size."""
+    """A sparse file of a tebibyte is refused by its size."""
     os.truncate(write(root, "x.md"), 1 << 40)
     found = read_file(root, "x.md", limit=1 << 20)
     assert isinstance(found, Refusal)
@@ -248,7 +248,10 @@ def test_a_huge_file_is_not_read(root: Root) -> None:
 
 
 def test_a_file_of_too_many_memories_is_not_read(root: Root) -> None:
-    """More than one commit can exchange are refused, whatever ends their lines; as many lines of prose are not."""
+    """More memories than one commit can replace are refused, whatever their line endings.
+
+    As many lines of prose are not.
+    """
     limit = 1 << 20
     for ending in (b"\n", b"\r"):
         write(root, "facts/x.md", (b"- fact" + ending) * ITEMS_MAX)
@@ -262,7 +265,7 @@ def test_a_file_of_too_many_memories_is_not_read(root: Root) -> None:
 
 
 def test_a_file_that_changes_while_it_is_read(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once: it is read again. Twice: it is growing."""
+    """A file that changes during a read is read again; one that changes twice is refused as growing."""
     path = write(root, "x.md")
     real, times = looking._read_bytes, [1]
 
@@ -285,7 +288,7 @@ def test_a_file_that_changes_while_it_is_read(root: Root, monkeypatch: pytest.Mo
 
 
 def test_a_file_is_not_read_while_it_is_open_for_writing(root: Root) -> None:
-    """An editor that empties a file before it writes is about to go on; one that leaves it empty meant it."""
+    """A file that an editor has truncated is not read before the editor closed it."""
     path = write(root, "x.md")
     with path.open("wb", buffering=0) as editor:
         for half in (b"", b"- Half a"):
@@ -300,7 +303,7 @@ def test_a_file_is_not_read_while_it_is_open_for_writing(root: Root) -> None:
 
 
 def test_a_scan_and_reads_of_all_its_files(root: Root) -> None:
-    """Hashes of all that can be read; what cannot is refused with its reason."""
+    """A scan and a read of each file give hashes; files that cannot be read have a reason."""
     write(root, "x.md", b"x")
     write(root, "y.md", b"\xff")
     found, digests = scan_and_read(root)

@@ -1,4 +1,4 @@
-"""Two editors of one file that never load it again: each goes on from what it saved itself."""
+"""Two editors of one file that never reload: each goes on from what it saved itself."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SHOP = "# Shop\n\n- milk two pints\n"
 
 
 def goes_on(sides: Sides, line: str) -> None:
-    """An agent adds a line, which the disk shows a moment later."""
+    """Let an agent add a line, and write it to disk."""
     sides.put(PATH, sides.files[PATH].decode() + line)
     sides.settle()
     sides.now_ms += 100
 
 
 def test_an_editor_goes_on_from_what_it_saved_itself_though_another_saved_in_between() -> None:
-    """What an agent wrote stays, though neither of the two editors ever loads the file again."""
+    """An agent's lines stay, though neither editor reloads."""
     sides = written("# T\n\n- one two three\n")
     trip = TRIP.replace("lake", "lake soon")
     saved(sides, TRIP)
@@ -44,7 +44,7 @@ BY_OTHER = "- what the other saved is quite another thing\n"
 
 
 def two_are_open(more: int) -> tuple[Sides, str]:
-    """One editor, that loaded what an agent had not written in yet, saved its line; what the other one has loaded."""
+    """Return the state after one stale editor saved its line, and the text that the other editor has loaded."""
     sides = written(LIST)
     sides.now_ms += 60 * MINUTE
     sides.put(PATH, LIST.replace("- two", f"{FIRST}- two"))
@@ -60,7 +60,7 @@ def two_are_open(more: int) -> tuple[Sides, str]:
 
 @pytest.mark.parametrize("more", [0, 1, 2, 3])
 def test_the_other_editor_takes_away_nothing_of_a_save_that_it_had_not_seen(more: int) -> None:
-    """It shows what the save before it had not seen, so it did not go on from there."""
+    """The other editor's save shows what the first one lacked, so it does not derive from it and deletes nothing."""
     sides, other = two_are_open(more)
 
     text = saved(sides, other.replace("- three", f"{BY_OTHER}- three"))
@@ -72,7 +72,7 @@ def test_the_other_editor_takes_away_nothing_of_a_save_that_it_had_not_seen(more
 @pytest.mark.parametrize("more", [0, 1, 2, 3])
 @pytest.mark.parametrize("line", ["", BY_OTHER])
 def test_who_saved_last_may_take_that_back(more: int, line: str) -> None:
-    """Whatever an agent wrote meanwhile, that its editor has not loaded."""
+    """The author of the last save may delete its lines, whatever an agent wrote meanwhile."""
     sides, _ = two_are_open(more)
 
     text = saved(sides, LIST.replace("- three", f"{line}- three"))
@@ -83,7 +83,7 @@ def test_who_saved_last_may_take_that_back(more: int, line: str) -> None:
 
 
 def test_two_editors_save_in_turn_what_they_have_had_all_along() -> None:
-    """A save that changes nothing is no reason to believe that the other editor has seen everything."""
+    """A save without a change does not prove that the other editor has seen everything."""
     one = "# Trip\n\n## train at eight sharp\n## tea from main station here\n- tea by the lake\n- boat at noon tea\n"
     two = one + "- hotel for two nights\n"
     sides = written(one)
@@ -101,7 +101,7 @@ def test_two_editors_save_in_turn_what_they_have_had_all_along() -> None:
 
 @pytest.mark.parametrize(("file", "kept"), [((7, 1), False), ((8, 1), True), ((7, 2), True), (None, False)])
 def test_what_is_saved_as_it_was_is_no_move_of_a_copy_that_goes(file: tuple[int, int] | None, kept: bool) -> None:  # noqa: FBT001
-    """A copy is deleted while a stale editor saves the file: nothing was moved unless it is the very same file."""
+    """A stale save with the bytes of a deleted copy is a move only if it is the same inode."""
     sides = written("# T\n")
     saved(sides, TRIP)
     saved(sides, TRIP, "copy.md")
@@ -121,7 +121,7 @@ def test_what_is_saved_as_it_was_is_no_move_of_a_copy_that_goes(file: tuple[int,
 
 
 def test_the_last_five_merged_saves_are_kept() -> None:
-    """Newest first and each once; a save that was taken as it was needs no text of its own."""
+    """Merged saves are kept newest first and each once; an unmerged save needs no text of its own."""
     known = Baseline("a.md", "x", 1)
     for number in (1, 2, 3, 4, 5, 6, 7, 3):
         known = known.with_save(Save(number, f"text {number}"))

@@ -1,4 +1,4 @@
-"""Entries that agents append: each episode has a summary of one line and ten words, and keeps all else."""
+"""Entries that agents append: each episode gets a summary of at most ten words, and all else stays."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PATH = "episodes/2026-02.md"
     ],
 )
 def test_an_appended_episode_has_a_summary(entry: str, expected: str) -> None:
-    """Made from its own words where it has none; a longer one stays whole as a note."""
+    """A missing summary is made from the episode's words; a longer one is shortened and kept as a note."""
     mine = f"# Mine\n\n## Old\n- Summary: {TWELVE}\n"
     for ending in ("\n", "\r\n"):
         told = mine.replace("\n", ending)
@@ -49,7 +49,7 @@ def test_an_appended_episode_has_a_summary(entry: str, expected: str) -> None:
 
 
 def test_each_episode_of_an_entry_gets_its_own() -> None:
-    """And nothing else does: no item without a heading, no file of facts."""
+    """Each section gets a summary; items without a heading and files of facts get none."""
     after = append_entry(PATH, None, "## A\n- Lesson: x\n\n## B\n- Lesson: y")
     assert after.endswith("\n## A\n- Summary: x\n- Lesson: x\n\n## B\n- Summary: y\n- Lesson: y\n")
     assert append_entry(PATH, "## A\n- Lesson: x\n", "- Task: y") == "## A\n- Lesson: x\n- Task: y\n"

@@ -1,4 +1,4 @@
-"""`MEMORY.md` with two writers: our lines follow the documents, everybody else's stay as they are."""
+"""`MEMORY.md` with two writers: our lines follow the documents, all other lines stay."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MANY = [DocumentEntry(f"facts/topic-{n:03}.md", n, "word " * 30) for n in range(
 
 
 def test_a_new_listing() -> None:
-    """A heading and a link for each document; a path with a space or a bracket is still one link."""
+    """A new list has a heading and a link for each document, also for paths with a space or a bracket."""
     assert update_memory_list("", ENTRIES) == f"# Memory\n\n{OURS}"
     assert update_memory_list("", []) == ""
     assert update_memory_list(f"# Memory\n\n{OURS}", ENTRIES) == f"# Memory\n\n{OURS}"
@@ -37,7 +37,7 @@ def test_a_new_listing() -> None:
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_everybody_elses_lines_stay(ending: str, mark: str) -> None:
-    """Those of people, those of Claude Code, and the order in which somebody put ours."""
+    """Lines of people and of Claude Code stay, and so does the order of ours."""
     text = """\
 ---
 tags: x
@@ -73,7 +73,7 @@ the end"""
 
 
 def test_a_list_of_somebody_else_is_gone_on_with() -> None:
-    """Behind an item ours follow at once, behind a paragraph after an empty line; the end stays without newline."""
+    """Our lines go right behind a list item, and behind a paragraph after an empty line."""
     one = ENTRIES[1:2]
     line = "- [facts/project.md](facts/project.md) — broker, release"
     assert update_memory_list("- [a](a.md)\n\n", one) == f"- [a](a.md)\n{line}\n\n"
@@ -83,27 +83,27 @@ def test_a_list_of_somebody_else_is_gone_on_with() -> None:
 
 
 def test_ours_go_before_what_is_open_to_the_end() -> None:
-    """In a fence that nobody closed they would be code."""
+    """With an unclosed code fence our lines go before it."""
     line = "- [facts/project.md](facts/project.md) — broker, release\n"
     assert update_memory_list("```\ncode\n", ENTRIES[1:2]) == f"{line}\n```\ncode\n"
     assert update_memory_list("---\na: b\n---\n```\n", ENTRIES[1:2]) == f"---\na: b\n---\n{line}\n```\n"
 
 
 def test_an_item_with_further_lines_is_its_writers() -> None:
-    """It lists its document already, and is not touched."""
+    """A list item with further lines lists its document, and is not changed."""
     text = "- [facts/project.md](facts/project.md) — mine\n  with a word more\n"
     assert update_memory_list(text, ENTRIES[1:2]) == text
 
 
 def test_ours_are_listed_once() -> None:
-    """A copy of one of our lines goes."""
+    """A duplicate of one of our lines is removed."""
     assert update_memory_list(OURS + OURS, ENTRIES) == OURS
 
 
 @pytest.mark.parametrize("entries", [MANY, [DocumentEntry(e.path, e.size, "x") for e in MANY]])
 @pytest.mark.parametrize("text", ["", "# Mine\n\n" + "a line\n" * 50])
 def test_the_listing_stays_small(entries: list[DocumentEntry], text: str) -> None:
-    """200 lines and 25,000 bytes at most; nothing is left out silently, and nobody else's line gives way."""
+    """At most 200 lines and 25,000 bytes; omitted lines are counted, and no other line is removed."""
     found = update_memory_list(text, entries)
     lines = found.splitlines()
     assert len(lines) <= LINES_MAX
@@ -117,7 +117,7 @@ def test_the_listing_stays_small(entries: list[DocumentEntry], text: str) -> Non
 
 
 def test_a_text_that_is_too_large_already_is_left_alone() -> None:
-    """What others wrote is never cut; there is no room for a line of ours."""
+    """A text above the limits is not cut, and gets no line of ours."""
     text = "a line\n" * 300
     assert update_memory_list(text, ENTRIES) == text
     assert update_memory_list(text + OURS, ENTRIES) == text
@@ -132,7 +132,7 @@ LINES = st.sampled_from(
 @settings(max_examples=count(300, 20_000), deadline=None)
 @given(st.lists(LINES, max_size=12), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\n"]), st.integers(0, 4))
 def test_only_our_lines_ever_change(lines: list[str], ending: str, end: str, size: int) -> None:
-    """Every document is listed or counted, the second time changes nothing, and other lines stay in their order."""
+    """Every document is listed or counted, a second call changes nothing, and other lines keep their order."""
     text = ending.join(lines) + end
     entries = ENTRIES[:size]
     found = update_memory_list(text, entries, {"facts/gone.md"})

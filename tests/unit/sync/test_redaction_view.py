@@ -1,4 +1,4 @@
-"""A file without its secrets, and edits of the rest that leave the secrets where they are."""
+"""The redacted view of a file, and edits of it that leave the secrets in place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.soak import count
 
 
 def secret(seed: int) -> str:
-    """A token that no service gave out."""
+    """Return a token that no service issued."""
     pick = random.Random(seed)
     return "sk-" + "ant-api03-" + "".join(pick.choices(string.ascii_letters + string.digits, k=95))
 
@@ -35,13 +35,13 @@ def veil(raw: str) -> RedactionView:
 
 
 def test_the_text_has_markers() -> None:
-    """As the redactor says."""
+    """The view's text is that of the redactor."""
     assert veil(RAW).text == TEXT == REDACTOR.text(RAW)
     assert veil(RAW).secrets == {ONE, TWO}
 
 
 def test_a_text_without_secrets_is_itself() -> None:
-    """And any edit of it is the text that it leads to."""
+    """A text without secrets is its own view, and any edit of it is the target."""
     plain = "# T\r\n\r\n- a\r\n"
 
     assert veil(plain).text is plain
@@ -64,7 +64,7 @@ def test_a_text_without_secrets_is_itself() -> None:
     ids=["same", "more", "less", "same line", "words", "crlf", "bom", "no newline", "a marker of one's own"],
 )
 def test_edits_of_other_bytes_are_made(target: str) -> None:
-    """The result says what was wanted, with both secrets where their markers stood."""
+    """The result is the target with both secrets in place of their markers."""
     after = veil(RAW).apply(target)
 
     assert after is not None
@@ -73,7 +73,7 @@ def test_edits_of_other_bytes_are_made(target: str) -> None:
 
 
 def test_lines_with_secrets_may_change_places() -> None:
-    """Each keeps its secret."""
+    """Moved lines keep their secrets."""
     lines = RAW.splitlines(keepends=True)
     moved = [*lines[:2], lines[4], lines[3], lines[2], lines[5]]
 
@@ -81,14 +81,14 @@ def test_lines_with_secrets_may_change_places() -> None:
 
 
 def test_equal_lines_keep_the_secret_of_their_neighbours() -> None:
-    """Two sections that changed places take their keys along."""
+    """Two sections that changed places keep their secrets."""
     one, two = f"## One\n- key: {ONE}\n", f"## Two\n- key: {TWO}\n"
 
     assert veil(one + two).apply((two + one).replace(ONE, MARK).replace(TWO, MARK)) == two + one
 
 
 def test_a_secret_of_several_lines_is_one_line() -> None:
-    """A private key stays as it is, its line endings too."""
+    """A private key of several lines stays unchanged, line endings included."""
     raw = f"# Keys\r\n\r\n- a\r\n{PEM}\r\n- b\r\n"
     text = veil(raw).text
 
@@ -98,21 +98,21 @@ def test_a_secret_of_several_lines_is_one_line() -> None:
 
 
 def test_a_deleted_secret_stays() -> None:
-    """Its line is left where it was; the other edits are made."""
+    """A deleted line with a secret stays in its place; the other edits are made."""
     after = veil(RAW).apply(TEXT.replace(f"- first: {MARK} until May\n", "").replace("last", "the end"))
 
     assert after == RAW.replace("last", "the end")
 
 
 def test_a_secret_that_was_written_over_stays() -> None:
-    """Beside what was written over it, of which nothing is lost."""
+    """An overwritten secret stays beside the new text."""
     over = TEXT.replace(f"first: {MARK} until", "first: none until")
 
     assert veil(RAW).apply(over) == RAW.replace(f"- first: {ONE}", f"- first: {ONE} until May\n- first: none")
 
 
 def test_all_deleted_leaves_the_lines_with_secrets() -> None:
-    """Nothing but what nobody else has."""
+    """If all is deleted, only the lines with secrets stay."""
     after = veil(RAW).apply("")
 
     assert after is not None
@@ -121,7 +121,7 @@ def test_all_deleted_leaves_the_lines_with_secrets() -> None:
 
 
 def test_a_secret_that_would_show_is_a_leak() -> None:
-    """A value that only its name gave away, under another name."""
+    """A value found by its label only is a leak under another label."""
     named = veil("- password: hunter2-horse\n- note\n")
     assert named.secrets == {"hunter2-horse"}
 
@@ -144,7 +144,7 @@ ENDS = st.sampled_from(["\n", "\r\n"])
 def test_secrets_stay_whatever_the_edit(
     lines: list[str], end: str, mark: str, edits: list[tuple[int, list[str] | None]]
 ) -> None:
-    """The text is the redactor's; no edit of it takes a secret out of the file, and the text itself is no edit."""
+    """No edit removes a secret from the file, and the unchanged text is no edit."""
     raw = mark + end.join(lines)
     veiled = veil(raw)
     assert veiled.text == REDACTOR.text(raw)

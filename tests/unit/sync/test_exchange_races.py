@@ -1,4 +1,4 @@
-"""What somebody does in the very moment of a write: each way ends with nobody's bytes lost, and says what it found."""
+"""Races with a write: whatever is done at that moment, no bytes are lost and the result says what happened."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def swapped(root: Root) -> list[str]:
 
 
 def save(root: Root, data: bytes) -> Callable[[], None]:
-    """By rename, as most editors do."""
+    """Return an act that saves by rename, as most editors do."""
 
     def act() -> None:
         (root.real / ".draft").write_bytes(data)
@@ -52,7 +52,7 @@ def save(root: Root, data: bytes) -> Callable[[], None]:
 
 @contextmanager
 def before(monkeypatch: pytest.MonkeyPatch, call: str, *acts: Callable[[], object] | None) -> Iterator[None]:
-    """Lets somebody act just before the first, the second, … such call; None lets one pass."""
+    """Run these acts before the first, second, … call of a system call; None skips one call."""
     real, waiting = getattr(syscalls, call), list(acts)
 
     def raced(*args: Any) -> None:
@@ -74,7 +74,7 @@ def overtaken(root: Root) -> Mismatch:
 
 
 def test_a_save_before_the_exchange_goes_back(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is in its place and handed over; ours came out, and settles."""
+    """A save before the exchange is put back and returned; our bytes come out and settle."""
     with before(monkeypatch, "exchange", save(root, THEIRS)):
         done = overtaken(root)
     assert (done.actual, done.saves, done.exposed) == (digest(THEIRS), (THEIRS,), True)
@@ -86,7 +86,7 @@ def test_a_save_before_the_exchange_goes_back(root: Root, monkeypatch: pytest.Mo
 
 
 def test_two_saves_round_the_exchange(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The newer is in its place, the older is handed over twice: as it came out, and as it settles."""
+    """Of two saves the newer is at the path; the older is returned by the result and by `settle`."""
     with before(monkeypatch, "exchange", save(root, THEIRS), save(root, LATER)):
         done = overtaken(root)
     assert (done.actual, done.saves) == (digest(LATER), (THEIRS, LATER))
@@ -99,7 +99,7 @@ def test_two_saves_round_the_exchange(root: Root, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_save_and_then_a_removal(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever removed what was there for a moment had not seen the save: it is in its place again."""
+    """A save is put back although our bytes, which were at its path for a moment, were removed."""
     with before(monkeypatch, "exchange", save(root, THEIRS), (root.real / NOTE).unlink):
         done = overtaken(root)
     assert (done.actual, done.saves, done.displaced) == (digest(THEIRS), (THEIRS,), None)
@@ -108,7 +108,7 @@ def test_a_save_and_then_a_removal(root: Root, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_save_a_removal_and_another_save(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last save is in its place, the first is handed over."""
+    """The last save is at the path, the first is returned."""
     with (
         before(monkeypatch, "exchange", save(root, THEIRS), (root.real / NOTE).unlink, None, None),
         before(monkeypatch, "rename_new", save(root, LATER)),
@@ -129,7 +129,7 @@ def test_a_removal_before_the_exchange(root: Root, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_file_that_comes_before_ours(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where none was expected: it stays."""
+    """A file created meanwhile at a path without a file stays."""
     (root.real / NOTE).unlink()
     with before(monkeypatch, "rename_new", save(root, THEIRS)):
         assert write_file(root, NOTE, OURS, expected=None) == Mismatch(digest(THEIRS))
@@ -139,7 +139,7 @@ def test_a_file_that_comes_before_ours(root: Root, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("kind", ["folder", "link"])
 def test_what_is_no_file_goes_back(root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    """A folder or a link that was put there in that moment is there afterwards, and nothing went through it."""
+    """A folder or link created at that moment is there afterwards, and nothing was written through it."""
 
     def act() -> None:
         (root.real / NOTE).unlink()
@@ -156,7 +156,7 @@ def test_what_is_no_file_goes_back(root: Root, tmp_path: Path, monkeypatch: pyte
 
 
 def test_half_a_save_is_handed_over_when_it_is_whole(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An editor that has emptied the file goes on writing to it: it stays out, and ours is in its place."""
+    """A truncated file that is still open for writing stays displaced until it is complete."""
     with (root.real / NOTE).open("r+b", buffering=0) as editor:
 
         def empty() -> None:
@@ -175,7 +175,7 @@ def test_half_a_save_is_handed_over_when_it_is_whole(root: Root, monkeypatch: py
 
 
 def test_half_a_save_after_a_whole_one(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The whole one is in its place and handed over; the other one stays out until it is whole."""
+    """A complete save is put back and returned; an incomplete one stays displaced until it is complete."""
     with ExitStack() as stack:
 
         def begin() -> None:
@@ -191,7 +191,7 @@ def test_half_a_save_after_a_whole_one(root: Root, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_write_into_our_bytes_is_told(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody appends as soon as they are there: they have no stamp, so that the next look reads them."""
+    """If our file is changed at once, the result has no stamp, so that the next scan reads it."""
 
     def landed(_: FileSlot) -> None:
         assert (root.real / NOTE).read_bytes() == OURS
@@ -207,7 +207,7 @@ def test_a_write_into_our_bytes_is_told(root: Root, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_save_while_a_file_is_taken_away(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It stays: an edit beats a removal."""
+    """A save during a removal stays: an edit beats a removal."""
     with before(monkeypatch, "rename_new", save(root, THEIRS)):
         assert remove_file(root, NOTE, expected=digest(OLD)) == Mismatch(digest(THEIRS))
     assert (root.real / NOTE).read_bytes() == THEIRS
@@ -215,7 +215,7 @@ def test_a_save_while_a_file_is_taken_away(root: Root, monkeypatch: pytest.Monke
 
 
 def test_two_saves_while_a_file_is_taken_away(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The newer is in its place, the older is handed over when it settles."""
+    """Of two saves the newer is at the path, the older is returned by `settle`."""
     with before(monkeypatch, "rename_new", save(root, THEIRS), save(root, LATER)):
         done = remove_file(root, NOTE, expected=digest(OLD))
     assert isinstance(done, Mismatch)
@@ -236,7 +236,7 @@ def _unsupported(*_: object) -> None:
 
 @pytest.mark.parametrize("act", ["save", "remove"])
 def test_without_an_exchange_a_race_is_seen_too(root: Root, monkeypatch: pytest.MonkeyPatch, act: str) -> None:
-    """Up to the last look before the rename."""
+    """Without atomic exchange, races until the last check are noticed."""
     real = os.link
 
     def raced(*args: Any, **how: Any) -> None:
@@ -266,7 +266,7 @@ def test_the_last_look_before_a_rename(root: Root, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_file_system_without_links_either(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error that says where the folder could be kept; nothing is changed."""
+    """Without hard links the error names file systems that work, and nothing is changed."""
 
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EPERM, "none")

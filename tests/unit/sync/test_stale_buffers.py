@@ -1,4 +1,4 @@
-"""Saves from editor buffers that are older than the file: what came since is no deletion."""
+"""Saves from stale editor buffers: what was written to the file since is not deleted by them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ADDED = BASE + "- Tea: green, without sugar\n"
 
 @pytest.mark.parametrize("later_ms", [1_000, 5 * MINUTE, 60 * MINUTE])
 def test_an_old_buffer_that_is_saved_with_an_edit_deletes_nothing(later_ms: int) -> None:
-    """Opened at 10:00, an agent adds at 10:05, the old buffer is saved with an edit at 10:10: both are there."""
+    """Opened at 10:00, changed by an agent at 10:05, saved with an edit at 10:10: both changes are there."""
     sides = written(BASE, ADDED)
     sides.now_ms += later_ms
 
@@ -21,7 +21,7 @@ def test_an_old_buffer_that_is_saved_with_an_edit_deletes_nothing(later_ms: int)
 
 
 def test_an_old_buffer_goes_on_being_saved() -> None:
-    """Its person never sees what the agent wrote, and saves again and again: everything is kept."""
+    """A person who never reloads and saves again and again deletes nothing of the agent's."""
     sides = written(BASE, ADDED)
     buffer, words = BASE, []
     for number in range(12):
@@ -35,7 +35,7 @@ def test_an_old_buffer_goes_on_being_saved() -> None:
 
 
 def test_a_person_who_goes_on_after_a_merge_from_the_old_buffer_may_take_back_their_own_words() -> None:
-    """The last save is one of the texts that a save may have been made from."""
+    """The last save is a merge-base candidate, so its author may delete its lines."""
     sides = written(BASE, ADDED)
     one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
     assert saved(sides, BASE + one + two) == ADDED + one + two
@@ -45,7 +45,7 @@ def test_a_person_who_goes_on_after_a_merge_from_the_old_buffer_may_take_back_th
 
 
 def test_an_older_buffer_than_that_is_found_too() -> None:
-    """Any of the recent texts may be the one that was open."""
+    """Any of the recent texts may be the merge base."""
     lines = [f"- Tea {number}: green, with {number} lumps of sugar\n" for number in range(6)]
     texts = [BASE + "".join(lines[:count]) for count in range(7)]
     sides = written(*texts)
@@ -55,7 +55,7 @@ def test_an_older_buffer_than_that_is_found_too() -> None:
 
 
 def test_a_fresh_edit_is_taken_as_it_is() -> None:
-    """A person who saw what the agent wrote may change and delete it."""
+    """A person who saw the agent's text may change and delete it."""
     sides = written(BASE, ADDED)
     sides.now_ms += 10 * MINUTE
 
@@ -69,7 +69,7 @@ def test_a_fresh_edit_is_taken_as_it_is() -> None:
 
 
 def test_a_lone_old_text_right_after_the_new_one_is_a_stale_save() -> None:
-    """What came since stays; the same save again is meant."""
+    """An old text saved right after a new one was written deletes nothing; the same save again is deliberate."""
     sides = written(BASE, ADDED)
     sides.now_ms += 59_999
     assert saved(sides, BASE) == ADDED
@@ -80,7 +80,7 @@ def test_a_lone_old_text_right_after_the_new_one_is_a_stale_save() -> None:
 
 
 def test_the_same_save_at_once_is_an_echo() -> None:
-    """An editor that writes twice does not mean it more."""
+    """An editor that writes twice within a second repeats nothing deliberately."""
     sides = written(BASE, ADDED)
     assert saved(sides, BASE) == ADDED
     sides.now_ms += 999
@@ -91,7 +91,7 @@ def test_the_same_save_at_once_is_an_echo() -> None:
 
 
 def test_a_merged_save_that_is_saved_again_is_meant() -> None:
-    """The person has seen what was merged into it, and wants none of that."""
+    """The same bytes saved again after a merge replace the merge result."""
     sides = written(BASE, ADDED)
     sides.now_ms += 5 * MINUTE
     mine = BASE.replace("vim", "emacs")
@@ -103,7 +103,7 @@ def test_a_merged_save_that_is_saved_again_is_meant() -> None:
 
 
 def test_what_came_after_the_merge_is_not_meant() -> None:
-    """A save that is repeated says nothing of what an agent wrote after its first time."""
+    """A repeated save does not delete what an agent wrote after the merge."""
     sides = written(BASE, ADDED)
     sides.now_ms += 5 * MINUTE
     mine = BASE.replace("vim", "emacs")
@@ -117,7 +117,7 @@ def test_what_came_after_the_merge_is_not_meant() -> None:
 
 
 def test_a_lone_old_text_a_minute_later_is_a_revert() -> None:
-    """The newer one has been on the disk for so long that it was seen."""
+    """An old text saved when the new one was on disk for a minute is a deliberate revert."""
     sides = written(BASE, ADDED)
     sides.now_ms += 60_000
 
@@ -125,7 +125,7 @@ def test_a_lone_old_text_a_minute_later_is_a_revert() -> None:
 
 
 def test_the_minute_is_over_when_the_file_was_saved_not_when_it_is_looked_at() -> None:
-    """A save while nobody looked is as stale an hour later."""
+    """The age of a write counts at the time of the save, not of the scan."""
     sides = written(BASE, ADDED)
     sides.now_ms += 10_000
     sides.save(PATH, BASE)
@@ -137,7 +137,7 @@ def test_the_minute_is_over_when_the_file_was_saved_not_when_it_is_looked_at() -
 
 
 def test_what_a_person_took_out_of_their_own_text_stays_out() -> None:
-    """A paragraph that was saved, and is replaced by another in the next save, does not come back."""
+    """A paragraph that a person saved and then replaced does not come back."""
     sides = written(BASE)
     one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
     sides.now_ms += 5 * MINUTE
@@ -149,7 +149,7 @@ def test_what_a_person_took_out_of_their_own_text_stays_out() -> None:
 
 
 def test_what_was_taken_out_of_a_merged_save_stays_out() -> None:
-    """An editor that did not load what was merged goes on from its own text, not from an older one."""
+    """An editor that did not reload after a merge goes on from its own text, not from an older one."""
     sides = written(BASE, ADDED)
     one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
     sides.now_ms += 5 * MINUTE
@@ -159,7 +159,7 @@ def test_what_was_taken_out_of_a_merged_save_stays_out() -> None:
 
 
 def test_a_file_that_is_made_where_an_agent_has_just_made_one_is_a_conflict() -> None:
-    """A text that shows nothing of the other was not made from it; an edit of it was."""
+    """A text without anything of the agent's is a conflict; an edit of the agent's text is not."""
     sides = written(BASE)
     assert saved(sides, "# Me\n\n- I was here first\n") == "# Me\n\n- I was here first\n"
     assert copies(sides) == [BASE]
@@ -170,7 +170,7 @@ def test_a_file_that_is_made_where_an_agent_has_just_made_one_is_a_conflict() ->
 
 
 def test_another_version_that_is_moved_over_the_file_is_taken() -> None:
-    """The conflict is settled by a person who prefers the copy."""
+    """A conflict copy that a person moves over the file replaces it."""
     sides = written(BASE)
     sides.put(PATH, BASE.replace("German", "French"))
     sides.save(PATH, BASE.replace("German", "Italian"))
@@ -185,7 +185,7 @@ def test_another_version_that_is_moved_over_the_file_is_taken() -> None:
 
 
 def test_a_save_that_came_out_after_its_document_was_deleted_is_its_text() -> None:
-    """An edit beats a delete, wherever it is written."""
+    """A late write into the file of a deleted document creates the document again."""
     sides = written(BASE, ADDED)
     sides.delete(PATH)
     sides.displaced(PATH, BASE.replace("vim", "emacs"))
@@ -196,7 +196,7 @@ def test_a_save_that_came_out_after_its_document_was_deleted_is_its_text() -> No
 
 
 def test_a_save_that_came_out_while_somebody_saved_again_is_merged_with_that() -> None:
-    """Neither is taken for the other's deletion."""
+    """A late write is merged with a newer save, and neither deletes lines of the other."""
     sides = written(BASE)
     sides.now_ms += 5 * MINUTE
     sides.save(PATH, BASE + "- City: Oslo\n")
@@ -209,7 +209,7 @@ def test_a_save_that_came_out_while_somebody_saved_again_is_merged_with_that() -
 
 
 def test_old_texts_of_several_files_are_a_revert() -> None:
-    """A branch switch puts back what was there before."""
+    """Earlier texts of several files at once are restored by a tool, and replace the current ones."""
     sides = written(BASE, ADDED)
     sides.put("b.md", BASE)
     sides.settle()
@@ -222,7 +222,7 @@ def test_old_texts_of_several_files_are_a_revert() -> None:
 
 
 def test_what_an_agent_wrote_after_the_text_that_is_put_back_is_kept() -> None:
-    """A revert is one to what the disk showed; the store went on in between."""
+    """A revert returns to what the disk showed; later changes of the store are merged."""
     sides = written(BASE, ADDED)
     sides.now_ms += 10 * MINUTE
     sides.put(PATH, ADDED.replace("Ana", "Eva"))
@@ -231,7 +231,7 @@ def test_what_an_agent_wrote_after_the_text_that_is_put_back_is_kept() -> None:
 
 
 def test_a_deletion_of_what_was_just_updated_may_be_one_of_the_old() -> None:
-    """Right after an agent's update, a save without the line is held for one by somebody who had not seen it.
+    """Right after an agent's update, a save without the line may come from an editor that had not seen it.
 
     The person's text is in place, and the line that the agent wrote is in the copy.
     """
@@ -244,7 +244,7 @@ def test_a_deletion_of_what_was_just_updated_may_be_one_of_the_old() -> None:
 
 
 def test_a_deletion_of_what_was_updated_long_ago_is_one() -> None:
-    """No copy where the update has been there for a minute."""
+    """A minute after the update the deletion counts, without a conflict copy."""
     sides = written(BASE, BASE.replace("German", "Dutch"))
     without = BASE.replace("- Language: German\n", "")
     sides.now_ms += 60_000
@@ -254,7 +254,7 @@ def test_a_deletion_of_what_was_updated_long_ago_is_one() -> None:
 
 
 def test_an_edit_of_what_was_just_written_has_seen_it() -> None:
-    """Words that nobody but the agent wrote are in it."""
+    """A save with words that only the agent wrote derives from the agent's text."""
     sides = written(BASE, ADDED)
 
     assert saved(sides, ADDED.replace("green", "black")) == ADDED.replace("green", "black")
@@ -262,7 +262,7 @@ def test_an_edit_of_what_was_just_written_has_seen_it() -> None:
 
 
 def test_a_clock_that_goes_back_makes_nothing_seen() -> None:
-    """What was written in the future was written just now."""
+    """After the clock went back, a write in the future counts as recent."""
     sides = written(BASE, ADDED)
     sides.now_ms -= 60 * MINUTE
 
@@ -270,7 +270,7 @@ def test_a_clock_that_goes_back_makes_nothing_seen() -> None:
 
 
 def test_a_save_before_the_write_was_recorded_is_one_of_either() -> None:
-    """The daemon died between writing and recording: a person's edit of the new text, or of the old, loses nothing."""
+    """After a crash between write and record a person's edit of the new text, or of the old one, loses nothing."""
     for text in (BASE, ADDED):
         sides = written(BASE)
         sides.now_ms += 60 * MINUTE
@@ -284,7 +284,7 @@ def test_a_save_before_the_write_was_recorded_is_one_of_either() -> None:
 
 
 def test_a_save_before_the_merge_was_written_is_made_from_the_save_before() -> None:
-    """The daemon died between committing a merge and writing it."""
+    """After a crash between committing and writing a merge, a save derives from the save before."""
     sides = written(BASE)
     sides.put(PATH, ADDED)
     sides.save(PATH, BASE + "- City: Oslo\n")
@@ -295,7 +295,7 @@ def test_a_save_before_the_merge_was_written_is_made_from_the_save_before() -> N
 
 
 def test_a_write_that_was_never_recorded_is_known_by_its_text() -> None:
-    """Even the record that it was intended is lost: a file with the store's own words was not saved by a person."""
+    """A file with the document's own text is no person's save, even if the record of the write is lost."""
     sides = written(BASE)
     record = sides.records[PATH]
     sides.put(PATH, ADDED)
@@ -310,7 +310,7 @@ def test_a_write_that_was_never_recorded_is_known_by_its_text() -> None:
 
 
 def test_a_save_that_came_out_of_a_swap_is_merged_into_what_is_there() -> None:
-    """An editor wrote into the file that we had just put aside: its words go into the file that is there now."""
+    """A late write into a displaced file is merged into the file that is there now."""
     sides = written(BASE, ADDED)
     case = sides.case(PATH)
     sides.displaced(PATH, BASE.replace("vim", "emacs"))
@@ -325,7 +325,10 @@ def test_a_save_that_came_out_of_a_swap_is_merged_into_what_is_there() -> None:
 
 
 def test_a_buffer_from_before_a_file_was_moved_away_is_no_edit_of_what_is_there_now() -> None:
-    """Moved, made anew by an agent, moved back over that, and saved over from the old buffer: all words stay."""
+    """A file was moved away, created by an agent, moved back over that, and saved from the old buffer.
+
+    All words stay.
+    """
     sides = written(BASE)
     sides.save("facts/moved.md", sides.files.pop(PATH).decode())
     sides.settle()
@@ -339,7 +342,7 @@ def test_a_buffer_from_before_a_file_was_moved_away_is_no_edit_of_what_is_there_
 
 
 def test_a_deletion_by_somebody_who_made_the_document_anew_is_one() -> None:
-    """The disk still shows what they deleted, and a person edits that: the edit is kept, what was deleted is gone."""
+    """An agent created the document again without a line, and a person edits the old file: the line stays deleted."""
     sides = written(BASE)
     sides.delete(PATH)
     sides.put(PATH, "# User\n\n- Name: Ana\n")
@@ -349,7 +352,7 @@ def test_a_deletion_by_somebody_who_made_the_document_anew_is_one() -> None:
 
 
 def test_what_a_crash_forgot_to_have_written_may_be_unseen_all_the_same() -> None:
-    """An agent made the document, nothing is known of its file, and a new file that was begun before is saved there."""
+    """A new file is saved where an agent's document was written but not recorded: neither side loses words."""
     sides = Sides()
     sides.put(PATH, ADDED)
     sides.settle()

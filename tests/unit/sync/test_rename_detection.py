@@ -1,4 +1,4 @@
-"""Files that were renamed and edited between two looks: which of them were which."""
+"""Rename detection between edited files."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ VERSIONS = 8
 
 
 class Read(str):
-    """A text that counts how often it is taken apart."""
+    """A string that counts how often it is split."""
 
     __slots__ = ("times",)
     times: int
 
     def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
-        """Its pieces; that is one more time."""
+        """Count the call and split."""
         self.times = getattr(self, "times", 0) + 1
         return super().split(sep, maxsplit)
 
 
 def text(document: int, edit: int) -> str:
-    """A document of its own lines, some of which were edited."""
+    """Return a document with lines of its own, some of which were edited."""
     return "".join(f"- {document}, line {line}{f', edit {edit}' if line % 5 == 0 else ''}\n" for line in range(20))
 
 
 def gone(document: int) -> PathState:
-    """A document whose file went, with its texts."""
+    """Return the state of a document whose file is missing, with its versions."""
     texts = tuple(Version(edit, Read(text(document, edit))) for edit in range(VERSIONS, 0, -1))
     known = Baseline(f"a{document}.md", "x", VERSIONS)
     return PathState(known.path, StoredDocument(known.path, texts[0].text, VERSIONS), known, None, texts)
 
 
 def times(cases: Sequence[PathState]) -> set[int]:
-    """How often the texts of these documents were taken apart."""
+    """Return how often the versions of these documents were split."""
     return {each.text.times for case in cases for each in case.versions if isinstance(each.text, Read)}
 
 
 def test_the_lines_of_a_text_are_counted_once_whatever_it_is_compared_with() -> None:
-    """Every file that came may be every one that went, and what that may have said was said in several versions."""
+    """With many missing and new files each version is split into lines only once."""
     old = [gone(document) for document in range(9)]
     new = [PathState(f"b{document}.md", data=text(document, VERSIONS + 1).encode()) for document in range(9)]
 
@@ -54,7 +54,7 @@ def test_the_lines_of_a_text_are_counted_once_whatever_it_is_compared_with() -> 
 
 
 def test_lines_count_as_often_as_they_are_there() -> None:
-    """Half of the longer text is enough, and less is another document."""
+    """Half of the longer text's lines is similar enough, less is another document."""
     old = [gone(0)]
     lines = text(0, VERSIONS).splitlines(keepends=True)
 

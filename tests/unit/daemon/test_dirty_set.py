@@ -1,4 +1,4 @@
-"""Which documents the disk may not show: followed from the store, by several threads, and never forgotten too early."""
+"""The dirty set: filled from the store by several threads, and not cleared too early."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPACE = "default"
 
 
 def put(store: Store, path: str, text: str) -> int:
-    """One agent's write; its operation."""
+    """Commit one write of an agent; return its operation."""
     write = documents.put(SPACE, path, text, who="agent", author="agent", new_id=lambda: new_id("mem", 0, bytes(10)))
     (done,) = store.commit([write], at=AT)
     assert isinstance(done, Done)
@@ -30,7 +30,7 @@ def put(store: Store, path: str, text: str) -> int:
 
 
 def test_a_document_is_unshown_until_it_was_dealt_with(tmp_path: Path) -> None:
-    """A write that comes between a look and its end stays for the next look."""
+    """A document is dirty until it is handled; a write during a pass keeps it dirty."""
     with opened(tmp_path) as store:
         shows: dict[str, int] = {}
         unshown = DirtySet(Listing(), shows.get)
@@ -48,7 +48,7 @@ def test_a_document_is_unshown_until_it_was_dealt_with(tmp_path: Path) -> None:
 
 
 def test_what_the_disk_shows_already_is_not_looked_at(tmp_path: Path) -> None:
-    """A person's file that was taken in is there as the store has it; a look does not read it again."""
+    """A person's file that was stored is not dirty."""
     with opened(tmp_path) as store:
         shows: dict[str, int] = {}
         unshown = DirtySet(Listing(), shows.get)
@@ -60,7 +60,7 @@ def test_what_the_disk_shows_already_is_not_looked_at(tmp_path: Path) -> None:
 
 
 def test_a_look_of_before_takes_nothing_back(tmp_path: Path) -> None:
-    """A thread whose snapshot is older than what another one has taken in changes nothing."""
+    """A thread with an older snapshot changes nothing."""
     with opened(tmp_path) as store:
         shows: dict[str, int] = {}
         unshown = DirtySet(listing := Listing(), shows.get)

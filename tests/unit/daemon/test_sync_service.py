@@ -1,4 +1,4 @@
-"""A space's folder and its store: what is wrong with one file keeps no other back."""
+"""The sync service: an error of one file blocks no other one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.mark.parametrize("error", [ValidationError("no"), KeyError("a defect")])
 def test_what_is_wrong_with_one_file_keeps_no_other_back(tmp_path: Path, store: Store, error: Exception) -> None:
-    """It is told, with what failed; the others are taken in, and it is tried again with the next look."""
+    """A failing file is in the status and retried; the others are stored."""
     root = tmp_path / "root"
     for name in NAMES:
         (root / "default" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def test_what_is_wrong_with_one_file_keeps_no_other_back(tmp_path: Path, store: 
 
 
 def test_a_full_disk_is_nothing_of_one_file(tmp_path: Path, store: Store) -> None:
-    """The whole look fails, and nothing is told of the file."""
+    """A full disk fails the whole scan, and is no error of the file."""
     root = tmp_path / "root"
     (root / "default").mkdir(parents=True)
     (root / "default" / "a.md").write_text("# A\n", encoding="utf-8")
@@ -83,7 +83,7 @@ def test_a_full_disk_is_nothing_of_one_file(tmp_path: Path, store: Store) -> Non
 def test_nothing_is_recorded_that_a_loss_of_power_could_take_back(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Files are flushed before the store keeps that they are there; what cannot be flushed is recorded later."""
+    """Files are flushed before their baselines are saved; without a flush nothing is saved."""
     write = documents.put(
         "default",
         "facts/a.md",
@@ -122,7 +122,7 @@ def test_nothing_is_recorded_that_a_loss_of_power_could_take_back(
 def test_an_index_that_cannot_be_written_is_told_and_keeps_no_other_back(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By its path, until it is written."""
+    """A projection that cannot be written is in the status until it is written."""
     folder = tmp_path / "root" / "default"
     folder.mkdir(parents=True)
     (folder / "a.md").write_text("# A\n", encoding="utf-8")
@@ -155,7 +155,7 @@ def test_an_index_that_cannot_be_written_is_told_and_keeps_no_other_back(
 def test_a_folder_that_was_given_to_a_space_is_either_refused_or_its_own_after_a_crash(
     tmp_path: Path, store: Store, died: str
 ) -> None:
-    """Whatever step was the last one: no file that is missing there is taken for a deletion."""
+    """After a crash in any step of accepting a folder no missing file counts as deleted."""
     root = tmp_path / "root"
     for name in NAMES:
         (root / "default" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -208,7 +208,7 @@ def test_a_folder_that_was_given_to_a_space_is_either_refused_or_its_own_after_a
 def test_one_folder_that_cannot_be_recorded_keeps_no_other_open(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever goes wrong with it at the end."""
+    """An error at the end of one folder keeps no other one open."""
     flushed: list[str] = []
     closed: list[str] = []
     flush, close = Root.flush, Root.close
@@ -239,7 +239,7 @@ def test_one_folder_that_cannot_be_recorded_keeps_no_other_open(
 
 
 class Slow:
-    """A step of a folder that waits in its thread until it may go on."""
+    """A step of a folder that blocks its thread until it is released."""
 
     def __init__(self) -> None:
         self.began, self.goes_on = threading.Event(), threading.Event()
@@ -257,7 +257,7 @@ class Slow:
 def test_a_caller_that_is_cancelled_keeps_its_turn_until_its_look_has_ended(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two looks at one folder would each undo what the other does."""
+    """A cancelled caller keeps its lock until its scan has ended."""
     slow = Slow()
     monkeypatch.setattr("reveried.sync_service.service._scan_and_apply", slow)
 
@@ -284,7 +284,7 @@ def test_a_caller_that_is_cancelled_keeps_its_turn_until_its_look_has_ended(
 def test_the_end_waits_for_a_look_but_not_for_ever(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, *, ends: bool
 ) -> None:
-    """A folder that is still looked at is neither recorded nor closed under the look; others are."""
+    """`close` waits a limited time for a scan, and closes only folders without one."""
     slow, closed = Slow(), []
     monkeypatch.setattr("reveried.sync_service.service.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
     monkeypatch.setattr(SpaceFolder, "close", lambda folder: closed.append((folder.space, slow.inside)))

@@ -1,4 +1,4 @@
-"""Saves that are not in the folder wait, one after another, until the store has their words."""
+"""Late writes wait in order until the store has their text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def test_a_save_that_came_while_another_look_was_carried_out_waits_on() -> None:
-    """Only the save that was looked at is let go of; what is merged is the oldest first."""
+    """Only the late write that was merged is discarded; the oldest is merged first."""
     late = LateWrites(grace_ms=0)
     late.add("a.md", b"one", None, replaced_by=3)
     looked = late.next("a.md")
@@ -33,7 +33,7 @@ def test_a_save_that_came_while_another_look_was_carried_out_waits_on() -> None:
 
 
 class Replaced:
-    """A replaced file that is settled at once, or not at all."""
+    """A displaced file that settles with these results."""
 
     def __init__(self, *answers: bytes | OSError | None) -> None:
         self.answers = list(answers)
@@ -51,7 +51,7 @@ class Replaced:
 
 
 def test_replaced_files_are_let_go_of_in_the_order_of_their_time() -> None:
-    """Whatever the clock does meanwhile, each is asked once its own time has come, and none is forgotten."""
+    """Displaced files settle in the order of their times, also after clock changes."""
     late = LateWrites(grace_ms=1_000)
     first, second, third = Replaced(None), Replaced(b"late"), Replaced(None)
     late.watch("a.md", cast("DisplacedFile", first), 5_000)
@@ -71,7 +71,7 @@ def test_replaced_files_are_let_go_of_in_the_order_of_their_time() -> None:
 
 
 def test_a_file_that_cannot_be_settled_is_asked_again() -> None:
-    """An error of the disk forgets neither this file nor those behind it."""
+    """After a disk error the file and those behind it are settled again."""
     late = LateWrites(grace_ms=0)
     failing, behind = Replaced(OSError("disk"), b"one"), Replaced(b"two")
     late.watch("a.md", cast("DisplacedFile", failing), 1)

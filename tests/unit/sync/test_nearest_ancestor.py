@@ -1,4 +1,4 @@
-"""Which earlier text a save was made from."""
+"""The search for the earlier text that a save derives from (its nearest ancestor)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BASE = "# T\n\n- one of them\n- two of them\n- three of them\n"
     ],
 )
 def test_what_an_edit_costs(old: str, new: str, expected: int) -> None:
-    """Pairs of neighbouring words and of neighbouring lines that only one side has."""
+    """The distance counts the word pairs and line pairs that only one text has."""
     assert edit_distance(old, new) == edit_distance(new, old) == expected
 
 
@@ -38,17 +38,17 @@ TEXTS = st.lists(st.sampled_from(["- a b c", "- a b d", "- a", "x", ""]), max_si
 @settings(max_examples=count(200, 10_000), deadline=None)
 @given(TEXTS, TEXTS, TEXTS)
 def test_the_cost_is_a_distance(one: str, two: str, three: str) -> None:
-    """No detour is shorter."""
+    """`edit_distance` satisfies the triangle inequality."""
     assert edit_distance(one, three) <= edit_distance(one, two) + edit_distance(two, three)
 
 
 def found(new: str, *olds: str, lately: bool = False) -> int:
-    """The index of the text that `new` was made from; all but the first were replaced lately, or none was."""
+    """Return the index of the ancestor of `new`; all candidates but the first were replaced recently, or none was."""
     return nearest_ancestor(new, [Candidate(old, replaced_recently=lately and at > 0) for at, old in enumerate(olds)])
 
 
 def test_the_least_costly_is_the_parent() -> None:
-    """The newest on a tie."""
+    """The candidate of least distance wins, the newest one on a tie."""
     newer = BASE + "- four of them\n"
 
     assert found(BASE.replace("two", "2"), newer, BASE) == 1
@@ -57,14 +57,14 @@ def test_the_least_costly_is_the_parent() -> None:
 
 
 def test_an_edit_inside_a_new_line_is_no_old_text() -> None:
-    """A line that shares most of its words is the same line, edited."""
+    """A line that shares most of its words with a new line counts as that line, edited."""
     newer = BASE + "- four of them, and all of them are green\n"
 
     assert found(newer.replace("green", "blue"), newer, BASE) == 0
 
 
 def test_lately_a_text_that_shows_nothing_of_the_newer_one_is_older() -> None:
-    """Without the line that the newer one changed, a text may be of either; with half of its words, of the newer."""
+    """Without the newer line the save derives from the older text; with half of its words, from the newer."""
     newer = BASE.replace("two of them", "2")
     without = BASE.replace("- two of them\n", "")
 
@@ -75,14 +75,14 @@ def test_lately_a_text_that_shows_nothing_of_the_newer_one_is_older() -> None:
 
 
 def test_lately_what_only_deleted_is_newer() -> None:
-    """Nothing came that could have been overlooked."""
+    """If a newer text only deleted lines, there was nothing that an editor could have missed."""
     newer = BASE.replace("- two of them\n", "")
 
     assert found(newer + "- x\n", newer, BASE, lately=True) == 0
 
 
 def test_the_parent_of_random_saves_is_found() -> None:
-    """Of texts that grew one from another, the one that was edited."""
+    """Of texts that were edited one from another, the one that a random edit derives from is found."""
     right = wrong = 0
     for seed in range(count(60, 600)):
         versions = ["".join(piece.text for piece in edited) for _, edited in history(seed, saves=6)]

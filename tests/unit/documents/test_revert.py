@@ -1,4 +1,4 @@
-"""One change of a document is taken back, and what came after it stays."""
+"""Reverting one change of a document keeps what came after it."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def after(text: str, ids: tuple[str, ...], *plan: Change, day: str = DAYS[0]) ->
 
 
 def test_what_nobody_touched_since_comes_back_byte_for_byte() -> None:
-    """Also the summary and the day; a document that was made goes."""
+    """Without later changes the old text is restored byte for byte; a created document is deleted."""
     two = after(ONE, IDS, Delete("b"))
     assert revert_change(PATH, (ONE, IDS), two, two, day=DAYS[2]) == (ONE, IDS)
     assert revert_change(PATH, None, (ONE, IDS), (ONE, IDS), day=DAYS[2]) == (None, ())
 
 
 def test_what_came_later_stays() -> None:
-    """Though both changed the summary and the day of the file; ids come back to what comes back, to its place."""
+    """Later changes stay, and restored items get their ids and places back."""
     two = after(ONE, IDS, Delete("b"), Update("a", Wording("Name: Ada Moreau")))
     three = after(*two, Add("d", Wording("Town: Lisbon")), day=DAYS[1])
     assert revert_change(PATH, (ONE, IDS), two, three, day=DAYS[2]) == (
@@ -51,7 +51,7 @@ def test_what_came_later_stays() -> None:
 
 
 def test_new_items_that_stand_together_are_told_apart() -> None:
-    """Where texts overlap, items are taken back one by one."""
+    """Where texts overlap, items are reverted one by one."""
     two = after(ONE, IDS, Add("d", Wording("Town: Lisbon")))
     three = after(*two, Add("e", Wording("Car: none")), day=DAYS[1])
     found = revert_change(PATH, (ONE, IDS), two, three, day=DAYS[2])
@@ -68,7 +68,7 @@ def test_new_items_that_stand_together_are_told_apart() -> None:
 
 
 def test_a_document_that_others_went_on_with_keeps_their_items() -> None:
-    """What made it is taken back, what was added to it is not."""
+    """The creation of a document is reverted, and items added since stay."""
     made = new_document(PATH, [("a", Wording("Name: Ada"))], day=DAYS[0])
     one = (made.text or "", made.ids)
     two = after(*one, Add("b", Wording("Cat: Ulla")), day=DAYS[1])
@@ -82,7 +82,7 @@ def test_a_document_that_others_went_on_with_keeps_their_items() -> None:
 
 
 def test_what_was_changed_since_is_not_decided() -> None:
-    """An item that both changed, and words around the items that do not go together."""
+    """An item or text that was changed again is a conflict."""
     two = after(ONE, IDS, Update("b", Wording("Role: pilot")))
     three = after(*two, Update("b", Wording("Role: diver")), day=DAYS[1])
     assert revert_change(PATH, (ONE, IDS), two, three, day=DAYS[2]) is None
@@ -94,7 +94,7 @@ def test_what_was_changed_since_is_not_decided() -> None:
 
 
 def test_a_comment_between_the_items_is_taken_back_as_text() -> None:
-    """It is no item; what was added behind it stays."""
+    """A comment between items is reverted as text, and text added behind it stays."""
     two = (ONE.replace("- Role", "<!-- a word -->\n- Role"), IDS)
     three = after(*two, Add("d", Wording("Town: Lisbon")), day=DAYS[1])
     found = revert_change(PATH, (ONE, IDS), two, three, day=DAYS[2])
@@ -108,7 +108,7 @@ WORDS = st.sampled_from(["Name: x", "Town: Lisbon", "Likes tea", "Has a car", "W
 
 @st.composite
 def plans(draw: st.DrawFn, names: list[str], new: str) -> list[Change]:
-    """Changes of some of these items, and new ones."""
+    """Strategy of changes of some of these items, and of new ones."""
     plan: list[Change] = [
         Delete(name) if draw(st.booleans()) else Update(name, draw(WORDS))
         for name in draw(st.lists(st.sampled_from(names), unique=True, max_size=2))
@@ -119,7 +119,7 @@ def plans(draw: st.DrawFn, names: list[str], new: str) -> list[Change]:
 @settings(max_examples=count(200, 10_000), deadline=None)
 @given(st.data())
 def test_taking_back_leaves_what_the_others_did(data: st.DataObject) -> None:
-    """Of two writes to different items the first is taken back: the items are those of the second alone."""
+    """Of two writes to different items the first is reverted, and only the second's items are left."""
     ids = tuple("abcdef")
     text = refresh_header(PATH, "# T\n\n" + "".join(f"- {name}: {name}\n" for name in ids), day=DAYS[0])
     first, second = data.draw(plans(list("abc"), "one")), data.draw(plans(list("def"), "two"))

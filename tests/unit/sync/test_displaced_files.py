@@ -1,4 +1,4 @@
-"""What is left in the swap folder is settled or found again, and what a file has besides its bytes is kept."""
+"""Displaced files in the swap folder are settled or recovered, and a replaced file keeps its metadata."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def swapped(root: Root) -> list[str]:
 
 
 def test_what_lies_in_the_swap_folder_and_is_not_ours(root: Root) -> None:
-    """A file of another name is handed over without a path; a folder and a huge file stay where they are."""
+    """A file with a foreign name is returned without a path; a folder and a huge file stay where they are."""
     assert recover(root, []) == []
     place = root.real / ".reverie/swap"
     (place / "somebody.md").write_bytes(THEIRS)
@@ -56,7 +56,7 @@ def test_what_lies_in_the_swap_folder_and_is_not_ours(root: Root) -> None:
 
 
 def test_what_is_being_written_is_looked_after(root: Root) -> None:
-    """The file of a known document; of another nobody knows where it belongs, so it waits for the next start."""
+    """A file open for writing is supervised if its document is known, else it waits for the next start."""
     done = write_file(root, NOTE, OURS, expected=digest(OLD))
     assert isinstance(done, Written)
     assert done.displaced
@@ -84,7 +84,7 @@ def test_a_save_whose_folder_is_gone_is_handed_over(root: Root) -> None:
 
 
 def test_settling_where_nobody_can_tell_who_writes(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then it must look the same twice; and what is gone, or is no file, has settled."""
+    """Without lease information a file must have the same stamp twice; a missing one counts as settled."""
     monkeypatch.setattr(syscalls, "is_open_for_writing", lambda _: None)
     done = write_file(root, NOTE, OURS, expected=digest(OLD))
     assert isinstance(done, Written)
@@ -97,7 +97,7 @@ def test_settling_where_nobody_can_tell_who_writes(root: Root, monkeypatch: pyte
 
 
 def test_a_huge_save_in_a_displaced_file_stays(root: Root) -> None:
-    """It cannot be handed over; it is found again as left."""
+    """A late write above 64 MiB is not read; `recover` returns it without data."""
     done = write_file(root, NOTE, OURS, expected=digest(OLD))
     assert isinstance(done, Written)
     assert done.displaced
@@ -107,7 +107,7 @@ def test_a_huge_save_in_a_displaced_file_stays(root: Root) -> None:
 
 
 def test_attributes_that_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What only the system may set may stay behind; a person's own may not, and then nothing is written."""
+    """System attributes may be lost; if a `user.*` attribute cannot be copied, nothing is written."""
     (tmp_path / "old").write_bytes(b"")
     old, new = os.open(tmp_path / "old", os.O_RDONLY), os.open(tmp_path / "new", os.O_RDWR | os.O_CREAT)
     names, number = ["security.x"], errno.EPERM
@@ -132,7 +132,7 @@ def test_attributes_that_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_an_owner_that_cannot_be_kept(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mode is kept, without the right to act for somebody."""
+    """If the owner cannot be set, the mode is copied without setuid and setgid."""
 
     def refuse(*_: object) -> None:
         raise PermissionError(errno.EPERM, "refused")

@@ -1,4 +1,4 @@
-"""What is known of a folder's files: asked while another thread looks at them, and looked at for some of them."""
+"""The file index: read by one thread while another scans, and partial scans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KNOWN = {"notes/b7.md": Stamp(0, 0, 0, 0)}
 
 
 class Looking(dict[str, Refusal]):
-    """What is refused, while every question is followed at once by a look in another thread."""
+    """A dict of refusals that another thread changes after every read."""
 
     def __contains__(self, path: object) -> bool:
         there = super().__contains__(path)
@@ -27,7 +27,7 @@ class Looking(dict[str, Refusal]):
 
 
 class Busy:
-    """A refusal that another one joins while it is asked for its reason."""
+    """A refusal that gets a second one beside it when its reason is read."""
 
     def __init__(self, sight: FileIndex) -> None:
         self._sight = sight
@@ -39,7 +39,7 @@ class Busy:
 
 
 def test_files_that_grow_are_told_while_others_are_refused() -> None:
-    """A look that goes on changes what is being asked."""
+    """`growing` can be read during a scan."""
     sight = FileIndex(Limits())
     sight.refused["a.md"] = cast("Refusal", Busy(sight))
     sight.refused["c.md"] = refusal("c.md", "growing")
@@ -47,7 +47,7 @@ def test_files_that_grow_are_told_while_others_are_refused() -> None:
 
 
 def test_what_covers_a_path_is_told_while_it_is_looked_at() -> None:
-    """It is the refusal, or none; never an error."""
+    """`covering` returns a refusal or None during a scan, and never raises."""
     sight = FileIndex(Limits())
     sight.refused = Looking({"facts": refusal("facts", "symlink")})
     found = sight.covering("facts/a.md")
@@ -58,7 +58,7 @@ def test_what_covers_a_path_is_told_while_it_is_looked_at() -> None:
 def test_many_new_files_are_looked_at_with_one_listing_of_each_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many have come; what is said of them is what a look at everything says."""
+    """A scan of many paths lists each folder once, and has the result of a full scan."""
     paths = [f"{folder}{name}{n}.md" for folder in ("", "notes/", "notes/deep/") for name in "abB" for n in range(20)]
     listed: list[int] = []
     list_names = os.listdir

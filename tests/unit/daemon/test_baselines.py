@@ -1,4 +1,4 @@
-"""What one folder and its store agreed on, and what of it the store was told."""
+"""The baselines of a folder, and those that the store does not have yet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ONE, TWO = Baseline("facts/user.md", "1" * 64, 1), Baseline("facts/user.md", "2"
 
 
 def test_what_the_store_could_not_be_told_it_is_told_the_next_time() -> None:
-    """A full disk refuses the records: they are not forgotten."""
+    """Baselines that could not be saved stay unsaved."""
     agreement = Baselines({"old.md": Baseline("old.md", "0" * 64, 1)})
     agreement.update([ONE], {})
     agreement.remove(["old.md"])
@@ -22,7 +22,7 @@ def test_what_the_store_could_not_be_told_it_is_told_the_next_time() -> None:
 
 
 def test_what_changes_while_the_store_is_told_it_is_told_too() -> None:
-    """A record that was made meanwhile, and a path that is somebody's again."""
+    """Baselines that change while others are saved stay unsaved."""
     agreement = Baselines({"old.md": Baseline("old.md", "0" * 64, 1)})
     agreement.update([ONE], {})
     agreement.remove(["old.md"])
@@ -34,6 +34,6 @@ def test_what_changes_while_the_store_is_told_it_is_told_too() -> None:
 
 
 def test_a_file_that_was_to_be_written_is_expected() -> None:
-    """Else the record of one whose document went before it was there would be kept for good."""
+    """A path with an intended write is expected, so that its baseline is removed with its document."""
     agreement = Baselines({"a.md": Baseline("a.md", "", 0, intended=frozenset({"x"})), "b.md": Baseline("b.md", "", 0)})
     assert agreement.expected_files(None) == agreement.expected_files(["a.md", "b.md", "c.md"]) == {"a.md"}

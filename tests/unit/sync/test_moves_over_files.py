@@ -1,4 +1,4 @@
-"""Files that take the places of others: what is where is read from their bytes, before likenesses are."""
+"""Files moved over other files: equal bytes are matched before similar texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ OTHER, THIRD = "facts/other.md", "facts/third.md"
 
 
 def test_a_file_that_took_the_place_of_one_that_moved_on_is_no_stale_save_of_it() -> None:
-    """An agent has changed one of two copies a moment ago; that one moves on, and the other takes its place."""
+    """Of two copies one is moved away and the other moved to its place.
+
+    No stale save, though an agent changed one just before.
+    """
     copy = BASE.replace("# User", "# The user")
     changed = BASE.replace("- Editor: vim\n", "- Editor: kate, and joe\n")
     sides = Sides()

@@ -1,4 +1,4 @@
-"""Files that are gone, moved, renamed or empty: what is believed, and when."""
+"""Missing, moved, renamed and emptied files: what counts as a deletion, and after which time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from support.sides import BASE, MINUTE, PATH, Sides, agreed, changes_nothing, co
 
 
 def test_a_block_that_an_agent_deleted_while_a_person_edits_it_stays() -> None:
-    """The person's edit is in place; the store's text without it is the copy."""
+    """The person's edit stays in the file; the store's text without the block becomes the conflict copy."""
     sides = agreed()
     sides.put(PATH, BASE.replace("- Role: developer\n", ""))
     sides.save(PATH, BASE.replace("developer", "writer"))
@@ -20,7 +20,7 @@ def test_a_block_that_an_agent_deleted_while_a_person_edits_it_stays() -> None:
 
 
 def test_a_deleted_file_is_believed_after_a_quiet_period() -> None:
-    """Not at once: an editor may be about to put it back."""
+    """A missing file deletes its document only after the quiet period: an editor may be about to create it again."""
     sides = agreed()
     del sides.files[PATH]
 
@@ -39,7 +39,7 @@ def test_a_deleted_file_is_believed_after_a_quiet_period() -> None:
 
 
 def test_a_file_that_comes_back_was_not_deleted() -> None:
-    """A save by renaming: for a moment there is no file."""
+    """A save by rename leaves no file for a moment, and deletes nothing."""
     sides = agreed()
     del sides.files[PATH]
     sides.sync()
@@ -58,7 +58,7 @@ def test_a_file_that_comes_back_was_not_deleted() -> None:
 
 
 def test_a_clock_that_goes_back_starts_the_quiet_period_anew() -> None:
-    """Nothing is deleted early, and nothing waits for the old time to come again."""
+    """After the clock went back nothing is deleted early, and nothing waits for the old time."""
     sides = agreed()
     del sides.files[PATH]
     sides.sync()
@@ -71,7 +71,7 @@ def test_a_clock_that_goes_back_starts_the_quiet_period_anew() -> None:
 
 
 def test_delete_beats_nothing_that_changed() -> None:
-    """A file that was deleted while an agent wrote is written again."""
+    """A file that was deleted while an agent changed its document is written again."""
     sides = agreed()
     sides.put(PATH, BASE + "- Tea: green\n")
     del sides.files[PATH]
@@ -80,7 +80,7 @@ def test_delete_beats_nothing_that_changed() -> None:
 
 
 def test_a_change_that_was_undone_does_not_stand_in_the_way_of_a_delete() -> None:
-    """The store says what the person saw."""
+    """A document that was changed and changed back has the text that the person saw, so the deletion counts."""
     sides = agreed()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.put(PATH, BASE)
@@ -92,7 +92,7 @@ def test_a_change_that_was_undone_does_not_stand_in_the_way_of_a_delete() -> Non
 
 
 def test_a_deleted_document_takes_its_untouched_file_along() -> None:
-    """What an agent deleted is gone from the folder."""
+    """The unchanged file of a document that an agent deleted is removed."""
     sides = agreed()
     sides.delete(PATH)
 
@@ -103,7 +103,7 @@ def test_a_deleted_document_takes_its_untouched_file_along() -> None:
 
 
 def test_a_file_that_was_removed_with_its_document_comes_back_with_it() -> None:
-    """Though a crash forgot the removal, and the document says again what it said: no person has deleted it."""
+    """A crash forgot a removal, and the document was created again: no person deleted the file, so it is written."""
     sides = agreed()
     sides.delete(PATH)
     commit, remove, _forgotten = sides.steps(sides.plan())
@@ -115,7 +115,7 @@ def test_a_file_that_was_removed_with_its_document_comes_back_with_it() -> None:
 
 
 def test_an_edit_beats_a_delete() -> None:
-    """A document that an agent deleted while a person edited the file is there again."""
+    """A document that an agent deleted while a person edited the file is created again."""
     sides = agreed()
     sides.delete(PATH)
     sides.save(PATH, BASE + "- Tea: green\n")
@@ -124,7 +124,7 @@ def test_an_edit_beats_a_delete() -> None:
 
 
 def test_deleted_on_both_sides_is_gone() -> None:
-    """Only the record is left to be forgotten."""
+    """If both file and document are deleted, only the baseline is removed."""
     sides = agreed()
     sides.delete(PATH)
     del sides.files[PATH]
@@ -134,7 +134,7 @@ def test_deleted_on_both_sides_is_gone() -> None:
 
 
 def test_a_moved_file_takes_its_document_along_at_once() -> None:
-    """No quiet period, and the plan says where it went, so that ids travel."""
+    """A move needs no quiet period, and the plan names it, so that ids are kept."""
     sides = agreed()
     sides.files["facts/me.md"] = sides.files.pop(PATH)
 
@@ -146,7 +146,7 @@ def test_a_moved_file_takes_its_document_along_at_once() -> None:
 
 
 def test_a_copied_file_is_a_new_one() -> None:
-    """The old one is still there: nothing moved."""
+    """A copy is a new document, because the original is still there."""
     sides = agreed()
     sides.files["facts/me.md"] = sides.files[PATH]
 
@@ -155,7 +155,7 @@ def test_a_copied_file_is_a_new_one() -> None:
 
 
 def test_a_file_that_was_edited_and_moved_is_still_the_same_document() -> None:
-    """Its ids travel, and its text is what the person saved."""
+    """An edited rename keeps the ids, and has the text that the person saved."""
     sides = agreed()
     ids = dict(sides.blocks[PATH])
     del sides.files[PATH]
@@ -168,7 +168,7 @@ def test_a_file_that_was_edited_and_moved_is_still_the_same_document() -> None:
 
 
 def test_a_stale_buffer_that_was_saved_and_moved_deletes_nothing() -> None:
-    """What an agent had added meanwhile goes along, to the file as well."""
+    """An agent's additions that the renamed stale save lacks are merged into document and file."""
     sides = agreed()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.settle()
@@ -182,7 +182,7 @@ def test_a_stale_buffer_that_was_saved_and_moved_deletes_nothing() -> None:
 
 
 def test_a_stale_buffer_that_was_saved_and_moved_may_be_a_conflict() -> None:
-    """Both changed one line: the person's stands, and the store's text is beside it."""
+    """If both changed one line, the person's stays and a conflict copy has the store's text."""
     sides = agreed()
     sides.put(PATH, BASE.replace("vim", "nano"))
     sides.settle()
@@ -197,7 +197,7 @@ def test_a_stale_buffer_that_was_saved_and_moved_may_be_a_conflict() -> None:
 
 
 def test_a_text_from_before_its_document_was_made_anew_that_was_moved_keeps_the_other_beside_it() -> None:
-    """Neither was made from the other, so that nothing of the newer one counts as deleted."""
+    """Neither text derives from the other, so nothing of the newer one counts as deleted."""
     sides = agreed()
     sides.delete(PATH)
     sides.settle()
@@ -213,7 +213,7 @@ def test_a_text_from_before_its_document_was_made_anew_that_was_moved_keeps_the_
 
 
 def test_what_a_person_puts_back_where_an_agent_has_begun_anew_stays_beside_it() -> None:
-    """It is exactly what the deleted document had said; that is no write of ours that nobody recorded."""
+    """A file with the text of the deleted document is a person's, not an unrecorded write of ours."""
     sides = agreed()
     del sides.files[PATH]
     sides.settle()
@@ -226,7 +226,7 @@ def test_what_a_person_puts_back_where_an_agent_has_begun_anew_stays_beside_it()
 
 
 def test_an_old_file_in_another_folder_stays_beside_a_document_that_was_made_anew() -> None:
-    """No file is known there, and the document was about to be written: what was deleted before is no write of ours."""
+    """In a new folder, a text from before a deletion is no write of ours."""
     sides = agreed()
     sides.delete(PATH)
     anew = "# User\n\n- Somebody else\n"
@@ -238,7 +238,7 @@ def test_an_old_file_in_another_folder_stays_beside_a_document_that_was_made_ane
 
 
 def test_a_new_file_that_shares_little_with_one_that_went_is_another_document() -> None:
-    """It is taken in for itself, and the other one is gone after the quiet period."""
+    """A new file with few common lines is a document of its own; the missing one is deleted after the quiet period."""
     sides = agreed()
     del sides.files[PATH]
     sides.save("facts/me.md", "# User\n\n- Dog: Rex\n- Cat: Tom\n- Fish: Wanda\n")
@@ -248,7 +248,7 @@ def test_a_new_file_that_shares_little_with_one_that_went_is_another_document() 
 
 
 def test_of_two_files_with_one_text_each_moves_to_one_place() -> None:
-    """No file is the source of two moves, and none is the goal of two."""
+    """No file is the source of two moves, and none the target of two."""
     sides = Sides()
     for path in ("a.md", "b.md"):
         sides.put(path, BASE)
@@ -260,7 +260,7 @@ def test_of_two_files_with_one_text_each_moves_to_one_place() -> None:
 
 
 def test_a_chain_of_renames_swaps_the_texts() -> None:
-    """A to b, b to c, c to a between two looks: every text is where its person put it, without a conflict."""
+    """After a to b, b to c, c to a in one scan every text is where its person put it, without a conflict."""
     sides = Sides()
     texts = {name: f"# {name}\n\n- of {name}: {name * 3} only\n" for name in ("a.md", "b.md", "c.md")}
     for path, text in texts.items():
@@ -282,7 +282,10 @@ def test_a_chain_of_renames_swaps_the_texts() -> None:
 
 @pytest.mark.parametrize(("files", "gone", "stops"), [(20, 11, True), (20, 10, False), (6, 6, True), (5, 5, False)])
 def test_more_than_half_of_the_files_gone_at_once_stops_deletions(files: int, gone: int, *, stops: bool) -> None:
-    """The rest of the plan goes on; a few files may all go."""
+    """The mass-deletion guard holds deletions back, and the rest of the plan is carried out.
+
+    A few files may all be deleted.
+    """
     sides = Sides()
     for number in range(files):
         sides.put(f"{number:02}.md", f"- {number}\n")
@@ -301,7 +304,7 @@ def test_more_than_half_of_the_files_gone_at_once_stops_deletions(files: int, go
 
 
 def test_what_is_meant_is_deleted_once_a_person_said_so() -> None:
-    """With the limit lifted the same look goes on."""
+    """With accepted deletions the same scan deletes."""
     sides = Sides()
     for number in range(20):
         sides.put(f"{number:02}.md", f"- {number}\n")
@@ -317,7 +320,7 @@ def test_what_is_meant_is_deleted_once_a_person_said_so() -> None:
 
 
 def test_a_moved_folder_is_no_mass_deletion() -> None:
-    """Every file turned up elsewhere."""
+    """Moved files do not count as missing."""
     sides = Sides()
     for number in range(20):
         sides.put(f"old/{number:02}.md", f"- {number}\n")
@@ -331,7 +334,7 @@ def test_a_moved_folder_is_no_mass_deletion() -> None:
 
 
 def test_a_stop_is_about_all_known_files() -> None:
-    """A look at a few paths knows how many files there are altogether."""
+    """In a partial scan the guard counts against all files with a baseline."""
     sides = Sides()
     for number in range(40):
         sides.put(f"{number:02}.md", f"- {number}\n")
@@ -344,7 +347,7 @@ def test_a_stop_is_about_all_known_files() -> None:
 
 
 def test_a_file_that_shrank_to_nothing_is_not_believed_until_it_is_quiet() -> None:
-    """An editor truncates, then writes: there is no empty version."""
+    """An editor that truncates and then writes makes no empty version."""
     sides = agreed()
     sides.save(PATH, "")
     sides.sync()
@@ -366,7 +369,7 @@ def test_a_file_that_stays_empty_is_meant() -> None:
 
 @pytest.mark.parametrize("document", [True, False])
 def test_a_save_into_a_file_that_has_just_been_removed_stays(document: bool) -> None:  # noqa: FBT001
-    """It is on disk again and in the store, and is not taken for a file that a person deleted."""
+    """A save into a removed file is written to disk and stored, and does not count as a deletion."""
     sides = agreed()
     if document:
         sides.put(PATH, BASE + "- Tea: green\n")

@@ -1,4 +1,4 @@
-"""A file is exchanged, never overwritten: whose bytes come out is looked at, and somebody's save is never lost."""
+"""Files are replaced by atomic exchange: what comes out is checked, and no save is lost."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def swapped(root: Root) -> list[str]:
 
 
 def test_a_new_file_is_made_with_its_folders(root: Root) -> None:
-    """Nothing was there, nothing is displaced, and the stamp is that of the file."""
+    """A write to a path without a file makes its folders and displaces nothing."""
     done = placed(root, b"one\n")
     assert (root.real / NOTE).read_bytes() == b"one\n"
     assert stat.S_IMODE((root.real / NOTE).stat().st_mode) == 0o600
@@ -62,7 +62,7 @@ def test_a_new_file_is_made_with_its_folders(root: Root) -> None:
 
 
 def test_a_file_is_replaced_and_the_old_one_settles(root: Root) -> None:
-    """What came out is kept until it is looked at again; then nothing is left of it."""
+    """A displaced file is kept until it is settled, and removed then."""
     placed(root, b"one\n")
     done = placed(root, b"two\n", b"one\n")
     assert (root.real / NOTE).read_bytes() == b"two\n"
@@ -75,7 +75,7 @@ def test_a_file_is_replaced_and_the_old_one_settles(root: Root) -> None:
 
 @pytest.mark.parametrize("expected", [None, digest(b"older\n")])
 def test_what_is_not_expected_stays(root: Root, expected: str | None) -> None:
-    """Somebody's text is left in its place, and told by its hash."""
+    """A file with other bytes than expected stays, and its hash is returned."""
     (root.real / "facts").mkdir()
     (root.real / NOTE).write_bytes(b"theirs\n")
     inode = (root.real / NOTE).stat().st_ino
@@ -86,7 +86,7 @@ def test_what_is_not_expected_stays(root: Root, expected: str | None) -> None:
 
 
 def test_a_file_that_is_gone_is_not_made_again(root: Root) -> None:
-    """Expected to be there, it was removed: with its folder, or alone."""
+    """An expected file that was removed, alone or with its folder, is not written."""
     assert write_file(root, NOTE, b"ours\n", expected=digest(b"x")) == Mismatch(None)
     assert not (root.real / "facts").exists()
     (root.real / "facts").mkdir()
@@ -100,7 +100,7 @@ def asked(displaced: DisplacedFile) -> tuple[bytes | None, bool]:
 
 
 def test_a_save_in_the_displaced_file_is_given_back(root: Root) -> None:
-    """An editor that opened the file before the exchange writes after it: asked for until it is done."""
+    """A write into a displaced file is returned by `settle` once the editor has closed it."""
     placed(root, b"one\n")
     with (root.real / NOTE).open("r+b", buffering=0) as editor:
         done = placed(root, b"two\n", b"one\n")
@@ -117,7 +117,7 @@ def test_a_save_in_the_displaced_file_is_given_back(root: Root) -> None:
 
 
 def test_a_file_is_taken_away(root: Root) -> None:
-    """The expected one; any other stays where it is. The folder stays."""
+    """The expected file is removed and any other stays; the folder stays."""
     placed(root, b"one\n")
     assert remove_file(root, NOTE, expected=digest(b"other")) == Mismatch(digest(b"one\n"))
     done = remove_file(root, NOTE, expected=digest(b"one\n"))
@@ -138,7 +138,7 @@ def test_mode_and_attributes_are_kept(root: Root) -> None:
 
 
 def test_another_hard_link_keeps_its_bytes(root: Root, tmp_path: Path) -> None:
-    """The file is replaced by rename, never written in place."""
+    """Another hard link of a replaced file keeps its bytes."""
     placed(root, b"one\n")
     (tmp_path / "outside").hardlink_to(root.real / NOTE)
     placed(root, b"two\n", b"one\n")
@@ -155,7 +155,7 @@ def test_names_that_lead_elsewhere_are_refused(root: Root, path: str) -> None:
 
 
 def test_a_crash_leaves_nothing_of_ours(root: Root) -> None:
-    """What was written and never placed, and what was displaced and not changed since."""
+    """Recovery removes files that were never placed, and displaced ones without a late write."""
     placed(root, b"one\n")
     placed(root, b"two\n", b"one\n")
     (root.real / ".reverie/swap/new-0123").write_bytes(b"thr")
@@ -165,7 +165,7 @@ def test_a_crash_leaves_nothing_of_ours(root: Root) -> None:
 
 
 def test_a_crash_leaves_a_save_to_be_merged(root: Root) -> None:
-    """Somebody's bytes in the swap folder are named with their path, and stay until they are merged."""
+    """Recovery returns a late write with its path, and keeps it until it is merged."""
     placed(root, b"one\n")
     placed(root, b"two\n", b"one\n")
     [name] = swapped(root)
@@ -181,7 +181,7 @@ def test_a_crash_leaves_a_save_to_be_merged(root: Root) -> None:
 
 
 def test_a_save_whose_file_is_gone_goes_back(root: Root) -> None:
-    """A crash between taking out and putting back leaves the document where its writer saved it."""
+    """Recovery moves a save back to its path if there is no file."""
     placed(root, b"one\n")
     taken = remove_file(root, NOTE, expected=digest(b"one\n"))
     assert isinstance(taken, Removed)
@@ -192,7 +192,7 @@ def test_a_save_whose_file_is_gone_goes_back(root: Root) -> None:
 
 
 def test_what_is_no_file_is_refused(root: Root, tmp_path: Path) -> None:
-    """A link, a folder: nothing is written through it or into it, and the error says where and what to do."""
+    """A link or a folder is not written through or into; the error names it and what to do."""
     outside = tmp_path / "outside.md"
     outside.write_bytes(b"outside")
     (root.real / "link.md").symlink_to(outside)
@@ -218,7 +218,7 @@ def test_a_root_without_its_mark_is_not_written(root: Root) -> None:
 
 @pytest.mark.parametrize("call", ["exchange", "rename_new"])
 def test_a_file_system_without_exchange(root: Root, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
-    """Links do the same: nothing is overwritten unseen, nothing is left behind."""
+    """Without atomic exchange files are replaced by links, and nothing is left behind."""
 
     def unsupported(*_: object) -> None:
         raise syscalls.Unsupported(38, "Function not implemented")
@@ -239,7 +239,7 @@ def test_a_file_system_without_exchange(root: Root, monkeypatch: pytest.MonkeyPa
 
 
 def test_errors_are_of_the_family(root: Root) -> None:
-    """A folder that is a file: Forbidden, with the path and a hint, and nothing is left."""
+    """A file in place of a folder raises Forbidden with path and hint, and leaves nothing."""
     (root.real / "facts").write_bytes(b"a file")
     with pytest.raises(ReverieError) as failed:
         write_file(root, NOTE, b"x", expected=None)

@@ -1,4 +1,4 @@
-"""The loop that keeps one folder: whatever fails, it goes on, forgets no hint, and does not spin."""
+"""The sync loop: after any failure it continues, loses no event, and does not spin."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Looked:
 
 @dataclass
 class Failing:
-    """Folders whose steps fail so many times."""
+    """A sync service whose steps fail a number of times."""
 
     root: Path
     fails: dict[str, int] = field(default_factory=dict)
@@ -108,7 +108,7 @@ async def attending(folders: Failing, tmp_path: Path) -> AsyncIterator[SyncLoop]
 def test_whatever_fails_is_tried_again_and_no_hint_is_forgotten(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also what fails while it waits; and between two tries it sleeps."""
+    """Each failing step is retried after a pause, and no event is lost."""
     monkeypatch.setattr(sync_loop, "RETRY_S", 0.05)
     folders = Failing(tmp_path / "no-folder", fails={step: 3})
 
@@ -130,7 +130,7 @@ def test_whatever_fails_is_tried_again_and_no_hint_is_forgotten(
 def test_a_save_is_seen_at_once_while_records_or_projections_cannot_be_kept(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They wait by themselves, and are said once."""
+    """Failing upkeep waits by itself, delays no scan, and is logged once."""
     monkeypatch.setattr(sync_loop, "RETRY_S", 600.0)
     monkeypatch.setattr(sync_loop, "SETTLED_S", 0.05)
     folders = Failing(tmp_path / "no-folder", fails={step: 1})
@@ -152,7 +152,7 @@ def test_a_save_is_seen_at_once_while_records_or_projections_cannot_be_kept(
 def test_an_index_that_could_not_be_written_is_tried_again_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As one that failed altogether; no look waits for it."""
+    """A projection that could not be written is retried, and delays no scan."""
     monkeypatch.setattr(sync_loop, "RETRY_S", 0.05)
     monkeypatch.setattr(sync_loop, "SETTLED_S", 0.05)
     folders = Failing(tmp_path / "no-folder", unwritten=2)
@@ -170,7 +170,7 @@ def test_an_index_that_could_not_be_written_is_tried_again_later(
 def test_news_ends_the_pause_after_a_look_that_failed_but_not_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However often something is told, looks come so far apart as they are to."""
+    """Events end the back-off, but scans keep their minimal distance."""
     monkeypatch.setattr(sync_loop, "RETRY_S", 600.0)
     monkeypatch.setattr(sync_loop, "NEWS_S", 0.1)
     folders = Failing(tmp_path / "no-folder", fails={"sync": 1_000})
@@ -193,7 +193,7 @@ def test_news_ends_the_pause_after_a_look_that_failed_but_not_at_once(
 
 
 def test_a_file_that_is_held_open_is_looked_at_again_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not the whole folder with it, however long somebody writes."""
+    """A file that is being written is scanned again alone, without the whole folder."""
     monkeypatch.setattr(sync_loop, "UNWATCHED_S", 600.0)
     monkeypatch.setattr(sync_loop, "AGAIN_S", 0.05)
     folders = Failing(tmp_path / "no-folder", growing={"notes.md"})

@@ -1,4 +1,4 @@
-"""What a document says, in every form, and that no text is too odd to be read."""
+"""The parser of documents: every kind of document, and any text."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def said(page: ParsedDocument) -> list[tuple[str, tuple[str, ...]]]:
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_each_bullet_of_a_file_of_facts_is_an_item(ending: str, mark: str) -> None:
-    """With its continuation lines, under any heading, by any mark; neither numbered lists nor the Updated line."""
+    """Bullets with continuation lines are items; numbered lists and the Updated line are not."""
     text = mark + FACTS.replace("\n", ending)
     page = parse_document("facts/user.md", text)
     assert page.kind is DocumentKind.FACTS
@@ -88,7 +88,7 @@ def test_each_bullet_of_a_file_of_facts_is_an_item(ending: str, mark: str) -> No
 
 
 def test_each_section_of_a_file_of_episodes_is_an_item() -> None:
-    """Its heading is the title, what stands below is the content, fields and tags are told apart."""
+    """A section has its heading as title, the text below as content, and its fields and tags."""
     page = parse_document("episodes/2026-02.md", EPISODES.replace("\n", "\r\n"))
     first, second = page.items
     assert (first.title, first.tags, first.type.value) == ("Queue age fix", ("ops",), "episode")
@@ -100,7 +100,7 @@ def test_each_section_of_a_file_of_episodes_is_an_item() -> None:
 
 
 def test_a_file_with_front_matter_is_one_item() -> None:
-    """Its name is the title, its text the content, its tags those of the front matter and of the last line."""
+    """The name is the title, the text the content; tags come from front matter and last line."""
     page = parse_document("deploy-order.md", WHOLE)
     (item,) = page.items
     assert (item.start, item.end, item.text) == (0, len(WHOLE.encode()), WHOLE)
@@ -116,7 +116,7 @@ def test_a_file_with_front_matter_is_one_item() -> None:
 
 
 def test_a_file_without_text_says_its_description() -> None:
-    """What is only described is remembered by its description, else by its name."""
+    """The content of a file without text is its description, else its name."""
     head = "---\nname: x y\ntype: user\n{}---\n"
     assert said(parse_document("x.md", head.format("description: >-\n  two\n  lines\n"))) == [("two lines", ())]
     assert said(parse_document("x.md", head.format(""))) == [("x y", ())]
@@ -140,7 +140,7 @@ def test_a_file_without_text_says_its_description() -> None:
     ],
 )
 def test_tags_stand_at_the_end_of_the_last_line(body: str, content: str, tags: tuple[str, ...]) -> None:
-    """Of a file that is one memory and of an episode, as of a bullet; written again they are read the same."""
+    """Tags at the end of a file or episode parse as tags, and again after a write."""
     for ending in ("\n", "\r\n"):
         whole = f"---\nname: x\ntype: user\n---\n\n{body}\n".replace("\n", ending)
         episode = f"## Told\n{body}\n\n## Next\n- Lesson: x\n".replace("\n", ending)
@@ -156,7 +156,7 @@ def test_tags_stand_at_the_end_of_the_last_line(body: str, content: str, tags: t
 
 
 def test_tags_stay_where_they_stand() -> None:
-    """Behind the last words of a file or on a line of their own, and there if there were none."""
+    """A write keeps tags behind the last words or on a line of their own, as they were."""
     head = "---\nname: x\ntype: user\n---\n\n"
     for before, after in (("old #a", "new #a #b"), ("old\n\n#a", "new\n\n#a #b"), ("old", "new\n\n#a #b")):
         change = Update("0", Wording("new", ("a", "b")))
@@ -168,7 +168,7 @@ def test_tags_stay_where_they_stand() -> None:
 
 
 def test_a_tag_is_no_part_of_a_field() -> None:
-    """The last field of an episode is told without the tags behind it, but not one that a tag alone makes up."""
+    """The last field of an episode has no tags, unless a tag is all of its value."""
     text = "## A #x\n- Summary: s #no\n- Lesson: mind the pipe #db #X\n\n## B\n- Channel: #dev\n"
     first, second = parse_document("episodes/2026-02.md", text).items
     assert first.fields == (("Summary", "s #no"), ("Lesson", "mind the pipe"))
@@ -192,7 +192,7 @@ def test_a_tag_is_no_part_of_a_field() -> None:
     ],
 )  # fmt: skip
 def test_the_summary(path: str, text: str, summary: str) -> None:
-    """The summary line, else the description, else the topics, else the first heading; ten words or topics."""
+    """The summary is the summary line, else the description, the topics, or the first heading."""
     assert parse_document(path, text).summary == summary
 
 
@@ -208,18 +208,18 @@ def test_the_summary(path: str, text: str, summary: str) -> None:
     ],
 )
 def test_metadata_and_empty_items_are_no_memory(line: str) -> None:
-    """The day of a file, be it a day or not, and an item that nobody has written yet."""
+    """The Updated line, valid date or not, and an empty item are no memories."""
     assert said(parse_document("facts/a.md", f"- a\n{line}\n- b\n")) == [("a", ()), ("b", ())]
 
 
 @pytest.mark.parametrize("line", ["- Updated: today", "- Updated: 2026-02-24 by Ada", "- \\Updated: 2026-02-24"])
 def test_other_words_about_an_update_are_a_memory(line: str) -> None:
-    """Only the exact line is the file's."""
+    """Only the exact Updated line is metadata."""
     assert len(parse_document("facts/a.md", f"{line}\n").items) == 1
 
 
 def check(path: str, text: str) -> None:
-    """Spans lie in the text, in order and apart, hold words, and are what their items say."""
+    """Assert that item spans are in order, disjoint and not empty, and have the items' text."""
     page = parse_document(path, text)
     data = text.encode("utf-8", "replace")
     at = 0
@@ -236,7 +236,7 @@ PATHS = ("facts/a.md", "episodes/2026-01.md", "a.md", "MEMORY.md", "a.json")
 
 
 def test_the_awkward_files_are_read() -> None:
-    """Every awkward document, in every form, whatever its bytes are."""
+    """Every awkward document can be parsed as every kind."""
     for data in awkward_documents().values():
         for errors in ("replace", "surrogateescape"):
             text = data.decode("utf-8", errors)
@@ -257,5 +257,5 @@ texts = st.text(max_size=200) | st.lists(lines, max_size=15).flatmap(
 @settings(max_examples=count(300, 20_000), deadline=None)
 @given(st.sampled_from(PATHS), texts, st.sampled_from(["", "\ufeff"]))
 def test_any_text_is_read(path: str, text: str, mark: str) -> None:
-    """No text raises, and its items stand where they say."""
+    """No text raises, and the items are at their spans."""
     check(path, mark + text)

@@ -1,4 +1,4 @@
-"""When a folder's bookkeeping is due."""
+"""The timers of a sync loop's upkeep."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reveried.sync_service.sync_loop import MOST_S, RECORD_S, REST_TIMES, RETRY_
 
 
 def test_nothing_is_due_before_something_was_written() -> None:
-    """However late it is."""
+    """Without a change nothing is ever due."""
     upkeep = UpkeepTimers()
     assert upkeep.due is None
     assert not upkeep.take_baselines_due(1e9)
@@ -16,7 +16,7 @@ def test_nothing_is_due_before_something_was_written() -> None:
 
 
 def test_both_are_due_once_after_the_last_change() -> None:
-    """Not before, and not again."""
+    """Both are due once after the last change, and not earlier."""
     upkeep = UpkeepTimers()
     upkeep.note_change(10.0)
     upkeep.note_change(10.5)
@@ -31,7 +31,7 @@ def test_both_are_due_once_after_the_last_change() -> None:
 
 
 def test_records_are_kept_while_changes_go_on() -> None:
-    """What a crash forgets does not grow with the time for which agents write; projections wait for their end."""
+    """Baselines are saved during ongoing changes; projections wait for their end."""
     upkeep, kept = UpkeepTimers(), []
     for tenth in range(100):
         now = tenth / 10
@@ -44,7 +44,7 @@ def test_records_are_kept_while_changes_go_on() -> None:
 
 
 def test_projections_come_in_the_end_though_changes_go_on() -> None:
-    """An agent that writes all day does not keep the list of its memories from being written."""
+    """Ongoing changes delay projections by at most `MOST_S`."""
     upkeep, brought = UpkeepTimers(), []
     for half in range(600):
         now = half / 2
@@ -56,7 +56,7 @@ def test_projections_come_in_the_end_though_changes_go_on() -> None:
 
 
 def test_what_takes_long_is_done_less_often() -> None:
-    """A store of a hundred thousand memories is not read whole after every write; records are kept all the same."""
+    """Slow projections are updated less often; baselines are saved all the same."""
     upkeep = UpkeepTimers()
     upkeep.note_change(0.0)
     assert upkeep.take_projections_due(SETTLED_S)
@@ -69,7 +69,7 @@ def test_what_takes_long_is_done_less_often() -> None:
 
 
 def test_records_that_fail_wait_longer_each_time_and_hold_nothing_up() -> None:
-    """Projections come meanwhile; once the records are kept, the next ones are kept as ever."""
+    """Failing baselines back off without delaying projections, and a success resets the back-off."""
     upkeep, now, tries = UpkeepTimers(), 0.0, []
     while now < 60.0:
         upkeep.note_change(now)
@@ -89,7 +89,7 @@ def test_records_that_fail_wait_longer_each_time_and_hold_nothing_up() -> None:
 
 
 def test_projections_that_fail_wait_longer_each_time() -> None:
-    """Also when writes go on; and what took long waits for that too."""
+    """Failing projections back off, also while changes go on."""
     upkeep = UpkeepTimers()
     upkeep.note_change(0.0)
     assert upkeep.take_projections_due(SETTLED_S)
@@ -103,7 +103,7 @@ def test_projections_that_fail_wait_longer_each_time() -> None:
 
 
 def test_a_check_comes_at_once_but_after_its_rest() -> None:
-    """What only Reverie writes is brought up after a look at everything, no more often than its cost allows."""
+    """A check of projections is due at once, except during the rest after an update."""
     upkeep = UpkeepTimers()
     upkeep.schedule_check(5.0)
     assert upkeep.take_projections_due(5.0)

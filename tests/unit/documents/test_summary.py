@@ -1,4 +1,4 @@
-"""What a document is about in ten words: words as they were written, keys, and denials that stay denials."""
+"""The topics in a document's summary: original words, keys, and denials."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from reverie.documents.summary import WORDS_MAX, summary_line
     ],
 )
 def test_the_topic_of_a_fact(fact: str, topic: str) -> None:
-    """Its key; else its tags; else its first words, with what they deny. A capital that only opens a line is none."""
+    """A fact's topic is its key, else its tags, else its first words with their denial."""
     assert summary_line(parse_document("facts/a.md", f"- {fact}\n").items) == topic
 
 
@@ -55,12 +55,12 @@ def test_the_topic_of_a_fact(fact: str, topic: str) -> None:
     ],
 )
 def test_the_topic_of_an_episode(title: str, topic: str) -> None:
-    """Its title without the words that say nothing; names keep their capitals."""
+    """An episode's topic is its title without filler words; names keep their capitals."""
     assert summary_line(parse_document("episodes/2026-02.md", f"## {title}\n- Summary: x\n").items) == topic
 
 
 def test_topics_are_told_once() -> None:
-    """However they are spelled, the most frequent first, and no more than ten words of them."""
+    """Topics are listed once however they are spelled, most frequent first, in at most ten words."""
     text = "- Name: Ada\n- Docker: 27\n- docker: on staging\n" + "".join(f"- Key k{at}: x\n" for at in range(9))
     found = summary_line(parse_document("facts/a.md", text).items)
     assert found.startswith("docker, name, key k0, key k1")

@@ -1,4 +1,4 @@
-"""Secrets that a person types stay in the file, and reach nothing else; the rest of the file goes on syncing."""
+"""Secrets that a person types stay in the file and reach nothing else; the rest of the file is synced."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT = RAW.replace(SECRET, MARK)
 
 
 def saved() -> Sides:
-    """A person has saved a file with a secret, an hour ago."""
+    """Return a folder and store in which a person saved a file with a secret an hour ago."""
     sides = Sides()
     sides.save(PATH, RAW)
     sides.settle()
@@ -24,12 +24,12 @@ def saved() -> Sides:
 
 
 def everything(sides: Sides, plan: Plan) -> str:
-    """All that is kept of both sides, but the file."""
+    """Return the representation of all state but the file."""
     return repr((sides.versions, sides.records, plan.puts, plan.copies, plan.baselines))
 
 
 def test_the_store_has_a_marker() -> None:
-    """The file is not touched."""
+    """The store has a marker in place of the secret, and the file is not changed."""
     sides = saved()
 
     assert sides.text(PATH) == TEXT
@@ -39,7 +39,7 @@ def test_the_store_has_a_marker() -> None:
 
 
 def test_other_blocks_go_on_syncing() -> None:
-    """An agent's edit of another line, and of the same line; and a person's."""
+    """Edits of other lines, and of other words in the secret's line, are synced both ways."""
     sides = saved()
     sides.put(PATH, TEXT.replace("vim", "emacs").replace("until May", "until June"))
     sides.settle()
@@ -54,7 +54,7 @@ def test_other_blocks_go_on_syncing() -> None:
 
 
 def test_another_secret_of_the_same_kind_changes_nothing_in_the_store() -> None:
-    """Only the record of the file is new."""
+    """A new secret of the same kind changes the baseline alone."""
     sides = saved()
     sides.save(PATH, RAW.replace(SECRET, SECRET[:-5] + "AbCdE"))
 
@@ -66,7 +66,7 @@ def test_another_secret_of_the_same_kind_changes_nothing_in_the_store() -> None:
 
 
 def test_a_block_that_an_agent_deletes_stays_if_it_holds_a_secret() -> None:
-    """In the file, and so in the store; the other edits are made."""
+    """A deleted line with a secret stays in file and document; the other edits are made."""
     sides = saved()
     sides.put(PATH, TEXT.replace(f"- Key: {MARK} until May\n", "").replace("vim", "emacs"))
 
@@ -79,7 +79,7 @@ def test_a_block_that_an_agent_deletes_stays_if_it_holds_a_secret() -> None:
 
 
 def test_a_document_that_an_agent_deletes_stays_if_its_file_holds_a_secret() -> None:
-    """Nobody else has it."""
+    """A document whose file has a secret is created again, because there is no other copy of the secret."""
     sides = saved()
     sides.delete(PATH)
 
@@ -91,7 +91,7 @@ def test_a_document_that_an_agent_deletes_stays_if_its_file_holds_a_secret() -> 
 
 
 def test_an_edit_that_would_show_a_secret_is_not_made() -> None:
-    """A value that only its name gives away: the person's file stays whole, and the agent's text is a copy."""
+    """If an edit would reveal a secret, the person's file stays whole and the agent's text becomes a conflict copy."""
     sides = Sides()
     sides.save(PATH, "- password: hunter2-horse\n- Name: Ana\n")
     sides.settle()
@@ -111,7 +111,7 @@ def test_an_edit_that_would_show_a_secret_is_not_made() -> None:
 
 
 def test_a_conflict_about_a_line_with_a_secret_shows_none() -> None:
-    """Neither in the copy nor in the regions."""
+    """Neither the conflict copy nor the regions have the secret."""
     sides = saved()
     sides.put(PATH, TEXT.replace("until May", "for Bob alone"))
     sides.save(PATH, RAW.replace("until May", "for Eva and Tom"))
@@ -126,7 +126,7 @@ def test_a_conflict_about_a_line_with_a_secret_shows_none() -> None:
 
 
 def test_a_conflict_beside_a_line_that_stayed_for_its_secret_is_told_in_its_place() -> None:
-    """The line is in the document and not in the text that was merged."""
+    """The offset of a conflict region counts a line that stayed for its secret."""
     sides, raw = Sides(), RAW + "- Dog: Rex\n- Cat: Tom\n- City: Oslo\n"
     sides.save(PATH, raw)
     sides.settle()
@@ -144,7 +144,7 @@ def test_a_conflict_beside_a_line_that_stayed_for_its_secret_is_told_in_its_plac
 
 
 def test_a_conflict_in_a_text_that_was_taken_whole_has_no_places() -> None:
-    """What the agent wrote elsewhere is not in that text: the other one stands for itself."""
+    """If the person's text is taken whole, the conflict has no regions."""
     sides, raw = Sides(), "- password: hunter2-horse\n- Name: Ana\n- Dog: Rex\n- Cat: Tom\n"
     sides.save(PATH, raw)
     sides.settle()
@@ -161,7 +161,7 @@ def test_a_conflict_in_a_text_that_was_taken_whole_has_no_places() -> None:
 
 
 def test_a_moved_file_keeps_its_secret() -> None:
-    """The move is known by the bytes."""
+    """A moved file with a secret is matched by its bytes."""
     sides = saved()
     sides.files["facts/me.md"] = sides.files.pop(PATH)
 

@@ -1,4 +1,4 @@
-"""Where the places of a merged text are in the document, if the two are not the same."""
+"""Conflict regions keep their offsets when lines with secrets stay in the document."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEXT = "# T\n\n- one\n- two\n\n- three\n"
     ],
 )
 def test_a_place_is_found_again_by_its_lines(person: str, before: str, put: str, found: str | None) -> None:
-    """Or it is not known: there is no guess."""
+    """A region is found by its lines, or its offset is None; it is never guessed."""
     at = TEXT.index(before) if before else len(TEXT)
 
     [region] = relocated((ConflictRegion(person, "- else\n", at),), TEXT, put)

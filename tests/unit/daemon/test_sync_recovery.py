@@ -1,4 +1,4 @@
-"""What a crash left in the swap folder, and saves that cannot be merged: no word goes, and nothing stands still."""
+"""Recovery of saves in the swap folder: nothing is lost, and one failure blocks nothing else."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HOUR_MS = 3_600_000
 
 
 class Place:
-    """A store and a folder, and daemons that keep them, one after another."""
+    """A store, a folder, and the sync services that use them one after another."""
 
     def __init__(self, home: Path, store: Store) -> None:
         self.root = home / "root" / "default"
@@ -41,16 +41,16 @@ class Place:
         self.now_ms = NOW_MS
 
     def keeper(self) -> SyncService:
-        """A daemon that has just started."""
+        """Return a sync service that has just started."""
         return sync_service(self.store, self.root.parent, failing_submit(self.store, "", None), lambda: self.now_ms)
 
     def agent_writes(self, text: str, path: str = NOTE) -> None:
-        """Into the store alone."""
+        """Write a document to the store alone."""
         put = documents.put("default", path, text, who="agent", author="agent", new_id=lambda: "mem_x")
         self.store.commit([put], at=AT)
 
     async def settle(self, keeper: SyncService) -> None:
-        """Looks until everything that was waiting is done."""
+        """Sync until all pending work is done."""
         for _ in range(4):
             await keeper.sync("default", None, whole=True)
             self.now_ms += HOUR_MS
@@ -63,7 +63,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 class Opened:
-    """An editor that opens the file in the moment before it is exchanged, and saves into the old one later."""
+    """An editor that opens a file just before an exchange, and saves into the old file later."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
         self._file: Any = None
@@ -90,7 +90,7 @@ class Opened:
 def test_an_older_save_that_a_crash_left_takes_nothing_newer_away(
     place: Place, monkeypatch: pytest.MonkeyPatch, closes: str
 ) -> None:
-    """A second editor has saved what an agent added, and more; the first one saves into the file that was replaced."""
+    """A recovered late write deletes nothing that a second editor saved since."""
 
     async def run() -> None:
         first = place.keeper()
@@ -123,7 +123,7 @@ def test_an_older_save_that_a_crash_left_takes_nothing_newer_away(
 def test_what_could_not_be_read_at_first_is_recovered_with_the_next_look(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One failure while the swap folder is cleared does not leave it so until the next start."""
+    """A failed recovery is tried again by the next scan."""
 
     async def run() -> None:
         first = place.keeper()
@@ -155,7 +155,7 @@ def test_what_could_not_be_read_at_first_is_recovered_with_the_next_look(
 
 
 def test_a_late_save_that_is_no_text_stops_no_other_file(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long the name of its file is, it goes beside it; the names of such copies are cut."""
+    """A late write that is no text goes to a conflict copy, whose name is cut if it is long."""
     long = f"notes/{'n' * 225}.md"
 
     async def run() -> None:
@@ -180,7 +180,7 @@ def test_a_late_save_that_is_no_text_stops_no_other_file(place: Place, monkeypat
 
 
 def test_what_is_deleted_while_its_folder_is_refused_stays_deleted(place: Place) -> None:
-    """The folder is a link for a while; an agent deletes a document in it, and the folder comes back."""
+    """A document deleted while its folder is a link stays deleted when the folder is back."""
 
     async def run() -> None:
         keeper = place.keeper()
@@ -206,7 +206,7 @@ def test_what_is_deleted_while_its_folder_is_refused_stays_deleted(place: Place)
 
 @pytest.mark.parametrize("restart", [True, False])
 def test_a_stopped_folder_deletes_nothing_that_an_agent_asks_for(place: Place, *, restart: bool) -> None:
-    """Not after a restart, before everything was looked at; and not what went after the look that stopped it."""
+    """A folder held by the mass-deletion guard deletes nothing, also after a restart."""
     names = [f"notes/n{number:02}.md" for number in range(12)]
 
     async def run() -> None:

@@ -1,4 +1,4 @@
-"""Which form a document has, and of which type its memories are."""
+"""The kind of a document, and the type of its memories."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ CLAUDE = "---\nname: deploys\ndescription: how a release is cut\nmetadata:\n  ty
     ],
 )
 def test_the_path_says_the_form(path: str, form: DocumentKind) -> None:
-    """The two folders hold memories; a copy that somebody has to look at, and an index, hold none."""
+    """The two folders have memories; conflict copies and indexes in them have none."""
     assert kind_of(path, "- a\n") is form
 
 
 def test_front_matter_makes_a_file_one_memory() -> None:
-    """Outside the two folders a file with a name and a kind is a memory; inside them front matter says nothing."""
+    """Outside the two folders a file with a name and a type is a memory; inside them front matter is ignored."""
     assert kind_of("deploys.md", CLAUDE.format("project")) is DocumentKind.WHOLE
     assert kind_of("deploys.md", "\ufeff" + CLAUDE.format("project").replace("\n", "\r\n")) is DocumentKind.WHOLE
     assert kind_of("facts/deploys.md", CLAUDE.format("project")) is DocumentKind.FACTS
@@ -54,7 +54,7 @@ def test_front_matter_makes_a_file_one_memory() -> None:
     ],
 )
 def test_other_front_matter_is_only_a_file(text: str) -> None:
-    """Without a name or a kind, unclosed, not at the start, or of a kind that other programs use: no memory."""
+    """Front matter without name or type, unclosed, not at the start, or of another program makes no memory."""
     assert kind_of("x.md", text) is DocumentKind.PLAIN
 
 
@@ -71,7 +71,7 @@ def test_other_front_matter_is_only_a_file(text: str) -> None:
     ],
 )
 def test_a_kind_of_claude_code_is_a_type(kind: str, expected: str) -> None:
-    """Feedback says what somebody prefers; every other kind, also one that is not known yet, is a fact."""
+    """The type feedback is a preference; every other one, unknown ones included, is a fact."""
     assert parse_document("x.md", CLAUDE.format(kind)).items[0].type is MemoryType(expected)
 
 
@@ -91,7 +91,7 @@ def test_a_kind_of_claude_code_is_a_type(kind: str, expected: str) -> None:
     ],
 )
 def test_a_file_of_facts_says_the_type_by_its_name(name: str, expected: str) -> None:
-    """A name that nobody foresaw is one more category of facts."""
+    """A file of facts with a name of its own is one more category of facts."""
     assert [item.type for item in parse_document(f"facts/{name}.md", "- a\n- b\n").items] == [MemoryType(expected)] * 2
 
 
@@ -106,5 +106,5 @@ def test_a_file_of_facts_says_the_type_by_its_name(name: str, expected: str) -> 
     ],
 )
 def test_conflict_copies_are_known_by_their_name(path: str, expected: bool) -> None:  # noqa: FBT001  # one column of the table
-    """Those that Syncthing, Dropbox and Reverie itself put beside a file."""
+    """Conflict copies of Syncthing, Dropbox and Reverie are recognised."""
     assert is_conflict_copy(path) is expected
