@@ -105,7 +105,7 @@ USUAL = st.lists(PIECES.filter(lambda piece: piece[0] not in {"late", "again", "
 
 
 class Store:
-    """A thread in memory: sealed entries, what was kept of its state, and what was checkpoint of it."""
+    """A thread in memory: sealed entries, the stored state, and the last checkpoint."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[int, bytes]] = []
@@ -164,7 +164,7 @@ class Store:
         )
 
     def follow(self) -> StatePlan:
-        """The state as the daemon gets it: from where the thread was checkpoint, else from its beginning."""
+        """Return the state as the daemon computes it: from the checkpoint, else from the beginning."""
         try:
             plan = working_state.decide(self.job(self.checkpoint))
         except Conflict as conflict:
@@ -174,7 +174,7 @@ class Store:
         return plan
 
     def read(self) -> WorkingState:
-        """The state read from all entries at once."""
+        """Return the state computed from all entries at once."""
         messages = [
             message
             for message in main_line(opened_entry("t", *row) for row in self.rows)
@@ -200,19 +200,19 @@ def check(pieces: list[tuple[str, Any]]) -> Store:
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(USUAL)
 def test_states_from_checkpoints(pieces: list[tuple[str, Any]]) -> None:
-    """Every state, and the query that recalls what belongs to it, is that of the whole; nothing is read twice."""
+    """States and recall queries from checkpoints equal those of the whole thread, without reading it again."""
     assert check(pieces).whole == 0
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(st.lists(PIECES, max_size=25))
 def test_a_thread_that_breaks_every_rule_is_read_again(pieces: list[tuple[str, Any]]) -> None:
-    """Results that come late or twice, ids used again, calls that nobody answers: the state is that of the whole."""
+    """Late, repeated or missing tool results and reused ids still give the state of the whole thread."""
     check(pieces)
 
 
 def test_checkpoints_of_whole_sessions() -> None:
-    """Message by message, as an agent would append them."""
+    """States after checkpoints of a session, appended message by message, equal those of the whole thread."""
     for path in all_sessions(count(4, 10), step=count(10, 1)):
         store = Store()
         spoken = [message for message in transcript(path) if not message.rewound]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    """A daemon that all tests of a module share: each uses threads of its own."""
+    """A daemon that all tests of a module share; each uses threads of its own."""
     with running_daemon() as running:
         yield running
 

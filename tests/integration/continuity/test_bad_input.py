@@ -1,4 +1,4 @@
-"""Threads that no well-behaved client would write: clear errors or stated losses, never a request that is refused."""
+"""Malformed threads: clear errors or reported losses, never a context that the model API refuses."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ LOSSES: dict[str, tuple[str, ...]] = {
 
 
 def check_every_context(client: Client, daemon: Daemon, thread: str) -> None:
-    """At any budget, in any placement: a request that is accepted, or an error with the least that is needed."""
+    """Assert that any budget and placement gives an acceptable request, or an error with the least budget."""
     for placement in ("late", "system"):
         for budget in BUDGETS:
             asked = f"placement={placement}" + (f"&maxTokens={budget}" if budget else "")
@@ -110,7 +110,7 @@ def check_every_context(client: Client, daemon: Daemon, thread: str) -> None:
 
 @pytest.mark.parametrize("name", TALKS)
 def test_odd_threads_give_requests_that_are_accepted(client: Client, daemon: Daemon, name: str) -> None:
-    """After every message, and once distilled; what could not be part of a request is told."""
+    """Contexts after every odd message, and after distilling, are acceptable; what was left out is in `dropped`."""
     client.create_thread(id=name)
     for role, content in TALKS[name]:
         client.append(name, [{"role": role, "content": content}])
@@ -123,7 +123,7 @@ def test_odd_threads_give_requests_that_are_accepted(client: Client, daemon: Dae
 
 
 def ordinary_turns(client: Client, thread: str) -> None:
-    """Ordinary turns after the odd ones, enough to distil."""
+    """Append enough ordinary turns to distil."""
     for number in range(12):
         client.append(
             thread,
@@ -149,14 +149,14 @@ def ordinary_turns(client: Client, thread: str) -> None:
     ],
 )
 def test_what_is_no_message_is_refused_whole(client: Client, daemon: Daemon, body: dict[str, Any]) -> None:
-    """400 with the place that is wrong; nothing of the call is kept."""
+    """An invalid message is 400 with its position, and nothing of the call is stored."""
     client.create_thread(id="strict", key="strict")
     check_refused(daemon.ask("POST", "/v1/threads/strict/messages", body), 400, "validation_error")
     assert client.thread("strict").message_count == 0
 
 
 def test_a_tool_result_of_five_megabytes(client: Client, daemon: Daemon) -> None:
-    """Kept word for word in the thread; in a context it is trimmed visibly, or left out by name, within the budget."""
+    """It is stored whole; a context trims it visibly, or lists it as dropped, within the budget."""
     log = "".join(f"{number:07} the pump opened its valve, nothing unusual\n" for number in range(105_000))
     assert len(log) > 5_000_000
     work = Worker(client, "huge").told("read the log").bash("cat pump.log", log)
@@ -174,7 +174,7 @@ def test_a_tool_result_of_five_megabytes(client: Client, daemon: Daemon) -> None
 
 
 def test_two_writers_on_one_thread(client: Client, daemon: Daemon) -> None:
-    """Both write at once: every message is there once, in an order; who names the place is told when it was taken."""
+    """Two concurrent writers: every message is stored once; with `expectedSeq` the slower one gets 409."""
     client.create_thread(id="shared")
     refused: list[ReverieError] = []
 
@@ -203,7 +203,7 @@ def test_two_writers_on_one_thread(client: Client, daemon: Daemon) -> None:
 
 
 def test_a_writer_who_was_overtaken_is_told(client: Client) -> None:
-    """409 with where the thread stands now; nothing was appended."""
+    """A stale `expectedSeq` is 409 with the current sequence number, and nothing is appended."""
     client.create_thread(id="overtaken")
     client.append("overtaken", [{"role": "user", "content": "first"}], expected_seq=0)
     with pytest.raises(Conflict) as taken:
@@ -214,7 +214,7 @@ def test_a_writer_who_was_overtaken_is_told(client: Client) -> None:
 
 
 def test_a_clock_that_goes_backwards() -> None:
-    """Order is the order of appending, not of the clock: in a running daemon and after a restart in the past."""
+    """Messages are ordered by append, not by time, also after the clock was set back and after a restart."""
     with scratch_home() as home:
         (home / CLOCK_FILE).write_text("2026-11-21T09:30:00.000Z")
         with running_daemon(home) as daemon, Client(daemon.socket) as client:
@@ -242,7 +242,7 @@ def test_a_clock_that_goes_backwards() -> None:
 
 @pytest.mark.parametrize("window", [1_000, 2_000, 8_000])
 def test_a_window_smaller_than_the_floors(client: Client, daemon: Daemon, window: int) -> None:
-    """A context that fits nine tenths of it, or 422 with the least that is needed; the messages are safe either way."""
+    """A tiny window gives a context within nine tenths of it, or 422 with the least budget; messages are stored."""
     thread = f"window-{window}"
     work = Worker(client, thread, context_window=window)
     for number in range(6):
@@ -263,12 +263,12 @@ def test_a_window_smaller_than_the_floors(client: Client, daemon: Daemon, window
 
 @pytest.mark.parametrize("window", [0, -5, 1, 999, "many", 2**70])
 def test_a_window_that_cannot_be_meant(daemon: Daemon, window: Any) -> None:
-    """A window is a whole number from 1,000."""
+    """`contextWindow` must be an integer of at least 1,000."""
     check_refused(daemon.ask("POST", "/v1/threads", {"contextWindow": window}), 400, "validation_error")
 
 
 def test_too_much_at_once_is_refused_clearly(client: Client, daemon: Daemon) -> None:
-    """A body beyond the limit is refused before it is read whole, and the thread goes on."""
+    """A body over the limit is refused before it is read whole, and the thread stays usable."""
     client.create_thread(id="flood")
     with pytest.raises((TooLarge, ValidationError)) as refused:
         client.append("flood", [{"role": "user", "content": "x" * (65 << 20)}])

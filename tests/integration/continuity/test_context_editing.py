@@ -1,4 +1,4 @@
-"""A tool-heavy session of 120,000 tokens and more: old results are cleared, the context drops, the work goes on."""
+"""A tool-heavy session over 120,000 tokens: old tool results are cleared, and the conversation continues."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def results_of(request: Any) -> list[dict[str, Any]]:
 def test_the_server_clears_and_the_conversation_goes_on(
     client: Client, api: MessagesApi, model: anthropic.Anthropic
 ) -> None:
-    """Every request is accepted; beyond 120,000 tokens old results go on the server, and no distillation is needed."""
+    """With a model that applies `context_management`, results are cleared by the server without a distillation."""
     work = Worker(client, "edited", model=MODEL)
     weights: list[int] = []
     for turn in range(TURNS):
@@ -63,7 +63,7 @@ def test_the_server_clears_and_the_conversation_goes_on(
 
 
 def test_the_same_results_are_cleared_for_models_without_it(client: Client, api: MessagesApi, tmp_path: Path) -> None:
-    """Where the server edits nothing, the request comes edited, by the same rules: the same ids, the same kept."""
+    """For a model without it, the daemon clears the same tool results itself."""
     ours = Worker(client, "ours", model="another-model-1")
     theirs = Worker(client, "theirs", model=MODEL)
     pairs = []
@@ -87,7 +87,7 @@ def test_the_same_results_are_cleared_for_models_without_it(client: Client, api:
 
 
 def test_a_cleared_context_is_smaller_and_loses_no_call(client: Client, api: MessagesApi, tmp_path: Path) -> None:
-    """The calls stay with what they were given; what is gone is told, and the next turn is accepted."""
+    """Clearing keeps the tool calls with their inputs, and `dropped` lists the cleared results."""
     work = Worker(client, "smaller", model="another-model-1")
     before = after = None
     turn = 0

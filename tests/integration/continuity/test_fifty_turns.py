@@ -1,4 +1,4 @@
-"""Fifty turns of work that are distilled on the way: what was going on is answered from the context, specifically."""
+"""Fifty turns, distilled on the way: the context still has the task, decisions and corrections."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUTPUT = "   0.1s  collected and checked one more case of the feed, as before\n"
 
 
 def worked(client: Client, thread: str) -> Worker:
-    """Fifty turns on the parts of a feed reader: an agreement early on, a dead end, a correction, an open question."""
+    """Fifty turns on a feed reader: an early decision, a dead end, a correction, an open question."""
     work = Worker(client, thread, context_window=WINDOW)
     for turn in range(TURNS - 3):
         name = f"feed_{turn}"
@@ -56,7 +56,7 @@ def worked(client: Client, thread: str) -> Worker:
 
 @pytest.fixture(scope="module")
 def distilled(client: Client) -> Worker:
-    """The work, distilled by its appends and once more at its very end."""
+    """The fifty turns, distilled by appends and once more at the end."""
     work = worked(client, "fifty")
     assert any(answer.distilled for answer in work.answers)
     client.distill("fifty")
@@ -65,7 +65,7 @@ def distilled(client: Client) -> Worker:
 
 @pytest.mark.parametrize("placement", ["late", "system"])
 def test_what_were_we_just_working_on(client: Client, distilled: Worker, placement: Any) -> None:
-    """The current task, the last step that was done and the next one are named, before anything is asked again."""
+    """The context names the current task, the last completed step and the next one."""
     request = client.context(distilled.thread, placement=placement).request
     told = texts_of(request)
     state = dict(
@@ -83,7 +83,7 @@ def test_what_were_we_just_working_on(client: Client, distilled: Worker, placeme
 
 @pytest.mark.parametrize("placement", ["late", "system"])
 def test_what_was_agreed_tried_and_corrected_is_still_known(client: Client, distilled: Worker, placement: Any) -> None:
-    """A decision with its why, a dead end and a correction, none of them among the last messages any more.
+    """The context has a decision with its reason, a dead end and a correction from distilled messages.
 
     A short summary leaves to the working state what that says as well.
     """
@@ -95,7 +95,7 @@ def test_what_was_agreed_tried_and_corrected_is_still_known(client: Client, dist
 
 
 def test_the_conversation_goes_on(client: Client, distilled: Worker) -> None:
-    """After the distillation the person asks, the agent answers, and the state says what is new."""
+    """A turn after the distillation appears in the working state."""
     distilled.told("what were we just working on?")
     context = client.context(distilled.thread)
     assert "what were we just working on?" in texts_of(context.request)["tail"]

@@ -1,4 +1,4 @@
-"""Three notes written during a session are in context after it was distilled, and after the daemon came back."""
+"""Notes are in the context after a distillation and after a restart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTES: tuple[tuple[str, NoteCategory], ...] = (
 
 @pytest.mark.parametrize("placement", ["late", "system"])
 def test_notes_survive_a_distillation(client: Client, placement: Any) -> None:
-    """All three stand in the next request, newest first, where the placement puts them."""
+    """Three notes are in the context after a distillation, newest first, where the placement puts them."""
     thread = f"noted-{placement}"
     work = Worker(client, thread)
     for turn in range(24):
@@ -43,7 +43,7 @@ def test_notes_survive_a_distillation(client: Client, placement: Any) -> None:
 
 
 def test_notes_survive_a_restart() -> None:
-    """The daemon is stopped hard after the notes were answered for; they are in the first context after it is back."""
+    """Acknowledged notes are in the context after the daemon was killed and restarted."""
     with running_daemon() as daemon:
         with Client(daemon.socket) as before:
             work = Worker(before, "noted")

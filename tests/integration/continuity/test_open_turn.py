@@ -1,4 +1,4 @@
-"""A distillation takes place between turns: one that is still open stays whole, whatever the thread weighs."""
+"""Distillations happen between turns: an open turn is never distilled, whatever the thread's size."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def texts(client: Client, thread: str) -> str:
 
 
 def test_a_full_thread_waits_for_the_end_of_its_turn(client: Client, model: anthropic.Anthropic) -> None:
-    """No word, call or result within a turn distils; the reply that ends it does, and the context is small again."""
+    """Appends inside a turn do not distil a full thread; the reply that ends the turn does."""
     work = beginning(Worker(client, "waits", context_window=WINDOW, model=MODEL), 6)
     begun = len(work.answers)
     work.told("now compare all pumps")
@@ -64,7 +64,7 @@ def test_a_full_thread_waits_for_the_end_of_its_turn(client: Client, model: anth
 def test_a_distillation_that_is_asked_for_replaces_no_part_of_the_open_turn(
     client: Client, model: anthropic.Anthropic, ending: str, calls: int
 ) -> None:
-    """What is replaced ends with a reply that ended a turn; the request goes on with the open one, however long."""
+    """A requested distillation ends at a completed turn; the context then has the open turn whole."""
     thread = f"open-{ending}-{calls}"
     work = beginning(Worker(client, thread, model=MODEL), 12)
     before = client.thread(thread).message_count
@@ -92,7 +92,7 @@ def test_a_distillation_that_is_asked_for_replaces_no_part_of_the_open_turn(
 
 
 def test_the_open_turn_is_distilled_once_it_is_over(client: Client) -> None:
-    """Nothing of it is lost between two distillations: the second one tells it."""
+    """A turn that one distillation left out is covered by the next one."""
     work = beginning(Worker(client, "later", model=MODEL), 12)
     work.told("please write the report harbour_report.md")
     client.distill("later")
@@ -106,7 +106,7 @@ def test_the_open_turn_is_distilled_once_it_is_over(client: Client) -> None:
 
 
 def test_a_thread_with_no_finished_turn_is_not_distilled(client: Client) -> None:
-    """409 that says what to do, and nothing is written."""
+    """A thread whose first turn is open gives 409 with a hint, and nothing is written."""
     work = Worker(client, "going", model=MODEL).told("look at every pump")
     for pump in range(20):
         work.bash(f"cat pump_{pump}.log", OUTPUT)

@@ -1,4 +1,4 @@
-"""After ten turns of task work the working state says what is done, what is going on, and what comes next."""
+"""The working state after ten turns: completed steps, current task, next steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def test_ten_turns_of_review(client: Client) -> None:
-    """Three reviews and a merge: each step is where it belongs, and the decision is there."""
+    """Three reviews and a merge: each step is in its list, and the decision is recorded."""
     work = Worker(client, "review")
     steps = ["Review_PR_30", "Review_PR_31", "Review_PR_32", "Merge_all_three"]
     work.told("Please review PRs #30, #31 and #32, and merge them when they are clean.")
@@ -45,7 +45,7 @@ def test_ten_turns_of_review(client: Client) -> None:
 
 
 def test_failing_tests_block_until_they_pass(client: Client) -> None:
-    """A failure is a blocker as long as it stands."""
+    """A failing test is a blocker until it passes."""
     work = Worker(client, "blocked")
     work.told("Please make the tests of src/clock.py pass.")
     work.bash("pytest -q tests/test_clock.py", "FAILED tests/test_clock.py::test_noon - assert 11 == 12", failed=True)

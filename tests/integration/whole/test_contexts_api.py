@@ -1,4 +1,4 @@
-"""What an agent gets back of a thread: notes, state, digest, summaries, context; and distilling, asked for or not."""
+"""Notes, working state, digest, summaries, contexts and distillations over the API."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def talk(client: Client, thread: str, rounds: int, words: int = 40, **options: Any) -> None:
-    """A thread of `rounds` questions with answers of about `words` tokens each."""
+    """Create a thread of `rounds` questions with answers of about `words` tokens each."""
     client.create_thread(id=thread, **options)
     for number in range(rounds):
         client.append(
@@ -38,7 +38,7 @@ def talk(client: Client, thread: str, rounds: int, words: int = 40, **options: A
 
 
 def asked_and_answered(text: str) -> list[dict[str, Any]]:
-    """A turn that is over."""
+    """Return the messages of one complete turn."""
     return [{"role": "user", "content": text}, {"role": "assistant", "content": "It is done."}]
 
 
@@ -47,7 +47,7 @@ def notes_of(client: Client, thread: str) -> list[tuple[str, str]]:
 
 
 def test_notes_are_kept_in_order_and_taken_away(client: Client, daemon: Daemon) -> None:
-    """Each has an id, a category and a time; undo brings one back; pages go to the end."""
+    """Notes have id, category and time, are listed in order and in pages; deleting one can be undone."""
     client.create_thread(id="noted")
     categories: tuple[NoteCategory, ...] = get_args(NoteCategory)
     made = []
@@ -82,13 +82,13 @@ def test_notes_are_kept_in_order_and_taken_away(client: Client, daemon: Daemon) 
     ],
 )
 def test_a_note_that_cannot_be_meant_is_refused(daemon: Daemon, client: Client, body: Any) -> None:
-    """Text and one of the five categories are needed."""
+    """A note needs text and one of the five categories."""
     client.create_thread(id="strict-notes", key="strict-notes")
     check_refused(daemon.ask("POST", "/v1/threads/strict-notes/notes", body), 400, "validation_error")
 
 
 def test_an_empty_thread_has_an_empty_context(client: Client) -> None:
-    """Nothing said yet: a context that a model's API takes, and no state, digest or summary."""
+    """An empty thread has an acceptable context, and no state, digest or summary."""
     client.create_thread(id="empty")
     state, digest = client.working_state("empty"), client.digest("empty")
     answer = client.context("empty")
@@ -107,7 +107,7 @@ def test_an_empty_thread_has_an_empty_context(client: Client) -> None:
 
 
 def test_a_short_thread_is_kept_word_for_word(client: Client) -> None:
-    """Nothing old enough: distilling is a conflict that says so, and the context holds every message."""
+    """Distilling a short thread is a conflict with a reason, and its context has every message."""
     talk(client, "short", 2)
     with pytest.raises(Conflict, match="still kept word for word"):
         client.distill("short")
@@ -116,7 +116,7 @@ def test_a_short_thread_is_kept_word_for_word(client: Client) -> None:
 
 
 def test_placement_moves_what_is_volatile(client: Client, daemon: Daemon) -> None:
-    """`late`: in a trailing system message; `system`: in the system prompt; asked for per call."""
+    """`placement=late` puts volatile tiers into a trailing system message, `system` into the system prompt."""
     talk(client, "placed", 3)
     client.add_note("placed", "the tide turns at noon", "context")
     late = client.context("placed", placement="late").request
@@ -132,13 +132,13 @@ def test_placement_moves_what_is_volatile(client: Client, daemon: Daemon) -> Non
 
 @pytest.mark.parametrize("query", ["maxTokens=0", "maxTokens=-4", "maxTokens=many", "placement=first", "unknown=1"])
 def test_a_context_that_cannot_be_meant_is_refused(daemon: Daemon, client: Client, query: str) -> None:
-    """A budget is a whole number from 1; a placement is one of two; nothing else is known."""
+    """Invalid `maxTokens`, an unknown `placement` and unknown parameters are refused."""
     client.create_thread(id="strict-context", key="strict-context")
     check_refused(daemon.ask("GET", f"/v1/threads/strict-context/context?{query}"), 400, "validation_error")
 
 
 def test_a_budget_too_small_says_what_would_do(client: Client) -> None:
-    """422 with the least that is needed, and that much works."""
+    """A budget that is too small is 422 with the least budget, and that one works."""
     talk(client, "tight", 3, words=300)
     with pytest.raises(TokenBudgetExceeded) as caught:
         client.context("tight", max_tokens=5)
@@ -148,7 +148,7 @@ def test_a_budget_too_small_says_what_would_do(client: Client) -> None:
 
 
 def test_a_distilled_thread_goes_on(client: Client) -> None:
-    """The summary heads the context, the last messages stay, and every message is still there; then once more."""
+    """A context after distilling begins with the summary and has the tail; all messages stay; a second one works."""
     talk(client, "long", 20, words=300)
     whole = given_back(client, "long")
     first = client.distill("long")
@@ -178,7 +178,7 @@ def test_a_distilled_thread_goes_on(client: Client) -> None:
 
 
 def test_a_distillation_can_be_followed(client: Client, daemon: Daemon) -> None:
-    """Without waiting: 202 with a job, whose result is the answer; a failure is told by the job."""
+    """Without `wait` a distillation is 202 with a job, whose result or error is the outcome."""
     talk(client, "followed", 12)
     started = daemon.ask("POST", "/v1/threads/followed/distill", {})
     assert started.status == 202
@@ -193,7 +193,7 @@ def test_a_distillation_can_be_followed(client: Client, daemon: Daemon) -> None:
 
 
 def finished(client: Client, job_id: str) -> Any:
-    """The job once it has ended."""
+    """Return a job once it has ended."""
     while (job := client.job(job_id)).state == "running":
         pass
     return job
@@ -201,14 +201,14 @@ def finished(client: Client, job_id: str) -> Any:
 
 @pytest.mark.parametrize("body", [{"tokenBudget": 0}, {"tokenBudget": "all"}, {"budget": 5}])
 def test_a_distillation_that_cannot_be_meant_is_refused(daemon: Daemon, client: Client, body: Any) -> None:
-    """The budget is a whole number from 1."""
+    """`tokenBudget` must be an integer of at least 1."""
     client.create_thread(id="strict-distil", key="strict-distil")
     check_refused(daemon.ask("POST", "/v1/threads/strict-distil/distill?wait=true", body), 400, "validation_error")
     check_refused(daemon.ask("POST", "/v1/threads/strict-distil/distill?wait=perhaps", {}), 400, "validation_error")
 
 
 def test_a_budget_that_cannot_be_met_writes_nothing(client: Client) -> None:
-    """Too little to read with: 422, and no archive, operation, event or memory came of it."""
+    """A token budget that is too small is 422, and no archive, operation, event or memory is written."""
     talk(client, "poor", 15, words=200)
     before = client.status()
     with pytest.raises(TokenBudgetExceeded) as caught:
@@ -221,7 +221,7 @@ def test_a_budget_that_cannot_be_met_writes_nothing(client: Client) -> None:
 
 
 def test_numbers_of_any_size_can_be_archived(client: Client) -> None:
-    """A tool's input may hold what canonical JSON cannot carry; the message stays as it was said."""
+    """A tool input with an integer that canonical JSON cannot write is archived, and the message is unchanged."""
     given = {"n": 2**63, "deep": [{"m": -(2**60), "fine": 7, "half": 0.5, "yes": True, "no": None}]}
     client.create_thread(id="numbers")
     for number in range(8):
@@ -242,7 +242,7 @@ def test_numbers_of_any_size_can_be_archived(client: Client) -> None:
 
 
 def test_a_full_thread_is_distilled_by_the_append(client: Client) -> None:
-    """Past the share of its window: the append answers with the archive, and the context is small again."""
+    """The append that passes the window's threshold distils: the answer names the archive, the context is small."""
     client.create_thread(id="full", context_window=4_000)
     answers = [client.append("full", asked_and_answered("word " * 190 + str(number))) for number in range(40)]
     made = [answer.distilled for answer in answers if answer.distilled is not None]
@@ -256,7 +256,7 @@ def test_a_full_thread_is_distilled_by_the_append(client: Client) -> None:
 
 
 def test_usage_told_by_the_model_starts_a_distillation(client: Client) -> None:
-    """The window is as full as the model says."""
+    """A reported `usage` over the threshold starts a distillation."""
     talk(client, "told", 15)
     usage = {"input_tokens": 150_000, "output_tokens": 10}
     answer = client.append("told", [{"role": "assistant", "content": "so it is"}], usage=usage)
@@ -265,7 +265,7 @@ def test_usage_told_by_the_model_starts_a_distillation(client: Client) -> None:
 
 
 def test_a_full_thread_that_cannot_be_distilled_is_appended_to(client: Client) -> None:
-    """Everything is in the preserved tail: the message is kept, and nothing was distilled."""
+    """A full thread with nothing old enough: the message is stored, and nothing is distilled."""
     client.create_thread(id="stuffed", context_window=1_000)
     answer = client.append("stuffed", asked_and_answered("word " * 2_000))
     assert answer.distilled is None
@@ -274,7 +274,7 @@ def test_a_full_thread_that_cannot_be_distilled_is_appended_to(client: Client) -
 
 
 def test_a_failing_distillation_does_not_lose_the_message() -> None:
-    """No compute process in time: the append is answered, and the next one tries again."""
+    """A distillation that fails does not fail the append, and the next append tries again."""
     with running_daemon(REVERIE_DAEMON_COMPUTE_SECONDS="0.05") as own, Client(own.socket) as client:
         client.create_thread(id="late", context_window=1_000)
         answer = client.append("late", asked_and_answered("word " * 900))
@@ -284,7 +284,7 @@ def test_a_failing_distillation_does_not_lose_the_message() -> None:
 
 
 def test_a_large_append_is_counted_beside_the_loop(client: Client) -> None:
-    """A body beyond 64 KiB is weighed elsewhere and comes back as it was."""
+    """A body over 64 KiB, whose tokens are counted in a thread, is stored unchanged."""
     client.create_thread(id="large")
     text = "a line of a long log\n" * 8_000
     answer = client.append("large", [{"role": "user", "content": text}])
@@ -293,7 +293,7 @@ def test_a_large_append_is_counted_beside_the_loop(client: Client) -> None:
 
 
 def test_a_bootstrap_document_opens_the_context(tmp_path: Path) -> None:
-    """The texts at `context.bootstrap` stand first; a path that is not there is passed over."""
+    """The documents of `context.bootstrap` come first; missing ones are skipped."""
     paths = '["facts/mistakes.md", "facts/absent.md"]'
     with running_daemon(REVERIE_CONTEXT_BOOTSTRAP=paths) as own, Client(own.socket) as client:
         thread = str(import_file(client, session_file(tmp_path, 1)).thread)
@@ -305,7 +305,7 @@ def test_a_bootstrap_document_opens_the_context(tmp_path: Path) -> None:
 
 
 def test_a_new_thread_opens_with_the_index(tmp_path: Path) -> None:
-    """What is remembered when a thread is made stands in its first user message, and stays as it was then."""
+    """A new thread's context begins with the memory index of its creation time, unchanged later."""
     with running_daemon() as own, Client(own.socket) as client:
         client.create_thread(id="before")
         assert client.context("before").tokens.index == 0

@@ -1,4 +1,4 @@
-"""The import protocol: chunk by chunk, again, out of place, by two at once, rewritten, grown, cut and hostile."""
+"""The import protocol: chunks, repeats, wrong positions, concurrent imports, rewritten and hostile files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def sent(client: Client, place: ImportPlace, data: bytes, *, size: int) -> list[ChunkAnswer]:
-    """All of `data` from the beginning, `size` bytes at a time."""
+    """Send all of `data` from the beginning, `size` bytes at a time; return the answers."""
     offset, line, answers = 0, 1, []
     while offset < len(data):
         piece = data[offset : offset + size]
@@ -40,12 +40,12 @@ def sent(client: Client, place: ImportPlace, data: bytes, *, size: int) -> list[
 
 
 def mark_of(data: bytes, place: ImportPlace) -> str:
-    """The SHA-256 by which a file is known again."""
+    """Return the SHA-256 of the last chunk, by which a file is recognised."""
     return hashlib.sha256(data[place.check_from : place.offset]).hexdigest()
 
 
 def test_chunks_of_any_size_make_the_same_thread(client: Client) -> None:
-    """What the daemon gives back is what the library reads, however the file was cut."""
+    """Chunks of any size give the thread that the library reads from the file."""
     data = made_session(1)
     for number, size in enumerate((6_000, 9_999, 1 << 22)):
         place = client.start_import("claude-code", f"sizes-{number}", source="/home/ann/s.jsonl")
@@ -60,7 +60,7 @@ def test_chunks_of_any_size_make_the_same_thread(client: Client) -> None:
 
 
 def test_a_long_file_is_taken_in_piece_by_piece(client: Client, tmp_path: Path) -> None:
-    """One larger than any chunk and than any commit: the sums are those of the file, and nothing is lost between."""
+    """A file larger than a chunk and a commit is imported completely, and the sums are the file's."""
     path = session_file(tmp_path, 12, turns=150, noise=700)
     data = path.read_bytes()
     assert len(data) > importing._PIECE_BYTES
@@ -72,7 +72,7 @@ def test_a_long_file_is_taken_in_piece_by_piece(client: Client, tmp_path: Path) 
 
 
 def test_the_place_says_how_far_a_file_is_in(client: Client) -> None:
-    """A new import stands at the beginning; a begun one where it stopped, with the mark of its last chunk."""
+    """A new import is at offset 0, a known one at its last offset with the checksum of its last chunk."""
     data = made_session(2)
     fresh = client.start_import("claude-code", "placed")
     assert (fresh.offset, fresh.lines, fresh.check_from, fresh.sha256) == (0, 0, 0, "")
@@ -87,7 +87,7 @@ def test_the_place_says_how_far_a_file_is_in(client: Client) -> None:
 
 
 def test_a_chunk_out_of_place_is_refused(client: Client) -> None:
-    """Bytes left out are a conflict that says where the import stands; nothing is added."""
+    """A chunk that skips bytes is a conflict with the import's offset; nothing is added."""
     place = client.start_import("claude-code", "gap")
     with pytest.raises(Conflict) as caught:
         client.send_chunk(place.id, b'{"type":"user"}\n', offset=10, first_line=2)
@@ -109,7 +109,7 @@ def test_a_chunk_out_of_place_is_refused(client: Client) -> None:
     ],
 )
 def test_a_chunk_without_its_place_is_refused(daemon: Daemon, client: Client, query: str) -> None:
-    """`offset` and `firstLine` are needed, and numbers."""
+    """`offset` and `firstLine` are required numbers."""
     place = client.start_import("claude-code", "unplaced")
     check_refused(daemon.ask("PUT", f"/v1/imports/{place.id}/chunks?{query}", b"{}\n"), 400, "validation_error")
 
@@ -119,12 +119,12 @@ def test_a_chunk_without_its_place_is_refused(daemon: Daemon, client: Client, qu
     [{}, {"client": "other", "session": "s"}, {"client": "claude-code", "session": ""}, {"client": "claude-code"}],
 )
 def test_an_import_that_cannot_be_meant_is_refused(daemon: Daemon, body: Any) -> None:
-    """The program and the session's name are needed."""
+    """`client` and `session` are required."""
     check_refused(daemon.ask("POST", "/v1/imports", body), 400, "validation_error")
 
 
 def test_a_chunk_beyond_the_limit_is_refused() -> None:
-    """Also where the daemon takes larger bodies for other calls."""
+    """A chunk over CHUNK_MAX_BYTES is refused, also where the daemon accepts larger bodies."""
     with running_daemon(REVERIE_DAEMON_BODY_BYTES=str(2 * CHUNK_MAX_BYTES)) as own, Client(own.socket) as client:
         place = client.start_import("claude-code", "large")
         path = f"/v1/imports/{place.id}/chunks?offset=0&firstLine=1"
@@ -132,7 +132,7 @@ def test_a_chunk_beyond_the_limit_is_refused() -> None:
 
 
 def test_sending_again_adds_nothing(client: Client) -> None:
-    """Every line is known: by its uuid, or where it has none by all of it; no operation comes of it."""
+    """Lines sent again are duplicates, by uuid or by content, and make no operation."""
     data = (
         made_session(3) + b'{"type":"summary","summary":"x"}\n' + b'{"type":"queue-operation","op":1}\n' + b"not json\n"
     )
@@ -150,7 +150,7 @@ def test_sending_again_adds_nothing(client: Client) -> None:
 
 
 def test_bad_lines_are_named_and_kept_apart(client: Client) -> None:
-    """A line that is no JSON is told by its number; what stands around it goes in."""
+    """A line that is no JSON is reported by its number; the lines around it are imported."""
     good = made_session(4)
     lines = good.splitlines(keepends=True)
     data = b"".join([lines[0], b"{broken\n", *lines[1:], b"[1, 2]\n", b"\xff\xfe\n", b'{"type":"user","message":7}\n'])
@@ -163,7 +163,7 @@ def test_bad_lines_are_named_and_kept_apart(client: Client) -> None:
 
 
 def test_half_a_line_waits_for_its_rest(client: Client) -> None:
-    """A last line without its end is left, also when the chunk says that it is the last, until it parses."""
+    """An incomplete last line is left for the next chunk, also with `final`, until it parses."""
     data = made_session(5)
     place = client.start_import("claude-code", "half")
     cut = len(data) - 40
@@ -185,7 +185,7 @@ def test_half_a_line_waits_for_its_rest(client: Client) -> None:
 def test_two_imports_of_one_file_at_once_add_it_once(
     daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each ends without an error, and every message is there once, in order."""
+    """Two concurrent imports of a file succeed, and every message is stored once, in order."""
     monkeypatch.setattr(importing, "_PIECE_BYTES", 16_384)
     for round_ in range(3):
         path = session_file(tmp_path, 100 + round_, turns=12, noise=150)
@@ -212,7 +212,7 @@ def test_two_imports_of_one_file_at_once_add_it_once(
 
 
 def test_a_rewritten_file_adds_what_is_new(client: Client, tmp_path: Path) -> None:
-    """Other bytes in the last chunk's place: all is read again, known lines are left out, new ones join the thread."""
+    """A rewritten file is read again from the start: known lines are duplicates, new ones are added."""
     path = session_file(tmp_path, 6, turns=3)
     lines = path.read_bytes().splitlines(keepends=True)
     first = importing.import_file(client, path)
@@ -230,7 +230,7 @@ def test_a_rewritten_file_adds_what_is_new(client: Client, tmp_path: Path) -> No
 
 
 def test_a_packed_file_is_the_same_session(client: Client, tmp_path: Path) -> None:
-    """Plain first, then packed under the same name: nothing is new."""
+    """The same session as a gzip file adds nothing."""
     path = session_file(tmp_path, 7)
     first = importing.import_file(client, path)
     packed = tmp_path / f"{path.name}.gz"
@@ -240,7 +240,7 @@ def test_a_packed_file_is_the_same_session(client: Client, tmp_path: Path) -> No
 
 
 def test_a_line_beyond_the_limit_is_reported_and_skipped(client: Client) -> None:
-    """Its bytes are passed over chunk by chunk; what follows goes in."""
+    """A line over the size limit is reported and skipped; later lines are imported."""
     data = made_session(8)
     place = client.start_import("claude-code", "endless")
     begin = client.send_chunk(place.id, b"x" * CHUNK_MAX_BYTES, offset=0, first_line=1)
@@ -254,7 +254,7 @@ def test_a_line_beyond_the_limit_is_reported_and_skipped(client: Client) -> None
 
 
 def test_secrets_are_counted_and_gone(client: Client, daemon: Daemon) -> None:
-    """A secret in a transcript is replaced before it is kept; the report counts it."""
+    """Secrets in a transcript are redacted before they are stored, and counted."""
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     line = orjson.loads(made_session(9).splitlines()[0])
     line["message"]["content"] = f"use {secret} to push"
@@ -268,7 +268,7 @@ def test_secrets_are_counted_and_gone(client: Client, daemon: Daemon) -> None:
 
 
 def test_deleting_an_imported_thread_begins_anew(client: Client) -> None:
-    """The place goes with the thread: the next import of that session takes all of it in again."""
+    """Deleting an imported thread deletes its import; the next one imports everything again."""
     data = made_session(10)
     place = client.start_import("claude-code", "deleted")
     sent(client, place, data, size=1 << 22)
@@ -280,7 +280,7 @@ def test_deleting_an_imported_thread_begins_anew(client: Client) -> None:
 
 
 def test_an_imported_compaction_is_a_past_distillation(client: Client) -> None:
-    """A boundary's summary is listed, heads the context, and the messages before it stay readable."""
+    """The summary at a compaction boundary is listed and heads the context; earlier messages stay readable."""
     data = made_session(11)
     lines = [orjson.loads(line) for line in data.splitlines()]
     middle = len(lines) // 2

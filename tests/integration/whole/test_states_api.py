@@ -1,4 +1,4 @@
-"""The working state over the API: kept up to date, set by an agent, and each item with the message it came from."""
+"""The working state over the API: kept up to date, set by an agent, with the source entry of each item."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def said(*texts: str) -> list[dict[str, Any]]:
-    """Messages of the person and the agent in turn."""
+    """Return messages of the user and the agent in turn."""
     return [{"role": ("user", "assistant")[number % 2], "content": text} for number, text in enumerate(texts)]
 
 
 def tell(client: Client, thread: str) -> None:
-    """A thread in which somebody mended a logger."""
+    """Create a thread in which the user has a logger fixed."""
     client.create_thread(id=thread)
     client.append(thread, [{"role": each.role, "content": each.content} for each in logger_fix().messages])
 
 
 def test_every_item_names_its_message(client: Client) -> None:
-    """`sources` runs beside the lists, and each number is a message of the thread."""
+    """`sources` parallels the lists, and each number is an entry of the thread."""
     tell(client, "sourced")
     state = client.working_state("sourced")
     texts = {message.last_seq: str(message.content) for message in client.messages("sourced").items}
@@ -42,7 +42,7 @@ def test_every_item_names_its_message(client: Client) -> None:
 
 
 def test_what_an_agent_sets_stands_until_something_newer_is_said(client: Client) -> None:
-    """PATCH leaves the rest, PUT empties it; a yes changes nothing, a new request takes the task's place."""
+    """PATCH keeps other fields, PUT empties them; a later request replaces the set task, a plain yes does not."""
     tell(client, "set")
     before = client.working_state("set")
     patched = client.set_working_state("set", current_task="Release 2.1", next_steps=["tag it", "tell Ann"])
@@ -64,7 +64,7 @@ def test_what_an_agent_sets_stands_until_something_newer_is_said(client: Client)
 
 
 def test_a_set_state_reaches_the_context_and_outlives_distillation_and_restart() -> None:
-    """It is in front of the agent before and after a distillation, and in a new process."""
+    """A set state is in the context before and after a distillation and a restart."""
     with running_daemon() as daemon:
         with Client(daemon.socket) as client:
             client.create_thread(id="kept")
@@ -83,7 +83,7 @@ def test_a_set_state_reaches_the_context_and_outlives_distillation_and_restart()
 
 
 def test_setting_a_state_can_be_undone(client: Client) -> None:
-    """It is an operation like any other."""
+    """Setting a state is an operation that undo reverts."""
     tell(client, "undone")
     before = client.working_state("undone")
     client.set_working_state("undone", current_task="nonsense")
@@ -92,7 +92,7 @@ def test_setting_a_state_can_be_undone(client: Client) -> None:
 
 
 def test_a_secret_in_a_set_state_is_not_kept(client: Client) -> None:
-    """What looks like a key is redacted on the way in, in the answer too."""
+    """A secret in a set state is redacted in the store and in the answer."""
     client.create_thread(id="hushed")
     secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     state = client.set_working_state("hushed", blockers=[f"the token {secret} expired"])
@@ -115,13 +115,13 @@ def test_a_secret_in_a_set_state_is_not_kept(client: Client) -> None:
 )
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
 def test_a_state_that_cannot_be_meant_is_refused(daemon: Daemon, client: Client, method: str, body: Any) -> None:
-    """Only the seven fields, short texts, and not many of them."""
+    """Unknown fields, long texts and long lists are refused."""
     client.create_thread(id="strict-state", key="strict-state")
     check_refused(daemon.ask(method, "/v1/threads/strict-state/working-state", body), 400, "validation_error")
 
 
 def test_a_state_of_too_many_words_is_refused_whole(client: Client) -> None:
-    """More than 500 tokens is no state; nothing of it is kept. A thread that is not there has none."""
+    """A state over 500 tokens is refused and nothing of it is stored; an unknown thread is 404."""
     client.create_thread(id="wordy")
     with pytest.raises(ValidationError, match="at most 500 tokens"):
         client.set_working_state("wordy", next_steps=["many different words in one step " * 14] * 20)

@@ -1,4 +1,4 @@
-"""Threads and messages over the socket: opened, appended to, read page by page, raced for, deleted."""
+"""Threads and messages over the API: create, append, list, concurrent writers, delete."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Said = list[dict[str, Any]]
 
 
 def say(*texts: str) -> Said:
-    """Messages in turn, the person's first."""
+    """Return messages in turn, the user's first."""
     return [{"role": ("user", "assistant")[index % 2], "content": text} for index, text in enumerate(texts)]
 
 
 def test_a_new_thread_is_as_it_was_asked_for(client: Client) -> None:
-    """Every field comes back; what was left out is empty, and an id is made."""
+    """Every requested field comes back; omitted ones are null, and an id is generated."""
     made = client.create_thread(id="t.1", agent="ann", title="Tides", model="m-1", context_window=50_000)
     plain = client.create_thread()
 
@@ -39,7 +39,7 @@ def test_a_new_thread_is_as_it_was_asked_for(client: Client) -> None:
 
 
 def test_an_id_is_given_once(client: Client) -> None:
-    """A second thread of one id is a conflict, and the first stays as it is."""
+    """Creating a thread with an id in use is a conflict, and the first thread is unchanged."""
     first = client.create_thread(id="once", title="first")
     with pytest.raises(Conflict, match="already called 'once'"):
         client.create_thread(id="once", title="second")
@@ -64,12 +64,12 @@ def test_an_id_is_given_once(client: Client) -> None:
     ],
 )
 def test_a_thread_that_cannot_be_meant_is_refused(daemon: Daemon, body: Any) -> None:
-    """Wrong types, lengths and names, and fields that nobody knows."""
+    """Wrong types, lengths, names and unknown fields are refused."""
     check_refused(daemon.ask("POST", "/v1/threads", body if body is not None else b"null"), 400, "validation_error")
 
 
 def test_threads_are_listed_to_the_end(client: Client) -> None:
-    """Any page size gives every thread once, in one order."""
+    """Pages of any size list every thread once, in the same order."""
     for number in range(7):
         client.create_thread(id=f"listed-{number}")
     whole = [thread.id for thread in client.threads(limit=1000).items]
@@ -79,12 +79,12 @@ def test_threads_are_listed_to_the_end(client: Client) -> None:
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=-1", "limit=ten", "limit=1&limit=2", "limit=1.0"])
 def test_a_limit_out_of_bounds_is_refused(daemon: Daemon, query: str) -> None:
-    """1 to 1000, written plainly, once."""
+    """`limit` must be a plain integer from 1 to 1000, given once."""
     check_refused(daemon.ask("GET", f"/v1/threads?{query}"), 400, "validation_error")
 
 
 def test_messages_come_back_as_they_were_said(client: Client) -> None:
-    """Strings as strings, blocks as blocks, in order, with places, times and token counts."""
+    """Messages come back unchanged and in order, with sequence numbers, times and token counts."""
     client.create_thread(id="said")
     blocks = [
         {"type": "text", "text": "Grüße — 完了 \U0001f30a\u0000"},
@@ -107,7 +107,7 @@ def test_messages_come_back_as_they_were_said(client: Client) -> None:
 
 
 def test_messages_are_read_to_the_end(client: Client) -> None:
-    """A thread longer than a page, in pages of any size, has every message once."""
+    """Pages of any size have every message of a long thread once."""
     client.create_thread(id="long")
     texts = [f"line {number}" for number in range(1003)]
     for start in range(0, len(texts), 100):
@@ -141,14 +141,14 @@ def test_messages_are_read_to_the_end(client: Client) -> None:
     ],
 )
 def test_messages_that_cannot_be_meant_are_refused(daemon: Daemon, client: Client, body: Any) -> None:
-    """Nothing of a refused append is kept."""
+    """An invalid append is refused, and nothing of it is stored."""
     client.create_thread(id="strict", key="strict")
     check_refused(daemon.ask("POST", "/v1/threads/strict/messages", body), 400, "validation_error")
     assert client.thread("strict").message_count == 0
 
 
 def test_the_faster_writer_wins(client: Client) -> None:
-    """`expectedSeq` of a moment ago is a conflict that says where the thread stands; nothing is appended."""
+    """A stale `expectedSeq` is a conflict with the current sequence number; nothing is appended."""
     client.create_thread(id="raced")
     client.append("raced", say("a"), expected_seq=0)
     with pytest.raises(Conflict) as caught:
@@ -158,7 +158,7 @@ def test_the_faster_writer_wins(client: Client) -> None:
 
 
 def test_a_key_is_answered_once(daemon: Daemon, client: Client) -> None:
-    """The same call with the same key changes nothing and answers the same; another body is a conflict."""
+    """A repeated call with the same idempotency key gets the stored answer; another body is a conflict."""
     first = client.create_thread(title="keyed", key="k-thread")
     again = client.create_thread(title="keyed", key="k-thread")
     assert again == first
@@ -179,7 +179,7 @@ def test_a_key_is_answered_once(daemon: Daemon, client: Client) -> None:
 
 
 def test_usage_is_what_the_window_holds(client: Client) -> None:
-    """The API's own account replaces ours; what comes after it is added to it."""
+    """A reply's `usage` replaces our own count of the context; later messages are added to it."""
     client.create_thread(id="used")
     usage = {
         "input_tokens": 10,
@@ -196,7 +196,7 @@ def test_usage_is_what_the_window_holds(client: Client) -> None:
 
 
 def test_an_unknown_thread_is_not_found(daemon: Daemon) -> None:
-    """Every call that names a thread says that there is none, and where to look."""
+    """Every route of an unknown thread answers 404 with a hint."""
     body = {"messages": say("x")}
     calls: list[tuple[str, str, Any]] = [
         ("GET", "", None),
@@ -218,7 +218,7 @@ def test_an_unknown_thread_is_not_found(daemon: Daemon) -> None:
 
 
 def test_deleting_asks_first(client: Client) -> None:
-    """Without the id as confirmation nothing goes; with it everything does."""
+    """Deleting needs the id as `confirm`; then the thread and all its records are gone."""
     client.create_thread(id="doomed")
     client.append("doomed", say("a", "b"))
     client.add_note("doomed", "keep it short", "preference")
@@ -237,7 +237,7 @@ def test_deleting_asks_first(client: Client) -> None:
 
 
 def test_a_long_thread_is_deleted_whole() -> None:
-    """One of more messages than one write removes, killed on the way: the next call goes on; check finds nothing."""
+    """A deletion of several writes that was killed half-way is finished by the next call; the store is sound."""
     with running_daemon() as own:
         with Client(own.socket) as client:
             client.create_thread(id="huge")
@@ -263,7 +263,7 @@ def test_a_long_thread_is_deleted_whole() -> None:
 
 
 def test_a_new_thread_is_told_as_it_is_stored(daemon: Daemon) -> None:
-    """A secret in its title is not told back; a name that ends with a newline, or means a folder, is refused."""
+    """A secret in a title is redacted in the answer; ids with a newline or path meaning are refused."""
     secret = "ghp_" + "a1B2" * 9
     made = daemon.ask("POST", "/v1/threads", {"id": "secretive", "title": f"with {secret}"})
     assert made.status == 201
@@ -274,7 +274,7 @@ def test_a_new_thread_is_told_as_it_is_stored(daemon: Daemon) -> None:
 
 
 def test_numbers_beyond_sense_are_not_believed(client: Client, daemon: Daemon) -> None:
-    """A usage that no model can have counted changes nothing, and no query holds more than 64 bits."""
+    """Impossible usage numbers are ignored, and query integers over 64 bits are refused."""
     client.create_thread(id="absurd")
     body = {
         "messages": [{"role": "user", "content": "q"}],
@@ -288,7 +288,7 @@ def test_numbers_beyond_sense_are_not_believed(client: Client, daemon: Daemon) -
 
 
 def test_applied_edits_are_learnt_from(client: Client, daemon: Daemon) -> None:
-    """What the API cleared is told back, taken off, and remembered with the thread."""
+    """`appliedEdits` are echoed by name, subtracted from the context's tokens, and added to the thread's totals."""
     client.create_thread(id="edited")
     edits = [
         {"type": "clear_thinking_20251015", "cleared_thinking_turns": 2, "cleared_input_tokens": 100},
@@ -308,7 +308,7 @@ def test_applied_edits_are_learnt_from(client: Client, daemon: Daemon) -> None:
 
 
 def test_a_models_factor_is_known_to_its_next_thread(client: Client) -> None:
-    """Learnt from two accounts of one thread, it counts in another of the same model, and in no other model's."""
+    """A token factor learnt in one thread applies to new threads of the same model, not of others."""
     words = "the tide is out and the boats lie in the mud " * 60
     client.create_thread(id="taught", model="model-a")
     for account in (1_000, 3_000):

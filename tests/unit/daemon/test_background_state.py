@@ -35,7 +35,7 @@ ASKED = "Please find out why the harbour lights go out at night"
 
 
 class Fake(Extractive):
-    """A distiller whose words are given; it remembers what it was shown."""
+    """A distiller with a given answer; it records the messages that it was shown."""
 
     def __init__(self, answer: Callable[[WorkingState], Any]) -> None:
         self.answer = answer
@@ -50,7 +50,7 @@ class Fake(Extractive):
 
 @asynccontextmanager
 async def daemon(tmp_path: Path, distiller: Distiller | None, **options: Any) -> AsyncIterator[Any]:
-    """The parts of the daemon that turns need, one thread open."""
+    """Yield the daemon's components that background states need, with one open thread."""
     store = Store.open(tmp_path / "store", redactor=Redactor())
     worker = Worker(store, clock=lambda: AT, queue_length=100)
     worker.start()
@@ -76,7 +76,7 @@ async def daemon(tmp_path: Path, distiller: Distiller | None, **options: Any) ->
 
 
 async def say(services: Any, *texts: str, role: str = "user") -> None:
-    """Appends messages, as the route does."""
+    """Append messages as the route does."""
     entries = threads.entries_of([(role, text) for text in texts], None, AT)
     sealed = [seal(entry_record(entry), services.redactor) for entry in entries]
     write: Write[Any] = threads.append(SPACE, "test", THREAD, entries, sealed, at=AT, window=200_000)
@@ -85,7 +85,7 @@ async def say(services: Any, *texts: str, role: str = "user") -> None:
 
 
 async def state(services: Any) -> WorkingState:
-    """The working state as everybody gets it."""
+    """Return the thread's working state as every caller gets it."""
     return (await actions.state(services, SPACE, THREAD)).state
 
 
@@ -96,7 +96,7 @@ def stored(services: Any) -> dict[str, Any]:
 
 
 def test_a_turn_is_worked_out_before_anybody_asks(tmp_path: Path) -> None:
-    """Without a distiller the structural state is ready after each turn, and nothing is written for it."""
+    """Without a distiller the extracted state is cached after each turn, and nothing is stored."""
 
     async def run() -> None:
         async with daemon(tmp_path, None) as services:
@@ -136,7 +136,7 @@ def test_closing_does_not_wait_for_what_is_not_done(tmp_path: Path) -> None:
 
 
 def test_a_distiller_says_it_better(tmp_path: Path) -> None:
-    """Its words are kept with their sources, redacted; later turns build on them, and are all it is shown again."""
+    """A distiller's answer is stored redacted, with its sources; the next call shows it only newer messages."""
     secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     fake = Fake(lambda before: replace(before, next_steps=("check the fuse", secret), blockers=()))
 
@@ -160,7 +160,7 @@ def test_a_distiller_says_it_better(tmp_path: Path) -> None:
 
 
 def test_turns_that_come_together_are_one_call(tmp_path: Path) -> None:
-    """While a distiller works, what comes is gathered for the next call."""
+    """Turns that arrive while a distiller works are served by one later call."""
     going, may_end = threading.Event(), threading.Event()
 
     def answer(before: WorkingState) -> WorkingState:
@@ -185,7 +185,7 @@ def test_turns_that_come_together_are_one_call(tmp_path: Path) -> None:
 
 
 def test_a_distiller_that_is_late_changes_nothing(tmp_path: Path) -> None:
-    """After its time the structural state stands; it is not asked again before it has come back."""
+    """After the deadline the extracted state stays, and the distiller is not asked again before it has returned."""
     may_end = threading.Event()
 
     def answer(before: WorkingState) -> WorkingState:
@@ -221,7 +221,7 @@ def _fails(_: WorkingState) -> WorkingState:
 
 @pytest.mark.parametrize("answer", [_fails, lambda _: {"current_task": "x"}, lambda _: None])
 def test_a_distiller_that_fails_changes_nothing(tmp_path: Path, answer: Callable[[WorkingState], Any]) -> None:
-    """An error, or words of the wrong kind: the structural state stands, and the next turn is tried again."""
+    """After an error or an unusable answer the extracted state stays, and the next turn asks again."""
     fake = Fake(answer)
 
     async def run() -> None:
@@ -237,7 +237,7 @@ def test_a_distiller_that_fails_changes_nothing(tmp_path: Path, answer: Callable
 
 
 def test_an_agent_is_stronger_than_a_distiller(tmp_path: Path) -> None:
-    """What the agent set while the distiller was thinking stands."""
+    """A state that the agent set while the distiller worked is not overwritten."""
     going, may_end = threading.Event(), threading.Event()
 
     def answer(before: WorkingState) -> WorkingState:
@@ -260,7 +260,7 @@ def test_an_agent_is_stronger_than_a_distiller(tmp_path: Path) -> None:
 
 
 def test_what_a_distiller_says_is_bounded() -> None:
-    """Long texts are cut, long lists end, what is no text is left out, an empty task is the task there was."""
+    """Long texts and lists are cut, values of other types dropped, and an empty task keeps the previous one."""
     before = working_state.from_distiller(WorkingState(current_task="t"), WorkingState(current_task="t"), seq=3)
     said: Any = WorkingState(
         current_task=" ",
@@ -279,7 +279,7 @@ def test_what_a_distiller_says_is_bounded() -> None:
 
 
 def test_a_thread_that_is_gone_ends_its_work(tmp_path: Path) -> None:
-    """Deleted between the turn and what follows it: nothing is left running, and others are served."""
+    """Work of a deleted thread ends, and other threads are served."""
 
     async def run() -> None:
         async with daemon(tmp_path, None) as services:
@@ -293,7 +293,7 @@ def test_a_thread_that_is_gone_ends_its_work(tmp_path: Path) -> None:
 
 
 def test_only_the_newest_states_are_held() -> None:
-    """The one that nobody asked for longest goes; each comes with what it was made from."""
+    """The cache drops the least recently used state, and returns each with its versions."""
     held = StateCache()
     plans: list[Any] = [object() for _ in range(CACHED_MAX + 1)]
     for number, plan in enumerate(plans[:CACHED_MAX]):

@@ -1,4 +1,4 @@
-"""The compute process: bytes in, bytes out, in another process; what becomes of crashes, delays and idleness."""
+"""The compute process: requests and responses, lanes, crashes, time limits, idling and shutdown."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ TESTS = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(autouse=True)
 def jobs_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The child finds the fake jobs, which live among the tests."""
+    """Let child processes import the fake jobs of the tests."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]))
 
 
 def run(work: Callable[[Compute], Awaitable[object]], *, idle_s: float = 30, timeout_s: float = 30) -> None:
-    """`work` with a Compute over the fake jobs, closed afterwards; no child outlives it."""
+    """Run `work` with a Compute over the fake jobs, and assert that no child is left afterwards."""
 
     async def main() -> None:
         made = Compute(idle_s=idle_s, timeout_s=timeout_s, jobs_module="support.fake_jobs")
@@ -48,7 +48,7 @@ def run(work: Callable[[Compute], Awaitable[object]], *, idle_s: float = 30, tim
 
 
 def test_answers_in_another_process() -> None:
-    """Any bytes come back as they are, also many; the same child serves again."""
+    """Any bytes come back unchanged, large ones too; later calls use the same child."""
 
     async def work(made: Compute) -> None:
         assert made.pids() == []
@@ -62,7 +62,7 @@ def test_answers_in_another_process() -> None:
 
 
 def test_two_lanes(tmp_path: Path) -> None:
-    """Bulk work and what an agent waits for have a child each; one lane serves in turn."""
+    """Bulk and agents' calls have a child each; a lane runs its calls one after the other."""
 
     async def work(made: Compute) -> None:
         await asyncio.gather(made.run("pid", b""), made.run("pid", b"", bulk=True))
@@ -81,7 +81,7 @@ def test_two_lanes(tmp_path: Path) -> None:
 
 
 def test_errors_come_back_as_they_are() -> None:
-    """An error of ours arrives with its class and details; a defect as such, without what it held."""
+    """A ReverieError keeps its class and details; any other error arrives as internal_error without its text."""
 
     async def work(made: Compute) -> None:
         with pytest.raises(ValidationError) as refused:
@@ -102,7 +102,7 @@ def test_errors_come_back_as_they_are() -> None:
 
 
 def test_a_crash_fails_the_job_and_no_other() -> None:
-    """The caller is told; the next call has a new child."""
+    """The caller gets ComputeFailed; the next call starts a new child."""
 
     async def work(made: Compute) -> None:
         await made.run("echo", b"")
@@ -120,7 +120,7 @@ def test_a_crash_fails_the_job_and_no_other() -> None:
 
 
 def test_a_crash_in_the_middle_of_a_large_body() -> None:
-    """A child that dies while we still write to it is a failed job too."""
+    """A child that dies while the request is still being written is ComputeFailed too."""
 
     async def work(made: Compute) -> None:
         await made.run("echo", b"")
@@ -137,7 +137,7 @@ def test_a_crash_in_the_middle_of_a_large_body() -> None:
 
 @pytest.mark.timeout(60)
 def test_a_delay_beyond_the_limit() -> None:
-    """Too slow a job fails long before it would be done, and its child is ended."""
+    """A job beyond the time limit fails at the limit, and its child is ended."""
 
     async def work(made: Compute) -> None:
         with pytest.raises(ComputeFailed, match="longer than"):
@@ -149,7 +149,7 @@ def test_a_delay_beyond_the_limit() -> None:
 
 
 def test_a_caller_that_leaves_ends_its_child() -> None:
-    """A cancelled call leaves half an answer in the pipe: that child is not asked again."""
+    """A cancelled call ends its child, whose pipe may have half an answer."""
 
     async def work(made: Compute) -> None:
         asking = asyncio.ensure_future(made.run("sleep", b"30"))
@@ -164,7 +164,7 @@ def test_a_caller_that_leaves_ends_its_child() -> None:
 
 
 def test_leaves_when_idle() -> None:
-    """Without work for a while the child ends by itself, and comes back on need."""
+    """An idle child ends by itself after a while, and the next call starts another."""
 
     async def work(made: Compute) -> None:
         (pid,) = [int(await made.run("pid", b""))]
@@ -221,7 +221,7 @@ def test_a_child_at_work_is_ended_by_a_signal(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_child_that_ignores_the_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the end of its input nor SIGTERM ends a stopped child; after the grace it is killed."""
+    """A stopped child that ignores SIGTERM is killed after the grace period."""
     monkeypatch.setattr(compute, "STOP_GRACE_S", 0.2)
 
     async def work(made: Compute) -> None:
@@ -234,7 +234,7 @@ def test_a_child_that_ignores_the_end_is_killed(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_too_much_waits() -> None:
-    """The queue has an end; a stopped Compute takes nothing."""
+    """A full queue and a closed Compute answer Busy."""
 
     async def work(made: Compute) -> None:
         waiting = [asyncio.ensure_future(made.run("sleep", b"0.3")) for _ in range(compute.BULK_QUEUE)]
@@ -252,7 +252,7 @@ def test_too_much_waits() -> None:
 
 
 def test_bulk_work_yields_the_processor() -> None:
-    """The child of the bulk lane steps behind the daemon and the agents; the other stands beside them."""
+    """The child of the bulk lane has a higher niceness than the daemon; the other child has the same."""
 
     async def work(made: Compute) -> None:
         ours = os.getpriority(os.PRIO_PROCESS, 0)
@@ -264,7 +264,7 @@ def test_bulk_work_yields_the_processor() -> None:
 
 
 def test_the_child_alone() -> None:
-    """By hand: it answers frames until its input ends, ends at a frame beyond reason, and at half a frame."""
+    """The child's loop answers frames until its input ends, and exits at an oversized or incomplete frame."""
     frame = compute.HEAD.pack(4, 3) + b"echo" + b"abc"
     for data, answer, status in (
         (frame * 2, (compute.HEAD.pack(2, 3) + b"okabc") * 2, 0),
@@ -283,7 +283,7 @@ def test_the_child_alone() -> None:
 
 
 def test_the_child_in_this_process() -> None:
-    """The same loop over pipes of our own, so that its lines are seen to run."""
+    """The child's loop in this process, over pipes, so that coverage sees it."""
     to_child, from_us = os.pipe()
     to_us, from_child = os.pipe()
     try:
@@ -305,7 +305,7 @@ def test_the_child_in_this_process() -> None:
 
 
 def test_children_die_with_the_daemon() -> None:
-    """Kill -9 of the process that asked ends the child in the middle of its work."""
+    """A child ends in the middle of its job when its parent is killed with SIGKILL."""
     code = (
         "import asyncio\n"
         "from reveried.compute import Compute\n"
@@ -334,7 +334,7 @@ async def _until_gone(pid: int) -> None:
 
 
 def _alive(pid: int) -> bool:
-    """Whether the process runs; one that ended and was not yet reaped does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         return ") Z " not in Path(f"/proc/{pid}/stat").read_text("ascii")
     except OSError:

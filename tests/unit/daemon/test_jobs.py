@@ -1,4 +1,4 @@
-"""Long work: followed, waited for, cancelled; each space sees its own; and who follows the events."""
+"""Jobs (result, progress, cancelling, isolation of spaces), and the wake-ups of the event stream."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def defect(progress: Progress) -> None:
 
 
 def test_a_job_from_start_to_result() -> None:
-    """It runs beside its caller, says how far it is, and keeps its result."""
+    """A job runs beside its caller, reports its progress, and keeps its result."""
 
     async def work(made: Jobs) -> None:
         job = made.start("blue", "dream", quick)
@@ -80,7 +80,7 @@ def test_a_job_from_start_to_result() -> None:
 
 
 def test_other_spaces_do_not_see_it() -> None:
-    """A job of another space is as one that never was."""
+    """A job of another space gives the same NotFound as one that never existed."""
 
     async def work(made: Jobs) -> None:
         job = made.start("blue", "dream", quick)
@@ -97,7 +97,7 @@ def test_other_spaces_do_not_see_it() -> None:
 
 
 def test_failures() -> None:
-    """An error of ours is the job's error, word for word; a defect is told by its being one."""
+    """A ReverieError becomes the job's error; any other exception becomes internal_error without its text."""
 
     async def work(made: Jobs) -> None:
         job = made.start("blue", "dream", refused)
@@ -118,7 +118,7 @@ def test_failures() -> None:
 
 
 def test_cancelling() -> None:
-    """A job that is cancelled says so; who waited for it is told; cancelling twice is once."""
+    """A cancelled job has that state and fails its waiters; cancelling is idempotent."""
 
     async def work(made: Jobs) -> None:
         job = made.start("blue", "dream", endless)
@@ -133,7 +133,7 @@ def test_cancelling() -> None:
 
 
 def test_a_caller_that_leaves_does_not_end_the_job() -> None:
-    """The work goes on for whoever asks later."""
+    """A job continues when the caller that waits for it is cancelled."""
 
     async def work(made: Jobs) -> None:
         async def slow(progress: Progress) -> str:
@@ -151,7 +151,7 @@ def test_a_caller_that_leaves_does_not_end_the_job() -> None:
 
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Too many at once are `busy`; of the finished ones the newest are remembered; the end cancels what runs."""
+    """Too many running jobs are Busy; only the newest finished ones are kept; close cancels running ones."""
     monkeypatch.setattr(module, "RUNNING_MAX", 3)
     monkeypatch.setattr(module, "REMEMBERED_MAX", 5)
 
@@ -170,7 +170,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_events_wake_their_followers() -> None:
-    """A commit wakes all; silence ends the wait; a closed place is free for another; the end wakes all for good."""
+    """A commit wakes every subscription, a wait times out, a closed slot is free again, `end` wakes all."""
 
     async def main() -> None:
         events = Events(asyncio.get_running_loop(), subscribers=2)
@@ -194,7 +194,7 @@ def test_events_wake_their_followers() -> None:
 
 
 def test_a_commit_after_the_loop_has_gone_is_no_trouble() -> None:
-    """The writer's last commit may come when nobody can be told any more."""
+    """`notify` after the loop was closed does nothing."""
     loop = asyncio.new_event_loop()
     events = Events(loop)
     loop.close()
@@ -203,7 +203,7 @@ def test_a_commit_after_the_loop_has_gone_is_no_trouble() -> None:
 
 
 def test_progress_never_goes_back() -> None:
-    """Shares beyond the whole are the whole."""
+    """Progress never decreases and is at most 1."""
     values: list[Any] = []
 
     async def work(made: Jobs) -> None:

@@ -1,4 +1,4 @@
-"""What the operating system offers: peers, the service manager's socket and descriptors, locks."""
+"""System calls of the daemon: peer credentials, service manager, inherited sockets, locks."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from support.waiting import until
 
 
 def test_peer_is_this_process() -> None:
-    """The kernel says who connected."""
+    """SO_PEERCRED returns the process that connected."""
     one, other = socket.socketpair()
     with one, other:
         assert platform.peer_of(one) == platform.Peer(os.getpid(), os.getuid(), os.getgid())
 
 
 def test_notify_reaches_the_manager() -> None:
-    """A datagram at a path or at an abstract name; no manager and a dead one are no error."""
+    """`notify` reaches a path and an abstract socket; without a manager, or with a dead one, it is no error."""
     with scratch_home() as home, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(home / "n"))
         assert platform.notify("READY=1", {"NOTIFY_SOCKET": str(home / "n")})
@@ -55,7 +55,7 @@ print([(name, s.family == socket.AF_UNIX, s.get_inheritable()) for name, s in ac
 
 
 def test_activated_sockets_in_a_child() -> None:
-    """Listening sockets come with their names; anything else among them is closed; another pid's are not ours."""
+    """Inherited listening sockets have their names; other descriptors are closed; another process's are ignored."""
     with (
         scratch_home() as home,
         socket.socket(socket.AF_UNIX) as listening,
@@ -79,7 +79,7 @@ def test_activated_sockets_in_a_child() -> None:
 
 
 def test_unsupported_is_clear(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Elsewhere each part says what is missing, rather than do something else."""
+    """On a system without the call each function raises an error that names it."""
     monkeypatch.setattr(sys, "platform", "plan9")
     with pytest.raises(OSError, match="plan9"):
         platform.die_with_parent(9, os.getppid())
@@ -90,7 +90,7 @@ def test_unsupported_is_clear(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_child_dies_with_its_parent() -> None:
-    """A child that asked for it is killed when the process that started it is killed."""
+    """A child that called `die_with_parent` is killed with its parent."""
     child = (
         "import os, signal, time; from reveried.platform import die_with_parent;"
         "die_with_parent(signal.SIGKILL, os.getppid()); print(os.getpid(), flush=True); time.sleep(60)"
@@ -107,7 +107,7 @@ def test_child_dies_with_its_parent() -> None:
 
 
 def test_child_of_a_dead_parent_ends_at_once() -> None:
-    """The race is closed: a parent that is gone before the request is noticed."""
+    """A child whose parent ended before `die_with_parent` ends at once."""
     code = (
         "import signal; from reveried.platform import die_with_parent;"
         "die_with_parent(signal.SIGKILL, 1 << 22); print('alive')"
@@ -117,7 +117,7 @@ def test_child_of_a_dead_parent_ends_at_once() -> None:
 
 
 def test_lock_is_exclusive_and_says_who(tmp_path: Path) -> None:
-    """A second holder is told the process; after a release the next one gets it; the file stays."""
+    """A second holder is refused with the process id; after a release the lock is free and the file still exists."""
     path = tmp_path / "folder" / "lock"
     lock = ProcessLock(path)
     with pytest.raises(Conflict, match=str(os.getpid())) as caught:
@@ -129,7 +129,7 @@ def test_lock_is_exclusive_and_says_who(tmp_path: Path) -> None:
 
 
 def test_unix_socket_needs_a_private_folder_of_ours() -> None:
-    """A longer path than an address holds, and a folder of somebody else, are refused."""
+    """A path too long for an address and a folder of another user are refused."""
     with scratch_home() as home:
         with pytest.raises(ValidationError, match="107"):
             bind_unix(home / ("x" * 120))
@@ -142,7 +142,7 @@ def test_unix_socket_needs_a_private_folder_of_ours() -> None:
 
 
 def test_unix_socket_that_answers_is_left_alone() -> None:
-    """Somebody who answers keeps the socket; a dead one is replaced."""
+    """A socket that answers is left alone; a dead one is replaced."""
     with scratch_home() as home:
         path = home / "s"
         first = bind_unix(path)
@@ -157,7 +157,7 @@ def test_unix_socket_that_answers_is_left_alone() -> None:
 
 
 def test_tcp_is_loopback_only() -> None:
-    """Any other address, and a port that is taken, are refused."""
+    """A non-loopback address and a port in use are refused."""
     for address in ("0.0.0.0:0", "10.0.0.1:80", "localhost:80", "127.0.0.1:x", "127.0.0.1:99999"):
         with pytest.raises(ValidationError, match="loopback"):
             bind_tcp(address)

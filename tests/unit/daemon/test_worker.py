@@ -1,4 +1,4 @@
-"""The writer: one thread, one commit for all that waits, agents before bulk work, an end that loses nothing."""
+"""The worker: one writer thread, group commit, agents' writes before bulk writes, failures and shutdown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AT = "2026-11-21T09:30:00.000Z"
 
 
 class SlowStore:
-    """Stands in for a store whose commits take a while, or fail as a disk does; keeps what was in each."""
+    """A fake store whose commits take a while or fail like a disk; it records the writes of each commit."""
 
     def __init__(self, seconds: float = 0.0, failure: Exception | None = None) -> None:
         self.seconds = seconds
@@ -32,7 +32,7 @@ class SlowStore:
         self.threads: set[int] = set()
 
     def commit(self, writes: Sequence[Write[Any]], *, at: str) -> list[Done[Any] | Failed]:
-        """Every write's `why`, after a while."""
+        """Record the `why` of every write after a delay."""
         assert at == AT
         self.threads.add(threading.get_ident())
         time.sleep(self.seconds)
@@ -59,7 +59,7 @@ def run(store: Any, work: Callable[[Worker], Awaitable[object]], queue_length: i
 
 
 def test_real_store(tmp_path: Path) -> None:
-    """Many writers share commits; each gets its own answer, and one that fails touches no neighbour."""
+    """Concurrent writers share commits of a real store; each gets its own answer, and one failure affects no other."""
     seen: list[int] = []
 
     def body(number: int) -> Callable[[Any], int]:
@@ -93,7 +93,7 @@ def test_real_store(tmp_path: Path) -> None:
 
 
 def test_one_thread_and_shared_commits() -> None:
-    """What waits while a commit runs goes into the next one, at most so many."""
+    """Writes that queue during a commit go into the next one, up to the batch size; all in one thread."""
     store = SlowStore(0.02)
 
     async def work(worker: Worker) -> None:
@@ -108,7 +108,7 @@ def test_one_thread_and_shared_commits() -> None:
 
 
 def test_the_writer_is_shared_for_a_moment_after_an_agents_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bulk work asks, to be cut small while agents write; its own writes do not count."""
+    """`is_shared` is true for SHARED_S after an agent's write; bulk writes do not count."""
 
     async def work(worker: Worker) -> None:
         await worker.submit(write("b"), bulk=True)
@@ -122,7 +122,7 @@ def test_the_writer_is_shared_for_a_moment_after_an_agents_write(monkeypatch: py
 
 
 def test_agents_go_before_bulk_work() -> None:
-    """Beside agents one piece of bulk work goes into a commit; an agent's write never waits for the rest of it."""
+    """A commit with agents' writes has one bulk write at most, so an agent never waits for the whole bulk queue."""
     store = SlowStore(0.005)
 
     async def work(worker: Worker) -> None:
@@ -144,7 +144,7 @@ def test_agents_go_before_bulk_work() -> None:
 
 
 def test_full_queue_is_busy() -> None:
-    """Each lane has its own end: a bulk lane that is full does not keep an agent out."""
+    """The two queues have separate limits: a full bulk queue does not refuse an agent."""
     store = SlowStore(0.2)
 
     async def work(worker: Worker) -> None:
@@ -162,7 +162,7 @@ def test_full_queue_is_busy() -> None:
 
 
 def test_stop_commits_what_waits() -> None:
-    """What was accepted is written; what comes later is told that the daemon stops."""
+    """Writes queued before `stop` are committed; later ones get Busy."""
     store = SlowStore(0.02)
 
     async def work(worker: Worker) -> None:
@@ -179,7 +179,7 @@ def test_stop_commits_what_waits() -> None:
 
 
 def test_a_caller_that_leaves_does_not_stop_its_write() -> None:
-    """The write may be half way to the disk: it is committed all the same."""
+    """A cancelled caller's write is committed all the same."""
     store = SlowStore(0.05)
 
     async def work(worker: Worker) -> None:
@@ -194,7 +194,7 @@ def test_a_caller_that_leaves_does_not_stop_its_write() -> None:
 
 @pytest.mark.parametrize("failure", [StorageFailed("EIO", hint="disk"), OSError(5, "Input/output error")])
 def test_a_failed_flush_ends_all_writing(failure: Exception) -> None:
-    """No acknowledgement is ever built on a flush that failed: every later write is refused too."""
+    """After a failed flush every later write is refused: no answer may depend on bytes that were lost."""
     store = SlowStore(failure=failure)
 
     async def work(worker: Worker) -> None:
@@ -210,7 +210,7 @@ def test_a_failed_flush_ends_all_writing(failure: Exception) -> None:
 
 
 def test_what_waits_when_a_flush_fails_is_refused() -> None:
-    """Those behind the failed commit are told the same, and nothing of theirs is tried."""
+    """Writes that were queued behind a failed commit get the same error and are not tried."""
     store = SlowStore(0.05, StorageFailed("EIO", hint="disk"))
 
     async def work(worker: Worker) -> None:
@@ -223,7 +223,7 @@ def test_what_waits_when_a_flush_fails_is_refused() -> None:
 
 
 def test_a_full_disk_heals() -> None:
-    """Without room a write fails; with room again the next one works, without a restart."""
+    """A write on a full disk fails; the next one works once there is room, without a restart."""
     store = SlowStore(failure=DiskFull("full", hint="make room"))
 
     async def work(worker: Worker) -> None:
@@ -238,7 +238,7 @@ def test_a_full_disk_heals() -> None:
 
 
 def test_commits_are_announced() -> None:
-    """Whoever follows is told after each commit, not before."""
+    """`on_commit` is called after each commit, not before."""
     announced: list[int] = []
     store = SlowStore()
 
@@ -253,7 +253,7 @@ def test_commits_are_announced() -> None:
 
 
 def test_a_loop_that_has_gone_is_no_trouble() -> None:
-    """A write whose caller's loop is closed is committed, and answered to nobody."""
+    """A write whose caller's event loop is closed is committed, and its answer dropped."""
     store = SlowStore(0.1)
     worker = Worker(store, clock=lambda: AT, queue_length=5)
     worker.start()

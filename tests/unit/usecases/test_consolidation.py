@@ -1,4 +1,4 @@
-"""Consolidation edits the documents as they are: every byte that it does not mean stays, and nobody is overwritten."""
+"""Consolidation edits documents in place: other bytes stay, and a person's text is never overwritten."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Desk:
         self._ids = count(1)
 
     def save(self, path: str, text: str, author: Any = "person") -> None:
-        """Somebody writes a document."""
+        """Write a document as a person or an agent does."""
 
         def body(writer: Writer) -> None:
             put_texts(writer, {path: NewText(text)}, author=author, at=AT, new_id=lambda: f"mem_{next(self._ids):03}")
@@ -52,36 +52,36 @@ class Desk:
         write(self.store, body)
 
     def plan(self, candidates: Sequence[Candidate], day: float = 1) -> MemoryPlan:
-        """What candidates lead to, from the store as it is."""
+        """Return the plan of candidates, decided from the store's current content."""
         with self.store.reader("default") as reader:
             snapshot = consolidation.snapshot(reader, window=200_000)
         return decide(snapshot, candidates, redactor=Redactor([]), at=after(day), random=b"r")
 
     def apply(self, plan: MemoryPlan) -> Any:
-        """Commits a plan; what the caller is told."""
+        """Commit a plan, and return the answer."""
         return write(self.store, lambda writer: consolidation.commit(writer, plan, at=after(1))).value
 
     def text(self, path: str) -> str | None:
-        """A document's text."""
+        """Return a document's text, or None."""
         with self.store.reader("default") as reader:
             held = reader.get(Kind.DOCUMENT, (path,))
         return None if held is None else str(held["content"])
 
     def memories(self) -> dict[str, dict[str, Any]]:
-        """Every memory by what it says."""
+        """Return every memory by its content."""
         with self.store.reader("default") as reader:
             return {held["content"]: held for _, held in reader.scan(Kind.MEMORY)}
 
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
-    """An empty store."""
+    """A Desk over an empty store."""
     with opened(tmp_path / "store") as store:
         yield Desk(store)
 
 
 def test_a_new_memory_is_put_into_a_persons_file(desk: Desk) -> None:
-    """Front matter, headings, comments, marks, spacing and line endings stay; summary and day say what is so."""
+    """Adding a memory keeps front matter, headings, comments and line endings; summary and date are updated."""
     desk.save(PREFERENCES, MINE)
     before = desk.memories()
     desk.apply(desk.plan([prefers("Language: English")]))
@@ -102,7 +102,7 @@ def updates_of(proposals: list[wire.Proposal]) -> list[wire.UpdateChange]:
 
 
 def test_a_persons_block_is_never_changed_only_proposed(desk: Desk) -> None:
-    """What would have replaced it waits for a person, and the file keeps every byte."""
+    """An update of a person's block is a proposal, and the file keeps every byte."""
     desk.save(PREFERENCES, MINE)
     plan = desk.plan([prefers("Editor: emacs")])
     assert [change.content for change in updates_of(plan.proposals)] == ["Editor: emacs"]
@@ -112,7 +112,7 @@ def test_a_persons_block_is_never_changed_only_proposed(desk: Desk) -> None:
 
 
 def test_an_engines_block_in_a_persons_file_is_updated_in_place(desk: Desk) -> None:
-    """Also where a person put it between their own."""
+    """An engine's block is updated in place, also between blocks of a person."""
     desk.save(PREFERENCES, MINE)
     desk.apply(desk.plan([prefers("Language: English")]))
     moved = (desk.text(PREFERENCES) or "").replace("* Language: English\r\n", "")
@@ -127,7 +127,7 @@ def test_an_engines_block_in_a_persons_file_is_updated_in_place(desk: Desk) -> N
 
 
 def test_a_document_goes_with_its_last_engines_block(desk: Desk) -> None:
-    """And comes with the first one."""
+    """A document is deleted with its last block, and created with the first one."""
     desk.apply(desk.plan([prefers("Language: English")]))
     assert desk.text(PREFERENCES) == (
         "# Preferences\n\n> Summary: language\n\n- Language: English\n- Updated: 2026-11-22\n"
@@ -141,7 +141,7 @@ def test_a_document_goes_with_its_last_engines_block(desk: Desk) -> None:
 
 
 def test_a_plan_is_stale_once_any_byte_of_its_document_changed(desk: Desk) -> None:
-    """Also where no memory did: a comment of a person is a word of a person."""
+    """A plan is stale after any edit of its documents, even of a comment."""
     desk.save(PREFERENCES, MINE)
     plan = desk.plan([prefers("Language: English")])
     commented = MINE.replace("keep", "keep all of this")
@@ -158,7 +158,7 @@ def test_a_plan_is_stale_once_any_byte_of_its_document_changed(desk: Desk) -> No
 
 
 def test_a_document_that_was_made_meanwhile_is_not_overwritten(desk: Desk) -> None:
-    """Even one without a memory."""
+    """A plan is stale where its new document was created meanwhile, even one without a memory."""
     plan = desk.plan([prefers("Language: English")])
     desk.save(PREFERENCES, "# Mine\n")
     with pytest.raises(Conflict):
@@ -167,7 +167,7 @@ def test_a_document_that_was_made_meanwhile_is_not_overwritten(desk: Desk) -> No
 
 
 def test_an_episode_that_has_no_place_goes_beside(desk: Desk) -> None:
-    """A person left a fence open to the end of their file: what came behind it would be code."""
+    """An episode goes into a second file where the first ends inside an open code fence."""
     desk.save(EPISODES, "```\ncode\n")
     desk.save("episodes/2026-11-2.md", "<pre>\n")
     tale = Candidate(MemoryType.EPISODE, "Walked </pre> far", title="A walk", at=AT)
@@ -180,7 +180,7 @@ def test_an_episode_that_has_no_place_goes_beside(desk: Desk) -> None:
 
 
 def test_an_episode_that_an_engine_tells_again_has_only_the_new_words(desk: Desk) -> None:
-    """Its fields are those of the new content: none of the old ones stays beside them, however often it is told."""
+    """An updated episode has only the fields of its new content, however often it is updated."""
     head = "## Logger fix\n- Summary: s\n- Date: 2026-11-20\n"
     desk.save(EPISODES, f"{head}- Problem: leaks\n", author="engine")
     for word in ("stdout", "stderr"):
@@ -195,13 +195,13 @@ def test_an_episode_that_an_engine_tells_again_has_only_the_new_words(desk: Desk
 
 
 def test_a_candidate_without_a_word_is_left_out(desk: Desk) -> None:
-    """Nothing could be written down; the others are."""
+    """A candidate without any text is left out; the others are written."""
     plan = desk.plan([prefers(" \x00\n"), prefers("Language: English")])
     assert (plan.candidates, plan.counts) == (1, {"ADD": 1})
 
 
 def test_a_memory_that_its_document_does_not_hold_is_written_into_it(desk: Desk) -> None:
-    """When it changes; one that goes is gone without an edit."""
+    """A changed memory that its document lacks is added to it; a deleted one needs no edit."""
     desk.save(PREFERENCES, "- Language: English\n", author="engine")
     (memory,) = desk.memories().values()
     for name, content in (("mem_lost", "Editor: vim"), ("mem_gone", "Shell: fish")):

@@ -1,4 +1,4 @@
-"""The old format against the new on five real distillations: task, decisions, tone and state, at equal length.
+"""Our summary format against an earlier one at equal length: task, decisions, tone and state.
 
 Old is what seed 001 found: one narrative summary (the client's own, as a model wrote it) and the last 4 messages in at
 most 4,000 tokens. New is this project's context at as many tokens. Both are scored by the same four measures, each a
@@ -39,7 +39,7 @@ COVERED = 0.6  # of a decision's words, within three neighbouring lines
 
 
 class Scores(NamedTuple):
-    """One text for one cut."""
+    """The scores of one text for one cut of a session."""
 
     task: float
     decisions: float
@@ -49,7 +49,7 @@ class Scores(NamedTuple):
 
 @pytest.fixture(scope="module")
 def pairs() -> list[tuple[Scores, Scores]]:
-    """Old and new of ten compacted sessions, half of them recorded where those are at hand; of all in a soak run."""
+    """Return both formats of ten compacted sessions (recorded ones where present), of all in a soak run."""
     found: list[tuple[Scores, Scores]] = []
     for path in all_sessions(5 if real_sessions() else 10, step=3):
         cut = next(find_cuts(path.name, list(read_entries(path, tokens=False))), None)
@@ -66,14 +66,14 @@ def pairs() -> list[tuple[Scores, Scores]]:
 
 @pytest.mark.parametrize("measure", Scores._fields)
 def test_the_new_format_keeps_more(pairs: list[tuple[Scores, Scores]], measure: str) -> None:
-    """Of the task, the decisions, how the person talks and what the work needs: in the mean more, or all of it."""
+    """Our format scores higher on average, or fully, for task, decisions, tone and state."""
     old, new = (statistics.fmean(getattr(scores, measure) for scores in side) for side in zip(*pairs, strict=True))
     assert len(pairs) >= 5
     assert new > old or old == new == 1.0
 
 
 def test_the_measures_tell_good_from_bad() -> None:
-    """A text without a word of the session scores nothing; the session itself scores all of task and decisions."""
+    """A text without a word of the session scores 0; the session itself scores 1 for task and decisions."""
     path = generated_files()[0]
     cut = next(find_cuts(path.name, list(read_entries(path, tokens=False))))
     whole = "\n".join(line.text for line in cut.before)
@@ -83,7 +83,7 @@ def test_the_measures_tell_good_from_bad() -> None:
 
 
 def scored(text: str, cut: Cut) -> Scores:
-    """`text` by all four measures."""
+    """Return the four scores of `text`."""
     found = score(text, cut)
     decided = _decided(cut.before)
     windows = _windows(text)
@@ -109,7 +109,7 @@ def _tail(before: Sequence[Line]) -> str:
 
 
 def _decided(before: Sequence[Line]) -> list[set[str]]:
-    """The words of the last twenty sentences by which the person decided, corrected or preferred something."""
+    """Return the words of the last twenty sentences with a decision, correction or preference of the user."""
     said = [sentence for line in before if line.role == "user" for sentence in SENTENCE.split(line.words)]
     telling = [sentence for sentence in said if DECIDED.search(sentence) and 5 <= len(sentence.split()) <= 40]
     return [words for sentence in telling[-20:] if len(words := set(WORD.findall(sentence.lower()))) >= 4]
@@ -121,7 +121,7 @@ def _windows(text: str) -> list[set[str]]:
 
 
 def _register(cut: Cut) -> str:
-    """How long the things are that the person says, in the middle."""
+    """Return the median length of the user's messages."""
     lengths = [len(line.words.split()) for line in cut.before if line.role == "user" and line.words]
     middle = statistics.median(lengths)
     return "short" if middle <= 12 else "full sentences" if middle <= 60 else "long"

@@ -1,4 +1,4 @@
-"""A log that cannot be written costs lines and nothing else; what Python warns of is a line of it like any other."""
+"""The log on a full disk, and Python warnings as log lines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Full(io.StringIO):
 
 
 def test_a_full_disk_does_not_end_who_logs(capsys: pytest.CaptureFixture[str]) -> None:
-    """Every level goes through without an exception."""
+    """Logging at every level raises nothing when the stream cannot be written."""
     log.configure("info", Full())
     try:
         log.logger("test").info("hello")
@@ -36,7 +36,7 @@ def test_a_full_disk_does_not_end_who_logs(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_warning_is_a_line_of_the_log() -> None:
-    """Its kind and where it came from; never what it says, which may be long and anybody's words."""
+    """A Python warning is logged with its kind and source line, without its message."""
     stream = io.StringIO()
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -1,4 +1,4 @@
-"""A new thread of an agent begins with that agent's last notes and digest."""
+"""A new thread of an agent inherits that agent's last notes and digest."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PIERS = "Please look at pier {}. I always want to see the depth first."
 
 
 def note(client: Client, thread: str, content: str) -> str:
-    """A note of its own millisecond, so that notes have an order."""
+    """Add a note in a millisecond of its own, so that notes have an order."""
     time.sleep(0.002)
     return client.add_note(thread, content, "decision").id
 
@@ -23,7 +23,7 @@ def contents(client: Client, thread: str) -> list[str]:
 
 
 def talk(client: Client, thread: str, agent: str, asked: str) -> None:
-    """A thread of `agent` long enough to be distilled, so that there is a digest."""
+    """Create a thread of `agent`, long enough to be distilled, so that it has a digest."""
     client.create_thread(id=thread, agent=agent)
     for turn in range(12):
         said = {"role": "assistant", "content": f"Number {turn} is as it was. " + "All is well. " * 60}
@@ -32,7 +32,7 @@ def talk(client: Client, thread: str, agent: str, asked: str) -> None:
 
 
 def test_a_new_thread_knows_what_the_last_one_knew() -> None:
-    """Notes with the thread they are from, and the digest: in the first context, also after a restart, and for good."""
+    """A new thread inherits notes, each with its thread, and the digest; they are there after a restart too."""
     with running_daemon() as daemon:
         with Client(daemon.socket) as client:
             talk(client, "first", "ann", PIERS)
@@ -55,14 +55,14 @@ def test_a_new_thread_knows_what_the_last_one_knew() -> None:
 
 
 def test_the_digest_goes_on_from_the_one_it_began_with(client: Client) -> None:
-    """What was known of the person before is known after the new thread's first distillation."""
+    """The first distillation of the new thread builds on the inherited digest."""
     talk(client, "known", "kim", PIERS)
     talk(client, "unknown", "kim", "Please paint boat {} with a new coat.")
     assert "depth" in client.digest("unknown").text
 
 
 def test_other_agents_begin_with_nothing(client: Client) -> None:
-    """Neither does a caller who says no name, nor one in another name."""
+    """A caller without a name, and another agent, inherit nothing."""
     client.create_thread(id="mine", agent="eva")
     note(client, "mine", "eva's own business")
     client.create_thread(id="nameless")
@@ -74,7 +74,7 @@ def test_other_agents_begin_with_nothing(client: Client) -> None:
 
 
 def test_what_was_deleted_is_not_carried_on(client: Client) -> None:
-    """Deleted where it was carried to, a note does not come back from where it was written; nor twice."""
+    """A note deleted in a later thread is not inherited again from the earlier one."""
     client.create_thread(id="one", agent="bo")
     kept, gone = note(client, "one", "keep this"), note(client, "one", "drop this")
     client.create_thread(id="two", agent="bo")
@@ -87,7 +87,7 @@ def test_what_was_deleted_is_not_carried_on(client: Client) -> None:
 
 
 def test_the_newest_notes_are_carried_as_far_as_there_is_room(client: Client) -> None:
-    """No more than a context shows, and the newest always; those of threads side by side come in their order."""
+    """Notes are inherited up to the tier's token limit, newest first; the newest one always."""
     client.create_thread(id="left", agent="cy")
     client.create_thread(id="right", agent="cy")
     for number in range(40):
@@ -101,7 +101,7 @@ def test_the_newest_notes_are_carried_as_far_as_there_is_room(client: Client) ->
 
 
 def test_notes_in_a_context_are_capped_newest_first(client: Client) -> None:
-    """About 2,000 tokens, whatever an agent has written; the newest is always there."""
+    """The notes of a context take about 2,000 tokens at most; the newest one is always there."""
     client.create_thread(id="many")
     for number in range(60):
         note(client, "many", f"note number {number}: " + "moon " * 99)
