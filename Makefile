@@ -46,10 +46,12 @@ lint: setup
 rust: setup
 	cargo test --locked --quiet --workspace
 
-# The suite, with its lines counted in this process and in every process that it starts.
+# The suite, with its lines counted in this process and in every process that it starts. Files go to the workers in their
+# order, integration tests first: sorted by how many tests they have, the few long ones of one test would come last, and
+# one worker would wait for the other.
 coverage: setup
 	@rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/coverage run -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
