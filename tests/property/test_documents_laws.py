@@ -1,4 +1,4 @@
-"""Laws of writing documents: changes say exactly what they mean, and leave everything else as it stands."""
+"""Laws of document edits: changes have exactly their effect, and all else stays unchanged."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ texts = st.builds(
 
 @st.composite
 def documents(draw: st.DrawFn) -> str:
-    """A text with one kind of line ending, or with two kinds mixed."""
+    """Strategy of texts with one kind of line ending, or with two kinds mixed."""
     text: str = draw(texts)
     ending: str = draw(ENDINGS)
     mixed = ending == "\r\n" and draw(st.booleans())
@@ -72,7 +72,7 @@ episodes = st.builds(Wording, contents, tags, st.none() | contents, fields, st.n
 
 @st.composite
 def plans(draw: st.DrawFn, words: st.SearchStrategy[Wording], size: int, *, adds: bool = True) -> list[Change]:
-    """Changes of some of the items `id0`…, and new ones, in any order."""
+    """Strategy of changes of some of the items `id0`…, and of new ones, in any order."""
     chosen = draw(st.lists(st.integers(0, max(0, size - 1)), max_size=3, unique=True)) if size else []
     plan: list[Change] = [Delete(f"id{at}") if draw(st.booleans()) else Update(f"id{at}", draw(words)) for at in chosen]
     if adds:
@@ -85,7 +85,7 @@ def written(words: Wording) -> tuple[str, ...]:
 
 
 def says(item: Item, words: Wording) -> bool:
-    """A fact is its words and tags. An episode has its title, its tags, and every word of its fields and content."""
+    """Assert that an item has these words: tags and text of a fact; title, tags and every word of an episode."""
     if tuple(dict.fromkeys(item.tags)) != written(words):
         return False
     if item.type.value != "episode":
@@ -97,7 +97,7 @@ def says(item: Item, words: Wording) -> bool:
 
 
 def check_said(path: str, text: str, plan: list[Change], after: ChangedDocument) -> None:
-    """The items that nobody named say what they said, in their order; the others what the plan wants.
+    """Assert that unchanged items keep their content and order, and that the others have the plan's words.
 
     The fields of an update are those that its episode had: nothing of them has to stay.
     """
@@ -120,7 +120,7 @@ def check_said(path: str, text: str, plan: list[Change], after: ChangedDocument)
 
 
 def own_lines(path: str, text: str, changing: set[str], ids: tuple[str, ...]) -> list[str]:
-    """The lines, with their endings, of all that no change is about: no changed item, summary or Updated line."""
+    """Return the lines, with their endings, of everything but changed items, summary and Updated line."""
     data = text.encode()
     spans = [
         (item.start, item.end)
@@ -138,7 +138,7 @@ def own_lines(path: str, text: str, changing: set[str], ids: tuple[str, ...]) ->
 
 
 def check_rest(path: str, text: str, plan: list[Change], after: ChangedDocument) -> None:
-    """Every other line stands as it stood; only empty lines and comments may have come between."""
+    """Assert that every other line stays; only empty lines and comments may be added."""
     assert after.text is not None
     changing = {change.id for change in plan}
     size = len(parse_document(path, text).items)
@@ -180,7 +180,7 @@ def check(path: str, text: str, plan: list[Change]) -> None:
 @settings(max_examples=count(400, 50_000), deadline=None)
 @given(st.data(), documents())
 def test_changes_of_facts_say_exactly_what_they_mean(data: st.DataObject, text: str) -> None:
-    """Whatever stands in the file: open fences, comments, odd spacing, headings, front matter, any line ending."""
+    """Changes of facts work in any file: open fences, comments, odd spacing, front matter, any line ending."""
     size = len(parse_document(FACTS, text).items)
     check(FACTS, text, data.draw(plans(facts, size)))
 
@@ -188,7 +188,7 @@ def test_changes_of_facts_say_exactly_what_they_mean(data: st.DataObject, text: 
 @settings(max_examples=count(300, 50_000), deadline=None)
 @given(st.data(), documents())
 def test_changes_of_episodes_say_exactly_what_they_mean(data: st.DataObject, text: str) -> None:
-    """A section keeps everything that its words hold, and the sections round it keep theirs."""
+    """A changed section has all its words, and its neighbours keep theirs."""
     size = len(parse_document(EPISODES, text).items)
     check(EPISODES, text, data.draw(plans(episodes, size)))
 
@@ -196,7 +196,7 @@ def test_changes_of_episodes_say_exactly_what_they_mean(data: st.DataObject, tex
 @settings(max_examples=count(100, 5000), deadline=None)
 @given(documents(), facts, ENDINGS)
 def test_a_file_that_is_one_memory_keeps_its_front_matter(text: str, words: Wording, ending: str) -> None:
-    """Its text is replaced; front matter, line endings and the empty lines around the text stay."""
+    """A changed file keeps its front matter, line endings and surrounding empty lines."""
     whole = FRONT.replace("\n", ending) + text
     (old,) = parse_document(WHOLE, whole).items
     after = apply_changes(WHOLE, whole, ["id0"], [Update("id0", words)], day=DAY)
@@ -211,7 +211,7 @@ def test_a_file_that_is_one_memory_keeps_its_front_matter(text: str, words: Word
 @settings(max_examples=count(200, 10_000), deadline=None)
 @given(st.lists(facts, min_size=1, max_size=4), st.lists(episodes, min_size=1, max_size=4))
 def test_a_new_document_says_what_it_was_made_from(told: list[Wording], tales: list[Wording]) -> None:
-    """One item for each memory, under a title and a summary of at most ten words; refreshing it changes nothing."""
+    """A new document has one item for each memory, a title and a short summary; a refresh changes nothing."""
     for path, given_ in ((FACTS, told), (EPISODES, tales)):
         made = new_document(path, [(f"new{number}", words) for number, words in enumerate(given_)], day=DAY)
         assert made.text is not None
@@ -223,7 +223,7 @@ def test_a_new_document_says_what_it_was_made_from(told: list[Wording], tales: l
 @settings(max_examples=count(300, 20_000), deadline=None)
 @given(st.sampled_from([FACTS, EPISODES, WHOLE, "notes.md"]), documents(), st.none() | contents)
 def test_refreshing_twice_changes_nothing(path: str, text: str, summary: str | None) -> None:
-    """The summary has at most ten words or topics, and what the document says stays."""
+    """A refresh is idempotent, keeps the items, and gives at most ten words or topics."""
     once = refresh_header(path, text, day=DAY, summary=summary)
     before, after = parse_document(path, text), parse_document(path, once)
     assert [item.content for item in after.items] == [item.content for item in before.items]
@@ -236,7 +236,7 @@ def test_refreshing_twice_changes_nothing(path: str, text: str, summary: str | N
 @settings(max_examples=count(100, 5000), deadline=None)
 @given(st.data(), documents())
 def test_what_is_said_already_changes_nothing(data: st.DataObject, text: str) -> None:
-    """An update with the words that an item has leaves every byte, and so does no change at all."""
+    """An update with an item's own words, and an empty change, leave every byte."""
     path = data.draw(st.sampled_from([FACTS, EPISODES]))
     items = parse_document(path, text).items
     assume(items)

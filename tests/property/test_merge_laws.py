@@ -1,4 +1,4 @@
-"""Laws of merges as Python calls them, and conflicts beside git's, for any three texts."""
+"""Laws of three-way merges, and conflicts compared with git's, for any three texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ law = settings(max_examples=count(200, 20_000), deadline=None)
 @law
 @given(TEXT, TEXT)
 def test_what_one_side_changed_is_taken(base: str, side: str) -> None:
-    """Byte for byte, without conflicts; and so is what both changed alike."""
+    """A change of one side, or the same change of both, is taken byte for byte without conflicts."""
     assert merge3(base, base, side).text == side
     assert merge3(base, side, base).text == side
     assert merge3(base, side, side).text == side
@@ -36,7 +36,7 @@ def test_what_one_side_changed_is_taken(base: str, side: str) -> None:
 @law
 @given(TEXT, TEXT, TEXT)
 def test_conflicts_are_values(base: str, ours: str, theirs: str) -> None:
-    """Each names its lines in all three texts, and the merged text holds our side of it."""
+    """A conflict has its lines in all three texts, and the merged text has our side of it."""
     merged = merge3(base, ours, theirs)
     for conflict in merged.conflicts:
         for part, text in ((conflict.base, base), (conflict.ours, ours), (conflict.theirs, theirs)):
@@ -46,7 +46,7 @@ def test_conflicts_are_values(base: str, ours: str, theirs: str) -> None:
 
 
 def document(pick: random.Random) -> list[str]:
-    """Lines of a memory document."""
+    """Return a memory document of random lines."""
     lines = ["# Memory\n", "\n"]
     for section in range(pick.randint(1, 4)):
         lines += [f"## Topic {section}\n", "\n"]
@@ -56,7 +56,7 @@ def document(pick: random.Random) -> list[str]:
 
 
 def edited(lines: list[str], pick: random.Random) -> str:
-    """The document after some edits."""
+    """Return the document after random edits."""
     lines = list(lines)
     for _ in range(pick.randint(1, 5)):
         at = pick.randrange(len(lines))
@@ -68,7 +68,7 @@ def edited(lines: list[str], pick: random.Random) -> str:
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_there_are_no_more_conflicts_than_git_finds(tmp_path: Path) -> None:
-    """On made documents: at most one in a thousand has more than git finds, and altogether there are fewer."""
+    """At most one document in a thousand has more conflicts than git finds, and all together have fewer."""
     found = [0, 0]
     worse = 0
     pick = random.Random(3)

@@ -1,4 +1,4 @@
-"""Sync against a model of what people and agents have written and seen: whatever happens, nothing is lost."""
+"""Model-based test of sync: people and agents act at random, and no word is lost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STEPS = 50
 
 
 class SyncMachine(RuleBasedStateMachine):
-    """Every rule is one act of a person, an agent, the clock or the daemon; the laws are in `Model.settles`."""
+    """Each rule is one act of a person, an agent, the clock or the daemon; `Model.settles` checks the laws."""
 
     model: Model
 

@@ -1,4 +1,4 @@
-"""A real daemon among people and agents, killed, stopped and moved through time; and the laws that hold at rest."""
+"""A model of a real daemon with people and agents, killed, stopped and moved through time, and its laws."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SETTINGS = {
 
 
 class Model:
-    """Each step is one act of somebody; `agree` waits until nothing is left to do, and then every law holds.
+    """Random acts of people, agents, daemon and clock; `agree` syncs until nothing is left to do, and checks the laws.
 
     The daemon's clock is ahead of the files' times: so whatever an agent wrote may be unseen by an open editor.
     """
@@ -84,7 +84,7 @@ class Model:
         ]
 
     def steps(self, number: int, *, batch: int, deaths: int) -> None:
-        """So many acts, both sides at rest after each batch, the daemon killed so many times."""
+        """Run so many acts, checking the laws after each batch, with so many kills."""
         fatal = set(self.pick.sample(range(number), deaths))
         for step in range(number):
             self.ticks(100)
@@ -97,29 +97,29 @@ class Model:
         self.agree()
 
     def ticks(self, ms: int) -> None:
-        """The clock goes on, or back."""
+        """Move the clock forward or back."""
         self.now_ms += ms
         set_clock(self.tree.daemon.home, self.now_ms)
 
     def time_passes(self) -> None:
-        """A moment, a minute, an hour; or the clock is set back."""
+        """Let a moment, a minute or an hour pass, or set the clock back."""
         ms = self.pick.choice((1_500, 3_000, 30_000, 70_000, 3_600_000, -3_000, -3_600_000))
         if abs(self.now_ms + ms - self.begin_ms) < MOST_MS:  # else it would have to stand still in the end
             self.ticks(ms)
 
     def rests(self) -> None:
-        """Nobody does anything, so that the daemon looks by itself."""
+        """Wait without acts, so that the daemon scans by itself."""
         time.sleep(self.pick.random() * 0.03)
 
     def sleeps(self) -> None:
-        """The daemon stands still while people go on."""
+        """Stop the daemon's process while people act."""
         os.kill(self.tree.daemon.pid, signal.SIGSTOP)
         for _ in range(self.pick.randint(2, 8)):
             self._one(self._people)
         os.kill(self.tree.daemon.pid, signal.SIGCONT)
 
     def dies(self) -> None:
-        """The daemon is killed in the middle of what happens, more happens, and it is started again."""
+        """Kill the daemon in the middle of acts, act on, and restart it."""
         killer = threading.Timer(self.pick.random() * 0.06, self.tree.daemon.kill)
         killer.start()
         while killer.is_alive():
@@ -131,13 +131,13 @@ class Model:
         self.tree.daemon.start()
 
     def puts_back(self) -> None:
-        """An old text is put back, or several at once by a tool."""
+        """Restore one earlier text, or several at once as a tool does."""
         self.agree()
         self.folk.puts_back(self.pick.randint(1, 3))
         self.agree()
 
     def agree(self) -> None:
-        """Both sides come to rest; then every law holds."""
+        """Sync until both sides agree, then check every law."""
         self._come_to_rest()
         for _ in range(LATE_LOOKS):  # a save into a file that had just been replaced may come late
             if not self.ledger.written.keys() - self._there() - self.ledger.replaced:
@@ -179,7 +179,7 @@ class Model:
         return {word for path in self.folk.files() for word in words(self.folk.disk(path) or "")}
 
     def _check_sides(self) -> None:
-        """The tree is what the store says; each block is one memory, and no id stands for two."""
+        """Assert that files and documents are equal, each block is one memory, and no id is used twice."""
         held = {each.path: each.etag for each in self.tree.client.documents(limit=1000).items}
         held.pop("MEMORY.md", None)
         texts = {path: self.folk.disk(path) or "" for path in self.folk.files()}
@@ -204,13 +204,13 @@ class Model:
         }
 
     def _check_conflicts(self) -> None:
-        """What lies beside a file is an open conflict, and is told."""
+        """Assert that every conflict copy belongs to an open, reported conflict."""
         listed = sorted(str(each.copy) for each in self.tree.client.conflicts(limit=1000).items)
         there = [path for path in self.folk.files() if COPY in path]
         assert listed == there, (listed, there)
 
     def _check_quiet(self) -> None:
-        """Another look writes nothing, neither here nor there."""
+        """Assert that another scan writes nothing on either side."""
         before = self._stamps()
         outcome = self.tree.client.sync_now()
         assert (outcome.adopted, outcome.written, outcome.deleted) == (0, 0, 0)
@@ -220,7 +220,7 @@ class Model:
         return {path: stamp for path, stamp in self.tree.stamps().items() if not path.startswith(PROJECTED)}
 
     def _settle_some(self) -> None:
-        """Conflicts do not pile up: people and agents settle some."""
+        """Settle some conflicts, so that they do not pile up."""
         copies = [path for path in self.folk.files() if COPY in path]
         while len(copies) > COPIES_MAX:
             self.folk.settles_copy()
@@ -230,7 +230,7 @@ class Model:
 
 
 def set_clock(home: Path, now_ms: int) -> None:
-    """The time of a daemon under this home."""
+    """Set the time of a daemon under this home."""
     beside = home / "clock-next"
     beside.write_text(datetime.fromtimestamp(now_ms / 1000, UTC).isoformat())
     beside.replace(home / "clock")
@@ -238,7 +238,7 @@ def set_clock(home: Path, now_ms: int) -> None:
 
 @contextmanager
 def model(seed: int) -> Iterator[Model]:
-    """A model with a daemon of its own."""
+    """Yield a model with a daemon of its own."""
     begin = (datetime.now(UTC) + DAY).replace(hour=12, minute=0)
     begin_ms = int(begin.timestamp() * 1000)
     with scratch_home() as home:

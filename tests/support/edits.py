@@ -1,4 +1,4 @@
-"""Edit histories of memory documents that know which block became which."""
+"""Generated edit histories of memory documents that record which block continues which."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHARACTERS = "偏好使用简体中文回复项目服务器测试文件路径构
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A block as the generator sees it: its words, how it is marked, and the old block that it carries on."""
+    """A generated block: its words, its list mark, and the index of the old block that it continues."""
 
     words: tuple[str, ...]
     mark: str = "- "
@@ -26,14 +26,14 @@ class Piece:
 
     @property
     def text(self) -> str:
-        """What stands in the document."""
+        """Return the document of these blocks."""
         between = "" if self.words and self.words[0][0] in CHARACTERS else " "
         return f"{self.mark}{between.join(self.words)}\n"
 
 
 @dataclass
 class Writer:
-    """Somebody who edits a list of blocks; what they do depends on the seed alone."""
+    """A random editor of block lists; its seed determines every edit."""
 
     pick: random.Random
     vocabulary: list[str] = field(default_factory=list)
@@ -46,21 +46,21 @@ class Writer:
             self.vocabulary = [self.word() for _ in range(size)] + COMMON
 
     def word(self) -> str:
-        """A made word, a number or a name with digits in it."""
+        """Return a made-up word, a number or a name with digits."""
         letters = "".join(self.pick.choices("aeioulnrstmdpkbg", k=self.pick.randint(3, 9)))
         return letters if self.pick.random() < 0.85 else f"{letters[:2]}{self.pick.randrange(1000)}"
 
     def some(self, count: int) -> tuple[str, ...]:
-        """Words of this writer."""
+        """Return a number of random words."""
         return tuple(self.pick.choices(self.vocabulary, k=count))
 
     def new(self) -> Piece:
-        """A block that was never there."""
+        """Return a new block."""
         length = self.pick.choice((3, 5, 8, 12, 20, 60))
         return Piece(self.some(length), self.pick.choice(("- ", "- ", "- ", "* ", "## ", "")))
 
     def edit(self, blocks: list[Piece]) -> None:
-        """Replaces, inserts, removes or appends words: less than half of what stands there."""
+        """Replace, insert, remove or append words of a block: less than half of them."""
         at = self.pick.randrange(len(blocks))
         words = list(blocks[at].words)
         for _ in range(self.pick.randint(1, max(1, len(words) // 4))):
@@ -77,12 +77,12 @@ class Writer:
         blocks[at] = replace(blocks[at], words=tuple(words))
 
     def move(self, blocks: list[Piece]) -> None:
-        """One block goes elsewhere."""
+        """Move one block."""
         block = blocks.pop(self.pick.randrange(len(blocks)))
         blocks.insert(self.pick.randint(0, len(blocks)), block)
 
     def split(self, blocks: list[Piece]) -> None:
-        """One block becomes two; the longer part is the one that goes on."""
+        """Split one block; the longer part continues it."""
         at = self.pick.randrange(len(blocks))
         block = blocks[at]
         cut = self.pick.randint(1, max(1, len(block.words) - 1))
@@ -94,22 +94,22 @@ class Writer:
         blocks[at : at + 1] = parts
 
     def copy(self, blocks: list[Piece]) -> None:
-        """A second one of the same, anywhere behind the first or before it, but not beside it."""
+        """Duplicate a block anywhere but beside it."""
         at = self.pick.randrange(len(blocks))
         to = self.pick.randint(0, len(blocks))
         if abs(to - at) > 1:
             blocks.insert(to, replace(blocks[at], origin=None))
 
     def delete(self, blocks: list[Piece]) -> None:
-        """One block goes."""
+        """Delete a block."""
         del blocks[self.pick.randrange(len(blocks))]
 
     def add(self, blocks: list[Piece]) -> None:
-        """A new block anywhere."""
+        """Add a new block anywhere."""
         blocks.insert(self.pick.randint(0, len(blocks)), self.new())
 
     def reorder(self, blocks: list[Piece]) -> None:
-        """A stretch is shuffled, turned round or sorted."""
+        """Shuffle, reverse or sort a range of blocks."""
         start = self.pick.randrange(len(blocks))
         stretch = blocks[start : start + self.pick.randint(2, 12)]
         match self.pick.randrange(3):
@@ -122,7 +122,7 @@ class Writer:
         blocks[start : start + len(stretch)] = stretch
 
     def saves(self, blocks: list[Piece]) -> list[Piece]:
-        """The blocks after one sitting, each with the index of the block that it carries on."""
+        """Return the blocks after one editing session, each with the index of the block that it continues."""
         edited = [replace(block, origin=index) for index, block in enumerate(blocks)]
         acts: list[Callable[[list[Piece]], None]] = [
             self.edit, self.edit, self.edit, self.move, self.split, self.copy, self.delete, self.add, self.reorder,
@@ -134,7 +134,7 @@ class Writer:
 
 
 def history(seed: int, saves: int = 5) -> Iterator[tuple[list[Piece], list[Piece]]]:
-    """Successive versions of one document, each with the one before."""
+    """Yield successive versions of one document, each with the one before."""
     writer = Writer(random.Random(seed))
     blocks = [writer.new() for _ in range(writer.pick.randint(4, 60))]
     for _ in range(saves):

@@ -1,4 +1,4 @@
-"""A daemon with its folder, and the ways in which people save files in it."""
+"""A daemon with its folder, and the ways in which editors save files."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ QUICK = {"REVERIE_SYNC_DELETE_QUIET_SECONDS": "0.2", "REVERIE_SYNC_GRACE_SECONDS
 
 
 def in_place(path: Path, text: str) -> None:
-    """Opened without truncation, written, cut to length."""
+    """Write without truncation, then cut the file to its new length."""
     with path.open("r+b" if path.exists() else "wb") as file:
         file.write(text.encode())
         file.truncate()
 
 
 def truncate_then_write(path: Path, text: str) -> None:
-    """Emptied first, as `open(path, "w")` does."""
+    """Truncate the file, then write it, as `open(path, "w")` does."""
     with path.open("w", encoding="utf-8", newline="") as file:
         file.flush()
         file.write(text)
 
 
 def rename_over(path: Path, text: str) -> None:
-    """A new file beside it, renamed over it: VS Code's atomic save, Obsidian's."""
+    """Write a new file and rename it over the old one, as VS Code and Obsidian do."""
     beside = path.with_name(f".{path.name}.tmp-save")
     beside.write_bytes(text.encode())
     beside.replace(path)
 
 
 def vim(path: Path, text: str) -> None:
-    """The old file becomes a backup, a new one takes its place, the backup goes."""
+    """Rename the old file to a backup, write a new one, and delete the backup."""
     backup = path.with_name(f"{path.name}~")
     if path.exists():
         path.rename(backup)
@@ -60,7 +60,7 @@ SAVES: tuple[Callable[[Path, str], None], ...] = (in_place, truncate_then_write,
 
 
 class Tree:
-    """A daemon's folder, its client, and the moment at which both agree."""
+    """A daemon's folder and client, with a method that waits for agreement."""
 
     def __init__(self, daemon: Daemon, client: Client) -> None:
         self.daemon = daemon
@@ -68,28 +68,28 @@ class Tree:
         self.root = daemon.home / "root" / "default"
 
     def path(self, name: str) -> Path:
-        """A file of the folder."""
+        """Return the path of a file of the folder."""
         return self.root / name
 
     def read(self, name: str) -> str:
-        """Its text, line endings and all."""
+        """Return a file's text, line endings included."""
         return self.path(name).read_bytes().decode()
 
     def save(self, name: str, text: str, how: Callable[[Path, str], None] = rename_over) -> None:
-        """What an editor does."""
+        """Save a file as an editor does."""
         path = self.path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         how(path, text)
 
     def stored(self, name: str) -> str | None:
-        """The document as the store has it."""
+        """Return the document's text in the store."""
         try:
             return self.client.document(name).content
         except NotFound:
             return None
 
     def agree(self, *, accept_deletions: bool = False) -> wire.SyncOutcome:
-        """Looks until nothing is left to do; fails when that does not end."""
+        """Sync until nothing is left to do; fail if that does not end."""
         deadline = time.monotonic() + AGREE_S
         while True:
             outcome = self.client.sync_now(accept_deletions=accept_deletions)
@@ -99,11 +99,11 @@ class Tree:
             assert time.monotonic() < deadline, outcome
 
     def memories(self) -> dict[str, wire.Memory]:
-        """Every memory by what it says."""
+        """Return every memory by its content."""
         return {memory.content: memory for memory in self.client.memories(limit=1000).items}
 
     def stamps(self) -> dict[str, tuple[int, int, bytes]]:
-        """Inode, time and bytes of every file that people may edit."""
+        """Return inode, time and bytes of every file that people may edit."""
         found = {}
         for path in sorted(self.root.rglob("*")):
             name = path.relative_to(self.root).as_posix()
@@ -115,7 +115,7 @@ class Tree:
 
 @contextmanager
 def tree(**settings: str) -> Iterator[Tree]:
-    """A daemon of its own; deletions are believed soon."""
+    """Yield a daemon of its own with short quiet periods."""
     with running_daemon(None, **(QUICK | settings)) as daemon, Client(daemon.socket) as client:
         made = Tree(daemon, client)
         os.makedirs(made.root, exist_ok=True)  # noqa: PTH103 - as a person's file manager does

@@ -1,4 +1,4 @@
-"""People in a daemon's folder: they open, type and save, make, move, copy, delete and put back files."""
+"""Simulated people in a daemon's folder: they open, type, save, create, move, copy, delete and restore files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COPY = ".sync-conflict-"
 
 
 class Folk:
-    """The people of one folder, who share their open buffers."""
+    """The people of one folder, with shared open buffers."""
 
     def __init__(self, tree: Tree, ledger: WordLedger) -> None:
         self.tree = tree
@@ -31,23 +31,23 @@ class Folk:
         self.put_back: set[str] = set()  # where a text that had been there before was saved since the last rest
 
     def files(self) -> list[str]:
-        """Every document in the folder, conflict copies too."""
+        """Return the paths of all documents in the folder, conflict copies included."""
         found = (path.relative_to(self.tree.root).as_posix() for path in self.tree.root.rglob("*.md"))
         return sorted(name for name in found if not name.startswith(PROJECTED) and "/." not in name)
 
     def documents(self) -> list[str]:
-        """Those that are no conflict copies."""
+        """Return the paths of all documents but conflict copies."""
         return [name for name in self.files() if COPY not in name]
 
     def disk(self, path: str) -> str | None:
-        """What is there now."""
+        """Return the file's text, or None."""
         try:
             return self.tree.read(path)
         except FileNotFoundError:
             return None
 
     def opens(self) -> None:
-        """A file is loaded into another buffer."""
+        """Load a file into another buffer."""
         found = self.documents()
         path = self.pick.choice(found) if found else NAMES[0]
         text = self.disk(path)
@@ -56,7 +56,7 @@ class Folk:
             del self.buffers[:-BUFFERS_MAX]
 
     def begins(self) -> None:
-        """A new file, for a name that may come to be meanwhile."""
+        """Open a buffer for a new name, which may be created meanwhile."""
         path = self.pick.choice(NAMES)
         if self.disk(path) is None:
             buffer = self.ledger.load(path, "")
@@ -64,14 +64,14 @@ class Folk:
             self.buffers.append(buffer)
 
     def types(self) -> None:
-        """An edit in a buffer, which is not saved yet."""
+        """Edit a buffer without saving it."""
         if self.buffers:
             buffer = self.pick.choice(self.buffers)
             buffer.text = self.ledger.edited(buffer.text)
             buffer.seen |= words(buffer.text)
 
     def edits(self) -> None:
-        """A file is opened, changed and saved at once."""
+        """Open, edit and save a file at once."""
         self.opens()
         if self.buffers:
             buffer = self.buffers[-1]
@@ -79,12 +79,12 @@ class Folk:
             self._save(buffer)
 
     def saves(self) -> None:
-        """A buffer is saved, however old it is."""
+        """Save a buffer, however old it is."""
         if self.buffers:
             self._save(self.pick.choice(self.buffers))
 
     def deletes(self) -> None:
-        """A file goes."""
+        """Delete a file."""
         found = self.documents()
         if found:
             path = self.pick.choice(found)
@@ -92,7 +92,7 @@ class Folk:
             self.tree.path(path).unlink(missing_ok=True)
 
     def moves(self) -> None:
-        """A file gets another name; what was there goes."""
+        """Rename a file over another name."""
         found = self.documents()
         if not found:
             return
@@ -111,7 +111,7 @@ class Folk:
             self.ledger.replace(words(text))
 
     def copies(self) -> None:
-        """A file is put under another name too; what was there goes."""
+        """Copy a file to another name."""
         found = self.documents()
         if not found:
             return
@@ -124,7 +124,7 @@ class Folk:
         self.tree.save(new, text)
 
     def moves_folder(self) -> None:
-        """A folder gets another name, if that is free."""
+        """Rename a folder to a free name."""
         old, new = self.pick.sample(("facts/deep", "facts/dark"), 2)
         if not self.tree.path(old).is_dir() or self.tree.path(new).exists():
             return
@@ -136,7 +136,7 @@ class Folk:
         self.tree.path(old).rename(self.tree.path(new))
 
     def puts_back(self, most: int) -> None:
-        """A tool puts old texts back, for somebody who knows what is there."""
+        """Restore earlier texts, as a tool does for somebody who knows the current ones."""
         found = [path for path in self.documents() if len(self.ledger.texts[path]) > 1]
         for path in self.pick.sample(found, min(most, len(found))):
             text = self.pick.choice(self.ledger.texts[path])
@@ -144,7 +144,7 @@ class Folk:
             shutil.copyfile(self._written(text), self.tree.path(path))
 
     def settles_copy(self) -> None:
-        """A conflict copy is read, and deleted: the file is right as it is."""
+        """Read and delete a conflict copy, which settles the conflict."""
         found = [path for path in self.files() if COPY in path]
         if found:
             path = self.pick.choice(found)
@@ -152,7 +152,7 @@ class Folk:
             self.tree.path(path).unlink(missing_ok=True)
 
     def edits_copy(self) -> None:
-        """Somebody writes something into a conflict copy."""
+        """Edit a conflict copy."""
         found = [path for path in self.files() if COPY in path]
         if found:
             path = self.pick.choice(found)
@@ -168,7 +168,7 @@ class Folk:
         return str(beside)
 
     def _save(self, buffer: Buffer) -> None:
-        """Of several texts that had been there before one is saved as it is: more at once are what a tool does."""
+        """Save a text; of several earlier texts only one is saved as it is, more at once are a tool's."""
         path = buffer.path
         if buffer.text in self.ledger.texts[path]:
             if self.put_back - {path}:

@@ -1,4 +1,4 @@
-"""One session of agents and a person in a daemon's folder, step by step, and the texts that it may leave."""
+"""A session of agents and a person in a daemon's folder, step by step, and the states that it may leave."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BEGIN = "# Facts\n\n- Role: engineer\n- Tea: green\n"
 
 
 class Session:
-    """What agents and a person do, and what one of them has open meanwhile."""
+    """The steps of agents and a person, with the person's open buffer."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -46,17 +46,17 @@ class Session:
         ]
 
     def opens(self, path: str) -> None:
-        """A person opens the file, once it is there."""
+        """Open the file once it exists."""
         self.tree.agree()
         self.buffer = self.tree.read(path)
 
     def saves(self, path: str, text: str) -> None:
-        """A person saves, and the daemon takes it in."""
+        """Save the file, and wait until the daemon stored it."""
         self.tree.save(path, text)
         self.tree.agree()
 
     def state(self) -> dict[str, str]:
-        """The texts of all documents by name, those of conflict copies under one name with a star."""
+        """Return the texts of all documents by name, those of conflict copies under one name with a star."""
         root, found = self.tree.root, {}
         for path in sorted(root.rglob("*.md")):
             name = path.relative_to(root).as_posix()

@@ -1,4 +1,4 @@
-"""Names meant to lead out of a folder: every spelling of `..` and `/`, to every depth, towards well-known files."""
+"""Generated path traversal names: every spelling of `..` and `/`, to every depth, towards well-known files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody who edits a file with an editor of their own, as fast as they can: run as a program, it knows nothing of us.
+"""A program that edits and saves a file as fast as it can, independent of the project's code.
 
 Arguments: the file, how many saves, a seed, how it saves (`rename`, `truncate` or `both`), and a folder for its diary.
 Each save adds one line. For each the diary has a file, named by the SHA-256 of what is saved: what it was made from.
@@ -19,12 +19,12 @@ PAUSE_S = 0.004
 
 
 def words(seed: int, saves: int) -> list[str]:
-    """What it writes, one word a save."""
+    """Return the words that it writes, one in each save."""
     return [f"theirs{seed}n{number}" for number in range(saves)]
 
 
 def main(path: Path, saves: int, seed: int, how: str, diary: Path) -> None:
-    """Reads into a buffer, thinks, adds a line somewhere, saves; again and again."""
+    """Read, wait, add a line, and save, again and again."""
     pick = random.Random(seed)
     for word in words(seed, saves):
         buffer = path.read_bytes()
@@ -47,7 +47,7 @@ def by_rename(path: Path, data: bytes) -> None:
 
 
 def in_place(path: Path, data: bytes, pick: random.Random) -> None:
-    """Opened before it is emptied, or in one step; written at once or in two."""
+    """Save by truncation before or at opening, in one write or two."""
     at_once = pick.random() < 0.5
     handle = os.open(path, os.O_WRONLY | (os.O_TRUNC if at_once else 0))
     if not at_once:

@@ -1,4 +1,4 @@
-"""A folder and a store in memory that carry out the plans of sync, step by step, as the daemon does."""
+"""An in-memory folder and store that carry out sync plans step by step, as the daemon does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BASE = "# User\n\n- Name: Ana\n- Language: German\n- Role: developer\n- Editor: 
 
 @dataclass
 class Sides:
-    """What people see (`files`), what agents see (`texts`), and what the store remembers of their last agreement."""
+    """The files that people see, the documents that agents see, and the baselines."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     versions: dict[str, list[Version]] = field(default_factory=dict)  # newest first, also of deleted documents
@@ -40,7 +40,7 @@ class Sides:
     rules: Rules = field(default_factory=Rules)
 
     def put(self, path: str, text: str) -> int:
-        """The document's text from now on, for agents: an operation."""
+        """Store a text as the document; return the operation."""
         self.operation += 1
         if path in self.gone:
             self.versions[path] = [replace(each, former=True) for each in self.versions.get(path, [])]
@@ -50,30 +50,30 @@ class Sides:
         return self.operation
 
     def delete(self, path: str) -> None:
-        """The document goes."""
+        """Delete a document."""
         self.operation += 1
         self.gone.add(path)
         self.blocks.pop(path, None)
 
     def save(self, path: str, text: str) -> None:
-        """A person saves a file."""
+        """Let a person save a file."""
         self.files[path] = text.encode()
         self.saved_at[path] = self.now_ms
 
     def text(self, path: str) -> str | None:
-        """What the store says."""
+        """Return the document's text, or None."""
         held = self.held(path)
         return held.text if held else None
 
     def held(self, path: str) -> StoredDocument | None:
-        """The store's document."""
+        """Return the stored document, or None."""
         versions = self.versions.get(path)
         if not versions or path in self.gone:
             return None
         return StoredDocument(path, versions[0].text, versions[0].operation)
 
     def case(self, path: str) -> PathState:
-        """What is known of a path."""
+        """Return the state of a path."""
         return PathState(
             path,
             document=self.held(path),
@@ -84,16 +84,16 @@ class Sides:
         )
 
     def paths(self) -> list[str]:
-        """Every path that anything is known of."""
+        """Return every path with a file, document or baseline."""
         return sorted({*self.files, *self.records, *(path for path in self.versions if path not in self.gone)})
 
     def plan(self, paths: Iterable[str] | None = None) -> Plan:
-        """What one look leads to."""
+        """Return the plan of a scan."""
         looked = self.paths() if paths is None else sorted(set(paths))
         return self.plan_of(self.case(path) for path in looked)
 
     def plan_of(self, cases: Iterable[PathState]) -> Plan:
-        """What a look that found this leads to."""
+        """Return the plan for these path states."""
         return reconcile(
             cases,
             redact=lambda raw: RedactionView.of(raw, REDACTOR),
@@ -105,19 +105,19 @@ class Sides:
         )
 
     def new_id(self) -> str:
-        """A name for a conflict copy."""
+        """Return a new id for a conflict copy."""
         self.names += 1
         return f"{self.names:04}"
 
     def sync(self, paths: Iterable[str] | None = None) -> Plan:
-        """One look, carried out whole."""
+        """Scan and carry out the whole plan; return it."""
         plan = self.plan(paths)
         for step in self.steps(plan):
             step()
         return plan
 
     def settle(self) -> None:
-        """Looks until nothing is to be done, and no quiet period runs."""
+        """Sync until nothing is to be done and no quiet period runs."""
         plan = self.sync()
         for _ in range(8):
             if plan == Plan(stops=plan.stops):
@@ -127,11 +127,11 @@ class Sides:
         raise AssertionError(f"sync does not come to rest: {plan}")
 
     def agrees(self, path: str) -> bool:
-        """Whether a file says what the store says."""
+        """Return True if a file has the document's text."""
         return REDACTOR.text(self.files[path].decode()) == self.text(path)
 
     def displaced(self, path: str, text: str) -> None:
-        """Somebody saved into the file that was put aside when the one that is there now was written, or removed."""
+        """Let a person save into the file that was displaced by the last write or removal, and merge it."""
         data = self.files.get(path)
         case = replace(
             self.case(path), data=text.encode(), saved_at=None, disk_sha256="" if data is None else sha256(data)
@@ -140,7 +140,7 @@ class Sides:
             step()
 
     def steps(self, plan: Plan) -> list[Callable[[], bool]]:
-        """What is done one after another; between any two everything may stop, or somebody may save.
+        """Return the steps of a plan; between any two the daemon may die or a person may save.
 
         A step that answers False was refused, and no other may follow.
         """
@@ -161,7 +161,7 @@ class Sides:
         self.blocks[path] = list(zip(new, lines, strict=True))
 
     def _commit(self, plan: Plan, known: dict[str, Baseline], puts: dict[str, int]) -> bool:
-        """All of a plan's changes of the store; none if anything is not what the plan was made from any more."""
+        """Commit a plan's store side, or nothing if a document or baseline has changed meanwhile."""
         bases = [*((put.path, put.basis) for put in plan.puts), *((each.path, each.basis) for each in plan.deletes)]
         if any(self._operation(path) != basis for path, basis in bases):
             return False
@@ -224,12 +224,12 @@ class Sides:
 
 
 def changes_nothing(plan: Plan) -> bool:
-    """Whether a plan changes no document and no file, only baselines."""
+    """Return True if a plan changes no document and no file, only baselines."""
     return not (plan.puts or plan.deletes or plan.writes or plan.removals)
 
 
 def agreed(text: str = BASE, path: str = PATH) -> Sides:
-    """Folder and store say the same, and have for an hour."""
+    """Return sides that have agreed on one document for an hour."""
     sides = Sides()
     sides.put(path, text)
     sides.settle()
@@ -239,7 +239,7 @@ def agreed(text: str = BASE, path: str = PATH) -> Sides:
 
 
 def same(sides: Sides, path: str = PATH) -> str:
-    """What both sides say, once they have come to rest."""
+    """Return the text of both sides after they have settled."""
     sides.settle()
     text = sides.text(path)
     assert text is not None
@@ -248,12 +248,12 @@ def same(sides: Sides, path: str = PATH) -> str:
 
 
 def copies(sides: Sides) -> list[str]:
-    """The texts of the conflict copies in the folder."""
+    """Return the texts of the conflict copies in the folder."""
     return [data.decode() for path, data in sorted(sides.files.items()) if ".sync-conflict-" in path]
 
 
 def written(*texts: str, path: str = PATH) -> Sides:
-    """These texts came from agents, an hour apart, and each reached the folder; the last one did just now."""
+    """Return sides after agents wrote these texts, an hour apart; the last one was written to disk just now."""
     sides = Sides()
     for text in texts:
         sides.now_ms += 60 * MINUTE
@@ -263,7 +263,7 @@ def written(*texts: str, path: str = PATH) -> Sides:
 
 
 def saved(sides: Sides, text: str, path: str = PATH) -> str:
-    """What both sides say after a person saved this."""
+    """Return the text of both sides after a person saved this."""
     sides.save(path, text)
     sides.settle()
     found = sides.text(path)

@@ -1,4 +1,4 @@
-"""People and agents at work on the two sides of sync, and what must never be lost by it.
+"""A model of people and agents on the two sides of sync, and the laws of what must not be lost.
 
 There is one person with any number of open buffers, and any number of agents. Words are unique, so that each can be
 followed. A word may go only if somebody who had seen it replaced it:
@@ -30,7 +30,7 @@ NAMES = ("a.md", "b.md", "facts/c.md", "facts/d.md")
 
 @dataclass
 class Buffer:
-    """A file that is open in an editor: what was loaded, and what stands there now."""
+    """A file that is open in an editor: the loaded text, and the edited one."""
 
     path: str
     loaded: str
@@ -39,7 +39,7 @@ class Buffer:
 
 @dataclass
 class Model:
-    """Both sides, the open buffers, every word that was written, and those that somebody who had seen them replaced."""
+    """Both sides, the open buffers, every word that was written, and the words that somebody replaced knowingly."""
 
     pick: random.Random
     sides: Sides = field(default_factory=lambda: Sides(rules=Rules(mass_min=3)))
@@ -60,7 +60,7 @@ class Model:
     # Agents
 
     def agent_writes(self) -> None:
-        """An agent that has read the document writes it anew, or makes it."""
+        """Let an agent that has read a document rewrite it, or create one."""
         path = self.pick.choice(NAMES)
         held = self.sides.held(path)
         if held is None:
@@ -76,7 +76,7 @@ class Model:
         self.sides.put(path, REDACTOR.text(text))
 
     def agent_deletes(self) -> None:
-        """An agent that has read the document deletes it."""
+        """Let an agent that has read a document delete it."""
         path = self.pick.choice(NAMES)
         held = self.sides.held(path)
         if held is not None:
@@ -86,7 +86,7 @@ class Model:
     # The person
 
     def opens(self) -> None:
-        """A file is loaded into another buffer, or a buffer is loaded again."""
+        """Load a file into a new buffer, or reload a buffer."""
         if not self.sides.files:
             return
         path = self.pick.choice(sorted(self.sides.files))
@@ -95,26 +95,26 @@ class Model:
         del self.buffers[:-6]
 
     def looks_at(self, path: str) -> str:
-        """The file's text, which the person has seen then."""
+        """Return the file's text, and note that the person has seen it."""
         text = self.sides.files[path].decode()
         self.seen.setdefault(path, set()).update(words(text))
         return text
 
     def types(self) -> None:
-        """An edit in a buffer, which is not saved yet."""
+        """Edit a buffer without saving it."""
         if self.buffers:
             buffer = self.pick.choice(self.buffers)
             buffer.text = self.texts.edited(buffer.text, secrets=True)
 
     def begins(self) -> None:
-        """A new buffer for a name that may be there already, or come to be."""
+        """Open a new buffer for a name that may exist."""
         path = self.pick.choice(NAMES)
         if path not in self.sides.files:
             text = self.texts.fresh()
             self.buffers.append(Buffer(path, "", text))
 
     def saves(self) -> None:
-        """A buffer is saved, in one of the ways in which editors do it."""
+        """Save a buffer in one of the ways of editors."""
         if not self.buffers:
             return
         buffer = self.pick.choice(self.buffers)
@@ -137,13 +137,13 @@ class Model:
         buffer.loaded = buffer.text
 
     def looks_meanwhile(self) -> None:
-        """What sync does between two steps of a save, which take less than a quiet period."""
+        """Sync between two steps of a save, which take less than a quiet period."""
         for _ in range(self.pick.randrange(3)):
             self.sides.sync()
             self.sides.now_ms += self.pick.randrange(900)
 
     def tells_old_texts_apart(self, buffer: Buffer) -> None:
-        """One of two files that are saved as they once were is looked at before: both would be a branch switch."""
+        """Sync one of two files that are saved with earlier texts before the other: both would be a branch switch."""
         if self.is_elsewhere(buffer.path, buffer.text.encode()):
             buffer.text = self.texts.edited(buffer.text) + self.texts.word()
         if self.is_put_back(buffer):
@@ -152,24 +152,24 @@ class Model:
             self.put_back = buffer.path
 
     def is_elsewhere(self, path: str, data: bytes) -> bool:
-        """Whether another file is like this, or was so when it was last looked at."""
+        """Return True if another file has these bytes, or had them when it was last handled."""
         sides, found = self.sides, sha256(data)
         others = {*sides.files, *sides.records} - {path}
         known = {record.sha256 for other, record in sides.records.items() if other in others}
         return found in known or any(sides.files.get(other) == data for other in others)
 
     def is_put_back(self, buffer: Buffer) -> bool:
-        """Whether the buffer has an earlier text of its document."""
+        """Return True if the buffer has an earlier text of its document."""
         return self.was_seen(buffer.path, buffer.text)
 
     def was_seen(self, path: str, text: str) -> bool:
-        """Whether sync has ever looked at this text there."""
+        """Return True if sync has ever handled this text at the path."""
         veiled, known = REDACTOR.text(text), self.sides.records.get(path)
         texts = {each.text for each in self.sides.versions.get(path, ())}
         return veiled in texts or (known is not None and known.saved is not None and veiled == known.saved.text)
 
     def is_recent(self, path: str, text: str) -> bool:
-        """Whether the person last saved this text, or the disk has shown it since."""
+        """Return True if the person last saved this text, or the disk has shown it since."""
         veiled, record = REDACTOR.text(text), self.sides.records.get(path)
         saved = record.saved if record else None
         since = (saved.operation if saved else 0) or 0
@@ -177,14 +177,14 @@ class Model:
         return veiled in versions or (saved is not None and veiled == saved.text)
 
     def is_again(self, buffer: Buffer) -> bool:
-        """Whether just this save was merged before, a while ago."""
+        """Return True if the very same save was merged a while ago."""
         record = self.sides.records.get(buffer.path)
         if record is None or record.merged != sha256(buffer.text.encode()):
             return False
         return all(self.sides.now_ms - each.at >= 1_000 for each in record.shown[:1])
 
     def counts_as_seen(self, buffer: Buffer) -> bool:
-        """Whether the save says nothing of an older text, though what is on the disk has been there for a minute."""
+        """Return True if the save shows no older text, though the disk has shown the current one for a minute."""
         record = self.sides.records.get(buffer.path)
         if record is None or buffer.path not in self.sides.files:
             return False
@@ -199,7 +199,7 @@ class Model:
         return edit_distance(buffer.loaded, buffer.text) >= edit_distance(disk, buffer.text)
 
     def accounts(self, path: str, text: str, *, everything: bool, loaded: str = "") -> None:
-        """A person puts this text at a path: what they had seen there and is not in it, they have replaced.
+        """Note a person's save: the words that they had seen and that it lacks are replaced knowingly.
 
         What they loaded and left as it was is not written by them: an agent may have replaced it meanwhile.
         """
@@ -218,7 +218,7 @@ class Model:
         self.touched = True
 
     def deletes(self) -> None:
-        """A file goes."""
+        """Delete a file."""
         if self.sides.files:
             path = self.pick.choice(sorted(self.sides.files))
             if self.is_elsewhere(path, self.sides.files[path]):
@@ -229,12 +229,12 @@ class Model:
             self.takes_away(path)
 
     def takes_away(self, path: str) -> None:
-        """A file is taken away, and what was agreed on there, whatever was saved over it since the last look."""
+        """Note the removal of a file with its baseline's words, whatever was saved over it since the last scan."""
         self.replaced |= self.shown(path)
         del self.sides.files[path]
 
     def shown(self, path: str) -> set[str]:
-        """The words of the text that folder and store last agreed on."""
+        """Return the words of the baseline's text."""
         record = self.sides.records.get(path)
         texts = (
             each.text for each in self.sides.versions.get(path, ()) if record and each.operation == record.operation
@@ -242,7 +242,7 @@ class Model:
         return words(" ".join(texts))
 
     def long_shown(self, path: str) -> set[str]:
-        """The words of the text that was on the disk a minute ago."""
+        """Return the words of the text that was on disk a minute ago."""
         record = self.sides.records.get(path)
         shown = record.shown if record else ()
         lately = [each.operation or 0 for each in shown if self.sides.now_ms - each.at < MINUTE]
@@ -250,7 +250,7 @@ class Model:
         return words(next(long_, "")) if record else set()
 
     def moves(self) -> None:
-        """A file gets another name, or a copy under it; what was there is replaced."""
+        """Rename or copy a file, replacing the one at the target."""
         if not self.sides.files:
             return
         old, new = self.pick.choice(sorted(self.sides.files)), self.pick.choice(NAMES)
@@ -282,19 +282,19 @@ class Model:
     # Sync
 
     def looks(self) -> None:
-        """All is looked at, or some: events get lost."""
+        """Sync all paths, or some, because events get lost."""
         paths = self.sides.paths()
         some = self.pick.sample(paths, k=self.pick.randint(0, len(paths))) if self.pick.random() < 0.5 else None
         self.sides.sync(some)
 
     def dies(self) -> None:
-        """A plan is carried out up to some step, and the next look finds what was done."""
+        """Carry out a plan up to some step."""
         steps = self.sides.steps(self.sides.plan())
         for step in steps[: self.pick.randint(0, len(steps))]:
             step()
 
     def is_raced(self) -> None:
-        """While a plan is carried out, the person saves or an agent writes."""
+        """Let the person save or an agent write while a plan is carried out."""
         steps = self.sides.steps(self.sides.plan())
         at = self.pick.randint(0, len(steps))
         for number, step in enumerate(steps):
@@ -304,7 +304,7 @@ class Model:
                 break
 
     def writes_through(self) -> None:
-        """A buffer is written into the file that was there a moment ago, though another has taken its place."""
+        """Save a buffer into the file that was displaced a moment ago."""
         if not self.buffers:
             return
         buffer = self.pick.choice(self.buffers)
@@ -320,11 +320,11 @@ class Model:
         self.sides.displaced(buffer.path, buffer.text)
 
     def time_passes(self) -> None:
-        """A moment, some seconds, an hour; or the clock is set back."""
+        """Let a moment, some seconds or an hour pass, or set the clock back."""
         self.sides.now_ms += self.pick.choice((100, 1_500, 3_000, 30_000, 70_000, 3_600_000, -3_000, -3_600_000))
 
     def vanishes(self) -> None:
-        """The folder is empty for a while: nothing is deleted, whatever the clock says."""
+        """Empty the folder for a while: nothing may be deleted, whatever the clock shows."""
         self.settles()
         files, before = dict(self.sides.files), dict(self.sides.records)
         if len(files) <= self.sides.rules.mass_min:
@@ -342,7 +342,7 @@ class Model:
     # Laws
 
     def settles(self) -> None:
-        """Without further edits both sides come to rest, and then every law holds."""
+        """Sync without further edits until nothing changes, then check every law."""
         if self.pick.random() < 0.1 and not self.placed:
             self.check_order()
         agreeing = {path: data for path, data in self.sides.files.items() if self.sides.agrees(path)}
@@ -358,13 +358,13 @@ class Model:
         self.check_words()
 
     def comes_to_rest(self, sides: Sides) -> None:
-        """Nothing is left to be done, even if all files were deleted: that is said to be meant."""
+        """Sync until nothing is left to be done, with deletions accepted."""
         sides.rules = Rules(mass_min=1_000)
         sides.settle()
         sides.rules = Rules(mass_min=3)
 
     def check_sides(self) -> None:
-        """The tree is what the store says, and no id stands for two blocks."""
+        """Assert that files and documents are equal, and that no id is used twice."""
         sides = self.sides
         assert sorted(sides.files) == sorted(path for path in sides.versions if path not in sides.gone)
         assert all(sides.agrees(path) for path in sides.files)
@@ -372,7 +372,7 @@ class Model:
         assert len(ids) == len(set(ids))
 
     def check_words(self) -> None:
-        """Every word is there, or was replaced by somebody who had seen it; secrets are in files alone."""
+        """Assert that no word is lost unless replaced knowingly, and that secrets are in files alone."""
         texts = [self.sides.text(path) or "" for path in self.sides.files]
         assert not any(SECRET_START in each.text for versions in self.sides.versions.values() for each in versions)
         assert SECRET_START not in repr(self.sides.records)
@@ -382,7 +382,7 @@ class Model:
         assert not lost, f"lost: {sorted(lost)}"
 
     def check_order(self) -> None:
-        """Paths may be looked at one by one in any order: the texts are the same in the end, conflict copies too."""
+        """Assert that syncing paths one by one gives the same texts in any order."""
         ends = []
         for backwards in (False, True):
             sides = copy.deepcopy(self.sides)

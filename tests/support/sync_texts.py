@@ -1,4 +1,4 @@
-"""Texts of which every word can be followed, and edits of them."""
+"""Generated texts of unique words, and random edits of them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SECRET_START = "sk-" + "ant-api03-"
 
 
 def words(text: str) -> set[str]:
-    """The words that are followed."""
+    """Return the words of a text."""
     return {word for word in text.replace("\ufeff", " ").split() if word.startswith(("w", SECRET_START))}
 
 
 def fewer(old: str, new: str) -> set[str]:
-    """The words that are not in the new text any more, or not as often."""
+    """Return the words that the new text lacks, or has less often."""
     gone = Counter(old.replace("\ufeff", " ").split()) - Counter(new.replace("\ufeff", " ").split())
     return words(old) & set(gone)
 
@@ -30,24 +30,24 @@ def is_secret(word: str) -> bool:
 
 @dataclass
 class Texts:
-    """A writer whose words are new ones."""
+    """A generator of texts with new words."""
 
     pick: random.Random
     numbers: count[int] = field(default_factory=count)
 
     def word(self) -> str:
-        """A word that nobody has written before; now and then a secret."""
+        """Return a new word, or now and then a secret."""
         number = next(self.numbers)
         return f"w{number}"
 
     def line(self) -> str:
-        """A new line of one to six words, now and then a common one."""
+        """Return a new line of one to six words, some of them common."""
         mark = self.pick.choice(("- ", "- ", "- ", "## ", "", "  "))
         length = self.pick.randint(1, 6)
         return mark + " ".join("tea" if self.pick.random() < 0.1 else self.word() for _ in range(length))
 
     def edited(self, text: str, *, secrets: bool = False) -> str:
-        """A text after one change: a line more or less, or a word more, less or other."""
+        """Return a text after one random change of a line or word."""
         end = "\r\n" if "\r\n" in text else "\n"
         lines = text.split(end)
         at = self.pick.randrange(len(lines))
@@ -72,11 +72,11 @@ class Texts:
         return end.join(lines)
 
     def secret(self) -> str:
-        """A token that no service gave out."""
+        """Return a token that no service issued."""
         return SECRET_START + "".join(self.pick.choices("abcdefghijkABCDEFGHIJK0123456789", k=95))
 
     def fresh(self) -> str:
-        """A new document."""
+        """Return a new document."""
         lines = [self.line() for _ in range(self.pick.randint(0, 5))]
         text = "".join(f"{line}\n" for line in ("# T", "", *lines))
         match self.pick.randrange(10):

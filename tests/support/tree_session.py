@@ -1,4 +1,4 @@
-"""A scripted life of two documents: written, replaced, saved by a person in the very moment of a write, taken away.
+"""A scripted session of file exchanges: write, replace, a raced save, removal.
 
 Run as a program with a folder, it says `did N` after each step; a test ends it, or makes its calls fail, at will.
 """
@@ -43,11 +43,11 @@ Step: TypeAlias = Callable[[int], None]
 
 
 class Stopped(Exception):
-    """A file could not be looked at, so it was left as it was: an answer, and no error."""
+    """A file that could not be checked and was left as it was: a result, not an error."""
 
 
 def session(root: Root, did: Step, *, person: Callable[[Path], None]) -> None:
-    """All steps; `person` saves SAVED over the file, in the moment before our bytes are exchanged with theirs."""
+    """Run all steps; `person` saves SAVED over the file just before our bytes are exchanged with it."""
     out: list[DisplacedFile] = []
     keep(out, write_file(root, NOTE, ONE, expected=None))
     did(1)
@@ -88,14 +88,14 @@ def settle(out: list[DisplacedFile]) -> None:
 
 
 def saves(path: Path) -> None:
-    """As most editors do."""
+    """Save by rename, as most editors do."""
     path.with_name(".draft").write_bytes(SAVED)
     path.with_name(".draft").replace(path)
 
 
 @contextmanager
 def just_before_exchange(act: Callable[[], None]) -> Iterator[None]:
-    """Lets somebody act between our look at the file and the exchange, once."""
+    """Run an act once, between our check of the file and the exchange."""
     real, waiting = syscalls.exchange, [act]
 
     def exchange(first: str, first_folder: int, second: str, second_folder: int) -> None:

@@ -1,4 +1,4 @@
-"""A fresh space for each test."""
+"""Fixtures: a fresh space for each test."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def root(tmp_path: Path) -> Iterator[Root]:
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Tree]:
-    """A folder for tests that use files of their own."""
+    """Yield a folder shared by tests that use files of their own."""
     with tree() as made:
         yield made

@@ -1,4 +1,4 @@
-"""A folder that is not the one that was written before, and that a person gives to the space: nothing is lost."""
+"""Another folder in place of a space's own is accepted on request, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ MARK = ".reverie/space.json"
 
 
 def noted(name: str) -> str:
-    """What a file says at first."""
+    """Return the first text of a document."""
     return f"- Note: {name} is about cranes\n"
 
 
 def filled(own: Tree) -> None:
-    """Twelve documents that folder and store agree on."""
+    """Create twelve documents that folder and store agree on."""
     for name in NAMES:
         own.client.put_document(name, noted(name))
     own.agree()
 
 
 def refused(own: Tree) -> Conflict:
-    """What the look at a stopped folder says."""
+    """Return the error of a sync of the stopped folder."""
     with pytest.raises(Conflict) as stopped:
         own.client.sync_now()
     assert "reverie sync now --accept-folder" in str(stopped.value.hint)
@@ -44,7 +44,7 @@ def refused(own: Tree) -> Conflict:
 
 
 def test_a_folder_that_git_cleaned_is_taken_again() -> None:
-    """The mark is ignored by git as the docs advise, so `git clean` takes it: one command, also after a restart."""
+    """`git clean` removes the ignored marker file; one command accepts the folder, also after a restart."""
     with tree() as own:
         filled(own)
 
@@ -83,7 +83,7 @@ def test_a_folder_that_git_cleaned_is_taken_again() -> None:
 @pytest.mark.parametrize("restarted", [False, True])
 @pytest.mark.parametrize("how", ["gone", "empty"])
 def test_what_is_missing_is_written_out(how: str, *, restarted: bool) -> None:
-    """Never taken as deletions, whatever was agreed on with the folder before; and hints are heard there."""
+    """Missing files are written and not taken for deletions, and events of the new folder are noticed."""
     with tree(REVERIE_SYNC_RESCAN_SECONDS="600") as own:
         filled(own)
         with stopped(own.daemon.pid):  # else it may look at a folder that is half gone, which is another case
@@ -113,7 +113,7 @@ def test_what_is_missing_is_written_out(how: str, *, restarted: bool) -> None:
 
 
 def test_files_that_differ_lose_nothing_of_either_side() -> None:
-    """Edits from before and after go together, an old copy takes nothing back, and what has no document gets one."""
+    """Edits of both sides are merged, an old copy reverts nothing, and new files get documents."""
     with tree() as own:
         filled(own)
         old = own.read(NAMES[1])
@@ -150,7 +150,7 @@ def test_files_that_differ_lose_nothing_of_either_side() -> None:
 
 @pytest.mark.parametrize("told", ["space", "store"])
 def test_a_folder_of_another_is_refused_until_its_mark_is_removed(told: str) -> None:
-    """Nothing is read or written there; what to type is said, and does it."""
+    """Another space's folder is neither read nor written, and the hint's command makes it acceptable."""
     with tree() as own:
         filled(own)
         mark = own.path(MARK)
@@ -171,7 +171,7 @@ def test_a_folder_of_another_is_refused_until_its_mark_is_removed(told: str) -> 
 
 
 def test_what_is_the_space_s_folder_already_stays_as_it_is() -> None:
-    """A deletion there is one, and a file in the place of a folder is told."""
+    """Accepting the space's own folder changes nothing: deletions count, and a file in its place is an error."""
     with tree() as own:
         filled(own)
         own.path(NAMES[0]).unlink()
@@ -190,7 +190,7 @@ def test_what_is_the_space_s_folder_already_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize("how", ["gone", "empty", "another", "unmarked"])
 def test_the_status_tells_at_once_what_became_of_the_folder(how: str) -> None:
-    """No look has to come first; once it is back, nothing is wrong any more."""
+    """The status shows a missing folder without a scan, and no error once it is back."""
     with tree(REVERIE_SYNC_RESCAN_SECONDS="600") as own:
         filled(own)
         assert own.client.sync_status().state == "ok"

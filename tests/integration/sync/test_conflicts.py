@@ -1,4 +1,4 @@
-"""What two changed at once: told with both texts, kept beside the file, and settled in its place."""
+"""Conflicts: reported with both texts, kept in a copy beside the file, and settled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXT = "# User Facts\n\n> Summary: name, role\n\n- Name: Zhang San\n- Role: engi
 
 
 def disputed(shared: Tree, name: str, person: tuple[str, str], agent: tuple[str, str]) -> None:
-    """An agent changes a document, and a person who has not seen that changes the same words."""
+    """Let an agent and a person change the same words of a document."""
     shared.client.put_document(name, TEXT)
     buffer = shared.read(name)
     shared.client.patch_document(name, [agent])
@@ -25,7 +25,7 @@ def disputed(shared: Tree, name: str, person: tuple[str, str], agent: tuple[str,
 
 
 def test_what_both_changed_stands_as_the_person_wrote_it(shared: Tree) -> None:
-    """The other text is beside it, the conflict is told with both, and settled either way; undo takes that back."""
+    """The person's text stays, the conflict has both texts, and either can be chosen; undo reverts the choice."""
     name = "facts/both.md"
     disputed(shared, name, ("Role: engineer", "Role: pilot"), ("Role: engineer", "Role: cook"))
 
@@ -50,7 +50,7 @@ def test_what_both_changed_stands_as_the_person_wrote_it(shared: Tree) -> None:
 
 @pytest.mark.parametrize("keep", ["store", "both"])
 def test_a_conflict_is_settled_in_its_place_alone(shared: Tree, keep: Literal["store", "both"]) -> None:
-    """A person took out the line that an agent changed, and wrote elsewhere in the same save: that stays."""
+    """Choosing the store's text restores only the disputed line, and keeps other edits of the save."""
     name = f"facts/place-{keep}.md"
     begun = "# Facts\n\n- Name: Ada\n- Role: engineer\n- Dog: Rex\n- Cat: Tom\n- City: Oslo\n"
     shared.client.put_document(name, begun)
@@ -68,7 +68,7 @@ def test_a_conflict_is_settled_in_its_place_alone(shared: Tree, keep: Literal["s
 
 
 def test_deleting_the_copy_settles_a_conflict(shared: Tree) -> None:
-    """It says that the file is right as it is."""
+    """Deleting the conflict copy settles the conflict for the person's text."""
     name = "facts/settled.md"
     disputed(shared, name, ("Zhang San", "Wang Wu"), ("Zhang San", "Li Si"))
     [found] = [item for item in shared.client.conflicts().items if item.path == name]
@@ -80,7 +80,7 @@ def test_deleting_the_copy_settles_a_conflict(shared: Tree) -> None:
 
 
 def test_a_conflict_goes_along_when_its_folder_gets_another_name(shared: Tree) -> None:
-    """Document and copy are told at their new places, and it is settled there with what was in place before."""
+    """A conflict follows document and copy to a renamed folder, and can be settled there."""
     name = "facts/before/moving.md"
     disputed(shared, name, ("Zhang San", "Wang Wu"), ("Zhang San", "Li Si"))
     shared.path("facts/before").rename(shared.path("facts/after"))
@@ -100,7 +100,7 @@ def test_a_conflict_goes_along_when_its_folder_gets_another_name(shared: Tree) -
 def test_of_a_document_that_is_gone_the_other_text_can_be_kept(
     shared: Tree, keep: Literal["file", "store", "both"]
 ) -> None:
-    """Whoever deleted the file may still want what stands beside it; an undo of that brings the choice back."""
+    """The other text of a deleted document can be chosen, and an undo opens the conflict again."""
     name = f"facts/gone-{keep}.md"
     disputed(shared, name, ("engineer", "pilot"), ("engineer", "cook"))
     [found] = [item for item in shared.client.conflicts().items if item.path == name]

@@ -1,4 +1,4 @@
-"""People and agents at work on a real daemon that is killed, stopped and moved through time: no word is ever lost."""
+"""Model-based test of a real daemon with people and agents that is killed, stopped and moved through time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.soak import count
 @pytest.mark.timeout(count(600, 7200))
 @pytest.mark.parametrize("seed", range(count(2, 5)))
 def test_whatever_happens_both_sides_agree_and_no_word_is_lost(seed: int) -> None:
-    """Every word is there, beside its file, or was replaced by somebody who had seen it; at rest nothing is written."""
+    """No word is lost unless somebody who had seen it replaced it, and an idle daemon writes nothing."""
     with model(seed) as made:
         made.steps(count(2_000, 10_000), batch=40, deaths=count(8, 60))
         print(f"seed {seed}: {dict(sorted(made.tally.items()))}, {made.agents.refused} calls refused")

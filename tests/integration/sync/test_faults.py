@@ -1,4 +1,4 @@
-"""Whatever call fails, and wherever the process ends: each file is old or new, whole, and nobody's words are gone."""
+"""Fault injection at every system call of an exchange session: files stay whole, and no save is lost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def held(root: Root, path: str) -> bytes | None:
 
 
 def check(root: Root, step: int) -> None:
-    """What a restart finds after `step` was done, and the next one perhaps: no half file, and no save that is gone."""
+    """Assert what a restart finds after `step`, or after the next one: whole files, and no lost save."""
     found = held(root, NOTE), held(root, OTHER)
     root.displaced_names.clear()
     left = {each.path: each for each in recover(root, [NOTE, OTHER])}
@@ -68,7 +68,7 @@ def handles() -> int:
 
 
 class Faults:
-    """Calls are counted; the one of number `fails` raises."""
+    """A counter of calls; call number `fails` raises."""
 
     def __init__(self, fails: int, number: int) -> None:
         self.fails = fails
@@ -103,14 +103,14 @@ class Faults:
                 self.asleep = True
 
     def person(self, path: Path) -> None:
-        """Somebody else's calls are not ours to fail."""
+        """Run an act of another process, whose calls do not fail."""
         self.asleep = True
         saves(path)
         self.asleep = False
 
 
 def life(root: Root, faults: Faults, monkeypatch: pytest.MonkeyPatch) -> tuple[int, ReverieError | None]:
-    """The last step that was done, and what ended the session."""
+    """Run the session; return the last step that was done, and the error that ended it."""
     done = [0]
     try:
         with faults.around(monkeypatch):
@@ -134,7 +134,7 @@ KINDS = {
 @pytest.mark.timeout(count(240, 3600))
 @pytest.mark.parametrize("number", KINDS, ids=[errno.errorcode[number] for number in KINDS])
 def test_any_call_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    """One after another, each call of the whole session: an error with a hint, or none; and the folder is sound."""
+    """With each call of the session failing in turn the error has a hint, and the folder is consistent."""
     counted = Faults(0, number)
     with opened(tmp_path / "counted") as root:
         assert life(root, counted, monkeypatch) == (8, None)
@@ -159,7 +159,7 @@ def test_any_call_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, numb
 
 
 def _run(space: Path, log: Path, *what: str) -> int:
-    """The session in a process of its own, under a tracer; the last step that it said it did."""
+    """Run the session in a traced process of its own; return the last step that it reported."""
     env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}", "PYTHONDONTWRITEBYTECODE": "1"}
     env.pop("COVERAGE_PROCESS_START", None)
     command = [tracer(), "-f", "-qq", "--seccomp-bpf", "-o", str(log), "-e", *what]
@@ -175,7 +175,7 @@ CALLS = ("renameat2", "rename", "renameat", "fsync", "unlink", "unlinkat", "fchm
 
 @pytest.mark.timeout(count(240, 3600))
 def test_killed_at_any_call(tmp_path: Path) -> None:
-    """Not at a random moment but just as the N-th rename, flush or removal begins."""
+    """The session is killed as its N-th rename, flush or removal begins."""
     log = tmp_path / "log"
     assert _run(tmp_path / "counted", log, f"trace={','.join(CALLS)}") == 8
     made = Counter(re.findall(r"^\d+ +(\w+)\(", log.read_text(), re.MULTILINE))
@@ -191,7 +191,7 @@ def test_killed_at_any_call(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", ["ENOSYS", "EINVAL"])
 def test_a_kernel_without_these_calls(tmp_path: Path, error: str) -> None:
-    """The whole session with links and single steps instead: what differs is only what a race may cost."""
+    """Without renameat2 and openat2 the session works by links and single steps."""
     space = tmp_path / "space"
     env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}"}
     code = (

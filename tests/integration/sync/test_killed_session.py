@@ -1,4 +1,7 @@
-"""A whole session, cut off or failed at any call that changes the disk: the old state or the new, and no word gone."""
+"""A daemon session that is killed, or fails, at any call that changes the disk.
+
+Old state or new state, no line lost.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ SHARDS = count(1, 6)
 
 @contextmanager
 def traced(log: Path, inject: str = "") -> Iterator[Tree]:
-    """A daemon in a folder of its own that was started under a tracer, which may `inject` a fault into a call."""
+    """Start a daemon of its own under a tracer, which may `inject` a fault into a call."""
     quick = () if "signal" in inject else ("--seccomp-bpf",)  # strace 6.1 delivers no signal where it filters calls
     prefix = [tracer(), "-D", "-f", "-qq", *quick, "-o", str(log), "-e", f"trace={','.join(CALLS)}"]
     prefix += ["-e", f"inject={inject}"] if inject else []
@@ -47,7 +50,7 @@ def traced(log: Path, inject: str = "") -> Iterator[Tree]:
 
 
 def lived(session: Session) -> int:
-    """How many steps were done before one failed; none where the daemon did not even start."""
+    """Return how many steps were done before one failed, 0 if the daemon did not start."""
     try:
         session.tree.daemon.wait_ready()
     except AssertionError:
@@ -61,7 +64,7 @@ def lived(session: Session) -> int:
 
 
 def ended(own: Tree, log: Path, *, whole: bool) -> bool:
-    """The daemon goes: stopped after a whole session, else killed; whether the fault had struck by then."""
+    """Stop the daemon after a whole session, else kill it; return True if the fault had happened by then."""
     own.client.close()
     if whole:
         return own.daemon.stop() == -signal.SIGKILL or INJECTED in log.read_text()
@@ -70,7 +73,7 @@ def ended(own: Tree, log: Path, *, whole: bool) -> bool:
 
 
 def restarted(own: Tree) -> None:
-    """Its store is sound; it runs again, untraced, and both sides come to rest."""
+    """Restart the daemon untraced, check its store, and sync until both sides agree."""
     store = own.daemon.home / "data" / "store"
     if (store / "data.mdb").exists():
         report = check(store, offline=True)
@@ -81,7 +84,7 @@ def restarted(own: Tree) -> None:
 
 
 def states() -> list[dict[str, str]]:
-    """What a session that nothing disturbs leaves after each of its steps."""
+    """Return the expected state after each step of an undisturbed session."""
     with tree() as own:
         session = Session(own)
         found: list[dict[str, str]] = [{}]
@@ -93,7 +96,7 @@ def states() -> list[dict[str, str]]:
 
 
 def points(log: Path) -> list[tuple[str, int, str]]:
-    """Each call of a session by its name and its number within its thread, as the tracer counts; and what befalls it.
+    """Return the points of a fault: each call by name and number within its thread, and the fault.
 
     Which thread does what differs a little from run to run, so that a number may not come up again.
     """
@@ -109,17 +112,17 @@ def points(log: Path) -> list[tuple[str, int, str]]:
 
 
 def lines(text: str, *without: str) -> list[str]:
-    """What people and agents wrote, whole lines of it."""
+    """Return the whole lines that people and agents wrote."""
     return [line for line in text.split("\n") if not line.startswith("> Summary:") and line not in without]
 
 
 def said(state: dict[str, str]) -> set[str]:
-    """Every line of the documents."""
+    """Return every line of the documents."""
     return {line for name, text in state.items() if name != "MEMORY.md" for line in lines(text)}
 
 
 def check_state(expected: list[dict[str, str]], done: int, found: dict[str, str]) -> None:
-    """Each file is as after the last step that was done, or as after the next one; no line is gone, none is torn.
+    """Assert that each file is as after the last step or the next one, with no line lost or torn.
 
     The last second of bookkeeping is forgotten by a crash: then what a person took away may be back, and a save from a
     stale buffer may lie beside the other text.
@@ -138,7 +141,7 @@ def check_state(expected: list[dict[str, str]], done: int, found: dict[str, str]
 
 
 def is_moved_early(name: str, found: dict[str, str], near: list[dict[str, str]]) -> bool:
-    """Whether the person moved the file while the disk refused the agent's word, which is where the file had been."""
+    """Return True if the person moved the file while the disk refused the agent's write to its old path."""
     if name != MOVED or f"- {REMEMBERED}" not in found.get("facts/a.md", "") or MOVED not in found:
         return False
     return any(lines(found[MOVED]) == lines(state.get(MOVED, ""), f"- {REMEMBERED}") for state in near)
@@ -147,7 +150,7 @@ def is_moved_early(name: str, found: dict[str, str], near: list[dict[str, str]])
 @pytest.mark.timeout(count(300, 7200))
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_wherever_it_ends_the_old_state_is_there_or_the_new_one(tmp_path: Path, shard: int) -> None:
-    """Killed, out of room, or with a failing disk at a rename, a flush, a removal or a commit; then started again."""
+    """Killed, or with a full or failing disk, at a rename, flush, removal or commit; then restarted."""
     expected, every = states(), points(tmp_path / "log")
     assert len(every) >= 500
     tally: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""A file that is moved over another one, with a real daemon: what came is no old text of what was there."""
+"""A file that is moved over another one is no stale save of that, with a real daemon."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ANEW = "# Anew\n\n- City: Oslo\n"
 
 
 def test_an_old_buffer_that_is_saved_over_a_document_made_anew_loses_no_word() -> None:
-    """What the buffer has left was moved away once, not deleted by whoever made the new document."""
+    """A stale buffer over a document that was moved away and created again loses no word."""
     with tree() as own:
         own.client.put_document("facts/a.md", OLD)
         own.agree()
@@ -31,7 +31,7 @@ def test_an_old_buffer_that_is_saved_over_a_document_made_anew_loses_no_word() -
 
 
 def test_a_file_that_is_moved_over_its_own_older_copy_is_taken_as_it_is() -> None:
-    """An agent took a line out of the copy, and writes there before anybody has looked at the rest of the folder."""
+    """A file moved over its older copy keeps its text, though an agent changed the copy before the next scan."""
     with tree(REVERIE_SYNC_DEBOUNCE_MS="2000") as own:
         own.client.put_document("facts/a.md", OLD)
         own.agree()

@@ -1,4 +1,4 @@
-"""Names that try to lead outside: none of them reads, writes or removes anything but what is in the folder."""
+"""Path traversal: no name reads, writes or removes anything outside the folder."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def everything(folder: Path) -> set[str]:
 
 
 def test_no_payload_reads_outside(root: Root, tmp_path: Path) -> None:
-    """Whatever the name, judged before or not: what is read is what lies in the folder under that very name."""
+    """With any name, validated or not, only a file of that name in the folder is read."""
     (tmp_path / "outside.md").write_bytes(b"of somebody else\n")
     named = payloads()
     assert len(named) > 5_000
@@ -55,7 +55,7 @@ def test_no_payload_reads_outside(root: Root, tmp_path: Path) -> None:
 
 
 def test_no_payload_writes_outside(root: Root, tmp_path: Path) -> None:
-    """Accepted names are written, read, seen by a scan and removed as they are; the others change nothing outside."""
+    """Accepted names are written, read, scanned and removed as they are; others change nothing outside."""
     (tmp_path / "outside.md").write_bytes(b"of somebody else\n")
     names = [name for payload in payloads() for name in forms(payload)]
     good = [name for name in names if accepted(name)]
@@ -83,7 +83,7 @@ def check_accepted(root: Root, name: str) -> None:
 
 
 def attempt(root: Root, name: str) -> None:
-    """Without the judgement that comes before: an error of the family, or a file in the folder."""
+    """Try all calls without validation; assert an error of the library, or a file in the folder."""
     for act in (
         lambda: write_file(root, name, DATA, expected=None),
         lambda: remove_file(root, name, expected=digest(b"x")),
@@ -96,7 +96,7 @@ def attempt(root: Root, name: str) -> None:
 
 
 def test_the_labelled_names(root: Root) -> None:
-    """Accepted names are documents like any other; a scan reports or passes over what of the rest can exist."""
+    """Labelled names: accepted ones are documents, and a scan reports or ignores the others."""
     for path, expected in all_path_cases():
         if expected == "accept":
             check_accepted(root, path)

@@ -1,4 +1,4 @@
-"""People and agents write to one folder, through a real daemon: both always agree, and nobody's words are lost."""
+"""People and agents write to one folder through a real daemon: both sides agree, and no words are lost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ODD = (
 
 @pytest.mark.parametrize("save", SAVES)
 def test_a_stale_buffer_loses_nothing(shared: Tree, save: Callable[[Path, str], None]) -> None:
-    """Open at 10:00, an agent adds at 10:05, the old buffer is saved with an edit at 10:10: both are there."""
+    """Opened at 10:00, changed by an agent at 10:05, saved with an edit at 10:10: both changes are there."""
     name = f"facts/{save.__name__}.md"
     shared.client.put_document(name, TEXT)
     buffer = shared.read(name)
@@ -44,7 +44,7 @@ def test_a_stale_buffer_loses_nothing(shared: Tree, save: Callable[[Path, str], 
 
 
 def test_tags_are_read_at_the_end_of_any_memory(shared: Tree) -> None:
-    """A bullet, an episode, a file that is one memory; and not a byte of the files changes."""
+    """Tags of a bullet, an episode and a whole file are parsed, and no byte of the files changes."""
     texts = {
         "facts/tags.md": "- Mock no clock. #testing #time\n",
         "episodes/2026-01.md": "## Clock\n- Summary: x\n- Lesson: mock no timer. #testing #time\n",
@@ -60,7 +60,7 @@ def test_tags_are_read_at_the_end_of_any_memory(shared: Tree) -> None:
 
 
 def test_a_memory_has_the_type_of_its_document(shared: Tree) -> None:
-    """One of another type is refused, not made something else; without a type the document says it."""
+    """A memory without a type gets its document's; another type is refused."""
     for kind, path in (("skill", "facts/kinds.md"), ("fact", "facts/skills.md"), ("fact", "episodes/2025-01.md")):
         with pytest.raises(ValidationError, match=f"{path} holds memories of type .*, not {kind}") as refused:
             shared.client.remember(wire.CreateMemory("Of a type", kind, document=path))  # type: ignore[arg-type]
@@ -74,7 +74,7 @@ def test_a_memory_has_the_type_of_its_document(shared: Tree) -> None:
 
 
 def test_an_untouched_file_is_never_rewritten(shared: Tree) -> None:
-    """Neither by a second look, nor by a deep one, nor by a restart: same inode, same time, same bytes."""
+    """After a scan, a deep scan and a restart a file has the same inode, time and bytes."""
     shared.save("facts/odd.md", ODD)
     shared.save("plain/notes.md", "just text\n")
     shared.agree()
@@ -89,7 +89,7 @@ def test_an_untouched_file_is_never_rewritten(shared: Tree) -> None:
 
 
 def test_an_agent_changes_one_block_and_nothing_else(shared: Tree) -> None:
-    """In a file with CRLF, BOM, odd spacing, comments and front matter: the block, its summary line and its day."""
+    """With CRLF, BOM, comments and front matter only block, summary and day change."""
     name = "facts/careful.md"
     shared.save(name, ODD)
     shared.agree()
@@ -106,7 +106,7 @@ def test_an_agent_changes_one_block_and_nothing_else(shared: Tree) -> None:
 
 
 def test_a_secret_stays_in_the_file_and_goes_nowhere_else() -> None:
-    """The other blocks of the file go on syncing both ways, and no byte that the daemon keeps holds it."""
+    """Other blocks of the file are synced both ways, and no byte of the store has the secret."""
     secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     with tree() as own:
         own.save(USER, TEXT + f"- Token: {secret}\n")
@@ -141,7 +141,7 @@ def test_a_secret_stays_in_the_file_and_goes_nowhere_else() -> None:
 
 
 def test_a_file_of_very_many_memories() -> None:
-    """It is taken in, and rewritten, as any other; one with too many is told, and the rest of the folder goes on."""
+    """A file at the limit is stored and rewritten; one above it is refused, and others are synced."""
     with tree() as own:
         many = 11_000  # more than ten thousand changes in one commit
         own.save("facts/many.md", "".join(f"- Berth {number} is free\n" for number in range(many)))
@@ -160,7 +160,7 @@ def test_a_file_of_very_many_memories() -> None:
 
 
 def test_mass_deletion_stops_and_asks() -> None:
-    """More than half of the files gone at once: nothing is deleted until a person says that it is meant."""
+    """If more than half of the files are missing, nothing is deleted before a person confirms it."""
     with tree() as own:
         for number in range(12):
             own.save(f"facts/n{number}.md", f"- Fact number {number}\n")
@@ -181,7 +181,7 @@ def test_mass_deletion_stops_and_asks() -> None:
 
 @pytest.mark.parametrize("how", ["gone", "empty", "swapped"])
 def test_a_root_that_is_not_the_one_it_was_stops_everything(how: str) -> None:
-    """Nothing is read as deleted, nothing is written; when it is back all goes on."""
+    """With a wrong root nothing is deleted or written; once it is back, syncing continues."""
     with tree() as own:
         own.save(USER, TEXT)
         own.agree()
@@ -207,7 +207,7 @@ def test_a_root_that_is_not_the_one_it_was_stops_everything(how: str) -> None:
 
 
 def test_engines_only_propose_what_would_change_a_persons_words(shared: Tree) -> None:
-    """A person's line is theirs; an agent that has read it may change it, and undo brings it back with its author."""
+    """An engine proposes changes of a person's line; an agent may make them, and undo restores line and author."""
     shared.save("facts/theirs.md", "- Tea: green\n")
     shared.agree()
     [mine] = [item for item in shared.memories().values() if item.document == "facts/theirs.md"]
@@ -221,7 +221,7 @@ def test_engines_only_propose_what_would_change_a_persons_words(shared: Tree) ->
 
 
 def git(root: Path, *words: str) -> None:
-    """One git command in the folder."""
+    """Run a git command in the folder."""
     subprocess.run(
         ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words],
         cwd=root,
@@ -231,7 +231,7 @@ def git(root: Path, *words: str) -> None:
 
 
 def test_git_in_the_folder_keeps_every_identity() -> None:
-    """A branch switch there and back, and a rebase: files and store agree, and ids survive."""
+    """After a branch switch and a rebase files and store agree, and ids are the same."""
     with tree() as own:
         own.save(USER, TEXT)
         own.save("facts/tools.md", "- Editor: vim\n- Shell: zsh\n")
@@ -273,7 +273,7 @@ def test_git_in_the_folder_keeps_every_identity() -> None:
 
 
 def test_what_was_said_is_known_after_a_restart() -> None:
-    """Seed 004, section 10: user and work are remembered, and what a person edits counts."""
+    """Seed 004, section 10: facts about user and work are known after a restart, with a person's edits."""
     with tree() as own:
         own.client.put_document(USER, "# User Facts\n\n- Name: Zhang San\n")
         own.client.append_entry(
@@ -296,7 +296,7 @@ def test_what_was_said_is_known_after_a_restart() -> None:
 
 
 def test_a_file_moves_with_its_memories(shared: Tree) -> None:
-    """Renamed, and with its folder renamed: the same memories, no deletion in between."""
+    """A renamed file or folder keeps its memories, without a deletion in between."""
     shared.save("facts/deep/one.md", "- Unique thing: alpha\n- Another: beta\n")
     shared.agree()
     ids = {item.id for item in shared.memories().values() if item.document == "facts/deep/one.md"}
@@ -307,7 +307,7 @@ def test_a_file_moves_with_its_memories(shared: Tree) -> None:
 
 
 def test_anything_returns_to_any_operation() -> None:
-    """A document and a memory alone, and the whole space; each with its versions, and each undone again."""
+    """Document, memory and space can be rolled back to any operation, and each rollback undone."""
     with tree() as own:
         own.client.put_document(USER, "# User Facts\n\n- Name: Ada\n- Role: engineer\n")
         first = own.client.operations(limit=1).items[0].id
@@ -344,7 +344,7 @@ def test_anything_returns_to_any_operation() -> None:
 
 
 def test_a_daemon_that_has_nothing_to_write_is_in_agreement() -> None:
-    """Before the first memory there is no folder; that is no start that never ends, and a person may make it."""
+    """Before the first memory there is no folder, and the status is ok; a person may create it."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         own = Tree(daemon, client)
         client.sync_now()
@@ -357,7 +357,7 @@ def test_a_daemon_that_has_nothing_to_write_is_in_agreement() -> None:
 
 
 def test_what_an_engine_would_change_of_a_persons_line_is_proposed() -> None:
-    """The file keeps every byte, and whoever asked for the distillation is told."""
+    """The file keeps every byte, and the distillation's answer has the proposal."""
     mine = "# Preferences\n\n- Prefers Editor: vim.\n"
     with tree() as own:
         own.save("facts/preferences.md", mine)

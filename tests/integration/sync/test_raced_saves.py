@@ -1,4 +1,4 @@
-"""Somebody saves a file as fast as they can while agents append to it, through a real daemon: no word is lost."""
+"""A person saves as fast as possible while agents append to the file, with a real daemon: no word is lost."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ OURS_MOST = 200
 
 
 def everywhere(own: Tree, name: str) -> set[str]:
-    """Every word of a file and of what lies beside it."""
+    """Return every word of a file and its conflict copies."""
     path = own.path(name)
     return {word for found in path.parent.glob(f"{path.stem}.*md") for word in found.read_text().split()}
 
 
 def settled(own: Tree) -> bool:
-    """Whether nothing that was replaced is kept any longer."""
+    """Return True if no displaced file is left."""
     return not any((own.root / ".reverie/swap").iterdir())
 
 
 @pytest.mark.timeout(count(300, 14_400))
 @pytest.mark.parametrize("how", ["rename", "truncate", "both"])
 def test_no_word_of_a_raced_save_is_lost(how: str, tmp_path: Path) -> None:
-    """By rename, or emptied and written; from buffers that are stale at once; what agents say is there too."""
+    """Saves by rename or truncation from stale buffers lose no word of either side."""
     saved = said = copies = 0
     with tree(REVERIE_SYNC_DEBOUNCE_MS="1") as own:
         for seed in range(count(2, 667)):

@@ -1,4 +1,4 @@
-"""People save while we write, and folders change under our hands: nothing is written outside, and no word is lost."""
+"""Races of exchanges with saves and folder swaps: no word is lost, and nothing is written outside."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TITLE = "# Notes\n"
 
 @dataclass
 class Keeper:
-    """The least that a writer must do who loses nothing: what it holds, and which texts it has seen or shown.
+    """A minimal writer that loses nothing: its text, and the texts that it has seen or written.
 
     `diary` says of each text of the other side what it was made from; half a text is in no diary.
     """
@@ -48,7 +48,7 @@ class Keeper:
     own: int = 0
 
     def turn(self, *, more: bool) -> bool:
-        """Takes in what others wrote, writes what is held; whether there was nothing to do."""
+        """Merge the saves of others and write the text; return True if there was nothing to do."""
         self._settle()
         found = read_file(self.root, self.path, limit=1 << 24)
         if not isinstance(found, FileContent):
@@ -105,7 +105,7 @@ class Keeper:
 @pytest.mark.timeout(count(240, 7200))
 @pytest.mark.parametrize("how", ["rename", "truncate", "both"])
 def test_no_word_of_a_raced_save_is_lost(root: Root, tmp_path: Path, how: str) -> None:
-    """Another process saves as fast as it can, from buffers that are stale at once: its words and ours are there."""
+    """Another process saves stale buffers as fast as it can; its words and ours are all there."""
     total: Counter[str] = Counter()
     for seed in range(count(12, 670)):
         keeper = Keeper(root, f"notes/{how}-{seed}.md", tmp_path / f"diary{seed}")
@@ -136,7 +136,7 @@ def test_nothing_is_written_outside_while_a_folder_is_a_link(
     tmp_path: Path,
     inside: bool,  # noqa: FBT001
 ) -> None:
-    """A folder and a link to the outside change places all the time; what is refused is refused, the rest is inside."""
+    """A folder and a link to the outside are swapped all the time, and every write is inside or refused."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "known.md").write_bytes(b"of somebody else\n")

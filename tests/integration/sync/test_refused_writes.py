@@ -1,4 +1,4 @@
-"""Writes that cannot reach the disk, and deletions that would take a secret along, are refused beforehand."""
+"""Writes that cannot reach the disk, and deletions that would delete a secret, are refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def as_folder(path: Path) -> None:
 
 @pytest.mark.parametrize(("make", "reason"), [(as_link, "symlink"), (os.mkfifo, "fifo"), (as_folder, "folder")])
 def test_where_no_file_can_be_an_agent_is_told_so(make: Callable[[Path], None], reason: str) -> None:
-    """The store takes nothing that the folder cannot show, by any way of writing."""
+    """Any way of writing to a path without a possible file is refused, and nothing is stored."""
     with tree() as own:
         own.client.put_document("facts/other.md", "- Other: one\n")
         make(own.path("facts/mine.md"))
@@ -45,7 +45,7 @@ def test_where_no_file_can_be_an_agent_is_told_so(make: Callable[[Path], None], 
 
 
 def test_what_holds_a_secret_is_not_deleted_by_a_call() -> None:
-    """The secret is in the file alone; to say that it is gone while it stays would be a lie."""
+    """A memory or document whose file has a secret is not deleted by a call."""
     with tree() as own:
         own.save("facts/keys.md", f"# Keys\n\n{KEY}- Colour: blue\n")
         own.agree()

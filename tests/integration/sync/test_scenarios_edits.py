@@ -1,4 +1,4 @@
-"""What people and their editors do to files between two looks, and what is kept of a file that is replaced."""
+"""File system scenarios between two scans: editors, collisions, times, renames, metadata."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def test_case_collision(root: Root) -> None:
-    """The known name stays, the other is told; both files stay as they are."""
+    """Of two names that differ in case the known one stays, and both files are unchanged."""
     write(root, "user.md")
     known = looked(root)
     write(root, "User.md", b"- Other\n")
@@ -39,7 +39,7 @@ def test_case_collision(root: Root) -> None:
 
 
 def test_nfc_nfd(root: Root) -> None:
-    """The composed name stays, the decomposed one is told."""
+    """The composed name stays, the decomposed one is refused."""
     composed, decomposed = "Müsli.md", unicodedata.normalize("NFD", "Müsli.md")
     write(root, composed)
     write(root, decomposed)
@@ -50,7 +50,7 @@ def test_nfc_nfd(root: Root) -> None:
 
 @pytest.mark.timeout(60)
 def test_growing(root: Root) -> None:
-    """While somebody has it open for writing it is told and not read, however it looks; then it is read."""
+    """A file that is open for writing is refused, and read once it is closed."""
     path = write(root, "note.md", b"")
     grow = "import os, sys\nfile = open(sys.argv[1], 'ab', 0)\nfor line in sys.stdin.buffer: file.write(line), print()"
     with subprocess.Popen(
@@ -67,7 +67,7 @@ def test_growing(root: Root) -> None:
 
 
 def test_truncated_to_0(root: Root) -> None:
-    """Between emptying and writing there is nothing to read; and nothing of ours is put there."""
+    """Between truncation and write the file is neither read nor replaced."""
     path = write(root, "note.md")
     held = digest(b"- A fact\n")
     with path.open("wb") as editor:
@@ -79,7 +79,7 @@ def test_truncated_to_0(root: Root) -> None:
 
 
 def test_mtime_same(root: Root) -> None:
-    """New bytes of the same length under the old time are seen by the next look, and by a deep one even so."""
+    """New bytes of the same length and time are found by their change time, and by reading."""
     path = write(root, "note.md", b"one\n")
     before = looked(root)
     time.sleep(0.02)  # a tick of the clock that file systems of older kernels stamp with
@@ -94,7 +94,7 @@ def test_mtime_same(root: Root) -> None:
 
 @pytest.mark.parametrize("seconds", [4_300_000_000, -2_100_000_000, 0])
 def test_mtime_future(root: Root, seconds: int) -> None:
-    """A time in 2106, 1901 or 1970 is a stamp like any other."""
+    """A time in 2106, 1901 or 1970 is a valid stamp."""
     path = write(root, "note.md")
     os.utime(path, (seconds, seconds))
     before = looked(root)
@@ -106,7 +106,7 @@ def test_mtime_future(root: Root, seconds: int) -> None:
 
 
 def test_rename_over(root: Root) -> None:
-    """The temporary file is no document; the new one is the same path with another stamp."""
+    """An editor's temporary file is ignored; the renamed file has the same path and another stamp."""
     write(root, "note.md")
     before = looked(root)
     temporary = write(root, ".note.md.tmp-4711", b"- Edited\n")
@@ -119,7 +119,7 @@ def test_rename_over(root: Root) -> None:
 
 
 def test_backup_tilde(root: Root) -> None:
-    """At no step is there another document than the one; in the middle there is none."""
+    """A save with a backup file never shows a second document."""
     path = write(root, "note.md")
     seen = [looked(root)]
     for step in (
@@ -137,7 +137,7 @@ def test_backup_tilde(root: Root) -> None:
 
 
 def test_dir_rename(root: Root) -> None:
-    """A thousand files under another name: the same inodes and sizes, none refused, none left."""
+    """A renamed folder of a thousand files has the same inodes and sizes, and no refusals."""
     for number in range(1000):
         write(root, f"facts/{number}.md", b"%d\n" % number)
     before = looked(root)
@@ -149,7 +149,7 @@ def test_dir_rename(root: Root) -> None:
 
 
 def test_rename_chain(root: Root) -> None:
-    """Three files in a circle between two looks: each is found where it is now."""
+    """Three files renamed in a circle are found at their new paths."""
     for name in "abc":
         write(root, f"{name}.md", name.encode())
     before = looked(root)
@@ -166,7 +166,7 @@ def test_rename_chain(root: Root) -> None:
 
 
 def test_delete_recreate(root: Root) -> None:
-    """The same bytes in a new file: another stamp, the same hash."""
+    """A file created again with the same bytes has another stamp and the same hash."""
     path = write(root, "note.md")
     before, digests = scan_and_read(root)
     path.rename(root.real / "kept")
@@ -177,7 +177,7 @@ def test_delete_recreate(root: Root) -> None:
 
 
 def test_10k_files(root: Root) -> None:
-    """All are seen at one look, however they came."""
+    """One scan finds ten thousand files, however they were created."""
     (root.real / "facts").mkdir()
     for number in range(10_000):
         os.close(os.open(f"facts/{number}.md", os.O_WRONLY | os.O_CREAT, 0o600, dir_fd=root.handle))
@@ -185,7 +185,7 @@ def test_10k_files(root: Root) -> None:
 
 
 def test_xattr_acl(root: Root) -> None:
-    """Attributes, an access list and the mode come over to the file that replaces it."""
+    """Attributes, access list and mode are copied to the replacing file."""
     path = write(root, "note.md")
     path.chmod(0o640)
     entries = [(0x01, 6, -1), (0x02, 4, 1234), (0x04, 4, -1), (0x10, 6, -1), (0x20, 0, -1)]
@@ -206,7 +206,7 @@ def test_xattr_acl(root: Root) -> None:
     "data", [b"- One\r\n- Two\r\n", b"- One\n- Two", b"\xef\xbb\xbf- One\n"], ids=["crlf", "no_final_newline", "bom"]
 )
 def test_bytes(root: Root, data: bytes) -> None:
-    """Line endings, a missing last one and a byte order mark are bytes like any other: read and written as they are."""
+    """Line endings, a missing last newline and a byte order mark are kept."""
     write(root, "note.md", data)
     assert whole(root, "note.md") == data
     written(root, "note.md", data + b"- Three", data)

@@ -1,4 +1,4 @@
-"""Rights, mounts and the root itself: what may not be touched is told, and what is elsewhere is not entered."""
+"""Permissions, mounts and the root: what may not be changed is refused, and other file systems are not entered."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SECRET = b"of somebody else\n"
 
 @pytest.fixture
 def public_root() -> Iterator[Root]:
-    """One that every user of the machine can reach."""
+    """Yield a root that every user of the machine can reach."""
     with tempfile.TemporaryDirectory() as place:
         Path(place).chmod(0o711)
         with opened(Path(place) / "space") as made:
@@ -47,7 +47,7 @@ def public_root() -> Iterator[Root]:
 
 
 def test_perm_000(public_root: Root) -> None:
-    """A file and a folder that may not be read are told; nothing in them is written, or taken for deleted."""
+    """An unreadable file or folder is refused, not written, and not taken for deleted."""
     root = public_root
     for path in ("note.md", "facts/user.md", "good.md"):
         os.chown(write(root, path), 65534, 65534)
@@ -72,7 +72,7 @@ def test_perm_000(public_root: Root) -> None:
 
 
 def test_foreign_owner(public_root: Root) -> None:
-    """The owner is kept where the system lets us; where not, the file is replaced as any editor does it."""
+    """The owner is kept if the system permits it, else the file is replaced as by any editor."""
     root = public_root
     path = write(root, "note.md")
     os.chown(path, 1234, 4321)
@@ -93,7 +93,7 @@ def test_foreign_owner(public_root: Root) -> None:
 
 @pytest.mark.parametrize("what", ["note.md", "."])
 def test_immutable(root: Root, what: str) -> None:
-    """Neither a file nor a folder that may not change is changed; the error says where to look."""
+    """An immutable file or folder is not changed, and the error has a hint."""
     write(root, "note.md")
     written(root, "x/other.md", b"x")
     system("chattr", "+i", root.real / what)
@@ -111,7 +111,7 @@ def test_immutable(root: Root, what: str) -> None:
 
 
 def test_ro_mount(tmp_path: Path) -> None:
-    """Remounted read-only while it is open: reading goes on, writing says what to do and works again later."""
+    """After a read-only remount reading works, and writing fails with a hint until it is writable."""
     (tmp_path / "disk").mkdir()
     with mounted(tmp_path / "disk", "-t", "tmpfs", "tmpfs"), opened(tmp_path / "disk/space") as root:
         written(root, "note.md", b"one\n")
@@ -133,7 +133,7 @@ def test_ro_mount(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("same", [True, False])
 def test_bind_mount(root: Root, tmp_path: Path, same: bool) -> None:  # noqa: FBT001
-    """Another mount below the root is not entered, be it of another file system or of the same."""
+    """A mount below the root is not entered, be it of the same file system or another."""
     write(root, "good.md")
     (root.real / "facts").mkdir()
     other = tmp_path / "other"
@@ -154,7 +154,7 @@ def test_bind_mount(root: Root, tmp_path: Path, same: bool) -> None:  # noqa: FB
 
 
 def test_bind_mount_of_a_file(root: Root, tmp_path: Path) -> None:
-    """The same for one file: what is mounted over it is neither read nor replaced."""
+    """A file with another one mounted over it is neither read nor replaced."""
     write(root, "note.md")
     (tmp_path / "other.md").write_bytes(SECRET)
     with mounted(root.real / "note.md", "--bind", str(tmp_path / "other.md")):
@@ -166,7 +166,7 @@ def test_bind_mount_of_a_file(root: Root, tmp_path: Path) -> None:
 
 
 def test_root_is_symlink(tmp_path: Path) -> None:
-    """Resolved once: where the link leads later does not matter."""
+    """A link to the root is resolved once."""
     (tmp_path / "real").mkdir()
     (tmp_path / "other").mkdir()
     (tmp_path / "link").symlink_to("real")
@@ -180,7 +180,7 @@ def test_root_is_symlink(tmp_path: Path) -> None:
 
 
 def test_root_swapped(root: Root, tmp_path: Path) -> None:
-    """Told, and nothing is written into either; what is read is of the folder that was opened."""
+    """A swapped root is an error, nothing is written into either folder, and reads are from the opened one."""
     write(root, "note.md")
     root.real.rename(tmp_path / "aside")
     root.real.mkdir()
@@ -193,7 +193,7 @@ def test_root_swapped(root: Root, tmp_path: Path) -> None:
 
 
 def test_root_removed(root: Root) -> None:
-    """Told before anything can be taken for deleted; nothing can be written."""
+    """A removed root is an error before anything counts as deleted."""
     write(root, "note.md")
     system("rm", "-rf", root.real)
     assert stopped_by(root) == "root_missing"
@@ -203,7 +203,7 @@ def test_root_removed(root: Root) -> None:
 
 
 def test_root_empty_mount(root: Root) -> None:
-    """An empty file system over the root is no deletion of everything: told, whether it was open before or not."""
+    """An empty file system mounted over the root is an error, and deletes nothing."""
     write(root, "note.md")
     with mounted(root.real, "-t", "tmpfs", "tmpfs"):
         assert stopped_by(root) == "root_empty"

@@ -1,4 +1,4 @@
-"""What may lie where a document is looked for: each labelled scenario of a file system has its outcome."""
+"""Nodes that are no regular files at document paths: each labelled scenario has its outcome."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SECRET = b"of somebody else\n"
 
 @dataclass(frozen=True)
 class Node:
-    """Something that is no document: how it is made, at which path it is met, and why it is refused."""
+    """A node that is no document: its creation, its path, and the reason of its refusal."""
 
     make: Callable[[Root, Path], object]
     reason: str
@@ -106,7 +106,7 @@ NODES = {
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("name", NODES)
 def test_node(root: Root, tmp_path: Path, name: str) -> None:
-    """It is told, it is neither read nor written nor removed, nothing outside changes, and the rest goes on."""
+    """A node is refused, neither read, written nor removed, and the rest of the folder is scanned."""
     node, outside = NODES[name], tmp_path / "outside.md"
     outside.write_bytes(SECRET)
     write(root, "good.md")
@@ -131,7 +131,7 @@ def test_node(root: Root, tmp_path: Path, name: str) -> None:
 
 
 def test_hardlink_out(root: Root, tmp_path: Path) -> None:
-    """Refused when it is read; a write replaces the name, and never the bytes outside."""
+    """A file with a second hard link is refused; a write never changes the bytes outside."""
     outside = tmp_path / "outside.md"
     outside.write_bytes(SECRET)
     (root.real / "note.md").hardlink_to(outside)
@@ -142,14 +142,14 @@ def test_hardlink_out(root: Root, tmp_path: Path) -> None:
 
 
 def test_sparse_1tb(root: Root) -> None:
-    """Refused by its size, before a byte is read."""
+    """A sparse file of a tebibyte is refused by its size."""
     os.truncate(write(root, "note.md"), 1 << 40)
     assert why(looked(root).refused["note.md"]) == why(read_file(root, "note.md", limit=1 << 20)) == "too_large"
 
 
 @pytest.mark.timeout(120)
 def test_swap_race(root: Root, tmp_path: Path) -> None:
-    """While a folder and a link to the outside change places, all that is written is inside (at length: test_races)."""
+    """While a folder and a link to the outside are swapped, every write is inside."""
     inside, outside = root.real / "facts", tmp_path / "outside"
     inside.mkdir()
     outside.mkdir()
@@ -180,7 +180,7 @@ def test_swap_race(root: Root, tmp_path: Path) -> None:
 
 @pytest.mark.measures("data/cases/fs_scenarios.jsonl")
 def test_every_labelled_scenario_is_here() -> None:
-    """Each scenario of the labelled list has its test."""
+    """Every labelled scenario has a test."""
     named = {row["name"] for row in shared_rows("data/cases/fs_scenarios.jsonl")}
     files = sorted(Path(__file__).parent.glob("test_scenarios_*.py"))
     here = {name.partition(",")[0] for name in NODES} | {"crlf", "no_final_newline", "bom"}

@@ -1,4 +1,4 @@
-"""What is no deletion by a person, and saves that are no text: nothing is deleted, and nothing stands still."""
+"""A stopped sync: no unintended deletion, and a save that is no text blocks nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUIET_S = 0.2  # QUICK
 
 
 def test_an_agent_that_asks_for_a_file_that_is_gone_confirms_nothing() -> None:
-    """Ten of twelve files vanish at once; an agent reads two of them again and again: all stay in the store."""
+    """An agent's reads of missing files do not confirm their deletion."""
     with tree() as own:
         for name in NAMES:
             own.client.put_document(name, f"- Note: {name}\n")
@@ -41,7 +41,7 @@ def test_an_agent_that_asks_for_a_file_that_is_gone_confirms_nothing() -> None:
 
 
 def test_consent_holds_for_the_look_that_it_was_given_to() -> None:
-    """The folder was away when somebody consented; when it comes back half empty, that is asked anew."""
+    """Accepted deletions hold for one scan; a folder that is half empty later asks again."""
     with tree() as own:
         for name in NAMES:
             own.client.put_document(name, f"- Note: {name}\n")
@@ -61,7 +61,7 @@ def test_consent_holds_for_the_look_that_it_was_given_to() -> None:
 
 
 def test_a_late_save_that_is_no_text_is_put_beside_the_file() -> None:
-    """An editor that had the replaced file open writes Latin-1: it is told, and all else goes on, restarts too."""
+    """A late write in Latin-1 goes to a conflict copy with a reason, and all else is synced, also after restarts."""
     with tree() as own:
         own.client.put_document("facts/user.md", "- Name: Ada\n")
         own.agree()
@@ -83,7 +83,7 @@ def test_a_late_save_that_is_no_text_is_put_beside_the_file() -> None:
 
 
 def test_of_two_names_the_one_that_was_there_before_is_read_after_a_restart_too() -> None:
-    """The newcomer stays refused, whatever comes first in the alphabet."""
+    """Of two colliding names the older one is read, also after a restart."""
     with tree() as own:
         own.client.put_document("facts/user.md", "- Name: Ada\n")
         own.agree()
@@ -98,7 +98,7 @@ def test_of_two_names_the_one_that_was_there_before_is_read_after_a_restart_too(
 
 
 def test_what_cannot_be_read_in_the_place_of_an_index_is_told() -> None:
-    """It is left alone, and the index is there again once it went."""
+    """An unreadable node in place of a projection is reported, and the projection is back once it is gone."""
     with tree() as own:
         own.client.put_document("facts/user.md", "- Name: Ada\n")
         own.agree()
@@ -117,7 +117,7 @@ def test_what_cannot_be_read_in_the_place_of_an_index_is_told() -> None:
 
 
 def test_an_edit_of_an_index_is_told_for_as_long_as_its_text_is_there() -> None:
-    """After a restart too, and no longer once the person has renamed or deleted it."""
+    """An edited projection is in the status until its copy is renamed or deleted, also after a restart."""
     with tree() as own:
         own.client.put_document("facts/user.md", "- Name: Ada\n")
         own.agree()

@@ -1,4 +1,4 @@
-"""What was replaced in a person's folder is let go of, in a real daemon."""
+"""The swap folder of a real daemon is emptied."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from support.waiting import until
 
 
 def test_nothing_is_left_once_all_is_quiet() -> None:
-    """Documents and what is made from them are replaced again and again: the swap folder is empty in the end."""
+    """After many replaced documents and projections the swap folder is empty."""
     with tree() as made:
         for number in range(5):
             made.client.remember(wire.CreateMemory(f"The build number {number} is green"))

@@ -1,4 +1,4 @@
-"""What is taken back, and what there is nothing of to take back: undo and rollback, seen through a daemon."""
+"""Undo and rollback of file changes and conflicts, through a daemon."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT = "# Facts\n\n- Name: Ada\n- Role: engineer\n"
 
 
 def disputed(shared: Tree, name: str) -> wire.Conflict:
-    """The conflict of an agent and a person who changed the same words of a document."""
+    """Create a conflict between an agent and a person."""
     shared.client.put_document(name, TEXT)
     buffer = shared.read(name)
     shared.client.patch_document(name, [("engineer", "cook")])
@@ -29,12 +29,12 @@ def disputed(shared: Tree, name: str) -> wire.Conflict:
 
 
 def of(shared: Tree, name: str) -> list[wire.Conflict]:
-    """The open conflicts of a document."""
+    """Return the open conflicts of a document."""
     return [item for item in shared.client.conflicts().items if item.path == name]
 
 
 def stands(shared: Tree, name: str, found: wire.Conflict) -> None:
-    """The conflict is open as it was: told in the list, with the person's text in place and the other beside it."""
+    """Assert that the conflict is open, with the person's text in the file and the other in the copy."""
     assert of(shared, name) == [found]
     assert "Role: pilot" in shared.read(name)
     assert "Role: cook" in shared.read(str(found.copy))
@@ -43,7 +43,7 @@ def stands(shared: Tree, name: str, found: wire.Conflict) -> None:
 
 
 def is_over(shared: Tree, name: str, found: wire.Conflict, *, text: str) -> None:
-    """No conflict is open, its copy is gone, and the document says this."""
+    """Assert that no conflict is open, its copy is deleted, and the document has this text."""
     assert of(shared, name) == []
     assert shared.stored(str(found.copy)) is None
     assert not shared.path(str(found.copy)).exists()
@@ -51,7 +51,7 @@ def is_over(shared: Tree, name: str, found: wire.Conflict, *, text: str) -> None
 
 
 def test_what_changes_nothing_gives_no_number(shared: Tree) -> None:
-    """The number would be that of the next write, whoever makes it, and its undo would take that one back."""
+    """A write without a change returns no operation number."""
     client, name = shared.client, "facts/twice.md"
     client.put_document(name, "- Name: Ada\n")
     written = newest(client).id
@@ -75,7 +75,7 @@ def test_what_changes_nothing_gives_no_number(shared: Tree) -> None:
 
 @pytest.mark.parametrize("keep", ["file", "store", "both"])
 def test_a_conflict_is_open_again_when_its_settling_is_taken_back(shared: Tree, keep: Keep) -> None:
-    """As often as one likes; then it is settled as if nothing had been."""
+    """Settling can be undone and done again any number of times."""
     name = f"facts/again-{keep}.md"
     found = disputed(shared, name)
     words = {"file": "Role: pilot", "store": "Role: cook", "both": "Role: pilot\n- Role: cook"}
@@ -95,7 +95,7 @@ def test_a_conflict_is_open_again_when_its_settling_is_taken_back(shared: Tree, 
 
 
 def test_a_copy_that_comes_back_opens_its_conflict(shared: Tree) -> None:
-    """A person deleted it, which settled the conflict; that is taken back."""
+    """Undoing the deletion of a copy opens its conflict again."""
     name = "facts/copy.md"
     found = disputed(shared, name)
     shared.path(str(found.copy)).unlink()
@@ -110,7 +110,7 @@ def test_a_copy_that_comes_back_opens_its_conflict(shared: Tree) -> None:
 
 @pytest.mark.parametrize("back", ["undo", "rollback"])
 def test_a_conflict_whose_opening_is_taken_back_is_closed(shared: Tree, back: str) -> None:
-    """With its copy, by an undo of the save that led to it or a return to before it; undone again, it is open."""
+    """Undoing the save that opened a conflict closes it and deletes its copy; undone again, it is open."""
     name = f"facts/opened-{back}.md"
     found = disputed(shared, name)
     if back == "undo":
@@ -124,7 +124,7 @@ def test_a_conflict_whose_opening_is_taken_back_is_closed(shared: Tree, back: st
 
 
 def test_a_return_to_before_its_settling_opens_a_conflict(shared: Tree) -> None:
-    """The whole space at once, or its copy alone, with which the other text is there again."""
+    """A rollback of the space, or of the copy alone, to before the settling opens the conflict."""
     name = "facts/returned.md"
     found = disputed(shared, name)
     before = newest(shared.client).id
@@ -141,7 +141,7 @@ def test_a_return_to_before_its_settling_opens_a_conflict(shared: Tree) -> None:
 
 
 def test_a_conflict_goes_back_with_its_document(shared: Tree) -> None:
-    """It had followed a move; where the document is taken away altogether, it is closed."""
+    """A conflict follows the rollback of a move, and is closed with its document."""
     name, moved = "facts/here.md", "facts/there.md"
     found = disputed(shared, name)
     before = newest(shared.client).id
@@ -160,7 +160,7 @@ def test_a_conflict_goes_back_with_its_document(shared: Tree) -> None:
 
 
 def test_an_operation_that_is_none_is_not_found(shared: Tree) -> None:
-    """Nothing is told of it, and no text of today is shown under its number; 0 is the very beginning."""
+    """An unknown operation is not found; 0 is the empty beginning."""
     client, name = shared.client, "facts/when.md"
     client.put_document(name, "- Name: Ada\n")
     last = newest(client).id
@@ -186,7 +186,7 @@ def test_an_operation_that_is_none_is_not_found(shared: Tree) -> None:
 
 @pytest.mark.parametrize("odd", ["zz", "-1", "1.0", "9" * 19, ""])
 def test_what_is_no_number_is_told_as_that(shared: Tree, odd: str) -> None:
-    """In the same words wherever the number of an operation is asked for."""
+    """An operation that is no number has the same error everywhere."""
     client, name = shared.client, "facts/odd.md"
     client.put_document(name, TEXT)
     asked = (
@@ -204,7 +204,7 @@ def test_what_is_no_number_is_told_as_that(shared: Tree, odd: str) -> None:
 
 
 def test_every_hint_is_a_command(shared: Tree) -> None:
-    """Of what is not there, and of what cannot be taken back: people read them too."""
+    """The hints of undo errors are commands that exist."""
     client = shared.client
     client.create_thread(id="hinted")
     client.add_schedule("0 3 * * *")
