@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie import _native, blocks
-from support.edits import COMMON
+from support.edit_history import COMMON
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.blocks import parse
 from reverie.documents import Update, Wording, apply_changes, parse_document, refresh_header
-from support.edits import COMMON
+from support.edit_history import COMMON
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ import pytest
 
 from reverie import wire
 from reveried.cli.imports import import_file
-from support.folder import Tree, tree
+from support.daemon_folder import Tree, tree
 from support.session import session_file
 
 if TYPE_CHECKING:

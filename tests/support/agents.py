@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from reverie import wire
 from reverie.errors import Conflict, DaemonNotRunning, NotFound, Starting
-from support.folk import COPY, NAMES
+from support.simulated_people import COPY, NAMES
 from support.word_ledger import GENERATED_LINES, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from support.folk import Folk
+    from support.simulated_people import Folk
 
 T = TypeVar("T")
 

@@ -16,8 +16,8 @@ from reverie import documents
 from reverie.client import Client
 from support.agents import Agents
 from support.daemon import running_daemon, scratch_home
-from support.folder import Tree
-from support.folk import COPY, PROJECTED, Folk
+from support.daemon_folder import Tree
+from support.simulated_people import COPY, PROJECTED, Folk
 from support.word_ledger import WordLedger, words
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from reverie import wire
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from support.folder import Tree
+    from support.daemon_folder import Tree
 
 __all__ = ["COPY", "LEFT", "MOVED", "REMEMBERED", "Session"]
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from reverie.sync.merge_base import edit_distance
 from reverie.sync.state import Rules, is_own_write, sha256
-from support.sides import MINUTE, REDACTOR, Sides, changes_nothing
+from support.sync_sides import MINUTE, REDACTOR, Sides, changes_nothing
 from support.sync_texts import SECRET_START, Texts, fewer, is_secret, words
 
 if TYPE_CHECKING:

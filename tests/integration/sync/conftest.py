@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.folder import tree
+from support.daemon_folder import tree
 from support.spaces import opened
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.sync.root import Root
-    from support.folder import Tree
+    from support.daemon_folder import Tree
 
 
 @pytest.fixture

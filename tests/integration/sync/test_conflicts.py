@@ -10,7 +10,7 @@ from reverie import wire
 from reverie.errors import Forbidden
 
 if TYPE_CHECKING:
-    from support.folder import Tree
+    from support.daemon_folder import Tree
 
 TEXT = "# User Facts\n\n> Summary: name, role\n\n- Name: Zhang San\n- Role: engineer #job\n- Updated: 2026-02-24\n"
 

@@ -18,7 +18,7 @@ from reverie.client import Client
 from reverie.errors import ReverieError
 from reverie.store.check import check
 from support.daemon import Daemon, environment, scratch_home
-from support.folder import QUICK, Tree, tree
+from support.daemon_folder import QUICK, Tree, tree
 from support.killed_session import LEFT, MOVED, REMEMBERED, Session
 from support.soak import count
 from support.strace import tracer

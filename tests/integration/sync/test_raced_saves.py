@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support import rival
-from support.folder import Tree, tree
+from support import racing_editor
+from support.daemon_folder import Tree, tree
 from support.soak import count
 from support.waiting import until
 
@@ -40,7 +40,7 @@ def test_no_word_of_a_raced_save_is_lost(how: str, tmp_path: Path) -> None:
         for seed in range(count(2, 667)):
             name, ours = f"notes/{how}-{seed}.md", 0
             own.client.put_document(name, "# Notes\n")
-            words = (rival.__file__, own.path(name), SAVES_EACH, seed, how, tmp_path)
+            words = (racing_editor.__file__, own.path(name), SAVES_EACH, seed, how, tmp_path)
             with subprocess.Popen([sys.executable, "-S", *map(str, words)]) as editor:
                 while editor.poll() is None:
                     if ours < OURS_MOST:
@@ -50,7 +50,7 @@ def test_no_word_of_a_raced_save_is_lost(how: str, tmp_path: Path) -> None:
             until(lambda: bool(own.agree()) and settled(own), "the end of what was replaced")
             own.agree()
             found = everywhere(own, name)
-            wanted = [*rival.words(seed, SAVES_EACH), *(f"ours{number}" for number in range(ours))]
+            wanted = [*racing_editor.words(seed, SAVES_EACH), *(f"ours{number}" for number in range(ours))]
             assert [word for word in wanted if word not in found] == [], f"{how}, seed {seed}"
             assert own.stored(name) == own.read(name)
             saved, said = saved + SAVES_EACH, said + ours

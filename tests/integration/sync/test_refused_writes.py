@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict
-from support.folder import tree
+from support.daemon_folder import tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable

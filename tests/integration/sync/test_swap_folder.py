@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reverie import wire
-from support.folder import tree
+from support.daemon_folder import tree
 from support.waiting import until
 
 

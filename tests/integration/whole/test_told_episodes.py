@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie import wire
-from support.folder import tree
+from support.daemon_folder import tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from support.folder import Tree
+    from support.daemon_folder import Tree
 
 ENTRY = "## Logger fix\n- Summary: s\n- Date: 2026-09-24\n- Problem: leaks"
 

@@ -10,7 +10,7 @@ from reverie import tools, wire
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
 from support.daemon import running_daemon
-from support.folder import tree
+from support.daemon_folder import tree
 from support.http_checks import check_refused
 from support.path_cases import all_path_cases
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.daemon import Daemon
-    from support.folder import Tree
+    from support.daemon_folder import Tree
 
 INDEX = """\
 Available memory:

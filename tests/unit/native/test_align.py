@@ -11,7 +11,7 @@ import pytest
 from reverie.align import align
 from reverie.blocks import parse
 from reverie.errors import ValidationError
-from support.edits import Piece, history
+from support.edit_history import Piece, history
 from support.soak import count
 from support.version_cases import history_sets
 

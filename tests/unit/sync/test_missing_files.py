@@ -6,7 +6,7 @@ import pytest
 
 from reverie.sync.plan import Move, Plan, Stop
 from reverie.sync.state import Baseline, Rules, sha256
-from support.sides import BASE, MINUTE, PATH, Sides, agreed, changes_nothing, copies, same
+from support.sync_sides import BASE, MINUTE, PATH, Sides, agreed, changes_nothing, copies, same
 
 
 def test_a_block_that_an_agent_deleted_while_a_person_edits_it_stays() -> None:

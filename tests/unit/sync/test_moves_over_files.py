@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.sides import BASE, PATH, Sides
+from support.sync_sides import BASE, PATH, Sides
 
 OTHER, THIRD = "facts/other.md", "facts/third.md"
 

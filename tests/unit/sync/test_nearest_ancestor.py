@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.sync.merge_base import Candidate, edit_distance, nearest_ancestor
-from support.edits import history
+from support.edit_history import history
 from support.soak import count
 
 BASE = "# T\n\n- one of them\n- two of them\n- three of them\n"

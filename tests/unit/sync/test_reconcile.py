@@ -8,7 +8,7 @@ import pytest
 
 from reverie.sync.plan import Plan
 from reverie.sync.state import sha256
-from support.sides import BASE, PATH, Sides, agreed, changes_nothing, copies, same
+from support.sync_sides import BASE, PATH, Sides, agreed, changes_nothing, copies, same
 
 
 def test_a_document_is_written_to_the_folder() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.sync.redaction_view import RedactionView
-from support.sides import REDACTOR
 from support.soak import count
+from support.sync_sides import REDACTOR
 
 
 def secret(seed: int) -> str:

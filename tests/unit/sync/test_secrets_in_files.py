@@ -6,7 +6,7 @@ import random
 import string
 
 from reverie.sync.plan import Plan
-from support.sides import PATH, Sides, changes_nothing
+from support.sync_sides import PATH, Sides, changes_nothing
 
 SECRET = "sk-" + "ant-api03-" + "".join(random.Random(7).choices(string.ascii_letters + string.digits, k=95))
 MARK = "[REDACTED:anthropic-key]"

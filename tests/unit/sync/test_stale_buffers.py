@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.sync.plan import Plan
-from support.sides import BASE, MINUTE, PATH, Sides, copies, saved, written
+from support.sync_sides import BASE, MINUTE, PATH, Sides, copies, saved, written
 
 ADDED = BASE + "- Tea: green, without sugar\n"
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reverie.sync.state import Baseline, Save
-from support.sides import MINUTE, PATH, Sides, saved, written
+from support.sync_sides import MINUTE, PATH, Sides, saved, written
 
 TRIP = "# Trip\n\n- train at eight tea\n- hotel by the lake\n- boat at noon sharp\n- bus not wanted tea\n## tea food\n"
 SHOP = "# Shop\n\n- milk two pints\n"

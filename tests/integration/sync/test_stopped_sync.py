@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import Conflict
-from support.folder import tree
+from support.daemon_folder import tree
 from support.waiting import stopped, until
 
 NAMES = [f"facts/n{number:02}.md" for number in range(12)]

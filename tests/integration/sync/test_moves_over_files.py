@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support.folder import rename_over, tree
+from support.daemon_folder import rename_over, tree
 
 OLD = "# Facts\n\n- Role: engineer\n- Tea: green\n"
 ANEW = "# Anew\n\n- City: Oslo\n"

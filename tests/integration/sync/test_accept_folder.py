@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict
-from support.folder import tree
+from support.daemon_folder import tree
 from support.waiting import stopped, until
 
 if TYPE_CHECKING:
-    from support.folder import Tree
+    from support.daemon_folder import Tree
 
 NAMES = [f"facts/n{number:02}.md" for number in range(12)]
 IGNORED = ".reverie/\narchives/\nmemory/\nMEMORY-INDEX.json\n"

@@ -16,7 +16,7 @@ from reverie.errors import Forbidden
 from reverie.merge import merge3
 from reverie.sync.exchange import DisplacedFile, Mismatch, Written, write_file
 from reverie.sync.scan import FileContent, read_file
-from support import rival
+from support import racing_editor
 from support.soak import count
 from support.spaces import digest, swapped, written
 
@@ -111,7 +111,7 @@ def test_no_word_of_a_raced_save_is_lost(root: Root, tmp_path: Path, how: str) -
         keeper = Keeper(root, f"notes/{how}-{seed}.md", tmp_path / f"diary{seed}")
         keeper.diary.mkdir()
         written(root, keeper.path, TITLE.encode())
-        words = (rival.__file__, root.real / keeper.path, SAVES_EACH, seed, how, keeper.diary)
+        words = (racing_editor.__file__, root.real / keeper.path, SAVES_EACH, seed, how, keeper.diary)
         with subprocess.Popen([sys.executable, "-S", *map(str, words)]) as editor:
             while editor.poll() is None:
                 keeper.turn(more=len(keeper.held) < 8000)
@@ -120,7 +120,7 @@ def test_no_word_of_a_raced_save_is_lost(root: Root, tmp_path: Path, how: str) -
             pass
         everywhere = {word for text in (keeper.held, *keeper.asides) for word in text.split()}
         ours = [f"ours{number}" for number in range(keeper.own)]
-        missing = [word for word in [*rival.words(seed, SAVES_EACH), *ours] if word not in everywhere]
+        missing = [word for word in [*racing_editor.words(seed, SAVES_EACH), *ours] if word not in everywhere]
         assert missing == [], f"seed {seed}: {keeper.tally}"
         assert (root.real / keeper.path).read_text() == keeper.held
         total += keeper.tally

@@ -12,7 +12,7 @@ from support.history import newest
 
 if TYPE_CHECKING:
     from reverie.usecases.conflicts import Keep
-    from support.folder import Tree
+    from support.daemon_folder import Tree
 
 TEXT = "# Facts\n\n- Name: Ada\n- Role: engineer\n"
 

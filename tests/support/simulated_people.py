@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from support.folder import SAVES
+from support.daemon_folder import SAVES
 from support.word_ledger import Buffer, WordLedger, words
 
 if TYPE_CHECKING:
-    from support.folder import Tree
+    from support.daemon_folder import Tree
 
 __all__ = ["NAMES", "Folk"]
 

@@ -12,7 +12,7 @@ from reverie.client import Client
 from reverie.documents import ITEMS_MAX
 from reverie.errors import Conflict, NotFound, TooLarge, ValidationError
 from support.daemon import running_daemon
-from support.folder import SAVES, Tree, tree
+from support.daemon_folder import SAVES, Tree, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
