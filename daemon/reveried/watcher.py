@@ -101,7 +101,9 @@ class _Handler(FileSystemEventHandler):
             relative = path.removeprefix(self._prefix)
             if not path or relative == path or _is_hidden(relative):
                 continue
-            self._on_change(None if event.is_directory else relative, time.monotonic() - _delay_s(path))
+            # The delay first: a pause between the two readings must not date the change before it was.
+            delay_s = _delay_s(path)
+            self._on_change(None if event.is_directory else relative, time.monotonic() - delay_s)
 
 
 def _is_hidden(relative: str) -> bool:

@@ -61,6 +61,7 @@ def run(store: Any, work: Callable[[Worker], Awaitable[object]], queue_length: i
 def test_real_store(tmp_path: Path) -> None:
     """Concurrent writers share commits of a real store; each gets its own answer, and one failure affects no other."""
     seen: list[int] = []
+    queued = threading.Event()
 
     def body(number: int) -> Callable[[Any], int]:
         def put(writer: Any) -> int:
@@ -72,8 +73,14 @@ def test_real_store(tmp_path: Path) -> None:
         return put
 
     async def work(worker: Worker) -> None:
+        # The first commit is under way until all writes are queued, however fast the disk and slow the machine.
+        first = asyncio.ensure_future(worker.submit(Write("default", "tester", "wait", lambda _: queued.wait(60))))
         writes = [Write("default", "tester", "note", body(number)) for number in range(100)]
-        answers = await asyncio.gather(*map(worker.submit, writes), return_exceptions=True)
+        submits = [asyncio.ensure_future(worker.submit(write)) for write in writes]
+        await asyncio.sleep(0)
+        queued.set()
+        answers = await asyncio.gather(*submits, return_exceptions=True)
+        await first
         for number, answer in enumerate(answers):
             if number % 10 == 3:
                 assert isinstance(answer, Conflict)
@@ -81,7 +88,7 @@ def test_real_store(tmp_path: Path) -> None:
                 assert isinstance(answer, Done)
                 assert answer.value == number
         status = worker.status()
-        assert status.writes == 100
+        assert status.writes == 101
         assert status.commits < 20
         assert not status.failed
 
