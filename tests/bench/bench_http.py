@@ -1,4 +1,4 @@
-"""Measures the daemon as a process: start to first answer, idle cost, trivial requests against a bare echo.
+"""Benchmark of the daemon's HTTP: start to first answer, idle cost, small requests against an echo server.
 
     python tests/bench/bench_http.py
 
@@ -28,7 +28,7 @@ REPEATS = 5
 
 
 def start_to_first_answer() -> float:
-    """Seconds from spawning the process to its first 200."""
+    """Return the seconds from spawning the process to its first 200."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home))
         began = time.perf_counter()
@@ -39,7 +39,7 @@ def start_to_first_answer() -> float:
 
 
 def round_trips(path: str, message: bytes, rounds: int = ROUNDS) -> list[float]:
-    """Seconds of each request on one connection, sorted."""
+    """Return the sorted seconds of requests on one connection."""
     times = []
     with socket.socket(socket.AF_UNIX) as peer:
         peer.connect(path)
@@ -54,14 +54,14 @@ def round_trips(path: str, message: bytes, rounds: int = ROUNDS) -> list[float]:
 
 
 def whole(answer: bytes) -> int:
-    """How many bytes an answer has in all, as far as its first bytes tell; an echo has 75."""
+    """Return the length of a whole answer, known from its first bytes; an echo has 75."""
     head, _, _ = answer.partition(b"\r\n\r\n")
     found = re.search(rb"content-length: (\d+)", head)
     return len(head) + 4 + int(found[1]) if found else 75
 
 
 def echo(path: str) -> None:
-    """The floor: uvloop and a protocol that answers each piece with the same bytes."""
+    """Serve the floor of the comparison: a uvloop protocol that sends each piece back."""
     import asyncio
 
     import uvloop
@@ -83,7 +83,7 @@ def echo(path: str) -> None:
 
 
 def beside_crawlers(daemon: Daemon) -> None:
-    """The 99th percentile of health alone, and beside clients that never finish their first line."""
+    """Print the 99th percentile of health alone, and beside clients that never finish a request line."""
     alone = round_trips(str(daemon.socket), HEALTH)[-ROUNDS // 100]
     wires = []
     for _ in range(CRAWLERS):
@@ -96,7 +96,7 @@ def beside_crawlers(daemon: Daemon) -> None:
 
 
 def main() -> None:
-    """Prints every figure."""
+    """Print every figure."""
     python = min(_timed([sys.executable, "-c", "pass"]) for _ in range(REPEATS))
     starts = sorted(start_to_first_answer() for _ in range(REPEATS))
     print(f"start to first answer: best {starts[0]:.3f} s, median {statistics.median(starts):.3f} s")

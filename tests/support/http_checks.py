@@ -1,4 +1,4 @@
-"""What the suites about hostile peers share: short deadlines, the closed envelope, tokens."""
+"""Helpers of the HTTP suites: short deadlines, error envelopes, tokens and process times."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEALTH = request("GET", "/v1/health")
 
 
 def check_refused(answer: Answer | None, status: int, code: str, reason: str | None = None) -> None:
-    """The closed envelope, with this status and code."""
+    """Assert that an answer is an error envelope with this status and code."""
     assert answer is not None, "closed without an answer"
     assert (answer.status, answer.json()["error"]) == (status, code), answer.body
     assert set(answer.json()) == {"error", "message", "details"}
@@ -43,7 +43,7 @@ def check_refused(answer: Answer | None, status: int, code: str, reason: str | N
 
 
 def check_well(daemon: Daemon) -> None:
-    """The daemon answers as ever."""
+    """Assert that the daemon answers a health request."""
     assert daemon.ask("GET", "/v1/health").status == 200
 
 
@@ -56,7 +56,7 @@ def is_well(daemon: Daemon) -> bool:
 
 
 def add_token(home: Path, token: str, space: str, agent: str) -> None:
-    """A token in the store of a daemon that does not run."""
+    """Add a token to the store of a daemon that is not running."""
     with Store.open(home / "data" / "store", redactor=Redactor()) as store:
         key = (token_hash(token),)
 
@@ -68,18 +68,18 @@ def add_token(home: Path, token: str, space: str, agent: str) -> None:
 
 
 def bearer(token: str) -> dict[str, str]:
-    """The header that says who asks."""
+    """Return the authorization header of a token."""
     return {"Authorization": f"Bearer {token}"}
 
 
 def cpu_seconds(pid: int) -> float:
-    """Time of a CPU that a process has used so far."""
+    """Return the CPU seconds that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text("ascii").rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def times_run(pid: int) -> int:
-    """How often any thread of a process waited and went on so far: no figure of a CPU, so load does not change it."""
+    """Return the number of context switches of all threads of a process, which does not depend on load."""
     waits = re.compile(r"^voluntary_ctxt_switches:\t(\d+)", re.MULTILINE)
     states = [path.read_text("ascii") for path in Path(f"/proc/{pid}/task").glob("*/status")]
     return sum(int(number) for state in states for number in waits.findall(state))

@@ -1,4 +1,4 @@
-"""One daemon with a small body limit per module."""
+"""Fixture: one daemon with a small body limit per module."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    """A daemon that must outlive all that the tests of a module do to it."""
+    """Yield a daemon that must survive everything that a module's tests send to it."""
     with running_daemon(**LIMITED) as running:
         yield running

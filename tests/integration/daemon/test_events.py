@@ -1,4 +1,4 @@
-"""`GET /v1/events`: what happened arrives in order, without content, and a reader goes on where it left off."""
+"""Tests of `GET /v1/events`: order, resuming, cursors, and the end of the stream."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    """One daemon for the module."""
+    """Yield one daemon for the module."""
     with running_daemon() as running:
         yield running
 
 
 class Stream:
-    """One reader of the events."""
+    """A reader of the event stream."""
 
     def __init__(self, wire: Wire, path: str = "/v1/events", headers: dict[str, str] | None = None) -> None:
         self._socket = wire.socket
@@ -36,7 +36,7 @@ class Stream:
         self._text = self._text.partition(b": following\n\n")[2]
 
     def take(self, count: int) -> list[dict[str, Any]]:
-        """The next `count` events."""
+        """Return the next `count` events."""
         found: list[dict[str, Any]] = []
         while len(found) < count:
             while b"\n\n" not in self._text:
@@ -55,7 +55,7 @@ class Stream:
 
 
 def say(daemon: Daemon, words: str) -> None:
-    """One message in a thread of its own: two events at most."""
+    """Append a message to a new thread, which emits at most two events."""
     thread = daemon.ask("POST", "/v1/threads", {}).json()["id"]
     body = {"messages": [{"role": "user", "content": words}]}
     answer = daemon.ask("POST", f"/v1/threads/{thread}/messages", body)
@@ -63,7 +63,7 @@ def say(daemon: Daemon, words: str) -> None:
 
 
 def test_events_arrive_and_resume(daemon: Daemon) -> None:
-    """Events come as they are committed, dense and rising, without the words; a reader resumes by number or header."""
+    """Events arrive in order without gaps and content; a reader resumes by number or header."""
     with daemon.wire() as wire:
         stream = Stream(wire, "/v1/events?after=0")
         for number in range(3):
@@ -81,7 +81,7 @@ def test_events_arrive_and_resume(daemon: Daemon) -> None:
 
 
 def test_without_a_number_only_what_is_to_come(daemon: Daemon) -> None:
-    """A reader that names no number begins with the next event."""
+    """Without a number a reader gets only later events."""
     say(daemon, "before anybody listened")
     with daemon.wire() as wire:
         stream = Stream(wire)
@@ -94,12 +94,12 @@ def test_without_a_number_only_what_is_to_come(daemon: Daemon) -> None:
 
 @pytest.mark.parametrize("after", ["-1", "x", "1.5", "9" * 30])
 def test_odd_numbers_are_refused(daemon: Daemon, after: str) -> None:
-    """What is no number of an event is a validation error."""
+    """A cursor that is no event number is refused."""
     check_refused(daemon.ask("GET", f"/v1/events?after={after}"), 400, "validation_error")
 
 
 def test_a_reader_behind_another_request_is_let_go(daemon: Daemon) -> None:
-    """A reader that leaves gives its place back at once, also with another request waiting behind its stream."""
+    """A reader that leaves frees its slot at once, even with a pipelined request behind its stream."""
     for _ in range(5):
         with daemon.wire() as wire:
             Stream(wire)

@@ -1,4 +1,4 @@
-"""Every kind of hostile client, first listed for length-prefixed frames, has a test that does the same over HTTP."""
+"""Table of kinds of hostile clients, each with the test that covers it over HTTP."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ INTENTS = {
 
 
 def test_every_case_has_its_test() -> None:
-    """Each test that the table names is in this folder; the labelled list, where it is at hand, has no other kind."""
+    """Each test named in the table exists, and the labelled list, where present, has no other kind."""
     assert {row["name"] for row in shared_rows("data/cases/frames.jsonl")} <= set(INTENTS)
     here = "".join(file.read_text("utf-8") for file in Path(__file__).parent.glob("test_*.py"))
     assert [name for name in INTENTS.values() if f"def {name}(" not in here] == []

@@ -1,4 +1,4 @@
-"""Everything that can be half sent, or left unread, has a deadline."""
+"""Tests of the HTTP deadlines: incomplete requests, idle connections and unread responses."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ CRAWL_BYTES = 400
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    """One daemon with short deadlines for the module."""
+    """Yield one daemon with short deadlines for the module."""
     with running_daemon(**QUICK) as running:
         yield running
 
 
 def test_short_body_has_no_effect(daemon: Daemon) -> None:
-    """Half a body and then the end: nothing runs, nothing of it is logged."""
+    """A connection that ends within a body runs nothing and logs nothing."""
     with daemon.wire() as wire:
         wire.send(b'POST /v1/threads HTTP/1.1\r\nContent-Length: 100\r\n\r\n{"title": "zebra-crossing"')
         wire.socket.shutdown(socket.SHUT_WR)
@@ -42,7 +42,7 @@ def test_short_body_has_no_effect(daemon: Daemon) -> None:
 
 
 def test_short_head_has_no_effect(daemon: Daemon) -> None:
-    """Two bytes and then the end."""
+    """A connection that ends after two bytes has no effect."""
     with daemon.wire() as wire:
         wire.send(b"GE")
         wire.socket.shutdown(socket.SHUT_WR)
@@ -51,7 +51,7 @@ def test_short_head_has_no_effect(daemon: Daemon) -> None:
 
 
 def test_crawling_head_and_body_meet_their_deadlines(daemon: Daemon) -> None:
-    """A head at a crawl ends at its deadline however steadily it comes; so does a body that hardly moves."""
+    """A head sent byte by byte is refused at its deadline, and so is a body that makes too little progress."""
     for opening in (b"GET /v1/health HTTP/1.1\r\n", b"POST /v1/health HTTP/1.1\r\nContent-Length: 1000\r\n\r\n"):
         with daemon.wire() as wire:
             wire.send(opening)
@@ -73,7 +73,7 @@ def test_crawling_head_and_body_meet_their_deadlines(daemon: Daemon) -> None:
 
 
 def test_steady_slow_body_is_served() -> None:
-    """A large body that moves on may take longer than the deadline: it counts progress, not the whole."""
+    """A large body may take longer than the deadline as long as it makes progress."""
     with running_daemon(REVERIE_DAEMON_BODY_SECONDS="2") as patient, patient.wire() as wire:
         wire.send(b"GET /v1/health HTTP/1.1\r\nContent-Length: 160000\r\n\r\n")
         began = time.monotonic()
@@ -87,7 +87,7 @@ def test_steady_slow_body_is_served() -> None:
 
 
 def test_idle_connection_is_closed(daemon: Daemon) -> None:
-    """A connection that asks nothing is kept for a while, and closed at the idle limit; blank lines count not."""
+    """An idle connection is closed at the idle limit; blank lines do not extend it."""
     for opening, answers in ((b"", 0), (HEALTH, 1), (b"\r\n" * 50, 0)):
         began = time.monotonic()
         with daemon.wire(timeout=60) as wire:
@@ -99,7 +99,7 @@ def test_idle_connection_is_closed(daemon: Daemon) -> None:
 
 
 def test_client_that_never_reads(daemon: Daemon) -> None:
-    """Requests and no answer read: what is buffered is bounded, and the connection ends at the write limit."""
+    """If a client reads no responses, the buffered bytes are bounded, and the connection is aborted in time."""
     before = status_bytes(daemon.pid, "VmRSS")
     with daemon.wire() as wire:
         wire.socket.settimeout(0.2)
@@ -116,7 +116,7 @@ def test_client_that_never_reads(daemon: Daemon) -> None:
 
 @pytest.mark.parametrize("sent", [0, 10, len(HEALTH) - 1])
 def test_a_request_that_arrived_during_a_suspension_is_answered(daemon: Daemon, sent: int) -> None:
-    """A daemon that was stopped beyond its deadlines reads what waits in a socket before it closes the connection."""
+    """After a suspension beyond its deadlines the daemon reads a waiting request before closing a connection."""
     with daemon.wire() as wire:
         wire.send(HEALTH)
         assert wire.answer() is not None
@@ -134,7 +134,7 @@ def test_a_request_that_arrived_during_a_suspension_is_answered(daemon: Daemon, 
 
 
 def test_a_client_kept_over_a_suspension_goes_on(daemon: Daemon) -> None:
-    """A client whose idle connection was closed during the suspension opens another by itself."""
+    """A client whose idle connection was closed during a suspension reconnects by itself."""
     with Client(daemon.socket) as client:
         thread = client.create_thread(agent="sleeper").id
         for _ in range(3):

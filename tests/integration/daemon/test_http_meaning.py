@@ -1,4 +1,4 @@
-"""What a request says: types, protocol, paths, queries, JSON in name only."""
+"""Tests of the semantics of HTTP requests: media types, protocol number, unknown paths, methods and query strings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def test_compressed_and_foreign_bodies(daemon: Daemon) -> None:
-    """Compressed bodies, other types and other charsets are 415."""
+    """Compressed bodies, other media types and other charsets are 415."""
     for headers in (
         {"Content-Encoding": "gzip"},
         {"Content-Type": "text/html"},
@@ -24,7 +24,7 @@ def test_compressed_and_foreign_bodies(daemon: Daemon) -> None:
 
 
 def test_protocol_mismatch(daemon: Daemon) -> None:
-    """Another protocol number is 426, with what to do."""
+    """Another protocol number is 426, with a hint."""
     answer = daemon.ask("GET", "/v1/health", headers={"Reverie-Protocol": "2"})
 
     check_refused(answer, 426, "protocol_mismatch")
@@ -32,7 +32,7 @@ def test_protocol_mismatch(daemon: Daemon) -> None:
 
 
 def test_unknown_path_and_method(daemon: Daemon) -> None:
-    """404 and 405 come in the envelope; a long name is cut, an odd one escaped."""
+    """404 and 405 have the error envelope; a long path is cut in it, control characters are escaped."""
     check_refused(daemon.ask("GET", "/v1/" + "x" * 5000), 404, "not_found")
     assert len(daemon.ask("GET", "/v1/" + "x" * 5000).body) < 400
     check_refused(daemon.ask("GET", "/v1/health/"), 404, "not_found")
@@ -42,7 +42,7 @@ def test_unknown_path_and_method(daemon: Daemon) -> None:
 
 
 def test_query_strings(daemon: Daemon) -> None:
-    """A name given twice, or bytes that are no text, are refused."""
+    """A repeated parameter and bytes that are not UTF-8 are refused."""
     check_refused(daemon.ask("GET", "/v1/jobs?limit=1&limit=2"), 400, "validation_error")
     check_refused(daemon.ask("GET", "/v1/jobs?limit=%ff"), 400, "validation_error")
     for bad in ("0", "-1", "1001", "1e2", "9" * 30, "٣"):
@@ -56,7 +56,7 @@ def _percent(text: str) -> str:
 
 
 def test_nul_in_a_path_is_refused(daemon: Daemon) -> None:
-    """A document's path obeys the rule of paths, however it is written."""
+    """A document path with a NUL is refused, however it is encoded."""
     for path in ("a%00b.md", "..%2f..%2fetc%2fpasswd", "%2e%2e/x.md", "a%5cb.md", "con.md"):
         answer = daemon.ask("GET", f"/v1/documents/{path}")
         assert answer.status in {400, 404}, answer.body

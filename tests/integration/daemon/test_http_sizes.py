@@ -1,4 +1,4 @@
-"""Everything that can be sent has a limit: bodies, heads, trailers, chunk extensions; none costs memory."""
+"""Tests of the size limits of bodies, heads, trailers and chunk extensions, and that refusals take no memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def test_empty_body(daemon: Daemon) -> None:
-    """A body of nothing is no body."""
+    """A body of length 0 is no body."""
     with daemon.wire() as wire:
         wire.send(request("GET", "/v1/health", b""))
         answer = wire.answer()
@@ -26,7 +26,7 @@ def test_empty_body(daemon: Daemon) -> None:
 
 @pytest.mark.parametrize("length", [1 << 30, 0xFFFFFFFF, 1 << 62])
 def test_huge_length_is_refused_from_the_head(daemon: Daemon, length: int) -> None:
-    """The Content-Length alone is enough: answered before more comes, memory stays, and what follows is not read."""
+    """A Content-Length beyond the limit is refused before the body is read, without taking memory."""
     check_well(daemon)
     before = status_bytes(daemon.pid, "VmRSS")
     with daemon.wire() as wire:
@@ -38,7 +38,7 @@ def test_huge_length_is_refused_from_the_head(daemon: Daemon, length: int) -> No
 
 
 def test_body_limit_is_exact(daemon: Daemon) -> None:
-    """A body of the limit is taken, one byte more is not; a chunked one likewise, where it passes the limit."""
+    """A body of exactly the limit is served, one byte more is refused, also in chunks."""
     with daemon.wire() as wire:
         wire.send(request("GET", "/v1/health", b" " * BODY_BYTES))
         answer = wire.answer()
@@ -53,7 +53,7 @@ def test_body_limit_is_exact(daemon: Daemon) -> None:
 
 
 def test_endless_heads_are_refused_at_32_kib(daemon: Daemon) -> None:
-    """200 MB of headers: refused after 32 KiB and no memory taken, in one line or in many, in trailers too."""
+    """200 MB of headers, in one line, in many or in trailers, are refused after 32 KiB."""
     chunk = b"x" * (1 << 20)
     lines = b"a: b\r\n" * 170_000
     chunked = b"GET /v1/health HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -76,7 +76,7 @@ def test_endless_heads_are_refused_at_32_kib(daemon: Daemon) -> None:
 
 
 def test_head_limit_is_exact(daemon: Daemon) -> None:
-    """A head just below 32 KiB is served, one above is not."""
+    """A head just below 32 KiB is served, one above is refused."""
     for size, status in ((32 * 1024 - 200, 200), (32 * 1024 + 1, 413)):
         with daemon.wire() as wire:
             wire.send(request("GET", "/v1/health", None, {"A": "x" * size}))

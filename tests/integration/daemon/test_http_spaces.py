@@ -1,4 +1,4 @@
-"""Who asks is said by the credential alone: tokens, spaces, keys that replay, and the loopback port."""
+"""Tests of credentials: tokens bind to spaces, keys survive a kill, TCP needs a token and refuses browsers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.http_checks import add_token, bearer, check_refused, check_well
 
 
 def test_space_comes_from_the_credential() -> None:
-    """A token binds to its space: what a body says of spaces is refused, and another space's ids do not exist."""
+    """A token sees its own space only, and a space named in a body is refused."""
     with scratch_home() as home:
         (home / "data").mkdir(mode=0o700)
         add_token(home, "tick", "blue", "mole")
@@ -37,7 +37,7 @@ def test_space_comes_from_the_credential() -> None:
 
 
 def test_idempotency_key_survives_a_kill() -> None:
-    """A request that is sent again after the daemon was killed is applied once, and answered as the first time."""
+    """A request repeated with its key after a kill is applied once, with the same answer."""
     with scratch_home() as home:
         key = {"Idempotency-Key": "6b1f"}
         with running_daemon(home) as daemon:
@@ -55,7 +55,7 @@ def test_idempotency_key_survives_a_kill() -> None:
 
 
 def test_tcp_refuses_browsers() -> None:
-    """The loopback port is off unless asked for; then every request needs a token, and web pages get nowhere."""
+    """TCP is off by default; when on, it needs a token and refuses requests of web pages."""
     port = _free_port()
     with scratch_home() as home:
         (home / "data").mkdir(mode=0o700)
@@ -74,7 +74,7 @@ def test_tcp_refuses_browsers() -> None:
 
 
 def ask_tcp(port: int, headers: dict[str, str], host: str | None = None) -> Answer:
-    """One request for health over TCP."""
+    """Send one health request over TCP and return the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request("GET", "/v1/health", headers={"Host": host or f"127.0.0.1:{port}", **headers})

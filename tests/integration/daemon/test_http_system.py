@@ -1,4 +1,4 @@
-"""Peers of other users, passed descriptors, floods and scarce descriptors."""
+"""Tests of HTTP against the system: other users, passed descriptors, connection floods and few descriptors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def test_passed_descriptors_are_closed(daemon: Daemon) -> None:
-    """Descriptors that a peer passes along are not kept."""
+    """Descriptors that a peer passes over the socket are closed."""
     check_well(daemon)
     before = daemon.open_files()
     with daemon.wire() as wire, open(os.devnull, "rb") as null:  # noqa: PTH123 - a descriptor is what is needed
@@ -40,7 +40,7 @@ def test_passed_descriptors_are_closed(daemon: Daemon) -> None:
 
 
 def test_out_of_band_byte_is_ignored(daemon: Daemon) -> None:
-    """An out-of-band byte neither breaks the request nor the daemon."""
+    """An out-of-band byte breaks neither the request nor the daemon."""
     with daemon.wire() as wire:
         wire.send(HEALTH[:10])
         wire.socket.send(b"!", socket.MSG_OOB)
@@ -51,7 +51,7 @@ def test_out_of_band_byte_is_ignored(daemon: Daemon) -> None:
 
 
 def test_other_kinds_of_socket(daemon: Daemon) -> None:
-    """Datagrams are refused by the kernel, and there is no abstract name."""
+    """Datagrams are refused by the kernel, and the socket has no abstract name."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as peer, pytest.raises(OSError, match="wrong type"):
         peer.connect(str(daemon.socket))
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer, pytest.raises(ConnectionRefusedError):
@@ -59,7 +59,7 @@ def test_other_kinds_of_socket(daemon: Daemon) -> None:
 
 
 def test_cancelled_requests_leave_nothing(daemon: Daemon) -> None:
-    """Requests that are started and left: no descriptor, no memory, no task stays."""
+    """Requests that are aborted leave no descriptor, memory or task."""
     check_well(daemon)
     before = daemon.open_files()
     for number in range(500):
@@ -70,7 +70,7 @@ def test_cancelled_requests_leave_nothing(daemon: Daemon) -> None:
 
 
 def test_event_streams_are_bounded() -> None:
-    """More streams than the limit are `busy`; those that stand go on, and end with the daemon."""
+    """An event stream beyond the limit is `busy`; open ones continue, and end with the daemon."""
     with running_daemon(REVERIE_DAEMON_SUBSCRIBERS="3") as daemon:
         wires = [daemon.wire() for _ in range(3)]
         for wire in wires:
@@ -90,7 +90,7 @@ def test_event_streams_are_bounded() -> None:
 
 
 def test_connection_flood() -> None:
-    """Over the cap new connections are told `busy` at once; those there are served; later there is room again."""
+    """Connections beyond the limit get `busy` at once; open ones are served, and later new ones again."""
     with running_daemon(REVERIE_DAEMON_CONNECTIONS="20") as daemon:
         first = daemon.wire()
         first.send(HEALTH)
@@ -111,7 +111,7 @@ def test_connection_flood() -> None:
 
 
 def test_few_descriptors() -> None:
-    """With 64 descriptors a flood neither ends the daemon nor makes it spin; afterwards it serves as before."""
+    """With 64 descriptors a flood neither ends the daemon nor makes it spin."""
     with running_daemon() as daemon:
         resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (64, 64))
         wires = []
@@ -150,7 +150,7 @@ print(answers, "answers of 100")
 
 
 def test_another_user_is_refused(daemon: Daemon) -> None:
-    """Another uid that reaches the socket is refused before a byte is read."""
+    """A connection of another uid is closed before a byte is read."""
     if os.getuid() != 0:
         pytest.skip("needs root, to become another user")
     folders = [daemon.home, daemon.socket.parent, daemon.socket]
@@ -188,7 +188,7 @@ def test_another_user_is_refused(daemon: Daemon) -> None:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can connect as root: sudo make test")
 def test_root_may_connect_and_is_logged(tmp_path: Path) -> None:
-    """Root could read the files of another user's daemon anyway: it may connect, and each time is logged."""
+    """Root may connect, and each connection of root is logged."""
     said = io.StringIO()
     log.configure("info", said)
     try:
@@ -205,7 +205,7 @@ def test_root_may_connect_and_is_logged(tmp_path: Path) -> None:
 
 
 def test_slow_clients_keep_nobody_out(daemon: Daemon) -> None:
-    """Many clients at a crawl beside an ordinary one: each of its requests is served."""
+    """Beside many slow clients, each request of another client is served."""
     wires = []
     for _ in range(min(count(100, 500), 450)):
         wire = daemon.wire()

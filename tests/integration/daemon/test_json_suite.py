@@ -1,4 +1,4 @@
-"""JSON bodies through the socket: texts by the grammar, the public parsing suite, and hostile bodies."""
+"""Tests of JSON bodies through the socket: generated texts, the public parsing suite and hostile bodies."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ OPEN_AND_READ = frozenset({"i_number_double_huge_neg_exp.json", "i_number_real_u
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    """One daemon for the whole suite: it must outlive all of it."""
+    """Yield one daemon that must survive the whole suite."""
     with running_daemon() as running:
         yield running
 
 
 def post(daemon: Daemon, body: bytes) -> Answer:
-    """The answer of a route that reads JSON and writes nothing."""
+    """Send a body to a route that parses JSON and writes nothing; return the answer."""
     return daemon.ask("POST", "/v1/recall", body)
 
 
 def refused_as_text(answer: Answer) -> str | None:
-    """Why the text was refused, or None where it was read."""
+    """Return why the text was refused, or None if it was parsed."""
     assert answer.status < 500, answer.body
     envelope = answer.json()
     if answer.status < 400:
@@ -57,7 +57,7 @@ def refused_as_text(answer: Answer) -> str | None:
 
 
 def test_every_text_by_the_grammar(daemon: Daemon) -> None:
-    """Each text is read or refused for its reason; no hang, no growth, no 500."""
+    """Each generated text is accepted or refused as the grammar says, without a hang, memory growth or 500."""
     before = status_bytes(daemon.pid, "RssAnon")
     found = [(case, refused_as_text(post(daemon, case.text))) for case in JSON_CASES]
     assert [pair for pair in found if pair[0].reason != pair[1]] == []
@@ -67,7 +67,7 @@ def test_every_text_by_the_grammar(daemon: Daemon) -> None:
 
 @pytest.mark.measures("data/json/test_parsing")
 def test_every_file_of_the_suite(daemon: Daemon) -> None:
-    """All `y_` files are read, all `n_` files refused, and the rest as fixed here; no hang, no growth, no 500."""
+    """`y_` files are accepted, `n_` files refused, others as fixed here, without a hang, growth or 500."""
     files = shared_files("data/json/test_parsing", "*.json")
     assert len(files) == 318
     before = status_bytes(daemon.pid, "RssAnon")
@@ -102,7 +102,7 @@ def test_every_file_of_the_suite(daemon: Daemon) -> None:
     ],
 )
 def test_hostile_text(daemon: Daemon, body: bytes, reason: str | None) -> None:
-    """Each is refused with its reason, never understood by halves."""
+    """Each hostile text is refused with its reason."""
     found = refused_as_text(post(daemon, body))
 
     assert found is not None
@@ -111,7 +111,7 @@ def test_hostile_text(daemon: Daemon, body: bytes, reason: str | None) -> None:
 
 
 def test_names_of_the_language_are_plain_fields(daemon: Daemon) -> None:
-    """Names that mean something to an interpreter are unknown fields like any other."""
+    """Names such as `__proto__` and `__class__` are unknown fields like any other."""
     for name in ("__proto__", "constructor", "__class__", "__dict__"):
         answer = post(daemon, json.dumps({"query": "a", name: {"x": 1}}).encode())
         assert answer.status in {200, 400}
@@ -119,7 +119,7 @@ def test_names_of_the_language_are_plain_fields(daemon: Daemon) -> None:
 
 
 def test_empty_body_reads_as_an_empty_object(daemon: Daemon) -> None:
-    """A POST without a body is as one with `{}`; one that says it is JSON and is empty is refused."""
+    """A POST without a body is `{}`; an empty body with a Content-Type is refused."""
     with daemon.wire() as wire:
         wire.send(request("POST", "/v1/recall"))
         answer = wire.answer()

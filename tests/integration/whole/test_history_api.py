@@ -1,4 +1,4 @@
-"""What happened, taking it back, archives, dreams, schedules, backups and jobs over the socket."""
+"""Tests of operations, undo, archives, dreams, schedules, backups and jobs over the socket."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 def learnt(client: Client, folder: Path, number: int) -> str:
-    """A session, imported and distilled; its thread."""
+    """Import and distil a session; return its thread."""
     thread = str(import_file(client, session_file(folder, number, turns=5)).thread)
     client.distill(thread)
     return thread
 
 
 def state(daemon: Daemon, client: Client) -> dict[str, Any]:
-    """All that a distillation changes but the archives and what lists them."""
+    """Return everything that a distillation changes, except archives and their index."""
     root = daemon.home / "root" / "default"
     texts = {
         item.path: client.document(item.path).content
@@ -49,7 +49,7 @@ def state(daemon: Daemon, client: Client) -> dict[str, Any]:
 
 
 def thread_state(client: Client, thread: str) -> dict[str, Any]:
-    """What a distillation changes of its thread."""
+    """Return what a distillation changes of its thread."""
     held = client.thread(thread)
     return {
         "distillations": held.distillations,
@@ -62,12 +62,12 @@ def thread_state(client: Client, thread: str) -> dict[str, Any]:
 
 
 def last(client: Client, why: str) -> str:
-    """The newest operation of a kind."""
+    """Return the newest operation with this reason."""
     return next(operation.id for operation in client.operations(limit=1000).items if operation.why == why)
 
 
 def test_a_distillation_is_taken_back_whole(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """Memories, documents, files, digest, summaries and the thread are as before it; made again it is the same."""
+    """Undo of a distillation restores memories, documents, files, digest, summaries and thread; redo repeats it."""
     learnt(client, tmp_path, 1)
     before = state(daemon, client)
     thread = str(import_file(client, session_file(tmp_path, 2, turns=5)).thread)
@@ -94,7 +94,7 @@ def test_a_distillation_is_taken_back_whole(daemon: Daemon, client: Client, tmp_
 
 
 def test_undone_and_redone_a_thread_weighs_the_same(client: Client, tmp_path: Path) -> None:
-    """The account of the context follows the distillation there and back, and what was said meanwhile is added."""
+    """The live tokens of a thread follow undo and redo of a distillation, plus later messages."""
     thread = str(import_file(client, session_file(tmp_path, 12, turns=5)).thread)
     whole = client.thread(thread).tokens  # by our count: the model's own account of it is not kept
     client.distill(thread)
@@ -109,7 +109,7 @@ def test_undone_and_redone_a_thread_weighs_the_same(client: Client, tmp_path: Pa
 
 
 def test_a_schedule_is_not_taken_back(client: Client) -> None:
-    """A setting is no history: its operation is not offered to an undo, and is refused where it is named."""
+    """The operation of a schedule is not undoable, and an undo of it is refused."""
     client.create_thread(id="settled")
     client.add_note("settled", "kept", "task")
     made = client.add_schedule("0 3 * * *")
@@ -124,7 +124,7 @@ def test_a_schedule_is_not_taken_back(client: Client) -> None:
 
 
 def test_a_list_made_anew_is_not_taken_back(client: Client) -> None:
-    """After a memory was added, an undo is offered that operation, and not the one that listed its file."""
+    """After a new memory, its operation is undoable, and the update of MEMORY.md is not."""
     client.sync_now()
     client.remember(wire.CreateMemory("The gate opens at dawn."))
     client.sync_now()
@@ -140,7 +140,7 @@ def test_a_list_made_anew_is_not_taken_back(client: Client) -> None:
 
 
 def test_a_deleted_thread_stays_deleted(client: Client, tmp_path: Path) -> None:
-    """What had been deleted and undone before it went cannot be put under a thread of the same id."""
+    """Records of a deleted thread cannot be restored into a new thread of the same id."""
     thread = learnt(client, tmp_path, 13)
     distilled = last(client, "thread.distill")
     note = client.add_note(thread, "an old note", "task")
@@ -159,7 +159,7 @@ def test_a_deleted_thread_stays_deleted(client: Client, tmp_path: Path) -> None:
 
 
 def test_what_others_stand_on_is_not_taken_back(client: Client, tmp_path: Path) -> None:
-    """An earlier operation whose records changed since is a conflict that names them; nothing changes."""
+    """Undo is refused if a later operation changed the same records; they are named, nothing changes."""
     thread = learnt(client, tmp_path, 3)
     first = last(client, "thread.distill")
     client.append(thread, [{"role": "user", "content": f"then part_{number}?"} for number in range(14)])
@@ -172,7 +172,7 @@ def test_what_others_stand_on_is_not_taken_back(client: Client, tmp_path: Path) 
 
 
 def test_messages_are_never_taken_back(client: Client) -> None:
-    """Appends and deletions of threads say that they cannot be undone, and are refused."""
+    """Appends and deletions of threads are not undoable, and an undo of them is refused."""
     client.create_thread(id="said")
     client.append("said", [{"role": "user", "content": "x"}])
     appended = newest(client)
@@ -185,7 +185,7 @@ def test_messages_are_never_taken_back(client: Client) -> None:
 
 
 def test_whatever_is_called_undoable_can_be_undone(client: Client) -> None:
-    """The newest first: every operation that says so is taken back or names what stands in the way."""
+    """Every undoable operation, newest first, can be undone or names what overlaps."""
     client.remember(wire.CreateMemory("The bell rings at noon."))
     outcomes = [(operation, outcome(client, operation.id)) for operation in client.operations(limit=1000).items]
     for operation, refusal in outcomes:
@@ -197,7 +197,7 @@ def test_whatever_is_called_undoable_can_be_undone(client: Client) -> None:
 
 
 def outcome(client: Client, operation: str) -> str | None:
-    """Why an operation cannot be undone, or None where it now is."""
+    """Return why an operation cannot be undone, or None after its undo."""
     try:
         client.undo(operation)
     except ReverieError as error:
@@ -206,7 +206,7 @@ def outcome(client: Client, operation: str) -> str | None:
 
 
 def test_an_undo_with_a_key_is_made_once(client: Client) -> None:
-    """The same answer, one operation."""
+    """An undo repeated with its key gives the same answer and makes one operation."""
     client.create_thread(id="undone")
     client.add_note("undone", "to be taken back", "task")
     operation = newest(client).id
@@ -217,7 +217,7 @@ def test_an_undo_with_a_key_is_made_once(client: Client) -> None:
 
 
 def test_operations_are_listed_to_the_end(client: Client) -> None:
-    """Newest first, without a gap, each with who, why and its parent."""
+    """Operations are listed newest first without gaps, with author, reason and parent."""
     whole = client.operations(limit=1000).items
     assert [operation.seq for operation in whole] == list(range(len(whole), 0, -1))
     assert turned(client.operations, 7) == whole
@@ -226,7 +226,7 @@ def test_operations_are_listed_to_the_end(client: Client) -> None:
 
 
 def test_an_unknown_operation_is_not_found(daemon: Daemon) -> None:
-    """A number that is none of them, and what is no number."""
+    """An unknown operation is 404, and a malformed number is 400."""
     for method, path in (("GET", ""), ("POST", "/undo")):
         check_refused(daemon.ask(method, f"/v1/operations/999999{path}"), 404, "not_found")
         for odd in ("x", "-1", "1.0", "9" * 19, "%C2%B2"):
@@ -234,7 +234,7 @@ def test_an_unknown_operation_is_not_found(daemon: Daemon) -> None:
 
 
 def test_archives_are_addressed_by_their_bytes(client: Client, daemon: Daemon, tmp_path: Path) -> None:
-    """Listed, and each is its own address; they stay when what made them is taken back."""
+    """An archive's address is the SHA-256 of its bytes; it stays after an undo."""
     learnt(client, tmp_path, 4)
     whole = client.archives(limit=1000).items
     assert whole
@@ -250,7 +250,7 @@ def test_archives_are_addressed_by_their_bytes(client: Client, daemon: Daemon, t
 
 
 def test_dreams_are_listed_and_shown(client: Client, daemon: Daemon, tmp_path: Path) -> None:
-    """A dream that found something is kept with what it cost; a dry run and one of nothing new are not."""
+    """A dream that found something is stored; a dry run and an empty dream are not."""
     learnt(client, tmp_path, 5)
     dry = client.dream(dry_run=True)
     assert (dry.dry_run, dry.id, client.dreams().items) == (True, None, [])
@@ -271,7 +271,7 @@ def test_dreams_are_listed_and_shown(client: Client, daemon: Daemon, tmp_path: P
 
 
 def test_schedules_come_and_go(client: Client, daemon: Daemon) -> None:
-    """Added with the next run, listed, removed; with a key once; what cannot be meant is refused."""
+    """Schedules are added with their next run, listed, removed, added once per key, and validated."""
     made = client.add_schedule("30 2 * * *", timezone="Europe/Berlin", token_budget=5_000, key="nightly")
     assert client.add_schedule("30 2 * * *", timezone="Europe/Berlin", token_budget=5_000, key="nightly") == made
     assert [schedule.id for schedule in client.schedules().items] == [made.id]
@@ -293,7 +293,7 @@ def test_schedules_come_and_go(client: Client, daemon: Daemon) -> None:
 
 
 def test_a_backup_is_a_whole_store(client: Client, daemon: Daemon, tmp_path: Path) -> None:
-    """Made while the daemon runs, sound by itself, and a daemon on what is restored from it answers the same."""
+    """A backup made by the running daemon restores to a store with the same answers."""
     client.create_thread(id="backed-up")
     client.append("backed-up", [{"role": "user", "content": "keep me"}])
     target = tmp_path / "copy.mdb"
@@ -313,7 +313,7 @@ def test_a_backup_is_a_whole_store(client: Client, daemon: Daemon, tmp_path: Pat
 
 
 def test_a_backup_that_cannot_be_made_is_refused(daemon: Daemon, tmp_path: Path) -> None:
-    """No folder there, something there already, no absolute path."""
+    """A backup needs an absolute path that does not exist in a folder that does."""
     there = tmp_path / "there"
     there.write_text("mine", "utf-8")
     check_refused(daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "no" / "x")}), 404, "not_found")
@@ -324,7 +324,7 @@ def test_a_backup_that_cannot_be_made_is_refused(daemon: Daemon, tmp_path: Path)
 
 
 def test_a_token_may_not_copy_the_store(tmp_path: Path) -> None:
-    """Every space is in a backup: only the owner may ask for one; a token sees its own space alone."""
+    """A token may not make a backup, and sees its own space only."""
     with scratch_home() as home:
         (home / "data").mkdir(mode=0o700)
         add_token(home, "tick", "blue", "mole")
@@ -341,7 +341,7 @@ def test_a_token_may_not_copy_the_store(tmp_path: Path) -> None:
 
 
 def test_jobs_are_listed_and_ended(client: Client, daemon: Daemon) -> None:
-    """Those of this daemon, page by page; one that is over stays as it ended; an unknown one is not found."""
+    """Jobs are listed in pages; a finished job cannot be cancelled; an unknown one is 404."""
     jobs = [client.start_dream().job for _ in range(3)]
     page = daemon.ask("GET", "/v1/jobs?limit=2").json()
     assert len(page["items"]) == 2
@@ -357,7 +357,7 @@ def test_jobs_are_listed_and_ended(client: Client, daemon: Daemon) -> None:
 
 
 def test_status_counts_what_is_there(client: Client) -> None:
-    """Counts agree with the lists; tokens spent are those of distillations and dreams."""
+    """The counts of the status agree with the lists, and the tokens with distillations and dreams."""
     status = client.status()
     assert status.counts["threads"] == len(client.threads(limit=1000).items)
     assert status.counts["memories"] == len(client.memories(limit=1000).items)
@@ -372,7 +372,7 @@ def test_status_counts_what_is_there(client: Client) -> None:
 
 
 def test_a_backup_under_an_odd_name_is_refused(daemon: Daemon, tmp_path: Path) -> None:
-    """A name too long, a NUL, a place where no file can be: the caller's mistake, not ours."""
+    """A name that is too long or has a NUL, and a path where no file can be, are client errors."""
     for path in (str(tmp_path / ("x" * 300)), str(tmp_path / "a\0b"), "/proc/1/x"):
         check_refused(daemon.ask("POST", "/v1/backups", {"path": path}), 400, "validation_error")
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""What is known, over the socket: memories listed, looked up and recalled, their documents, and their history."""
+"""Tests of memories, recall and their documents over the socket."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = ("skill", "fact", "procedure", "observation", "mistake", "preference", "
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    """A daemon that has learnt from three sessions."""
+    """Yield a daemon that has learnt from three sessions."""
     folder = tmp_path_factory.mktemp("sessions")
     with running_daemon() as running:
         with Client(running.socket) as client:
@@ -35,7 +35,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 
 def test_memories_are_listed_to_the_end(client: Client) -> None:
-    """Any page size gives each once; one of each type that the sessions teach is there, whole."""
+    """With any page size each memory is listed once, and every type that the sessions teach is there."""
     whole = client.memories(limit=1000).items
     assert len(whole) >= 7
     assert {"observation", "preference", "mistake", "episode"} <= {memory.type for memory in whole}
@@ -51,14 +51,14 @@ def test_memories_are_listed_to_the_end(client: Client) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_memories_are_filtered_by_type(client: Client, kind: Any) -> None:
-    """Those of the type and no other, also in pages of one."""
+    """The filter by type returns the memories of that type only, also in pages of one."""
     expected = [memory for memory in client.memories(limit=1000).items if memory.type == kind]
     assert client.memories(kind=kind).items == expected
     assert turned(client.memories, 1, kind=kind) == expected
 
 
 def test_memories_are_filtered_by_tag(client: Client) -> None:
-    """Those that bear the tag."""
+    """The filter by tag returns the memories with that tag."""
     whole = client.memories(limit=1000).items
     tag = next(tag for memory in whole for tag in memory.tags)
     assert client.memories(tag=tag).items == [memory for memory in whole if tag in memory.tags]
@@ -67,12 +67,12 @@ def test_memories_are_filtered_by_tag(client: Client) -> None:
 
 @pytest.mark.parametrize("query", ["type=secret", "tag=", "limit=0", "kind=fact", "type=fact&type=skill"])
 def test_a_list_that_cannot_be_meant_is_refused(daemon: Daemon, query: str) -> None:
-    """Types, tags and limits are checked."""
+    """Unknown types, empty tags and limits out of range are refused."""
     check_refused(daemon.ask("GET", f"/v1/memories?{query}"), 400, "validation_error")
 
 
 def test_a_memory_has_a_history(client: Client) -> None:
-    """Every version with the operation that made it; the last is what is there now."""
+    """The history has every version with its operation, and ends with the current memory."""
     for memory in client.memories().items:
         versions = client.memory_history(memory.id).items
         assert [version.version for version in versions] == list(range(1, len(versions) + 1))
@@ -84,14 +84,14 @@ def test_a_memory_has_a_history(client: Client) -> None:
 
 
 def test_an_unknown_memory_is_not_found(client: Client) -> None:
-    """Neither it nor its history."""
+    """An unknown memory and its history are 404."""
     for call in (client.memory, client.memory_history):
         with pytest.raises(NotFound, match="no memory"):
             call("mem_absent")
 
 
 def test_recall_finds_what_answers(client: Client) -> None:
-    """Best first, each with why; it counts as an access, and only that changes."""
+    """Recall returns the best memories first with reasons, and changes nothing but access counts."""
     name = next(memory for memory in client.memories(kind="mistake").items).content.split("`")[1]
     answer = client.recall(f"may I change {name}?")
     best = answer.hits[0].memory
@@ -109,7 +109,7 @@ def test_recall_finds_what_answers(client: Client) -> None:
 
 
 def test_recall_keeps_to_what_was_asked(client: Client) -> None:
-    """A limit, a budget, types and tags; a query of nothing known finds nothing."""
+    """Recall respects limit, token budget, types and tags; an unknown word finds nothing."""
     assert len(client.recall("read handle flush", limit=1).hits) == 1
     small = client.recall("read handle flush", token_budget=60)
     assert small.tokens <= 60
@@ -138,12 +138,12 @@ def test_recall_keeps_to_what_was_asked(client: Client) -> None:
     ],
 )
 def test_a_recall_that_cannot_be_meant_is_refused(daemon: Daemon, body: Any) -> None:
-    """Lengths, bounds and names are checked."""
+    """Lengths, bounds and names of a recall are validated."""
     check_refused(daemon.ask("POST", "/v1/recall", body), 400, "validation_error")
 
 
 def test_a_recall_with_a_key_counts_once(daemon: Daemon, client: Client) -> None:
-    """The same answer, and one access."""
+    """A recall repeated with its key gives the same answer and counts one access."""
     memory = client.memories(kind="observation").items[0]
     key = {"Idempotency-Key": "recalled once"}
     first, again = (daemon.ask("POST", "/v1/recall", {"query": memory.content}, key) for _ in range(2))
@@ -155,7 +155,7 @@ def test_a_recall_with_a_key_counts_once(daemon: Daemon, client: Client) -> None
 
 
 def test_documents_hold_the_memories(client: Client, daemon: Daemon) -> None:
-    """Listed by path in pages to the end; each has its text, whose ETag is its SHA-256; the index is made of them."""
+    """Documents are listed in pages; each ETag is the SHA-256 of the text; the index lists the same documents."""
     whole = client.documents(limit=1000).items
     paths = [document.path for document in whole]
     assert paths == sorted(paths)
@@ -179,7 +179,7 @@ def test_documents_hold_the_memories(client: Client, daemon: Daemon) -> None:
 
 @pytest.mark.parametrize("path", ["facts/absent.md", "nothing", "MEMORY.md/x"])
 def test_an_absent_document_is_not_found(client: Client, path: str) -> None:
-    """A path that could be one and is not there."""
+    """A valid path without a document is 404."""
     with pytest.raises(NotFound, match="no document"):
         client.document(path)
 
@@ -188,12 +188,12 @@ def test_an_absent_document_is_not_found(client: Client, path: str) -> None:
     "path", ["..%2fdaemon.lock", "facts/../../x", "facts//x.md", "%00", "a/./b", "~/x", "CON", "a%5Cb"]
 )
 def test_a_path_that_leads_elsewhere_is_refused(daemon: Daemon, path: str) -> None:
-    """Refused by its name, before anything is looked at."""
+    """A path outside the folder is refused by its name, before the disk is read."""
     check_refused(daemon.ask("GET", f"/v1/documents/{path}"), 400, "validation_error")
 
 
 def test_a_space_without_memories_has_no_index() -> None:
-    """Nothing known yet: empty lists and an empty text; recall finds nothing."""
+    """A new space has empty lists and an empty index text, and recall finds nothing."""
     with running_daemon() as own, Client(own.socket) as client:
         assert own.ask("GET", "/v1/index").json() == {"text": "", "items": []}
         assert client.memories().items == []

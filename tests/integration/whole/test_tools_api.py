@@ -1,4 +1,4 @@
-"""The tools of agents over the API: definitions, what each gives, errors that an agent can act on, and the sandbox."""
+"""Tests of the tools of agents over the API: definitions, results, error sentences and path safety."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ USER = "# User Facts\n\n> Summary: user name, role\n\n- Name: Ann\n- Role: harbo
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Tree]:
-    """A daemon whose folder people edit too."""
+    """Yield a daemon with a folder that a person edits too."""
     with tree() as made:
         yield made
 
 
 def given(client: Client, name: str, thread: str | None = None, **fields: Any) -> Any:
-    """What a tool gives when it works."""
+    """Call a tool that must succeed, and return its content."""
     answer = client.call_tool(name, fields, thread=thread)
     assert not answer.is_error, answer.content
     return answer.content
 
 
 def refused(client: Client, name: str, thread: str | None = None, **fields: Any) -> str:
-    """The sentence with which a tool refuses: short, and none of it about HTTP."""
+    """Call a tool that must fail; return its sentence, which is short and has no HTTP terms."""
     answer = client.call_tool(name, fields, thread=thread)
     assert answer.is_error, answer.content
     assert isinstance(answer.content, str)
@@ -58,7 +58,7 @@ def refused(client: Client, name: str, thread: str | None = None, **fields: Any)
 
 
 def test_the_definitions_are_served_in_every_form(client: Client, daemon: Daemon) -> None:
-    """As the library has them; another form is refused with those there are."""
+    """The definitions are those of the library in each format; an unknown format is refused."""
     for form in tools.FORMATS:
         assert client.tools(form).items == tools.definitions(form)
     assert daemon.ask("GET", "/v1/tools").json() == {"items": tools.definitions("anthropic"), "next": None}
@@ -68,7 +68,7 @@ def test_the_definitions_are_served_in_every_form(client: Client, daemon: Daemon
 
 
 def test_an_unknown_tool_is_not_found(daemon: Daemon) -> None:
-    """404 that names those there are; a body that is none is 400, whatever the tool."""
+    """An unknown tool is 404 and names the known ones; a malformed body is 400."""
     answer = daemon.ask("POST", "/v1/tools/memory_burn", {"input": {}})
     check_refused(answer, 404, "not_found")
     assert "memory_patch" in answer.json()["details"]["hint"]
@@ -78,7 +78,7 @@ def test_an_unknown_tool_is_not_found(daemon: Daemon) -> None:
 
 
 def test_the_index_is_literally_the_specified_one(folder: Tree) -> None:
-    """Three files of a person's, of these sizes and with these summaries, give this text, and memory_list the same."""
+    """Three files of given sizes and summaries give exactly the specified index text and list."""
     filled("facts/user.md", "# User Facts\n\n> Summary: user name, language, role\n\n- Name: Zoë\n", 320, folder)
     filled("facts/project.md", "# Project Facts\n\n> Summary: tech stack, conventions\n\n- Uses Bun\n", 210, folder)
     head = "# 2026-02 Episodes\n\n> Summary: logger fix, short ID, config refactor\n\n## Logger\n- Summary: a → b\n"
@@ -96,14 +96,14 @@ def test_the_index_is_literally_the_specified_one(folder: Tree) -> None:
 
 
 def filled(name: str, text: str, size: int, folder: Tree) -> None:
-    """Saves `text` with one more line that makes it `size` bytes long."""
+    """Save `text` with one more line, so that it is `size` bytes long."""
     line = "- Note: " if name.startswith("facts") else "- Lesson: "
     rest = size - len(text.encode()) - len(line) - 1
     folder.save(name, text + line + ("tide " * size)[: rest - 1] + ".\n")
 
 
 def test_a_file_is_written_read_patched_and_appended_to(folder: Tree) -> None:
-    """Each answers what it is specified to, and the person's folder shows it at once."""
+    """Each memory tool returns its specified result, and the file changes at once."""
     client = folder.client
     assert given(
         client, "memory_write", path="facts/harbour.md", content="# Harbour\n\n- Piers: 3\n- Depth: 9 m\n"
@@ -132,7 +132,7 @@ def test_a_file_is_written_read_patched_and_appended_to(folder: Tree) -> None:
 
 
 def test_what_a_person_has_just_saved_is_read(folder: Tree) -> None:
-    """No waiting for a watcher: the tool looks at the file itself."""
+    """memory_read returns a save of a person without waiting for the watcher."""
     given(folder.client, "memory_write", path="facts/hand.md", content="# Hand\n\n- Ink: blue\n")
     folder.save("facts/hand.md", folder.read("facts/hand.md").replace("blue", "green"))
     assert "- Ink: green" in given(folder.client, "memory_read", path="facts/hand.md")
@@ -141,7 +141,7 @@ def test_what_a_person_has_just_saved_is_read(folder: Tree) -> None:
 
 
 def test_no_words_go_that_an_agent_has_not_seen(folder: Tree) -> None:
-    """What a person saved since the agent looked is merged in; what it never read, or changed too, it must read."""
+    """memory_write merges with later saves; an overlap, or a file that was never read, is refused."""
     client = folder.client
     folder.save("facts/tide.md", "# Tide\n\n- Low: six\n- High: noon\n- Neap: monday\n")
     told = refused(client, "memory_write", path="facts/tide.md", content="# Tide\n\n- Spring: friday\n")
@@ -171,7 +171,7 @@ def test_no_words_go_that_an_agent_has_not_seen(folder: Tree) -> None:
 
 
 def test_what_one_agent_has_seen_another_has_not(folder: Tree) -> None:
-    """Threads are told apart: the second must read what a person wrote, though the first has."""
+    """The versions that were read are kept per thread: another thread must read the file first."""
     client = folder.client
     for thread in ("reader", "writer"):
         client.create_thread(id=thread)
@@ -182,7 +182,7 @@ def test_what_one_agent_has_seen_another_has_not(folder: Tree) -> None:
 
 
 def test_parameters_stand_in_the_input(daemon: Daemon) -> None:
-    """Those that are given beside it are refused, and the caller is told where they belong."""
+    """Parameters beside `input` are refused, with a hint where they belong."""
     answer = daemon.ask("POST", "/v1/tools/memory_read", {"path": "facts/user.md"})
     check_refused(answer, 400, "validation_error")
     assert answer.json()["details"]["field"] == "path"
@@ -190,7 +190,7 @@ def test_parameters_stand_in_the_input(daemon: Daemon) -> None:
 
 
 def test_a_patch_that_does_not_fit_changes_nothing(folder: Tree) -> None:
-    """Absent or ambiguous: none of the patches is applied, and the agent is told what to do."""
+    """If one old text is absent or ambiguous, no patch is applied, and the sentence says what to do."""
     client = folder.client
     given(client, "memory_write", path="facts/exact.md", content="# Exact\n\n- a tide\n- a tide\n- a moon\n")
     before = folder.read("facts/exact.md")
@@ -202,7 +202,7 @@ def test_a_patch_that_does_not_fit_changes_nothing(folder: Tree) -> None:
 
 
 def test_errors_tell_an_agent_what_to_do(folder: Tree) -> None:
-    """What is missing, what is known, where to look."""
+    """Error sentences name the missing or unknown parameter and the tool that lists files."""
     client = folder.client
     assert "memory_list" in refused(client, "memory_read", path="facts/nowhere.md")
     assert "memory_list" in refused(
@@ -219,7 +219,7 @@ def test_errors_tell_an_agent_what_to_do(folder: Tree) -> None:
 
 
 def test_an_agent_makes_no_second_spelling_of_a_name(folder: Tree) -> None:
-    """It is told how the name is spelled there, and what the person has under that name goes on being read."""
+    """A new name that differs only in case from an existing file is refused with the existing spelling."""
     client = folder.client
     folder.save("facts/harbour.md", "- the crane is blue\n")
     client.sync_now()
@@ -240,7 +240,7 @@ def test_an_agent_makes_no_second_spelling_of_a_name(folder: Tree) -> None:
 
 
 def test_a_secret_is_not_kept(folder: Tree) -> None:
-    """What looks like a key is redacted before it is written anywhere."""
+    """A key in a tool's input is redacted before it is stored."""
     secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     given(folder.client, "memory_write", path="facts/keys.md", content=f"# Keys\n\n- deploy with {secret}\n")
     assert secret not in folder.read("facts/keys.md")
@@ -248,7 +248,7 @@ def test_a_secret_is_not_kept(folder: Tree) -> None:
 
 
 def test_every_hostile_path_stays_inside(tmp_path: Path) -> None:
-    """Each labelled path through each tool that takes one: accepted or refused as it should be, nothing outside."""
+    """Each labelled path is accepted or refused by each tool as it should be, and nothing outside changes."""
     with tree() as own:
         secret = own.root.parent / "outside.md"
         secret.write_text("- the outside\n")
@@ -262,7 +262,7 @@ def test_every_hostile_path_stays_inside(tmp_path: Path) -> None:
 
 
 def check_path(own: Tree, path: str, expected: str) -> None:
-    """Written, read, patched and appended to under exactly this name, or each of them refused with a reason."""
+    """Assert that every tool accepts exactly this name, or that every tool refuses it with a reason."""
     calls: tuple[tuple[str, dict[str, Any]], ...] = (
         ("memory_write", {"path": path, "content": "# X\n\n- a word\n"}),
         ("memory_read", {"path": path}),
@@ -282,7 +282,7 @@ def check_path(own: Tree, path: str, expected: str) -> None:
 
 
 def outside(own: Tree) -> dict[str, bytes]:
-    """Every file of the daemon's home that is not in the folder and is nobody's bookkeeping."""
+    """Return the files of the daemon's home that are neither in the folder nor its own."""
     home = own.daemon.home
     return {
         file.relative_to(home).as_posix(): file.read_bytes()
@@ -296,7 +296,7 @@ def folder_texts(own: Tree) -> list[str]:
 
 
 def test_a_tool_of_a_thread_needs_one(client: Client) -> None:
-    """Without a thread, or with one that is not there, it says what to give."""
+    """A tool of a thread without a thread, or with an unknown one, says what to give."""
     for name, fields in (
         ("note", {"content": "x", "category": "task"}),
         ("working_state_get", {}),
@@ -307,7 +307,7 @@ def test_a_tool_of_a_thread_needs_one(client: Client) -> None:
 
 
 def test_a_note_stands_in_the_context(client: Client) -> None:
-    """Written by the tool, it is there like any other, and in the next request."""
+    """A note of the tool is in the list of notes and in the next context."""
     client.create_thread(id="tooled")
     made = given(client, "note", "tooled", content="the pier is closed", category="correction")
     assert made["success"] is True
@@ -318,7 +318,7 @@ def test_a_note_stands_in_the_context(client: Client) -> None:
 
 
 def test_the_working_state_is_read_and_set(client: Client) -> None:
-    """What the tool sets is what the tool and the API give back; nothing to set is told."""
+    """The tool and the API read the same working state; setting nothing is refused."""
     client.create_thread(id="stated")
     client.append("stated", [{"role": "user", "content": "Please count the boats in the outer harbour"}])
     assert given(client, "working_state_get", "stated")["currentTask"] == "Please count the boats in the outer harbour"
@@ -334,7 +334,7 @@ def test_the_working_state_is_read_and_set(client: Client) -> None:
 
 
 def test_recall_gives_what_is_remembered_as_data(folder: Tree) -> None:
-    """With type, origin and time, framed; it counts as an access; a limit limits."""
+    """The tool recall returns memories with type, origin and time, counts accesses and respects a limit."""
     client = folder.client
     text = "# Boats\n\n- The Marie has a red hull\n- The Eva is grey\n"
     given(client, "memory_write", path="facts/boats.md", content=text)
@@ -348,7 +348,7 @@ def test_recall_gives_what_is_remembered_as_data(folder: Tree) -> None:
 
 
 def test_a_call_made_again_with_its_key_is_made_once(folder: Tree) -> None:
-    """The first answer is given again and nothing is done twice; another body under that key is a conflict."""
+    """A repeated call returns the first answer and has no second effect; another body is a conflict."""
     client = folder.client
     client.create_thread(id="keyed")
     calls: list[tuple[str, dict[str, Any], str | None]] = [
@@ -371,7 +371,7 @@ def test_a_call_made_again_with_its_key_is_made_once(folder: Tree) -> None:
 
 
 def test_what_agents_write_outlives_the_daemon() -> None:
-    """Told, restarted, asked: the file that the person opens and the agent's tool say the same."""
+    """After a restart the person's file and the tool have what an agent wrote."""
     with running_daemon() as daemon:
         with Client(daemon.socket) as client:
             given(client, "memory_write", path="facts/user.md", content=USER)
@@ -384,7 +384,7 @@ def test_what_agents_write_outlives_the_daemon() -> None:
 
 
 def test_a_failure_of_the_daemon_is_no_answer_of_a_tool(client: Client) -> None:
-    """Errors that an agent cannot mend stay errors of the call."""
+    """Errors of the daemon are errors of the call, not results of the tool."""
     with pytest.raises(NotFound, match="no tool"):
         client.call_tool("memory_burn")
     with pytest.raises(ValidationError):

@@ -1,4 +1,4 @@
-"""One fixture for both clients: `ask` makes a call with a client of its own and closes it."""
+"""Fixtures for tests of both clients: `ask` makes one call with the blocking or the asyncio client."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def _awaited(socket: Path, name: str, /, *args: Any, **kwargs: Any) -> Any:
 
 @pytest.fixture(params=[_blocking, _awaited], ids=["blocking", "asyncio"])
 def ask(request: pytest.FixtureRequest) -> Ask:
-    """Makes one call with a client of its own and closes it."""
+    """Return a function that makes one call with a client of its own and closes it."""
     chosen: Ask = request.param
     return chosen
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where the socket is."""
+    """Return the path of the socket."""
     return tmp_path / "r.sock"

@@ -1,4 +1,4 @@
-"""Both clients against a real server on a real Unix socket: what they send, what they make of the answers."""
+"""Tests of both clients against a fake daemon on a Unix socket: requests, answers, errors, retries and timeouts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Ask = Callable[..., Any]
 
 
 def test_a_typed_answer(ask: Ask, path: Path) -> None:
-    """A call gives a wire value, and carries the protocol on its way."""
+    """A call returns a wire struct, and the request has the protocol header."""
     with fake_daemon(path, always(Answer(HEALTH))) as daemon:
         health = ask(path, "health")
     assert health == wire.Health(status="ok", version="0.1.0", protocol=1, pid=7, uptime_seconds=1.5)
@@ -35,7 +35,7 @@ def test_a_typed_answer(ask: Ask, path: Path) -> None:
 
 
 def test_answers_without_json(ask: Ask, path: Path) -> None:
-    """Archives are bytes, metrics text, and a deletion gives nothing."""
+    """Archives are returned as bytes, metrics as text, and a deletion returns None."""
     with fake_daemon(path, always(Answer(body=b"# HELP\n"))):
         assert ask(path, "archive", "ab") == b"# HELP\n"
         assert ask(path, "metrics") == "# HELP\n"
@@ -44,7 +44,7 @@ def test_answers_without_json(ask: Ask, path: Path) -> None:
 
 
 def test_idempotency_key_and_token_travel(ask: Ask, path: Path) -> None:
-    """The caller's key and the credential are headers of the request."""
+    """The idempotency key and the token are sent as headers."""
     conflict = always(envelope("conflict", status=409, currentVersion=4))
     with fake_daemon(path, conflict) as daemon, pytest.raises(errors.Conflict) as caught:
         ask(path, "undo", "o", key="k1", options={"token": "t0"})
@@ -55,7 +55,7 @@ def test_idempotency_key_and_token_travel(ask: Ask, path: Path) -> None:
 
 
 def test_errors_come_back_as_themselves(ask: Ask, path: Path) -> None:
-    """A named error has its class, its details and the Retry-After of its answer."""
+    """An error answer is raised as its own class, with its details and Retry-After."""
     busy = Answer(
         {"error": "busy", "message": "full", "details": {}}, status=503, headers={"Retry-After": "2"}, protocol=None
     )
@@ -73,21 +73,21 @@ def test_errors_come_back_as_themselves(ask: Ask, path: Path) -> None:
 
 
 def test_an_append_is_checked_before_it_is_sent(ask: Ask, path: Path) -> None:
-    """A message that cannot be meant is refused on this side of the socket."""
+    """A malformed message is refused by the client, before anything is sent."""
     with pytest.raises(errors.ValidationError) as caught:
         ask(path, "append", "a", [{"role": "user"}])
     assert caught.value.details["field"] == "messages[0].content"
 
 
 def test_nobody_there(ask: Ask, path: Path) -> None:
-    """Without a daemon the error says so, and says what to type."""
+    """Without a daemon, DaemonNotRunning is raised with the command to start it."""
     with pytest.raises(errors.DaemonNotRunning) as caught:
         ask(path, "health")
     assert caught.value.hint == "run `reverie up`"
 
 
 def test_a_socket_that_may_not_be_opened(ask: Ask, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another user's socket is a refusal, not an absence; anything else names the socket."""
+    """A socket of another user raises Forbidden; other errors name the socket."""
 
     def refuse(kind: type[OSError], number: int) -> None:
         def connect(*_: Any) -> None:
@@ -110,7 +110,7 @@ def test_a_socket_that_may_not_be_opened(ask: Ask, path: Path, monkeypatch: pyte
 
 
 def test_waits_for_a_daemon_that_was_just_started(ask: Ask, path: Path) -> None:
-    """A caller that started the daemon waits until it listens."""
+    """With `start_patience_s` the client retries until the daemon listens."""
     servers: list[Any] = []
 
     def later() -> None:
@@ -127,7 +127,7 @@ def test_waits_for_a_daemon_that_was_just_started(ask: Ask, path: Path) -> None:
 
 
 def test_waits_while_the_daemon_says_that_it_is_starting(ask: Ask, path: Path) -> None:
-    """`starting` is tried again until the patience ends; then it is the caller's."""
+    """A `starting` answer is retried for `patience_s`, then raised."""
     answers = iter([envelope("starting", status=503), envelope("starting", status=503), Answer(HEALTH)])
     with fake_daemon(path, lambda _: next(answers)):
         assert ask(path, "health").status == "ok"
@@ -137,7 +137,7 @@ def test_waits_while_the_daemon_says_that_it_is_starting(ask: Ask, path: Path) -
 
 @pytest.mark.parametrize("protocol", ["2", None])
 def test_another_protocol_is_refused(ask: Ask, path: Path, protocol: str | None) -> None:
-    """An answer of another protocol, or of something that is no daemon, is not read."""
+    """An answer with another protocol number, or without one, raises ProtocolMismatch."""
     with fake_daemon(path, always(Answer(HEALTH, protocol=protocol))), pytest.raises(errors.ProtocolMismatch) as caught:
         ask(path, "health")
     assert caught.value.hint is not None
@@ -159,7 +159,7 @@ def test_another_protocol_is_refused(ask: Ask, path: Path, protocol: str | None)
     ],
 )
 def test_what_is_not_an_answer_is_named_so(ask: Ask, path: Path, raw: bytes) -> None:
-    """Bytes that are no answer of the daemon end in one error class, never in a hang or a foreign exception."""
+    """Malformed answers raise BadAnswer, and never hang or raise another exception."""
     with fake_daemon(path, always(Answer(raw=raw))), pytest.raises(BadAnswer):
         ask(path, "health")
 
@@ -173,7 +173,7 @@ def test_what_is_not_an_answer_is_named_so(ask: Ask, path: Path, raw: bytes) -> 
     ],
 )
 def test_a_daemon_that_goes_away_in_the_middle(ask: Ask, path: Path, raw: bytes) -> None:
-    """A connection that ends before the answer does is said to have been lost."""
+    """A connection that ends before the answer does raises DaemonNotRunning."""
     with fake_daemon(path, always(Answer(raw=raw))), pytest.raises(errors.DaemonNotRunning) as caught:
         ask(path, "health")
     assert "before it answered" in str(caught.value)
@@ -190,13 +190,13 @@ def test_a_daemon_that_goes_away_in_the_middle(ask: Ask, path: Path, raw: bytes)
     ],
 )
 def test_other_ways_to_end_a_body(ask: Ask, path: Path, raw: bytes) -> None:
-    """Chunked bodies, interim answers and bodies that end with the connection are read too."""
+    """Chunked bodies, interim answers and bodies that end with the connection are read."""
     with fake_daemon(path, always(Answer(raw=raw))):
         assert ask(path, "metrics") == "# hi\n"
 
 
 def test_no_answer_in_time(ask: Ask, path: Path) -> None:
-    """A silent daemon is not waited for beyond the time given."""
+    """A daemon that does not answer within the timeout raises Busy."""
     release = threading.Event()
 
     def silent(_: Request) -> Answer:
@@ -210,7 +210,7 @@ def test_no_answer_in_time(ask: Ask, path: Path) -> None:
 
 
 def test_a_refusal_before_the_body_is_read(ask: Ask, path: Path) -> None:
-    """A body that is refused from its header still gives the reason, though sending it breaks off."""
+    """A request refused by its head raises the daemon's error, though sending its body fails."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(path))
     listener.listen(1)
@@ -234,7 +234,7 @@ def test_a_refusal_before_the_body_is_read(ask: Ask, path: Path) -> None:
 
 
 def test_one_connection_serves_many_calls(path: Path) -> None:
-    """The connection is kept between calls, and opened anew when the daemon closed it."""
+    """The connection is reused between calls, and opened again after the daemon closed it."""
     close = False
 
     def respond(_: Request) -> Answer:
@@ -251,7 +251,7 @@ def test_one_connection_serves_many_calls(path: Path) -> None:
 
 
 def test_a_connection_that_was_closed_while_idle(path: Path) -> None:
-    """An idle connection that the daemon closed is noticed before the next call is sent on it."""
+    """An idle connection that the daemon closed is replaced before the next call is sent."""
     with Client(path) as client, fake_daemon(path, always(Answer(raw=_raw_health()))):
         client.health()
         time.sleep(0.05)
@@ -271,7 +271,7 @@ def test_a_connection_that_was_closed_while_idle(path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["blocking", "asyncio"])
 def test_a_read_is_sent_again_when_a_kept_connection_breaks(path: Path, kind: str) -> None:
-    """A read on a kept connection that breaks just then is asked once more; a write without a key is not."""
+    """A read is repeated once if its reused connection breaks; a write without a key is not."""
     turns = iter([Answer(HEALTH), Answer(hang_up=True), Answer(HEALTH), Answer(hang_up=True)])
     with fake_daemon(path, lambda _: next(turns)) as daemon:
         if kind == "blocking":
@@ -294,7 +294,7 @@ def test_a_read_is_sent_again_when_a_kept_connection_breaks(path: Path, kind: st
 
 
 def test_calls_side_by_side(path: Path) -> None:
-    """Concurrent calls of one AsyncClient use connections of their own, which are kept for the next ones."""
+    """Concurrent calls of one AsyncClient use one connection each, which are reused later."""
     both = threading.Barrier(2, timeout=60)
 
     def together(_: Request) -> Answer:
@@ -312,14 +312,14 @@ def test_calls_side_by_side(path: Path) -> None:
 
 
 def test_the_socket_is_found_by_the_environment(ask: Ask, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a path the client looks where the daemon of this environment listens."""
+    """Without a path, the client uses the socket that the environment configures."""
     monkeypatch.setenv("REVERIE_SOCKET", str(path))
     with fake_daemon(path, always(Answer(HEALTH))):
         assert ask(None, "health").pid == 7
 
 
 def test_importing_the_client_is_quick_and_light() -> None:
-    """Neither asyncio nor a web framework is loaded by importing the blocking client."""
+    """Importing the blocking client loads neither asyncio nor other heavy packages."""
     code = "import sys; from reverie.client import Client; print(*sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
     for heavy in ("asyncio", "ssl", "http.client", "lmdb", "typer", "rich", "tiktoken", "anthropic", "starlette"):
@@ -327,7 +327,7 @@ def test_importing_the_client_is_quick_and_light() -> None:
 
 
 def test_no_other_name() -> None:
-    """A name that is not there is an AttributeError."""
+    """Another name of the package is an AttributeError."""
     with pytest.raises(AttributeError, match="no attribute 'Nobody'"):
         _ = client_package.Nobody
 

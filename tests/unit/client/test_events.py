@@ -1,4 +1,4 @@
-"""A stream of events that breaks is taken up where it was, by both clients."""
+"""Tests of the event streams of both clients: a broken stream is resumed after the last complete event."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ask = Callable[..., Any]
 
 
 def sse(*events: tuple[int, str, str]) -> bytes:
-    """A stream's bytes, cut after the last event."""
+    """Return the bytes of a stream that breaks off after the last event."""
     body = b": hello\n\n" + b"".join(
         f"id: {seq}\nevent: {kind}\ndata: {data}\n\n".encode() for seq, kind, data in events
     )
@@ -32,7 +32,7 @@ def sse(*events: tuple[int, str, str]) -> bytes:
 
 
 def take(path: Path, count: int, after: int | None, kind: str) -> list[wire.Event]:
-    """The first `count` events of a client's stream."""
+    """Return the first `count` events of a client's stream."""
     if kind == "blocking":
         with Client(path) as client:
             stream: Iterator[wire.Event] = client.events(after)
@@ -52,7 +52,7 @@ def take(path: Path, count: int, after: int | None, kind: str) -> list[wire.Even
 
 @pytest.mark.parametrize("kind", ["blocking", "asyncio"])
 def test_events_resume_where_they_broke(path: Path, kind: str) -> None:
-    """A stream that breaks is taken up after the last whole event; half an event is not given twice or at all."""
+    """A broken stream is resumed after the last complete event; a partial event is neither lost nor repeated."""
     streams: Iterator[bytes | Answer] = iter(
         [
             sse((4, "memory.written", '{"memoryId":"m"}'), (5, "x", "{}")) + b"a\r\nid: 6\nevent: half",
@@ -75,6 +75,6 @@ def test_events_resume_where_they_broke(path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["blocking", "asyncio"])
 def test_events_that_are_gone(path: Path, kind: str) -> None:
-    """An expired cursor is the caller's to decide on: it is raised, not skipped."""
+    """An expired cursor is raised to the caller, because events would be missing."""
     with fake_daemon(path, always(envelope("cursor_expired", status=410))), pytest.raises(errors.CursorExpired):
         take(path, 1, 3, kind)

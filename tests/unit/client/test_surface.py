@@ -1,4 +1,4 @@
-"""Every call of both clients sends what the contract of the surface says."""
+"""Tests that every call of both clients sends the request that the API documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ask = Callable[..., Any]
 
 
 def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
-    """Method, path, query, body and key of every call, against the table of the surface."""
+    """Method, path, query and body of every call are those of the table."""
     table: list[tuple[str, tuple[Any, ...], dict[str, Any], str, dict[str, str], Any]] = [
         ("status", (), {}, "GET /v1/status", {}, None),
         ("spaces", (), {}, "GET /v1/spaces", {}, None),
@@ -197,7 +197,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
 
 
 def test_both_clients_offer_the_same_calls() -> None:
-    """Whatever can be called blocking can be awaited, with the same arguments and words."""
+    """Both clients have the same methods with the same signatures and docstrings."""
     for name in calls.__all__:
         if name != "event_stream":
             assert inspect.signature(getattr(Client, name)) == inspect.signature(getattr(AsyncClient, name))

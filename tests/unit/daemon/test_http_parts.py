@@ -1,4 +1,4 @@
-"""The parts of HTTP by themselves: calls, the table, the description, the gate, and what an unforeseen error tells."""
+"""Tests of the parts of the HTTP server: calls, routing, OpenAPI, admission, error responses, metrics and log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Point(msgspec.Struct, forbid_unknown_fields=True):
-    """A body for tests."""
+    """A request body of the test routes."""
 
     x: int
     y: int = 0
@@ -85,7 +85,7 @@ ROUTES = (
 
 @pytest.fixture
 def logged() -> Iterator[io.StringIO]:
-    """What is logged meanwhile."""
+    """Yield the stream that the log is written to."""
     stream = io.StringIO()
     log.configure("info", stream)
     yield stream
@@ -93,7 +93,7 @@ def logged() -> Iterator[io.StringIO]:
 
 
 def serve(work: Callable[[Path], Any], limits: Limits | None = None, *, ready: bool = True) -> Any:
-    """`work`, in a thread, against these routes on a socket in this process."""
+    """Serve the test routes in this process, and return the result of `work`, which runs in a thread."""
 
     async def main() -> Any:
         with scratch_home() as home:
@@ -121,7 +121,7 @@ def ask(path: Path, *requests: bytes) -> list[Answer]:
 
 
 def test_bodies() -> None:
-    """No body is `{}`; a body is checked before it is read, and fits its struct or names the field."""
+    """No body is `{}`; other bodies are validated against their struct, and errors name the field."""
     assert call_of().json() == {}
     assert call_of(b'{"x": 1}').into(Point) == Point(1)
     for body in (b'{"x": "1"}', b"{}", b'{"x": 1, "z": 2}', b"[]", b"null"):
@@ -135,7 +135,7 @@ def test_bodies() -> None:
 
 
 def test_queries() -> None:
-    """Integers have bounds, flags have two words."""
+    """Integers of the query have bounds, and booleans are true, false, 1 or 0."""
     assert call_of().limit() == 100
     assert call_of(query={"limit": "1000"}).limit() == 1000
     assert call_of(query={"n": "7"}).integer("n", 1) == 7
@@ -153,7 +153,7 @@ def test_queries() -> None:
 
 
 def test_idempotency_keys() -> None:
-    """A key goes with the hash of what it was sent with; odd keys are refused."""
+    """A key comes with the hash of its request; malformed keys are refused."""
     assert call_of().idempotency is None
     first = call_of(b"a", headers={"idempotency-key": "k"}).idempotency
     other = call_of(b"b", headers={"idempotency-key": "k"}).idempotency
@@ -167,20 +167,20 @@ def test_idempotency_keys() -> None:
 
 
 def test_who_writes() -> None:
-    """The agent of the credential, or the owner."""
+    """The author of a call is the agent of its token, or the owner."""
     services: Any = None
     assert call_of().who == "owner"
     assert Call("GET", "/", "s", "mole", {}, {}, {}, b"", services).who == "mole"
 
 
 def test_a_duplicate_route_fails_at_start() -> None:
-    """Two routes for one call are a defect that shows at once."""
+    """Two routes with the same method and path raise ValueError."""
     with pytest.raises(ValueError, match="GET /v1/fine"):
         table(ROUTES, ROUTES[:1])
 
 
 def test_matching() -> None:
-    """Exact before pattern; one segment or the rest; known path with another method is 405 with the list."""
+    """Exact paths match before patterns, `{id}` one segment, `{path:path}` the rest; another method is 405."""
 
     def work(path: Path) -> list[Answer]:
         return ask(
@@ -205,7 +205,7 @@ def test_matching() -> None:
 
 
 def test_unforeseen_errors_tell_nothing(logged: io.StringIO) -> None:
-    """A defect is 500 in the envelope; the log says where, neither of them what it held."""
+    """An unexpected exception is a 500; neither answer nor log contains its arguments."""
 
     def work(path: Path) -> list[Answer]:
         return ask(path, request("GET", "/v1/broken", b"secret"), request("GET", "/v1/odd"))
@@ -223,7 +223,7 @@ def test_unforeseen_errors_tell_nothing(logged: io.StringIO) -> None:
 
 
 def test_a_stream_that_fails_ends(logged: io.StringIO) -> None:
-    """After its head a stream can only end; what came before it arrives, and the log says why."""
+    """A stream whose items fail ends after what was sent, and the error is logged."""
 
     def work(path: Path) -> bytes:
         with Wire(path) as wire:
@@ -240,7 +240,7 @@ def test_a_stream_that_fails_ends(logged: io.StringIO) -> None:
 
 
 def test_raw_bodies() -> None:
-    """A route that takes any bytes does; the others want JSON."""
+    """A raw route takes any bytes; other routes answer 415."""
 
     def work(path: Path) -> list[Answer]:
         head = b"HTTP/1.1\r\nContent-Type: application/octet-stream\r\nContent-Length: 2\r\n\r\n\xff\xfe"
@@ -252,7 +252,7 @@ def test_raw_bodies() -> None:
 
 
 def test_bodies_of_all_connections_are_bounded() -> None:
-    """Beyond what all bodies together may hold, the next one is `busy`; what was held is given back."""
+    """A body beyond the memory for all bodies is refused as busy; memory is released after the answer."""
     limits = Limits(body_bytes=1000, bodies_bytes=1500)
 
     def work(path: Path) -> list[int]:
@@ -275,7 +275,7 @@ def test_bodies_of_all_connections_are_bounded() -> None:
 
 
 def test_starting(logged: io.StringIO) -> None:
-    """Before the application is there every request is told so."""
+    """Until the handler is set, every request is answered 503 `starting`."""
     del logged
     (answer,) = serve(lambda path: ask(path, request("GET", "/v1/fine")), ready=False)
 
@@ -283,7 +283,7 @@ def test_starting(logged: io.StringIO) -> None:
 
 
 def test_the_gate_by_uid(logged: io.StringIO) -> None:
-    """Own uid and root pass, root with a line in the log; anybody else does not; TCP is another matter."""
+    """The own uid and root are admitted, root is logged, other uids are refused; TCP is not checked by uid."""
     one, other = socket.socketpair()
     with one, other:
         import os
@@ -300,7 +300,7 @@ def test_the_gate_by_uid(logged: io.StringIO) -> None:
 
 
 def test_the_description_says_every_call() -> None:
-    """openapi.json has each call with its parameters, bodies, answers and the closed envelope; ids are unique."""
+    """openapi.json describes every route, and its operation ids are unique."""
     for rows in (table(ROUTES), routes()):
         check_description(rows)
     made = openapi(table(ROUTES))
@@ -323,7 +323,7 @@ def check_description(rows: Table) -> None:
 
 
 def test_envelopes() -> None:
-    """Details that JSON cannot hold become text; a raw answer is whole HTTP and says that it closes."""
+    """Details that are not JSON become text; a raw response is complete HTTP with `Connection: close`."""
     assert json.loads(envelope_body(Busy("later", hint="wait", what={1})))["details"]["what"] == "{1}"
     raw = raw_response(Busy("later", hint="wait", retryAfter=2.5))
     assert raw.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
@@ -332,7 +332,7 @@ def test_envelopes() -> None:
 
 
 def test_metrics_are_counted_by_pattern() -> None:
-    """A histogram by route and status: buckets rise, and no name of a request is in it."""
+    """Durations are counted in cumulative buckets by route pattern and status."""
     metrics = Metrics()
     for seconds in (0.0005, 0.003, 30):
         metrics.observe("GET", "/v1/fine/{id}", 200, seconds)
@@ -345,7 +345,7 @@ def test_metrics_are_counted_by_pattern() -> None:
 
 
 def test_log_lines(logged: io.StringIO) -> None:
-    """One JSON object a line; long values are cut; the standard library's arguments stay out; levels hold."""
+    """Log lines are JSON objects; long values are cut, arguments of stdlib messages left out, levels applied."""
     import logging
 
     log.logger("x").debug("not said")
@@ -363,7 +363,7 @@ def test_log_lines(logged: io.StringIO) -> None:
 
 
 def test_log_on_a_terminal() -> None:
-    """People read sentences."""
+    """On a terminal the log is text."""
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

@@ -1,4 +1,4 @@
-"""The retention rules, applied by a worker over a real store."""
+"""Tests of the retention rules, applied by a worker to a real store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DAYS = SimpleNamespace(version_days=365, event_days=90, key_days=7, job_days=7)
 
 
 def announce(count: int) -> Write[None]:
-    """A write that announces `count` events."""
+    """Return a write that emits `count` events."""
 
     def body(writer: Writer) -> None:
         writer.put(Kind.CURSOR, ("x",), {"count": count})
@@ -35,18 +35,18 @@ def announce(count: int) -> Write[None]:
 
 
 def services(store: Store, worker: Worker) -> Any:
-    """What the flow needs of the daemon."""
+    """Return the components of the daemon that retention uses."""
     return SimpleNamespace(store=store, submit=worker.submit, config=SimpleNamespace(retention=DAYS), clock=lambda: NOW)
 
 
 def events(store: Store) -> int:
-    """How many events are kept."""
+    """Return the number of stored events."""
     with store.reader("default") as reader:
         return reader.count(Kind.EVENT)
 
 
 def test_old_events_go_in_many_steps(tmp_path: Path) -> None:
-    """More than one step's worth of old events goes, and the young ones stay."""
+    """More old events than one step deletes are all deleted, and young ones stay."""
     store = Store.open(tmp_path / "store", redactor=Redactor())
     for _ in range(3):
         store.commit([announce(400)], at=OLD)
@@ -64,7 +64,7 @@ def test_old_events_go_in_many_steps(tmp_path: Path) -> None:
 
 
 def test_a_failure_is_tried_again(tmp_path: Path) -> None:
-    """A day on which nothing can be written is logged, and the next day prunes."""
+    """After a day on which writing failed, the next day prunes."""
     store = Store.open(tmp_path / "store", redactor=Redactor())
     store.commit([announce(3)], at=OLD)
     worker = Worker(store, clock=lambda: NOW, queue_length=10)

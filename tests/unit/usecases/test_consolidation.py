@@ -1,4 +1,4 @@
-"""Consolidation edits documents in place: other bytes stay, and a person's text is never overwritten."""
+"""Tests of consolidation over a store: only the blocks it changes are edited, and later changes make a plan stale."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def prefers(content: str) -> Candidate:
 
 
 class Desk:
-    """A store with documents, and consolidation over it."""
+    """A store with documents, and helpers to plan and commit consolidations over it."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self._ids = count(1)
 
     def save(self, path: str, text: str, author: Any = "person") -> None:
-        """Write a document as a person or an agent does."""
+        """Write a document as a person, or as another author."""
 
         def body(writer: Writer) -> None:
             put_texts(writer, {path: NewText(text)}, author=author, at=AT, new_id=lambda: f"mem_{next(self._ids):03}")
@@ -52,17 +52,17 @@ class Desk:
         write(self.store, body)
 
     def plan(self, candidates: Sequence[Candidate], day: float = 1) -> MemoryPlan:
-        """Return the plan of candidates, decided from the store's current content."""
+        """Return the plan that candidates lead to, from the current store."""
         with self.store.reader("default") as reader:
             snapshot = consolidation.snapshot(reader, window=200_000)
         return decide(snapshot, candidates, redactor=Redactor([]), at=after(day), random=b"r")
 
     def apply(self, plan: MemoryPlan) -> Any:
-        """Commit a plan, and return the answer."""
+        """Commit a plan and return its answer."""
         return write(self.store, lambda writer: consolidation.commit(writer, plan, at=after(1))).value
 
     def text(self, path: str) -> str | None:
-        """Return a document's text, or None."""
+        """Return the text of a document, or None."""
         with self.store.reader("default") as reader:
             held = reader.get(Kind.DOCUMENT, (path,))
         return None if held is None else str(held["content"])
@@ -75,13 +75,13 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
-    """A Desk over an empty store."""
+    """Yield an empty store."""
     with opened(tmp_path / "store") as store:
         yield Desk(store)
 
 
 def test_a_new_memory_is_put_into_a_persons_file(desk: Desk) -> None:
-    """Adding a memory keeps front matter, headings, comments and line endings; summary and date are updated."""
+    """A new memory is added to a person's file: all other bytes stay, only summary and day are updated."""
     desk.save(PREFERENCES, MINE)
     before = desk.memories()
     desk.apply(desk.plan([prefers("Language: English")]))
@@ -102,7 +102,7 @@ def updates_of(proposals: list[wire.Proposal]) -> list[wire.UpdateChange]:
 
 
 def test_a_persons_block_is_never_changed_only_proposed(desk: Desk) -> None:
-    """An update of a person's block is a proposal, and the file keeps every byte."""
+    """An update of a block that a person wrote is only proposed, and the file stays byte for byte."""
     desk.save(PREFERENCES, MINE)
     plan = desk.plan([prefers("Editor: emacs")])
     assert [change.content for change in updates_of(plan.proposals)] == ["Editor: emacs"]
@@ -112,7 +112,7 @@ def test_a_persons_block_is_never_changed_only_proposed(desk: Desk) -> None:
 
 
 def test_an_engines_block_in_a_persons_file_is_updated_in_place(desk: Desk) -> None:
-    """An engine's block is updated in place, also between blocks of a person."""
+    """An engine's block is updated where it is, even if a person moved it between their own blocks."""
     desk.save(PREFERENCES, MINE)
     desk.apply(desk.plan([prefers("Language: English")]))
     moved = (desk.text(PREFERENCES) or "").replace("* Language: English\r\n", "")
@@ -127,7 +127,7 @@ def test_an_engines_block_in_a_persons_file_is_updated_in_place(desk: Desk) -> N
 
 
 def test_a_document_goes_with_its_last_engines_block(desk: Desk) -> None:
-    """A document is deleted with its last block, and created with the first one."""
+    """A document is created with its first memory and deleted with its last one."""
     desk.apply(desk.plan([prefers("Language: English")]))
     assert desk.text(PREFERENCES) == (
         "# Preferences\n\n> Summary: language\n\n- Language: English\n- Updated: 2026-11-22\n"
@@ -141,7 +141,7 @@ def test_a_document_goes_with_its_last_engines_block(desk: Desk) -> None:
 
 
 def test_a_plan_is_stale_once_any_byte_of_its_document_changed(desk: Desk) -> None:
-    """A plan is stale after any edit of its documents, even of a comment."""
+    """A plan is stale after any change of its document, even of a comment, but not of other documents."""
     desk.save(PREFERENCES, MINE)
     plan = desk.plan([prefers("Language: English")])
     commented = MINE.replace("keep", "keep all of this")
@@ -158,7 +158,7 @@ def test_a_plan_is_stale_once_any_byte_of_its_document_changed(desk: Desk) -> No
 
 
 def test_a_document_that_was_made_meanwhile_is_not_overwritten(desk: Desk) -> None:
-    """A plan is stale where its new document was created meanwhile, even one without a memory."""
+    """A plan that creates a document is stale if the document exists by now, even without memories."""
     plan = desk.plan([prefers("Language: English")])
     desk.save(PREFERENCES, "# Mine\n")
     with pytest.raises(Conflict):
@@ -167,7 +167,7 @@ def test_a_document_that_was_made_meanwhile_is_not_overwritten(desk: Desk) -> No
 
 
 def test_an_episode_that_has_no_place_goes_beside(desk: Desk) -> None:
-    """An episode goes into a second file where the first ends inside an open code fence."""
+    """An episode goes into a numbered document if the file ends within an open code fence or HTML block."""
     desk.save(EPISODES, "```\ncode\n")
     desk.save("episodes/2026-11-2.md", "<pre>\n")
     tale = Candidate(MemoryType.EPISODE, "Walked </pre> far", title="A walk", at=AT)
@@ -180,7 +180,7 @@ def test_an_episode_that_has_no_place_goes_beside(desk: Desk) -> None:
 
 
 def test_an_episode_that_an_engine_tells_again_has_only_the_new_words(desk: Desk) -> None:
-    """An updated episode has only the fields of its new content, however often it is updated."""
+    """An update of an episode replaces its fields: none of the old ones is left beside the new."""
     head = "## Logger fix\n- Summary: s\n- Date: 2026-11-20\n"
     desk.save(EPISODES, f"{head}- Problem: leaks\n", author="engine")
     for word in ("stdout", "stderr"):
@@ -195,13 +195,13 @@ def test_an_episode_that_an_engine_tells_again_has_only_the_new_words(desk: Desk
 
 
 def test_a_candidate_without_a_word_is_left_out(desk: Desk) -> None:
-    """A candidate without any text is left out; the others are written."""
+    """A candidate without printable words is dropped; the others are stored."""
     plan = desk.plan([prefers(" \x00\n"), prefers("Language: English")])
     assert (plan.candidates, plan.counts) == (1, {"ADD": 1})
 
 
 def test_a_memory_that_its_document_does_not_hold_is_written_into_it(desk: Desk) -> None:
-    """A changed memory that its document lacks is added to it; a deleted one needs no edit."""
+    """A memory without a block in its document is added to it when it changes, and deleted without an edit."""
     desk.save(PREFERENCES, "- Language: English\n", author="engine")
     (memory,) = desk.memories().values()
     for name, content in (("mem_lost", "Editor: vim"), ("mem_gone", "Shell: fish")):

@@ -1,4 +1,4 @@
-"""Documents are written with the memories that their blocks are: ids stay, authors stay, what goes is known again."""
+"""Tests of writing documents and the memories of their blocks: ids, authors, events and blocks that come back."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ ONE = "# User Facts\n\n- Name: Ada #who\n- Role: engineer\n- Updated: 2026-11-20
 
 
 class Notes:
-    """A store, and documents written to it one after another."""
+    """A store, and helpers to write documents and read memories."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self._ids = count(1)
 
     def put(self, texts: Mapping[str, str | None], author: Any = "person", at: str = AT, **more: Any) -> list[str]:
-        """The paths that changed."""
+        """Write texts, and return the paths that changed."""
 
         def body(writer: Writer) -> list[str]:
             given = {path: None if text is None else NewText(text) for path, text in texts.items()}
@@ -39,19 +39,19 @@ class Notes:
         return list(write(self.store, body, at=at).value)
 
     def memories(self) -> dict[str, dict[str, Any]]:
-        """Every memory by what it says."""
+        """Return every memory by its content."""
         with self.store.reader("default") as reader:
             return {held["content"]: held for _, held in reader.scan(Kind.MEMORY)}
 
     def document(self, path: str = PATH) -> dict[str, Any] | None:
-        """A document's record."""
+        """Return the record of a document, or None."""
         with self.store.reader("default") as reader:
             return reader.get(Kind.DOCUMENT, (path,))
 
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[Notes]:
-    """An empty store with one document."""
+    """Yield a store with one document."""
     with opened(tmp_path / "store") as store:
         made = Notes(store)
         made.put({PATH: ONE})
@@ -59,7 +59,7 @@ def notes(tmp_path: Path) -> Iterator[Notes]:
 
 
 def test_each_block_is_a_memory(notes: Notes) -> None:
-    """With its type, tags, document and author; the day of the file is none."""
+    """Each block becomes a memory with type, tags, document and author; the day line becomes none."""
     found = notes.memories()
 
     assert set(found) == {"Name: Ada", "Role: engineer"}
@@ -72,7 +72,7 @@ def test_each_block_is_a_memory(notes: Notes) -> None:
 
 
 def test_an_edit_changes_its_memory_and_no_other(notes: Notes) -> None:
-    """The edited block has a new author; its neighbour is not even written."""
+    """An edited block gets a new author; the record of the block beside it is not written."""
     before = notes.memories()
     notes.put({PATH: ONE.replace("engineer", "engineer and pilot")}, author="agent", at=after(1))
     now = notes.memories()
@@ -84,7 +84,7 @@ def test_an_edit_changes_its_memory_and_no_other(notes: Notes) -> None:
 
 
 def test_what_is_the_same_is_not_written(notes: Notes) -> None:
-    """No operation, no event."""
+    """Writing an equal text makes no operation and no event."""
     with notes.store.reader("default") as reader:
         before = reader.operation(), reader.last_seq(Kind.EVENT)
     assert notes.put({PATH: ONE}) == []
@@ -93,7 +93,7 @@ def test_what_is_the_same_is_not_written(notes: Notes) -> None:
 
 
 def test_a_block_that_comes_back_is_the_one_that_went(notes: Notes) -> None:
-    """With its id, author and birthday, for thirty days; after that it is a new one."""
+    """A block that comes back within thirty days gets its old id, author and creation time, later a new id."""
     before = notes.memories()["Role: engineer"]
     without = ONE.replace("- Role: engineer\n", "")
     notes.put({PATH: without}, author="agent", at=after(1))
@@ -107,7 +107,7 @@ def test_a_block_that_comes_back_is_the_one_that_went(notes: Notes) -> None:
 
 
 def test_a_block_moves_between_documents_with_its_history(notes: Notes) -> None:
-    """In one write it keeps its id and its author, also where the whole file is renamed."""
+    """A block moved in one write keeps its id and author, also if the whole document is renamed."""
     before = notes.memories()
     notes.put({PATH: ONE.replace("- Role: engineer\n", ""), "facts/work.md": "- Role: engineer\n"}, author="agent")
     moved = notes.memories()["Role: engineer"]
@@ -123,7 +123,7 @@ def test_a_block_moves_between_documents_with_its_history(notes: Notes) -> None:
 
 
 def test_a_document_goes_with_its_memories(notes: Notes) -> None:
-    """All of it can be seen in the history, and the event names a version of its own."""
+    """Deleting a document deletes its memories; the history has both, and the event has the next version."""
     names = [held["id"] for held in notes.memories().values()]
     assert notes.put({PATH: None}) == [PATH]
     assert notes.memories() == {}
@@ -135,7 +135,7 @@ def test_a_document_goes_with_its_memories(notes: Notes) -> None:
 
 
 def test_ids_and_records_that_the_caller_made_are_taken(notes: Notes) -> None:
-    """An engine names its blocks and says where they come from."""
+    """Ids and records that the caller passes are stored with their provenance."""
     record = MemoryRecord(
         id="mem_mine",
         type=MemoryType.FACT,

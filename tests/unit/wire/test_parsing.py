@@ -1,4 +1,4 @@
-"""Parsing of requests: strict, with errors that name the field and what to do."""
+"""Tests of parsing requests: unknown and wrong fields are refused with the field's name and a hint."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reverie.errors import ValidationError
 
 
 def check(kind: type[Any], value: Any, field: str, words: str, hint: str = "") -> None:
-    """Assert that `value` is refused with an error that names `field` and contains `words`."""
+    """Assert that `value` is refused, naming `field`, with `words` in the message."""
     with pytest.raises(ValidationError) as caught:
         wire.parse(kind, value)
     assert caught.value.details["field"] == field
@@ -71,18 +71,18 @@ def check(kind: type[Any], value: Any, field: str, words: str, hint: str = "") -
     ],
 )
 def test_refusals(kind: type[Any], value: Any, field: str, words: str, hint: str) -> None:
-    """Each error names the path of the field, what is wrong with it, and what to do."""
+    """Each refusal names the path of the field, the problem, and what to do."""
     check(kind, value, field, words, hint)
 
 
 @pytest.mark.parametrize("name", ["a", "...", ".a", "a.", "..a", "a:b@c+d-e_f", "x" * 200])
 def test_names_that_may_be_used(name: str) -> None:
-    """Ids may contain dots; only `.` and `..` are refused."""
+    """An id may contain dots, but not be `.` or `..`."""
     assert wire.parse(wire.CreateThread, {"id": name}).id == name
 
 
 def test_a_long_hostile_field_name_is_cut_and_cleaned() -> None:
-    """A caller's text in an error is short and has no control characters."""
+    """A caller's text is shortened in messages, and its control characters are replaced."""
     with pytest.raises(ValidationError) as caught:
         wire.parse(wire.CreateThread, {"\x1b[31m" + "x" * 5000: 1})
     assert "\x1b" not in str(caught.value)
@@ -90,7 +90,7 @@ def test_a_long_hostile_field_name_is_cut_and_cleaned() -> None:
 
 
 def test_bytes_and_read_json_give_the_same() -> None:
-    """Parsing JSON bytes and decoded JSON gives the same value."""
+    """Parsing bytes and parsing decoded JSON give equal values."""
     value = {"cron": "0 3 * * *", "timezone": "Europe/Vienna"}
     assert wire.parse(wire.CreateSchedule, value) == wire.parse(
         wire.CreateSchedule, b'{"cron":"0 3 * * *","timezone":"Europe/Vienna"}'
@@ -98,7 +98,7 @@ def test_bytes_and_read_json_give_the_same() -> None:
 
 
 def test_query_strings_become_numbers_and_flags() -> None:
-    """`?offset=5&firstLine=2&final=1` is parsed into numbers and flags."""
+    """Query parameters are converted to numbers and booleans."""
     assert wire.parse_query(wire.ChunkQuery, {"offset": "5", "firstLine": "2", "final": "1"}) == wire.ChunkQuery(
         offset=5, first_line=2, final=True
     )
@@ -117,7 +117,7 @@ def test_query_strings_become_numbers_and_flags() -> None:
     ],
 )
 def test_query_refusals(query: dict[str, str], field: str) -> None:
-    """An invalid query parameter is named like a field."""
+    """A wrong query parameter is refused with its name."""
     with pytest.raises(ValidationError) as caught:
         wire.parse_query(wire.ChunkQuery, query)
     assert caught.value.details["field"] == field
@@ -133,7 +133,7 @@ _JSON = st.recursive(
 @settings(deadline=None)
 @given(_JSON)
 def test_any_json_is_taken_or_refused_with_a_field(value: Any) -> None:
-    """Any JSON gives a typed value or a ValidationError with a field, never another exception."""
+    """Any JSON gives a typed value or a ValidationError with a field, and never another exception."""
     for kind in (wire.AppendMessages, wire.CreateThread, wire.RecallRequest, wire.StartImport):
         try:
             parsed = wire.parse(kind, value)

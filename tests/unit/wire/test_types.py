@@ -1,4 +1,4 @@
-"""Wire values survive the way out and back, under the names that the contract gives them."""
+"""Tests of the wire structs: round trips through JSON, and the field names that the API documents."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CHANGES: list[wire.Change] = [
 
 
 def check(kind: Any, value: Any, *names: str) -> None:
-    """`value` comes back equal from its JSON, which has exactly these names where any are given."""
+    """Assert that `value` survives a round trip, and that its JSON has exactly these names if any are given."""
     sent = orjson.dumps(value, default=wire.plain)
     assert msgspec.json.decode(sent, type=kind) == value
     if names:
@@ -47,12 +47,12 @@ def check(kind: Any, value: Any, *names: str) -> None:
 
 
 def named(words: str) -> list[str]:
-    """Names as the contract lists them."""
+    """Return field names as the documentation lists them."""
     return words.split()
 
 
 def test_thread() -> None:
-    """A thread has the fields that the contract names."""
+    """A thread has the documented fields."""
     check(wire.Thread, THREAD)
     sent = wire.plain(THREAD)
     assert {"messageCount", "tokens", "distillations", "context"} <= set(sent)
@@ -60,19 +60,19 @@ def test_thread() -> None:
 
 
 def test_page() -> None:
-    """A list is `{items, next}` and `next` is null at its end."""
+    """A page is `{items, next}`, and `next` is null on the last page."""
     check(wire.Page[wire.Thread], wire.Page(items=[THREAD]), "items", "next")
     assert wire.plain(wire.Page(items=[]))["next"] is None
 
 
 def test_context_request_has_the_names_of_the_model_api() -> None:
-    """`request` is splatted into a call to the model, so nothing in it is camelCase and nothing else is in it."""
+    """The request fragment has the field names of the model API, not camelCase, and no others."""
     fragment = wire.RequestFragment(system=[], messages=[{"role": "user", "content": "hi"}])
     check(wire.RequestFragment, fragment, "system", "messages", "context_management", "betas")
 
 
 def test_context_tokens() -> None:
-    """Every tier has its cost, and the tokenizer is named."""
+    """Every tier of a context has its tokens, and the tokenizer is named."""
     check(
         wire.ContextTokens,
         wire.ContextTokens(total=3),
@@ -81,7 +81,7 @@ def test_context_tokens() -> None:
 
 
 def test_working_state() -> None:
-    """The working state has the eight fields of the contract."""
+    """A working state has the eight documented fields."""
     check(
         wire.WorkingState,
         wire.WorkingState(current_task="x"),
@@ -90,7 +90,7 @@ def test_working_state() -> None:
 
 
 def test_memory() -> None:
-    """A memory has at least the eleven fields of the contract."""
+    """A memory has at least the eleven documented fields."""
     check(wire.Memory, MEMORY)
     names = named("id type content tags document createdAt updatedAt  accessCount lastAccessedAt trust provenance")
     assert set(names) <= set(wire.plain(MEMORY))
@@ -107,20 +107,20 @@ def test_memory() -> None:
     ],
 )
 def test_changes_carry_their_action(change: wire.Change, sent: dict[str, Any]) -> None:
-    """Each change is an object with its action, as the contract writes them."""
+    """Each change is an object with its `action`."""
     assert wire.plain(change) == sent
     check(wire.Change, change)
 
 
 def test_dream() -> None:
-    """A dream's answer names archive, tokens, budget, index and changes."""
+    """The answer of a dream has archive, tokens, budget, index and changes."""
     dream = wire.DreamAnswer(archive="ab", tokens_used=1, token_budget=2, index_updated=True, changes=CHANGES)
     check(wire.DreamAnswer, dream)
     assert {"archive", "tokensUsed", "tokenBudget", "indexUpdated", "changes"} <= set(wire.plain(dream))
 
 
 def test_status_describes_distillation() -> None:
-    """`status.distillation` has the six fields of the contract."""
+    """`status.distillation` has the six documented fields."""
     status = wire.Status(
         space="default",
         root="~/Reverie/default",
@@ -143,13 +143,13 @@ def test_status_describes_distillation() -> None:
 
 
 def test_replies_tolerate_what_is_new() -> None:
-    """An older client reads a newer daemon: unknown fields of an answer are skipped."""
+    """Unknown fields of an answer are skipped."""
     sent = wire.plain(THREAD) | {"mood": "sunny"}
     assert wire.parse(wire.Thread, sent) == THREAD
 
 
 def test_requests_leave_out_what_was_not_said() -> None:
-    """An absent option is absent on the wire, so that the daemon's default rules."""
+    """An option that is not set is left out of the request, so that the daemon's default applies."""
     assert msgspec.json.encode(wire.CreateThread(title="x")) == b'{"title":"x"}'
 
 
@@ -169,6 +169,6 @@ def test_components_describe_every_named_type() -> None:
 
 
 def test_the_public_list_is_true() -> None:
-    """Every name in `__all__` is there."""
+    """Every name in `__all__` exists."""
     for name in wire.__all__:
         assert hasattr(wire, name)

@@ -1,4 +1,4 @@
-"""Nobody replaces words that they cannot have read: what a person saved since then is kept, and the caller is told."""
+"""Tests that a caller cannot replace words that a person saved after the caller read them: it gets a Conflict."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MINE, OTHER = "- Role: pilot\n- Name: Ada\n", "- Role: cook\n- Name: Ada\n"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """One document that two have changed, and its copy."""
+    """Yield a store with one document in conflict, and its conflict copy."""
     with opened(tmp_path / "store") as made:
         saves(made, {PATH: MINE, BESIDE: OTHER})
         region = ConflictRegion("- Role: pilot\n", "- Role: cook\n", 0)
@@ -35,7 +35,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def saves(store: Store, texts: dict[str, str]) -> None:
-    """What a person writes."""
+    """Write texts as a person."""
     ids = count(1)
 
     def body(writer: Writer) -> list[str]:
@@ -56,7 +56,7 @@ def text(store: Store, path: str = PATH) -> str | None:
 
 
 def test_a_memory_that_says_something_else_by_now_is_left_alone(store: Store) -> None:
-    """Neither changed nor forgotten; when its new words have been read, it may be."""
+    """Changing or deleting a memory is refused if its words changed since they were read, and works after that."""
     with store.reader("default") as reader:
         [memory_id] = [held for held, _ in _blocks(store) if "pilot" in memories.get(reader, held).content]
         seen = memories.get(reader, memory_id)
@@ -91,7 +91,7 @@ def _blocks(store: Store) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("keep", ["file", "store", "both"])
 def test_what_a_person_wrote_into_a_conflict_copy_counts(store: Store, keep: Literal["file", "store", "both"]) -> None:
-    """It is part of the other text; somebody who has not seen it settles nothing."""
+    """An edited conflict copy is part of the store's side, and must have been read to resolve the conflict."""
     ids = count(1)
 
     def resolve(seen: tuple[str, str]) -> None:

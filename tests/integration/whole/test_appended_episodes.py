@@ -1,4 +1,4 @@
-"""Episodes that agents tell and tell again, through a real daemon: what the file of the month says in the end."""
+"""Tests of episodes that agents append and append again: the resulting file of the month."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ ENTRY = "## Logger fix\n- Summary: s\n- Date: 2026-09-24\n- Problem: leaks"
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Tree]:
-    """A daemon and its folder."""
+    """Yield a daemon and its folder."""
     with tree() as made:
         yield made
 
 
 def append(folder: Tree, path: str, entry: str, **fields: Any) -> None:
-    """What an agent does when a task is done."""
+    """Append an episode as an agent does."""
     answer = folder.client.call_tool("memory_append", {"path": path, "entry": entry, **fields})
     assert not answer.is_error, answer.content
 
 
 def told(folder: Tree, path: str) -> str:
-    """The episodes of a file, without what stands above them."""
+    """Return the episodes of a file, without the head of the file."""
     text = folder.read(path)
     return text[text.index("## ") :]
 
 
 def test_an_episode_is_changed_and_not_added_to(folder: Tree) -> None:
-    """Each time the content that was read comes back with another word, that word is all that changes."""
+    """An episode appended again with one changed word is changed in this word only."""
     path = "episodes/2026-09.md"
     append(folder, path, ENTRY)
     [memory] = [each for each in folder.client.memories(kind="episode").items if each.document == path]
@@ -54,7 +54,7 @@ def test_an_episode_is_changed_and_not_added_to(folder: Tree) -> None:
 
 
 def test_an_episode_has_a_summary_of_ten_words(folder: Tree) -> None:
-    """Where the agent gave none, or one that is too long; what a person wrote beside it stays as it is."""
+    """A missing or too long summary is derived with at most ten words; a person's text stays."""
     path, long = "episodes/2026-10.md", "a pipe of the logger leaked whatever it was told to the standard output"
     folder.save(path, f"## Mine\n- Summary: {long}\n")
     append(folder, path, "## Logger\n- Problem: leaks\n- Solution: no pipe")

@@ -1,4 +1,4 @@
-"""The store's words come back in the places of a conflict, or nowhere: a place is never guessed."""
+"""Tests of resolving a conflict with the store's words: each region is found for certain, or the resolve is refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def settled(store: Store, *regions: dict[str, Any], keep: Literal["store", "both"] = "store") -> str:
-    """The document, once a conflict with these places is settled."""
+    """Open a conflict with these regions, resolve it, and return the text of the document."""
     ids = count(1)
     held = {"id": "cnf_1", "path": PATH, "copy": BESIDE, "text": "other", "regions": list(regions), "openedAt": AT}
 
@@ -50,7 +50,7 @@ def settled(store: Store, *regions: dict[str, Any], keep: Literal["store", "both
 
 
 def test_a_place_that_is_known_is_taken(store: Store) -> None:
-    """Of words that are there twice as well, and of none."""
+    """A stored offset is used, even where the words occur twice, and for a region without words."""
     last = {"file": "- Role: pilot\n", "store": "- Role: cook\n", "at": TEXT.rindex("- Role")}
     none = {"file": "", "store": "- Dog: Rex\n", "at": TEXT.index("- Name")}
 
@@ -59,7 +59,7 @@ def test_a_place_that_is_known_is_taken(store: Store) -> None:
 
 @pytest.mark.parametrize("region", [{}, {"at": None}, {"at": 3}])
 def test_words_that_are_there_once_say_where_they_are(store: Store, region: dict[str, Any]) -> None:
-    """Whatever was noted, also before places were noted at all."""
+    """Without a usable offset, the only occurrence of the words is replaced."""
     region = {"file": "- Name: Ada\n", "store": "- Name: Eva\n", **region}
 
     assert settled(store, region, keep="both") == TEXT.replace("Ada\n", "Ada\n- Name: Eva\n")
@@ -68,7 +68,7 @@ def test_words_that_are_there_once_say_where_they_are(store: Store, region: dict
 @pytest.mark.parametrize("words", ["", "- Role: pilot\n", "- Cat: Tom\n"])
 @pytest.mark.parametrize("region", [{}, {"at": None}, {"at": 1_000}])
 def test_a_place_that_is_not_certain_is_refused(store: Store, words: str, region: dict[str, Any]) -> None:
-    """Words that are there twice, or not any more, or none at all; what to type is told."""
+    """Words that occur twice, not at all, or are empty are refused; the hint names the command."""
     with pytest.raises(Conflict, match="not known for certain") as refused:
         settled(store, {"file": words, "store": "- Dog: Rex\n", **region})
 
