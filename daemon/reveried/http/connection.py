@@ -75,8 +75,6 @@ class Connection(asyncio.Protocol):
         self._read_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
 
-    # Life of the connection
-
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # of a stream socket
         """Check the peer's uid before a byte is read, then the number of connections."""
         self._transport = transport
@@ -135,8 +133,9 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def close(self) -> None:
-        """Close the connection after what is buffered has been sent."""
+        """Close the connection after what is buffered has been sent, within the write deadline."""
         self._transport.close()
+        self._limit_close()
 
     # Bytes in
 
@@ -163,7 +162,7 @@ class Connection(asyncio.Protocol):
             case Phase.HEAD if before is Phase.HEAD:
                 self._silent_bytes += size
             case Phase.HEAD:
-                self._set_read_timer(self._limits.header_s, self._head_is_late)
+                self._set_read_timer(self._limits.header_s, lambda: self._refuse(self._admission.head_late()))
             case Phase.BODY if before is Phase.BODY and not body_advanced:
                 self._silent_bytes += size
             case Phase.BODY:
@@ -284,7 +283,7 @@ class Connection(asyncio.Protocol):
         elif self._refusal is not None:
             self._send_refusal()
         elif self._peer_ended:
-            self._close()
+            self.close()
         else:
             self._flow.resume_reading()
             if self._phase is Phase.BETWEEN:
@@ -325,11 +324,7 @@ class Connection(asyncio.Protocol):
     def _send_refusal(self) -> None:
         assert self._refusal is not None
         self._transport.write(self._refusal)
-        self._close()
-
-    def _close(self) -> None:
-        self._transport.close()
-        self._limit_close()
+        self.close()
 
     def _limit_close(self) -> None:
         """Abort the connection if the peer does not read what is buffered within `write_s`."""
@@ -338,10 +333,7 @@ class Connection(asyncio.Protocol):
 
     def _await_request(self) -> None:
         self._release()
-        self._set_read_timer(self._limits.idle_s, self._close)
-
-    def _head_is_late(self) -> None:
-        self._refuse(self._admission.head_late())
+        self._set_read_timer(self._limits.idle_s, self.close)
 
     def _check_body_progress(self) -> None:
         """Refuse a body that advances too slowly; while reading is paused by us, the peer is not to blame."""
@@ -377,8 +369,6 @@ class Connection(asyncio.Protocol):
         if self._write_timer is not None:
             self._write_timer.cancel()
             self._write_timer = None
-
-    # Counting
 
     def _count_head(self, size: int) -> None:
         self._head_bytes += size

@@ -215,20 +215,20 @@ def _connect_error(socket_path: Path, error: OSError) -> ReverieError:
     )
 
 
-class BlockingFace:
+class BlockingFace(Protocol):
     """A client whose `send` returns the answer."""
 
     def send(self, call: Call[T]) -> T:
         """Send one built call and return its answer; what every method here does."""
-        raise NotImplementedError
+        ...
 
 
-class AsyncFace:
+class AsyncFace(Protocol):
     """A client whose `send` is awaited."""
 
     async def send(self, call: Call[T]) -> T:
         """Send one built call and return its answer; what every method here does."""
-        raise NotImplementedError
+        ...
 
 
 class _Method(Generic[P, T]):
