@@ -176,7 +176,7 @@ class WorkingStateRecord(StoredRecord, frozen=True, kw_only=True):
 
 
 class NoteRecord(StoredRecord, frozen=True, kw_only=True):
-    """A note in a thread, and the thread that it was copied from, None where it was written here. Key: (thread, note)."""
+    """A note in a thread; `thread` is the one it was copied from, or None. Key: (thread, note)."""
 
     KIND: ClassVar[Kind] = Kind.NOTE
     OPTIONAL: ClassVar[tuple[str, ...]] = ("thread",)
