@@ -224,7 +224,7 @@ def _write_all(target: int, data: bytes) -> None:
 
 
 def _answer(jobs: Mapping[str, Callable[[bytes], bytes]], name: str, body: bytes) -> tuple[bytes, bytes]:
-    """Return a response's name and body; an exception of the job becomes a response too, so the child goes on."""
+    """Return a response's name and body; an exception of the job becomes a response too, so the child survives it."""
     try:
         return OK, jobs[name](body)
     except ReverieError as error:

@@ -75,7 +75,7 @@ def activated_sockets(env: Mapping[str, str], pid: int) -> list[tuple[str, socke
         return []
     count = int(env["LISTEN_FDS"])
     names = env.get("LISTEN_FDNAMES", "").split(":")
-    found = []
+    listeners = []
     for number in range(count):
         inherited = FIRST_ACTIVATED_FD + number
         os.set_inheritable(inherited, False)  # noqa: FBT003 - the standard library's signature
@@ -84,8 +84,8 @@ def activated_sockets(env: Mapping[str, str], pid: int) -> list[tuple[str, socke
         if not accepting or listener.type != socket.SOCK_STREAM:
             listener.close()
             continue
-        found.append((names[number] if number < len(names) else "", listener))
-    return found
+        listeners.append((names[number] if number < len(names) else "", listener))
+    return listeners
 
 
 def die_with_parent(signal_number: int, parent: int) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["begin", "take_chunk"]
 
-PIECE_BYTES = 512 * 1024  # of one commit when nobody else writes
+PIECE_BYTES = 512 * 1024  # of one commit while no agent writes
 PIECE_BESIDE_BYTES = 64 * 1024  # and when agents write: a write that shares the commit waits 1 or 2 ms for it
 
 

@@ -38,8 +38,8 @@ async def events(call: Call) -> Stream:
         after = newest
     if after + 1 < oldest:
         raise CursorExpired(
-            "The events after this number are no longer all kept.",
-            hint="Read what you need anew, then follow from `newest`.",
+            "Some events after this number were deleted by retention.",
+            hint="Read the current state again, then follow from `newest`.",
             oldest=oldest,
             newest=newest,
         )

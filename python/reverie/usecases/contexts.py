@@ -101,7 +101,7 @@ def snapshot(
     )
 
 
-@lru_cache(maxsize=8)  # up to a few hundred kilobytes each, in the process that stays
+@lru_cache(maxsize=8)  # up to a few hundred kilobytes each, in the daemon, which is long-lived
 def _through_seq(sealed: bytes) -> int:
     """Return the last entry that a sealed distillation covers."""
     return open_sealed_as(DistillationRecord, sealed).through_seq

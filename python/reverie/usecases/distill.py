@@ -1,4 +1,4 @@
-"""Distil a thread: older messages become a summary and excerpts, kept in an archive; memories are learnt from them.
+"""Distil a thread: older messages become a summary, excerpts and an archive; memories are learnt from them.
 
 The plan is decided by `distill_plan`, a module of its own because of its size and because only the compute process
 loads the extractive distiller.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["decide"]
 
-PASSAGE_TOKENS = 34_000  # stored excerpts: about what a context of 35,000 tokens can show, so that none is kept in vain
+PASSAGE_TOKENS = 34_000  # stored excerpts: about what a context of 35,000 tokens can show at most
 SUMMARY_TOKENS = 5_000  # its ceiling in a context, api.md 2.1
 ARCHIVE_VERSION = 1
 SAFE_INTEGER_MAX = 2**53 - 1  # RFC 8785 writes numbers as IEEE 754 doubles, exact up to here
@@ -48,14 +48,14 @@ def decide(job: DistillJob) -> DistillPlan:
     open_from = _open_turn(entries, messages)
     if open_from == 0:
         raise Conflict(
-            f"the first turn of what is left of {job.thread!r} is not over yet",
+            f"the first turn of {job.thread!r} after its last distillation is not complete",
             hint="append the agent's reply, or the results that it waits for, first",
         )
     cut = min(open_from, tail_start(messages, job.bounds.preserve_messages, job.bounds.preserve_tokens))
     if cut == 0:
         raise Conflict(
-            f"all {len(messages)} messages of {job.thread!r} are still kept word for word",
-            hint="there is nothing older to distil; go on with the conversation",
+            f"all {len(messages)} messages of {job.thread!r} belong to the preserved tail",
+            hint="there is nothing older to distil yet; append more messages first",
         )
     tail_from = messages[cut].first_seq if cut < len(messages) else entries[-1].seq + 1
     read, tokens_read = _within_budget(messages[:cut], job.bounds.token_budget)

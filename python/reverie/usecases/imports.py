@@ -280,8 +280,8 @@ def commit(
         here = position(writer, import_id)
         if offset > here.offset:
             raise Conflict(
-                f"the import stands at byte {here.offset}, not {offset}",
-                hint="go on from the offset that POST /v1/imports answers",
+                f"the import is at byte {here.offset}, not {offset}",
+                hint="continue from the offset that POST /v1/imports answers",
                 currentVersion=here.offset,
             )
         # A chunk of duplicates alone adds nothing, whatever was committed since.

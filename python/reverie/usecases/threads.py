@@ -112,7 +112,7 @@ def create(
 
     def body(writer: Writer) -> ThreadRecord:
         if writer.exists(Kind.THREAD, (thread.id,)):
-            raise Conflict(f"a thread is already called {thread.id!r}", hint="leave `id` out, or go on in that thread")
+            raise Conflict(f"a thread is already called {thread.id!r}", hint="leave `id` out, or append to that thread")
         writer.save(replace(thread, carried=[note.id for note in inherited.notes]), (thread.id,))
         thread_seed.put(writer, thread.id, inherited)
         return get(writer, thread.id)
@@ -169,8 +169,8 @@ def append(
         thread = get(writer, thread_id)
         if expected_seq is not None and thread.last_seq != expected_seq:
             raise Conflict(
-                f"the thread stands at message {thread.last_seq}, not {expected_seq}",
-                hint="read what came since, then append again with the new expectedSeq",
+                f"the last entry of the thread is {thread.last_seq}, not {expected_seq}",
+                hint="read the newer messages, then append again with the new expectedSeq",
                 currentVersion=thread.last_seq,
             )
         first, last = writer.append_many(Kind.ENTRY, (thread_id,), sealed)

@@ -1,8 +1,8 @@
 """The working state of a thread: read, set by the agent, refined by a distiller, and kept up to date incrementally.
 
-A stored state holds as of one entry; entries behind it are read again whenever the state is requested, and built on
-top of it. Reading is incremental too: a `Checkpoint` stands in for everything before the turn that is still open, so
-one more message costs one more message, not the whole thread.
+A stored state is that of one entry; later entries are read again whenever the state is requested, and built on top of
+it. Reading is incremental too: a `Checkpoint` replaces everything before the turn that is still open, so the cost of
+one more message is that of one message, not of the whole thread.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ CHECKSUM_BYTES = 4
 
 
 class Checkpoint(msgspec.Struct):
-    """What stands in for a thread up to entry `seq`, the end of a turn.
+    """A substitute for all entries of a thread up to `seq`, the end of a turn.
 
     It is valid for the thread created at `created_at` and distilled through entry `distilled_through`. `gist` covers
     the entries after `state_seq`, the entry that the stored state is from. `user_text` is the user's last message and

@@ -120,7 +120,7 @@ def _reason(what: str) -> str:
 
 def _unknown(kind: type, path: str, name: str) -> ReverieError:
     near = difflib.get_close_matches(name, _field_names(kind), n=1)
-    hint = f"did you mean `{near[0]}`?" if near else "leave it out; GET /v1/openapi.json lists what is known"
+    hint = f"did you mean `{near[0]}`?" if near else "leave it out; GET /v1/openapi.json lists all fields"
     return ValidationError(f"`{_quoted(path)}` is not a known field", hint=hint, field=_quoted(path), reason="unknown")
 
 

@@ -111,7 +111,7 @@ def test_a_thread_with_no_finished_turn_is_not_distilled(client: Client) -> None
     for pump in range(20):
         work.bash(f"cat pump_{pump}.log", OUTPUT)
     before = client.status().operation
-    with pytest.raises(Conflict, match="is not over yet") as refused:
+    with pytest.raises(Conflict, match="is not complete") as refused:
         client.distill("going")
     hint: Any = refused.value.details["hint"]
     assert "append" in hint

@@ -109,7 +109,7 @@ def test_an_empty_thread_has_an_empty_context(client: Client) -> None:
 def test_a_short_thread_is_kept_word_for_word(client: Client) -> None:
     """Distilling a short thread is a conflict with a reason, and its context has every message."""
     talk(client, "short", 2)
-    with pytest.raises(Conflict, match="still kept word for word"):
+    with pytest.raises(Conflict, match="preserved tail"):
         client.distill("short")
     texts = orjson.dumps(client.context("short").request.messages).decode()
     assert all(f"question {number}" in texts for number in range(2))

@@ -80,7 +80,7 @@ def test_one_thread_is_distilled_by_many(daemon: Daemon, client: Client, tmp_pat
     refused = [outcome for outcome in made if isinstance(outcome, Exception)]
 
     assert len(done) == 1
-    assert all(isinstance(error, Conflict) and "kept word for word" in error.message for error in refused)
+    assert all(isinstance(error, Conflict) and "preserved tail" in error.message for error in refused)
     assert client.thread(thread).distillations == 1
 
 
