@@ -149,14 +149,14 @@ def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: boo
     """
     from reverie.redact import Redactor  # noqa: PLC0415 - only a restored store is opened here
     from reverie.store import Store  # noqa: PLC0415 - as above
-    from reverie.sync.root import MARKER_FILE  # noqa: PLC0415 - as above
+    from reverie.sync.root import SPACE_FILE  # noqa: PLC0415 - as above
     from reverie.usecases import sync  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
     from reveried.system_records import spaces_of  # noqa: PLC0415 - as above
 
     with Store.open(store, redactor=Redactor()) as opened:
         synced = [space for space in spaces_of(opened) if _has_baselines(opened, space)]
-        missing = {space: data_dir / space for space in synced if not (data_dir / space / MARKER_FILE).exists()}
+        missing = {space: data_dir / space for space in synced if not (data_dir / space / SPACE_FILE).exists()}
         if first and data_dir == layout.root and not os.path.lexists(data_dir):
             at = text_of(datetime.now(UTC))
             opened.commit([sync.reset_baselines(space, at=at) for space in missing], at=at)

@@ -172,9 +172,9 @@ def _conflict_copies(folder: Path, paths: Iterable[str]) -> list[tuple[str, str]
     """Return those of these paths that have conflict copies, each with the path of a copy."""
     names = [PurePosixPath(path) for path in paths]
     return [
-        (str(name), str(name.with_name(found.name)))
+        (str(name), str(name.with_name(copy.name)))
         for name in names
-        for found in sorted((folder / name).parent.glob(f"{name.stem}.sync-conflict-*{name.suffix}"))
+        for copy in sorted((folder / name).parent.glob(f"{name.stem}.sync-conflict-*{name.suffix}"))
     ]
 
 

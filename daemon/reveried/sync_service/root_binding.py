@@ -79,7 +79,7 @@ class RootBinding:
                 orphan.discard()
 
     def trouble(self) -> ReverieError | None:
-        """Return what is wrong with the open root, as far as its path and its marker file show; None if nothing is.
+        """Return what is wrong with the open root, as far as its path and its space file show; None if nothing is.
 
         From any thread.
         """

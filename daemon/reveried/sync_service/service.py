@@ -198,8 +198,8 @@ class SyncService:
         """Give the space the folder that is at its path now, however empty; the next scan compares it.
 
         Nothing happens if the folder is the space's own. The baselines of the folder before are removed from the store
-        first, and the marker file is written after that: a folder with a marker and baselines of other files would look
-        like deletions.
+        first, and the space file is written after that: a folder with a space file and baselines of other files would
+        look like deletions.
 
         Raises:
             Conflict: the folder there is another space's or store's.

@@ -277,28 +277,28 @@ def _restored(slot: FileSlot, name: str) -> bool:
 
 def _replace_by_link(slot: FileSlot, handle: int, name: str, data: bytes, expected: str) -> Written | Mismatch:
     """Replace the file without an atomic exchange: link it into the swap folder, check it, rename over it."""
-    kept = str(SwapName.create(slot.path, sha256(data).hexdigest(), expected))
+    linked = str(SwapName.create(slot.path, sha256(data).hexdigest(), expected))
     try:
-        link(slot.name, slot.folder, kept, slot.swap)
+        link(slot.name, slot.folder, linked, slot.swap)
     except FileNotFoundError:
         return Mismatch(None)
-    slot.scratch_names.append(kept)
-    actual = digest_at(slot.swap, kept)
-    if actual != expected or not _is_linked_file(slot, kept):
+    slot.scratch_names.append(linked)
+    actual = digest_at(slot.swap, linked)
+    if actual != expected or not _is_linked_file(slot, linked):
         return Mismatch(slot.current_sha256())
     os.rename(name, slot.name, src_dir_fd=slot.swap, dst_dir_fd=slot.folder)
     slot.scratch_names.clear()
     slot.mark_unflushed()
-    return Written(_own_stamp(handle, data), slot.displaced(kept, expected))
+    return Written(_own_stamp(handle, data), slot.displaced(linked, expected))
 
 
-def _is_linked_file(slot: FileSlot, kept: str) -> bool:
+def _is_linked_file(slot: FileSlot, linked: str) -> bool:
     """Return True if the file at the path still is the one that was linked into the swap folder."""
     try:
         now = os.stat(slot.name, dir_fd=slot.folder, follow_symlinks=False)
     except FileNotFoundError:
         return False
-    return now.st_ino == os.stat(kept, dir_fd=slot.swap, follow_symlinks=False).st_ino
+    return now.st_ino == os.stat(linked, dir_fd=slot.swap, follow_symlinks=False).st_ino
 
 
 def _own_stamp(handle: int, data: bytes) -> Stamp | None:

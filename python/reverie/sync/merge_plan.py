@@ -191,7 +191,7 @@ def relocated(regions: tuple[ConflictRegion, ...], text: str, stored: str) -> tu
     if text == stored or not regions:
         return regions
     lines, stored_lines = text.split("\n"), stored.split("\n")
-    offsets = [0, *accumulate(len(line) + 1 for line in stored_lines)]
+    line_offsets = [0, *accumulate(len(line) + 1 for line in stored_lines)]
     matches = {
         block.a + number: block.b + number
         for block in SequenceMatcher(None, lines, stored_lines).get_matching_blocks()
@@ -201,10 +201,10 @@ def relocated(regions: tuple[ConflictRegion, ...], text: str, stored: str) -> tu
         None if region.at is None else _line_number(text.count("\n", 0, region.at), lines, matches)
         for region in regions
     ]
-    found = [None if number is None else offsets[number] for number in numbers]
+    offsets = [None if number is None else line_offsets[number] for number in numbers]
     return tuple(
         replace(region, at=at if at is None or stored.startswith(region.person, at) else None)
-        for region, at in zip(regions, found, strict=True)
+        for region, at in zip(regions, offsets, strict=True)
     )
 
 

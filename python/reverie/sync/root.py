@@ -19,11 +19,12 @@ from reverie.errors import Conflict, Forbidden, ValidationError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MARKER_FILE", "Root", "Trouble"]
+__all__ = ["SPACE_FILE", "Root", "Trouble"]
 
-MARKER_FILE: Final = ".reverie/space.json"
-FORMAT: Final = 1
-_MARKER_BYTES_MAX: Final = 4096
+SPACE_FILE: Final = ".reverie/space.json"
+"""The file by which a folder is known as the root of one space of one store."""
+FORMAT: Final = 1  # of the space file
+_SPACE_FILE_BYTES_MAX: Final = 4096
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC
 _GONE_OR_REPLACED: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.ENOTDIR, errno.EXDEV})
 _FORBIDDEN_SEGMENTS: Final = frozenset({"", ".", ".."})
@@ -52,7 +53,7 @@ class Root:
 
     @classmethod
     def open(cls, path: Path, *, space: str, store_id: str, fresh: bool) -> Self:
-        """Open the folder at `path` and check its marker file. A path that is itself a link is resolved here, once.
+        """Open the folder at `path` and check its space file. A path that is itself a link is resolved here, once.
 
         `fresh`: the store has never written there, so a missing folder is made, and an unmarked one is marked.
         Raises Conflict as `verify` does, Forbidden and StorageFailed if the system refuses.
@@ -67,16 +68,16 @@ class Root:
 
     @classmethod
     def prepare(cls, path: Path, *, space: str, store_id: str) -> None:
-        """Make the folder at `path` if it is missing, without a marker file.
+        """Make the folder at `path` if it is missing, without a space file.
 
         Raises Conflict if another space's or store's folder is there, Forbidden and StorageFailed if the system
         refuses.
         """
         root = cls(path, *_open_folder(path, make=True), space=space, store_id=store_id)
         with root:
-            marker = root._marker()
-            if marker is not None:
-                root._check_marker(marker)
+            content = root._read_space_file()
+            if content is not None:
+                root._check_space_file(content)
 
     def close(self) -> None:
         """Close the folder's handle. Closing twice does nothing."""
@@ -94,19 +95,19 @@ class Root:
         """Check that the folder is still at its path and belongs to this space; call before a scan and before writing.
 
         Raises Conflict with `details.reason`: `root_missing`, `root_swapped` (another folder, or another file system
-        over it), `root_empty` (nothing in it, not even the marker), `root_unmarked`, `root_of_another_space`. None of
+        over it), `root_empty` (nothing in it, not even the space file), `root_unmarked`, `root_of_another_space`. None of
         them means that anybody deleted documents: a mount that is not there looks like an empty folder.
         """
         self._check_identity()
-        self._check_marker(self._marker())
+        self._check_space_file(self._read_space_file())
 
     def find(self) -> None:
-        """As `verify`, without reading the marker file. From any thread, also when closed.
+        """As `verify`, without reading the space file. From any thread, also when closed.
 
         Raises as `verify`.
         """
         self._check_identity()
-        if not os.path.lexists(self.real / MARKER_FILE):
+        if not os.path.lexists(self.real / SPACE_FILE):
             raise self._unmarked(self.real)
 
     def _check_identity(self) -> None:
@@ -188,57 +189,57 @@ class Root:
         return self._open_folder_below(folder)
 
     def _claim(self, *, fresh: bool) -> None:
-        """Write the marker file of a fresh folder; add the store id to one that lacks it. Raises Conflict."""
+        """Write the space file of a fresh folder; add the store id to one that lacks it. Raises Conflict."""
         try:
-            marker = self._marker()
-            if marker is not None or not fresh:
-                self._check_marker(marker)
-            if marker is None or "store" not in marker:
-                self._write_marker()
+            content = self._read_space_file()
+            if content is not None or not fresh:
+                self._check_space_file(content)
+            if content is None or "store" not in content:
+                self._write_space_file()
         except OSError as error:
-            raise files.translate_os_error("mark", self.real / MARKER_FILE, error) from error
+            raise files.translate_os_error("mark", self.real / SPACE_FILE, error) from error
 
-    def _write_marker(self) -> None:
-        """Write the marker file."""
-        with self.folder_of(MARKER_FILE, create=True) as (folder, name):
+    def _write_space_file(self) -> None:
+        """Write the space file."""
+        with self.folder_of(SPACE_FILE, create=True) as (folder, name):
             content = {"space": self.space, "store": self.store_id, "format": FORMAT}
             files.replace(folder, name, orjson.dumps(content) + b"\n", 0o600)
 
-    def _marker(self) -> dict[str, object] | None:
-        """Return the content of the marker file, None if there is none, and {} if it cannot be read as one."""
+    def _read_space_file(self) -> dict[str, object] | None:
+        """Return the content of the space file, None if there is none, and {} if it cannot be read as one."""
         try:
-            handle = self.open_below(MARKER_FILE, os.O_RDONLY | os.O_NONBLOCK)
+            handle = self.open_below(SPACE_FILE, os.O_RDONLY | os.O_NONBLOCK)
         except FileNotFoundError:
             return None
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EXDEV, errno.ENXIO}:
                 return {}
-            raise files.translate_os_error("read", self.real / MARKER_FILE, error) from error
+            raise files.translate_os_error("read", self.real / SPACE_FILE, error) from error
         try:
-            content = orjson.loads(os.read(handle, _MARKER_BYTES_MAX))
+            content = orjson.loads(os.read(handle, _SPACE_FILE_BYTES_MAX))
         except (orjson.JSONDecodeError, IsADirectoryError, BlockingIOError):
             return {}
         finally:
             files.close_quietly(handle)
         return content if isinstance(content, dict) else {}
 
-    def _check_marker(self, marker: dict[str, object] | None) -> None:
-        """Check that a marker names this space and store. Raises Conflict."""
-        if marker is None:
+    def _check_space_file(self, content: dict[str, object] | None) -> None:
+        """Check that the content of a space file names this space and store. Raises Conflict."""
+        if content is None:
             raise self._unmarked(self.handle)
-        if marker.get("space") != self.space or marker.get("store", self.store_id) != self.store_id:
+        if content.get("space") != self.space or content.get("store", self.store_id) != self.store_id:
             raise _stopped(
                 "root_of_another_space",
                 self.real,
                 f"does not belong to space {self.space!r} of this store",
-                first=f"or, if it is this space's from now on, `rm {shlex.quote(str(self.real / MARKER_FILE))}`",
+                first=f"or, if it is this space's from now on, `rm {shlex.quote(str(self.real / SPACE_FILE))}`",
             )
 
     def _unmarked(self, folder: Path | int) -> Conflict:
-        """Return the error for a folder without a marker file."""
+        """Return the error for a folder without a space file."""
         if _is_empty(folder):
             return _stopped("root_empty", self.real, "is empty, and so not the folder that was written before")
-        return _stopped("root_unmarked", self.real, f"has no marker file ({MARKER_FILE})")
+        return _stopped("root_unmarked", self.real, f"has no space file ({SPACE_FILE})")
 
 
 def _open_folder(path: Path, *, make: bool) -> tuple[Path, int]:

@@ -17,7 +17,7 @@ from reverie.ids import new_id
 from reverie.redact import Redactor
 from reverie.store import Kind, Store
 from reverie.sync.exchange import write_file
-from reverie.sync.root import MARKER_FILE, Root
+from reverie.sync.root import SPACE_FILE, Root
 from reverie.usecases import documents
 from reveried.sync_service import projection
 from reveried.sync_service.folder_state import CommitResult, ScanResult, WriteResult
@@ -199,7 +199,7 @@ def test_a_folder_that_was_given_to_a_space_is_either_refused_or_its_own_after_a
         assert {name: (root / "default" / name).read_text() for name in NAMES} == {
             name: f"- Note: {name}\n" for name in NAMES
         }
-        assert (root / "default" / MARKER_FILE).exists()
+        assert (root / "default" / SPACE_FILE).exists()
         await after.close()
 
     asyncio.run(run())

@@ -12,7 +12,7 @@ import pytest
 
 from reverie.errors import Conflict, StorageFailed
 from reverie.sync.exchange import write_file
-from reverie.sync.root import MARKER_FILE, Root
+from reverie.sync.root import SPACE_FILE, Root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def test_a_fresh_root_is_made_and_marked(tmp_path: Path) -> None:
     path = tmp_path / "a/space"
     with opened(path, fresh=True) as root:
         root.verify()
-        assert orjson.loads((path / MARKER_FILE).read_bytes()) == {"space": "default", "store": "store", "format": 1}
+        assert orjson.loads((path / SPACE_FILE).read_bytes()) == {"space": "default", "store": "store", "format": 1}
         assert root.identity == (path.stat().st_dev, path.stat().st_ino)
     with opened(path) as again:
         again.verify()
@@ -55,9 +55,9 @@ def test_a_fresh_root_is_made_and_marked(tmp_path: Path) -> None:
 
 def test_a_mark_without_a_store_is_completed(tmp_path: Path) -> None:
     (tmp_path / ".reverie").mkdir()
-    (tmp_path / MARKER_FILE).write_bytes(b'{"space":"default","format":1}\n')
+    (tmp_path / SPACE_FILE).write_bytes(b'{"space":"default","format":1}\n')
     opened(tmp_path).close()
-    assert orjson.loads((tmp_path / MARKER_FILE).read_bytes())["store"] == "store"
+    assert orjson.loads((tmp_path / SPACE_FILE).read_bytes())["store"] == "store"
 
 
 def test_a_folder_that_is_not_ours_does_not_open(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_folder_that_is_not_ours_does_not_open(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mark", [b"no json", b"[1]", b"{}", b""])
 def test_a_mark_that_says_nothing_is_nobodys(tmp_path: Path, mark: bytes) -> None:
     (tmp_path / ".reverie").mkdir()
-    (tmp_path / MARKER_FILE).write_bytes(mark)
+    (tmp_path / SPACE_FILE).write_bytes(mark)
     assert refused(tmp_path, fresh=True) == "root_of_another_space"
 
 
@@ -95,7 +95,7 @@ def test_a_folder_is_prepared_without_a_mark(tmp_path: Path) -> None:
         with pytest.raises(Conflict) as stopped:
             Root.prepare(tmp_path / "mine", space=space, store_id=store_id)
         assert stopped.value.details["reason"] == "root_of_another_space"
-        assert f"`rm {tmp_path / 'mine' / MARKER_FILE}`" in str(stopped.value.hint)
+        assert f"`rm {tmp_path / 'mine' / SPACE_FILE}`" in str(stopped.value.hint)
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(Conflict, match="is not a folder"):
         Root.prepare(tmp_path / "file", space="default", store_id="store")
@@ -124,10 +124,10 @@ def test_what_happens_to_the_root_is_noticed(tmp_path: Path) -> None:
         path.unlink()
         aside.rename(path)
         root.verify()
-        (path / MARKER_FILE).write_bytes(b'{"space":"other"}')
+        (path / SPACE_FILE).write_bytes(b'{"space":"other"}')
         assert why(root) == "root_of_another_space"
         (path / "x.md").write_bytes(b"x")
-        (path / MARKER_FILE).unlink()
+        (path / SPACE_FILE).unlink()
         assert why(root) == "root_unmarked"
         (path / "x.md").unlink()
         (path / ".reverie").rmdir()
@@ -143,7 +143,7 @@ def test_a_root_behind_a_link_is_resolved_once(tmp_path: Path) -> None:
         (tmp_path / "link").unlink()
         (tmp_path / "link").symlink_to(tmp_path, target_is_directory=True)
         root.verify()
-        assert (tmp_path / "real" / MARKER_FILE).exists()
+        assert (tmp_path / "real" / SPACE_FILE).exists()
 
 
 def test_names_last_once_they_are_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
