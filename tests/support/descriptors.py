@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,12 +19,7 @@ def descriptors() -> int:
 
 @contextmanager
 def none_left() -> Iterator[None]:
-    """Fail if more descriptors are open after the block than before; the garbage collector must not close them."""
-    gc.collect()
+    """Fail if more descriptors are open after the block than before."""
     before = descriptors()
-    gc.disable()
-    try:
-        yield
-        assert descriptors() <= before
-    finally:
-        gc.enable()
+    yield
+    assert descriptors() <= before

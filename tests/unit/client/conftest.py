@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.client import AsyncClient, Client
+from support.descriptors import none_left
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 Ask = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def no_descriptor_is_left() -> Iterator[None]:
+    """Fail a test after which more descriptors are open than before it."""
+    with none_left():
+        yield
 
 
 def _blocking(socket: Path, name: str, /, *args: Any, **kwargs: Any) -> Any:

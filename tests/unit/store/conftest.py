@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.descriptors import none_left
 from support.stores import opened
 
 if TYPE_CHECKING:
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.store import Store
+
+
+@pytest.fixture(autouse=True)
+def no_descriptor_is_left() -> Iterator[None]:
+    """Fail a test after which more descriptors are open than before it."""
+    with none_left():
+        yield
 
 
 @pytest.fixture

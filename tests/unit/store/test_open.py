@@ -102,6 +102,7 @@ def test_needs_check_with_the_lock_taken(path: Path) -> None:
     with StoreLock.take(path):
         assert needs_check(path, locked=True)
         assert not needs_check(path)
+    store._guard.close()
 
 
 def test_drafts_of_an_unfinished_compaction_are_removed(path: Path) -> None:
@@ -214,6 +215,7 @@ def test_needs_check_after_an_unclean_stop(path: Path) -> None:
     (path / "anchor").unlink()
     assert needs_check(path)
     store._env.close()
+    store._guard.close()
 
 
 def _old(path: Path) -> Path:

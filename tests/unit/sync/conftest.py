@@ -1,0 +1,19 @@
+"""Checks after each test of this folder that no file descriptor was left open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.descriptors import none_left
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def no_descriptor_is_left() -> Iterator[None]:
+    """Fail a test after which more descriptors are open than before it."""
+    with none_left():
+        yield
