@@ -41,8 +41,8 @@ class Job:
     failure: ReverieError | None = None
     finished_at: str | None = None
 
-    def view(self) -> wire.Job:
-        """Return the job as the wire has it."""
+    def answer(self) -> wire.Job:
+        """Return the job as the API answers it."""
         return wire.Job(
             id=self.id,
             kind=self.kind,

@@ -153,7 +153,7 @@ class Scheduler:
         await self._table.put(space, schedule.record())
         self._schedules[space, schedule_id] = schedule
         self._set_timer()
-        return self._view(schedule)
+        return self._answer(schedule)
 
     async def remove(self, space: str, schedule_id: str) -> None:
         """Delete a schedule; a run in progress continues.
@@ -169,10 +169,10 @@ class Scheduler:
 
     def list(self, space: str) -> list[wire.Schedule]:
         """Return the schedules of a space by id, each with its next fire time."""
-        return [self._view(entry) for (owner, _), entry in sorted(self._schedules.items()) if owner == space]
+        return [self._answer(entry) for (owner, _), entry in sorted(self._schedules.items()) if owner == space]
 
-    def _view(self, schedule: Schedule) -> wire.Schedule:
-        """Return the schedule as the wire has it."""
+    def _answer(self, schedule: Schedule) -> wire.Schedule:
+        """Return the schedule as the API answers it."""
         next_run = schedule.next_run(self._clock.now())
         return wire.Schedule(
             id=schedule.id,

@@ -138,7 +138,7 @@ async def dream(
 
     def commit(plan: dream_case.DreamPlan) -> Write[wire.DreamAnswer] | wire.DreamAnswer:
         if dry_run or plan.archive is None:
-            return dream_case.answer(plan, dry_run=dry_run)
+            return dream_case.unwritten_answer(plan, dry_run=dry_run)
         return dream_case.commit(
             plan,
             space=space,

@@ -35,7 +35,7 @@ async def begin(
     async def work() -> wire.ImportPlace:
         write = imports.begin(space, client, session, source, at=services.clock())
         import_id = (await services.submit(write, bulk=True)).value.id
-        return imports.view(await read(services, space, partial(imports.position, import_id=import_id)))
+        return imports.position_answer(await read(services, space, partial(imports.position, import_id=import_id)))
 
     return await answer_once(services, space, idempotency, work, wire.ImportPlace)
 

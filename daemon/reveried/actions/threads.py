@@ -62,7 +62,7 @@ async def create(
     )
     seed = await read(services, space, partial(thread_seed.snapshot, agent=agent))
     stored = (await services.submit(threads.create(space, who, thread, seed, idempotency=idempotency))).value
-    return threads.view(stored, services.config.context.window)
+    return threads.thread_answer(stored, services.config.context.window)
 
 
 async def append(
@@ -250,7 +250,7 @@ async def set_state(
         )
         return (await services.submit(write)).value
 
-    return working_state.view(await retry_while_stale(attempt, keyed_lock("state", f"{space}/{thread_id}")))
+    return working_state.state_answer(await retry_while_stale(attempt, keyed_lock("state", f"{space}/{thread_id}")))
 
 
 async def context(

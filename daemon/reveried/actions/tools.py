@@ -100,7 +100,7 @@ async def _note(call: ToolCall, given: tools.NoteInput) -> Json:
 
 
 async def _get_state(call: ToolCall, _: tools.WorkingStateGetInput) -> Json:
-    return working_state.view((await threads.state(call.services, call.space, call.thread)).state)
+    return working_state.state_answer((await threads.state(call.services, call.space, call.thread)).state)
 
 
 async def _set_state(call: ToolCall, given: tools.WorkingStateSetInput) -> Json:

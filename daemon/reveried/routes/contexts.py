@@ -38,7 +38,7 @@ async def context(call: Call) -> Reply:
 async def get_state(call: Call) -> Reply:
     """Return the working state as of the thread's last message."""
     plan = await actions.state(call.services, call.space, call.params["id"])
-    return Reply(working_state.view(plan.state))
+    return Reply(working_state.state_answer(plan.state))
 
 
 async def set_state(call: Call) -> Reply:
@@ -67,7 +67,7 @@ async def summaries(call: Call) -> Reply:
     return await record_page(
         call,
         DistillationRecord,
-        lambda _, distillation: distill.past_view(distillation),
+        lambda _, distillation: distill.past_answer(distillation),
         prefix=(call.params["id"],),
         numbered=True,
     )
@@ -119,7 +119,7 @@ async def add_note(call: Call) -> Reply:
 async def list_notes(call: Call) -> Reply:
     """List the thread's notes, oldest first."""
     _require_thread(call)
-    return await record_page(call, NoteRecord, lambda _, note: notes.view(note), prefix=(call.params["id"],))
+    return await record_page(call, NoteRecord, lambda _, note: notes.note_answer(note), prefix=(call.params["id"],))
 
 
 async def delete_note(call: Call) -> Reply:

@@ -41,7 +41,7 @@ async def start(call: Call) -> Reply:
 
 async def list_dreams(call: Call) -> Reply:
     """List past dreams, newest first."""
-    return await record_page(call, DreamRecord, lambda _, record: dream.view(record), newest_first=True)
+    return await record_page(call, DreamRecord, lambda _, record: dream.dream_answer(record), newest_first=True)
 
 
 async def get_dream(call: Call) -> Reply:

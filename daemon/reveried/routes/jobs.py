@@ -35,18 +35,18 @@ async def list_jobs(call: Call) -> Reply:
         jobs = [job for job in jobs if job.id > after]
     page = jobs[:limit]
     cursor = page[-1].id if len(jobs) > len(page) else None
-    return Reply(wire.Page(items=[job.view() for job in page], next=cursor))
+    return Reply(wire.Page(items=[job.answer() for job in page], next=cursor))
 
 
 async def get_job(call: Call) -> Reply:
     """Return a job with its progress and result."""
-    return Reply(call.services.jobs.get(call.space, call.params["id"]).view())
+    return Reply(call.services.jobs.get(call.space, call.params["id"]).answer())
 
 
 async def cancel_job(call: Call) -> Reply:
     """Cancel a job."""
     job = await call.services.jobs.cancel(call.space, call.params["id"])
-    return Reply(job.view())
+    return Reply(job.answer())
 
 
 ROUTES = (

@@ -56,7 +56,7 @@ def _read(call: Call) -> wire.Status:
             model=wire.ModelInUse(engine="extractive"),
             spend=token_ledger.spend(reader, services.clock()),
             schedules=schedules,
-            last_dream=dream.view(last[1]) if last else None,
+            last_dream=dream.dream_answer(last[1]) if last else None,
             open_conflicts=reader.count(Kind.CONFLICT),
             sync=_sync_status(call, reader),
             operation=str(reader.operation()) if reader.operation() else None,

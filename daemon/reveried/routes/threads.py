@@ -36,13 +36,13 @@ async def create(call: Call) -> Reply:
 async def list_threads(call: Call) -> Reply:
     """List the threads of the space, by id."""
     window = call.services.config.context.window
-    return await record_page(call, ThreadRecord, lambda _, thread: threads.view(thread, window))
+    return await record_page(call, ThreadRecord, lambda _, thread: threads.thread_answer(thread, window))
 
 
 async def get_thread(call: Call) -> Reply:
     """Return one thread."""
     with call.services.store.reader(call.space) as reader:
-        return Reply(threads.view(threads.get(reader, call.params["id"]), call.services.config.context.window))
+        return Reply(threads.thread_answer(threads.get(reader, call.params["id"]), call.services.config.context.window))
 
 
 async def delete_thread(call: Call) -> Reply:

@@ -96,8 +96,8 @@ def _plan(
         put=[record_of(memory) for memory in placed],
         deleted=[memory.id for memory in deleted],
         documents=documents,
-        changes=[_view(change, added) for change in decision.changes],
-        proposals=[_proposal_view(item.change, item.why) for item in decision.proposals],
+        changes=[_change_answer(change, added) for change in decision.changes],
+        proposals=[_proposal_answer(item.change, item.why) for item in decision.proposals],
         counts=dict(Counter(change.action for change in decision.changes)),
         archived=[{"type": memory.type.value, "content": memory.content, "tags": list(memory.tags)} for memory in put],
     )
@@ -133,7 +133,7 @@ def _new_ids(at: str, random: bytes) -> Iterator[str]:
         yield ids.new_id("mem", moment, number.to_bytes(ID_RANDOM_BYTES, "big"))
 
 
-def _view(change: Change, added: Iterator[str]) -> wire.Change:
+def _change_answer(change: Change, added: Iterator[str]) -> wire.Change:
     """Return a change as the wire (and seed 003) has it; `added` are the ids of new memories in order."""
     match change:
         case Keep():
@@ -149,8 +149,8 @@ def _view(change: Change, added: Iterator[str]) -> wire.Change:
             return wire.SkipChange(candidate_index=change.candidate_index)
 
 
-def _proposal_view(change: Update | Delete, why: str) -> wire.Proposal:
-    """Return a change that only a person may make, as the wire has it."""
+def _proposal_answer(change: Update | Delete, why: str) -> wire.Proposal:
+    """Return a change that only a person may make, as the API answers it."""
     if isinstance(change, Update):
         return wire.Proposal(
             change=wire.UpdateChange(id=change.id, content=change.content, tags=list(change.tags)), why=why

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["Bounds", "DistillJob", "DistillPlan", "commit", "last_own", "past_view", "snapshot"]
+__all__ = ["Bounds", "DistillJob", "DistillPlan", "commit", "last_own", "past_answer", "snapshot"]
 
 
 class Bounds(msgspec.Struct):
@@ -201,14 +201,14 @@ def commit(
         )
         writer.save(after, (plan.thread,))
         _announce(writer, plan)
-        return _answer(plan, changes)
+        return _distill_answer(plan, changes)
 
     return Write(
         space=space, who=who, why="thread.distill", body=body, idempotency=idempotency, answers=wire.DistillAnswer
     )
 
 
-def _answer(plan: DistillPlan, changes: wire.MemoryChanges) -> wire.DistillAnswer:
+def _distill_answer(plan: DistillPlan, changes: wire.MemoryChanges) -> wire.DistillAnswer:
     sections = {section.value: list(lines) for section, lines in plan.distillation.summary.sections.items()}
     return wire.DistillAnswer(
         archive=plan.archive_sha256,
@@ -223,8 +223,8 @@ def _answer(plan: DistillPlan, changes: wire.MemoryChanges) -> wire.DistillAnswe
     )
 
 
-def past_view(distillation: DistillationRecord) -> wire.PastDistillation:
-    """Return a stored distillation as the wire has it; an imported one has only its text."""
+def past_answer(distillation: DistillationRecord) -> wire.PastDistillation:
+    """Return a stored distillation as the API answers it; an imported one has only its text."""
     return wire.PastDistillation(
         number=distillation.number,
         summary=wire.SummaryText(

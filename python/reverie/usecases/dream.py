@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["DreamJob", "DreamPlan", "answer", "commit", "decide", "get", "snapshot", "view"]
+__all__ = ["DreamJob", "DreamPlan", "commit", "decide", "dream_answer", "get", "snapshot", "unwritten_answer"]
 
 
 class DreamJob(msgspec.Struct):
@@ -140,13 +140,13 @@ def commit(
         writer.save(record, (dream_id,))
         _announce(writer, plan, indexed=indexed)
         return msgspec.structs.replace(
-            answer(plan, dry_run=False), id=dream_id, operation=str(writer.number), index_updated=indexed
+            unwritten_answer(plan, dry_run=False), id=dream_id, operation=str(writer.number), index_updated=indexed
         )
 
     return Write(space=space, who=who, why="dream", body=body, idempotency=idempotency, answers=wire.DreamAnswer)
 
 
-def answer(plan: DreamPlan, *, dry_run: bool) -> wire.DreamAnswer:
+def unwritten_answer(plan: DreamPlan, *, dry_run: bool) -> wire.DreamAnswer:
     """Return the answer for a plan that is not (or not yet) written; a dry run names the archive it would write."""
     return wire.DreamAnswer(
         archive=plan.sha256,
@@ -165,11 +165,11 @@ def get(reader: Reader, dream_id: str) -> wire.DreamRecord:
     record = reader.load(DreamRecord, (dream_id,))
     if record is None:
         raise NotFound(f"no dream is called {dream_id!r}", hint="reverie log lists what was written")
-    return view(record)
+    return dream_answer(record)
 
 
-def view(dream: DreamRecord) -> wire.DreamRecord:
-    """Return a stored dream as the wire has it."""
+def dream_answer(dream: DreamRecord) -> wire.DreamRecord:
+    """Return a stored dream as the API answers it."""
     return wire.DreamRecord(
         id=dream.id,
         at=dream.at,

@@ -27,7 +27,17 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reverie.store import Reader, Writer
 
-__all__ = ["ChunkJob", "ChunkPlan", "begin", "commit", "decide", "line_identity", "position", "snapshot", "view"]
+__all__ = [
+    "ChunkJob",
+    "ChunkPlan",
+    "begin",
+    "commit",
+    "decide",
+    "line_identity",
+    "position",
+    "position_answer",
+    "snapshot",
+]
 
 PROBLEMS_MAX = 100  # listed in one answer; the others are only counted
 TITLE_CHARS_MAX = 120
@@ -125,8 +135,8 @@ def position(reader: Reader, import_id: str) -> ImportRecord:
     return here
 
 
-def view(here: ImportRecord) -> wire.ImportPlace:
-    """Return the position of an import as the wire has it."""
+def position_answer(here: ImportRecord) -> wire.ImportPlace:
+    """Return the position of an import as the API answers it."""
     return wire.ImportPlace(
         id=here.id,
         thread=here.thread,

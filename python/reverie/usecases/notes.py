@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reverie.models import NoteCategory
     from reverie.store import Writer
 
-__all__ = ["add", "delete", "view"]
+__all__ = ["add", "delete", "note_answer"]
 
 
 def add(
@@ -34,13 +34,13 @@ def add(
         writer.save(NoteRecord(id=note_id, content=content, category=category, at=at), (thread_id, note_id))
         stored = writer.load(NoteRecord, (thread_id, note_id))
         assert stored is not None
-        return view(stored)
+        return note_answer(stored)
 
     return Write(space=space, who=who, why="note.add", body=body, idempotency=idempotency, answers=wire.Note)
 
 
-def view(note: NoteRecord) -> wire.Note:
-    """Return a stored note as the wire has it."""
+def note_answer(note: NoteRecord) -> wire.Note:
+    """Return a stored note as the API answers it."""
     return wire.Note(
         id=note.id, content=note.content, category=note.category, at=note.at, thread=note.thread or wire.ABSENT
     )

@@ -38,7 +38,7 @@ __all__ = [
     "is_turn_open",
     "message_page",
     "snapshot_messages",
-    "view",
+    "thread_answer",
 ]
 
 PURGE_BATCH = 500  # records deleted in one write; more would delay the agents' writes that wait behind it
@@ -74,8 +74,8 @@ def get(reader: Reader, thread_id: str) -> ThreadRecord:
     return thread
 
 
-def view(thread: ThreadRecord, window: int) -> wire.Thread:
-    """Return a thread as the wire has it; `window` (tokens) is for a thread that names none."""
+def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
+    """Return a thread as the API answers it; `window` (tokens) is for a thread that names none."""
     return wire.Thread(
         id=thread.id,
         agent=thread.agent,

@@ -41,9 +41,9 @@ __all__ = [
     "from_distiller",
     "read_after",
     "snapshot",
+    "state_answer",
     "stored",
     "versions",
-    "view",
     "with_fields",
 ]
 
@@ -116,8 +116,8 @@ def versions(reader: Reader, thread_id: str) -> tuple[int | None, int | None]:
     return reader.version(Kind.THREAD, (thread_id,)), reader.version(Kind.STATE, (thread_id,))
 
 
-def view(state: WorkingState) -> wire.WorkingState:
-    """Return a working state as the wire has it."""
+def state_answer(state: WorkingState) -> wire.WorkingState:
+    """Return a working state as the API answers it."""
     sources = state.sources
     return wire.WorkingState(
         current_task=state.current_task,

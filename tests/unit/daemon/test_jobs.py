@@ -57,7 +57,7 @@ def test_a_job_from_start_to_result() -> None:
 
     async def work(made: Jobs) -> None:
         job = made.start("blue", "dream", quick)
-        assert msgspec.to_builtins(job.view()) == {
+        assert msgspec.to_builtins(job.answer()) == {
             "id": job.id,
             "kind": "dream",
             "state": "running",
@@ -71,7 +71,7 @@ def test_a_job_from_start_to_result() -> None:
         assert job.progress == 0.5
         assert await made.wait(job) == {"answer": 42}
         assert await made.wait(job) == {"answer": 42}
-        view = made.get("blue", job.id).view()
+        view = made.get("blue", job.id).answer()
         assert (view.state, view.progress, view.result) == ("done", 1.0, {"answer": 42})
         assert view.finished_at == AT
         assert made.list("blue") == [job]
@@ -103,7 +103,7 @@ def test_failures() -> None:
         job = made.start("blue", "dream", refused)
         with pytest.raises(ValidationError, match="no good"):
             await made.wait(job)
-        assert job.view().error == {
+        assert job.answer().error == {
             "error": "validation_error",
             "message": "no good",
             "details": {"hint": "do better"},
@@ -112,7 +112,7 @@ def test_failures() -> None:
         with pytest.raises(ReverieError) as caught:
             await made.wait(broken)
         assert caught.value.code == "internal_error"
-        assert "zebra" not in str(broken.view())
+        assert "zebra" not in str(broken.answer())
 
     run(work)
 
