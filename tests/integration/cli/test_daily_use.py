@@ -232,15 +232,17 @@ def test_demo_keep(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     shutil.rmtree(kept)
 
 
-def test_demo_of_a_session_without_messages(cli: Cli, home: Path) -> None:
+def test_demo_of_a_session_without_messages(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A session without messages is refused, and the folder is removed."""
-    before = set(Path(tempfile.gettempdir()).glob("reverie-demo-*"))
+    own = home / "tmp"  # other tests may make folders of demos in the system's own
+    own.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(own))
     empty = home / "a.jsonl"
     empty.write_bytes(orjson.dumps({"type": "summary", "summary": "x"}) + b"\n")
     done = cli("demo", str(empty))
     assert done.code == 1
     assert "has no messages" in done.err
-    assert set(Path(tempfile.gettempdir()).glob("reverie-demo-*")) <= before
+    assert list(own.iterdir()) == []
 
 
 def test_a_demo_on_a_terminal_waits(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
