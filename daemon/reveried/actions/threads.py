@@ -206,7 +206,7 @@ async def state(services: Services, space: str, thread_id: str, *, bulk: bool = 
     return plan
 
 
-def given_fields(request: wire.SetWorkingState | msgspec.Struct) -> dict[str, Any]:
+def given_fields(request: msgspec.Struct) -> dict[str, Any]:
     """Return the fields of a working state that a request names, by their names in `WorkingState`."""
     names = wire.SetWorkingState.__struct_fields__
     fields = ((name, getattr(request, name)) for name in names)

@@ -88,7 +88,7 @@ async def distil(call: Call) -> Reply:
             idempotency=idempotency,
         )
 
-    return await jobs.answer(call, "distill", work)
+    return await jobs.start_job(call, "distill", work)
 
 
 async def learn(call: Call) -> Reply:
@@ -98,7 +98,7 @@ async def learn(call: Call) -> Reply:
     async def work(_: Progress) -> wire.MemoryChanges:
         return await distill_actions.learn(call.services, call.space, call.params["id"], who=call.who)
 
-    return await jobs.answer(call, "learn", work)
+    return await jobs.start_job(call, "learn", work)
 
 
 async def add_note(call: Call) -> Reply:

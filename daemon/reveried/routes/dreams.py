@@ -36,7 +36,7 @@ async def start(call: Call) -> Reply:
             idempotency=idempotency,
         )
 
-    return await jobs.answer(call, "dream", work)
+    return await jobs.start_job(call, "dream", work)
 
 
 async def list_dreams(call: Call) -> Reply:

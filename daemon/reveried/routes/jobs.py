@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from reveried.http.call import Call
     from reveried.jobs import Progress
 
-__all__ = ["ROUTES", "answer"]
+__all__ = ["ROUTES", "start_job"]
 
 
-async def answer(call: Call, kind: str, work: Callable[[Progress], Awaitable[Json]]) -> Reply:
+async def start_job(call: Call, kind: str, work: Callable[[Progress], Awaitable[Json]]) -> Reply:
     """Start a job; reply with 202 and its id, or with `?wait=true` with its result."""
     job = call.services.jobs.start(call.space, kind, work)
     if call.flag("wait"):
