@@ -6,10 +6,10 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
-import msgspec
+from msgspec.structs import replace
 
 from reverie import wire
-from reverie.store import ConflictRecord, Kind
+from reverie.store import ConflictRecord
 from reverie.usecases import conflicts
 
 if TYPE_CHECKING:
@@ -80,9 +80,4 @@ async def status(services: Services, space: str) -> wire.SyncStatus:
 
 def _status(services: Services, space: str) -> wire.SyncStatus:
     folder = services.folders.folder(space).status()
-    with services.store.reader(space) as reader:
-        documents, open_conflicts = reader.count(Kind.DOCUMENT), reader.count(Kind.CONFLICT)
-    return msgspec.convert(
-        {**folder, "documents": documents, "conflicts": open_conflicts, "watching": services.folders.watch_mode(space)},
-        wire.SyncStatus,
-    )
+    return replace(folder, watching=services.folders.watch_mode(space))

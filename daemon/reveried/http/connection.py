@@ -112,10 +112,9 @@ class Connection(asyncio.Protocol):
         self._flow.resume_writing()  # a task that waits for room learns that the transport is closing
 
     def eof_received(self) -> bool:
-        """Return True to keep the connection open for the responses that are due.
+        """Return True to keep the connection open for the responses that are due (RFC 9112, 9.6).
 
-        A peer that closed its sending side may still read them (RFC 9112, 9.6); the reader of a stream, which has no
-        end of its own, is taken to have left.
+        The reader of a stream, which has no end of its own, is taken to have left.
         """
         self._peer_ended = True
         if self._running is not None and self._running.is_stream:
@@ -348,17 +347,17 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
     def _set_read_timer(self, seconds: float, callback: Callable[[], None]) -> None:
-        """Call `callback` when nothing that cancels the timer was received within `seconds`.
+        """Call `callback` after `seconds` and one more pass of reading, unless the timer is cancelled before.
 
         After a suspension (SIGSTOP, a laptop's sleep) every deadline has passed, and the event loop runs timers before
-        it reads: a request that has been waiting in the socket meanwhile would be thrown away. So a deadline that has
-        passed is followed by one pass of reading before it counts.
+        it reads: without that pass a request that waits in the socket would be thrown away.
         """
-        self._cancel_read_timer()
-        self._read_timer = self._loop.call_later(seconds, self._read_once_more, callback)
 
-    def _read_once_more(self, callback: Callable[[], None]) -> None:
-        self._read_timer = self._loop.call_later(GRACE_S, callback)
+        def read_once_more() -> None:
+            self._read_timer = self._loop.call_later(GRACE_S, callback)
+
+        self._cancel_read_timer()
+        self._read_timer = self._loop.call_later(seconds, read_once_more)
 
     def _cancel_read_timer(self) -> None:
         if self._read_timer is not None:

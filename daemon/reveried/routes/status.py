@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from reverie import tokens, wire
 from reverie.store import DreamRecord, Kind
 from reverie.usecases import dream, token_ledger
@@ -14,7 +12,6 @@ from reveried.http.call import Reply
 from reveried.http.routing import Route
 
 if TYPE_CHECKING:
-    from reverie.store import Reader
     from reveried.http.call import Call
 
 __all__ = ["ROUTES"]
@@ -58,19 +55,9 @@ def _read(call: Call) -> wire.Status:
             schedules=schedules,
             last_dream=dream.dream_answer(last[1]) if last else None,
             open_conflicts=reader.count(Kind.CONFLICT),
-            sync=_sync_status(call, reader),
+            sync=services.folders.folder(call.space).status(),
             operation=str(reader.operation()) if reader.operation() else None,
         )
-
-
-def _sync_status(call: Call, reader: Reader) -> wire.SyncStatus:
-    """Return the folder's state; `watching` is not answered."""
-    status = {
-        **call.services.folders.folder(call.space).status(),
-        "documents": reader.count(Kind.DOCUMENT),
-        "conflicts": reader.count(Kind.CONFLICT),
-    }
-    return msgspec.structs.replace(msgspec.convert(status, wire.SyncStatus), watching=wire.ABSENT)
 
 
 async def spaces(call: Call) -> Reply:

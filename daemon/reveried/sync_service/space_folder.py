@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError, unexpected
 from reverie.ids import new_id
+from reverie.store import Kind
 from reverie.sync.exchange import Mismatch, remove_file, write_file
 from reverie.sync.file_status import Refusal, Stamp
 from reverie.sync.plan import Remove, Write
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from reverie import wire
     from reverie.documents import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import DocumentRecord, Reader, Store
@@ -364,8 +366,10 @@ class SpaceFolder:
             return frozenset()
         return RedactionView.of(content.data.decode(), self._redactor).markers
 
-    def status(self) -> dict[str, Any]:
-        """Return the sync status, as the HTTP API returns it."""
+    def status(self) -> wire.SyncStatus:
+        """Return the sync status, without how changes are noticed, which the service knows."""
+        with self._store.reader(self.space) as reader:
+            documents, conflicts = reader.count(Kind.DOCUMENT), reader.count(Kind.CONFLICT)
         return sync_status(
             self.path,
             problem=self.problem or self._binding.trouble(),
@@ -381,6 +385,8 @@ class SpaceFolder:
             unsaved=self.unsaved,
             set_aside=self._projection.set_aside,
             scanned_at=self.scanned_at,
+            documents=documents,
+            conflicts=conflicts,
         )
 
     def close(self) -> None:

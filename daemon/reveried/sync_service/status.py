@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from reverie import wire
 from reverie.store.codec import from_ms
 
 if TYPE_CHECKING:
@@ -28,8 +29,10 @@ def sync_status(
     unsaved: Mapping[str, ReverieError],
     set_aside: Iterable[tuple[str, str]],
     scanned_at: int | None,
-) -> dict[str, Any]:
-    """Return the response of `GET /v1/sync`; `stopped` are the missing files whose deletion nobody has confirmed.
+    documents: int,
+    conflicts: int,
+) -> wire.SyncStatus:
+    """Return the sync status of a folder; `stopped` are the missing files whose deletion nobody has confirmed.
 
     `failed` are errors by file, `unsaved` those of the folder as a whole, `set_aside` the projections that a person
     edited, each with the path of the edited text.
@@ -39,36 +42,39 @@ def sync_status(
     if stopped and problem is None:
         reason = f"{len(stopped)} files are gone at once"
         hint = "bring them back, or say that it was meant: reverie sync now --accept-deletions"
-    return {
-        "state": "stopped" if reason is not None else "ok" if scanned_at is not None else "starting",
-        "root": str(path),
-        "pending": pending,
-        "missing": sorted(stopped or missing),
-        "refused": [*_folder_errors(unsaved), *_file_errors(refused, failed, set_aside)],
-        "reason": reason,
-        "hint": hint,
-        "lastScanAt": None if scanned_at is None else from_ms(scanned_at),
-    }
+    return wire.SyncStatus(
+        state="stopped" if reason is not None else "ok" if scanned_at is not None else "starting",
+        root=str(path),
+        documents=documents,
+        pending=pending,
+        conflicts=conflicts,
+        missing=sorted(stopped or missing),
+        refused=[*_folder_errors(unsaved), *_file_errors(refused, failed, set_aside)],
+        reason=reason,
+        hint=hint,
+        last_scan_at=None if scanned_at is None else from_ms(scanned_at),
+        watching=wire.ABSENT,
+    )
 
 
-def _folder_errors(unsaved: Mapping[str, ReverieError]) -> list[dict[str, str]]:
+def _folder_errors(unsaved: Mapping[str, ReverieError]) -> list[wire.SyncRefusal]:
     """Return the reasons why baselines or projections of the folder cannot be saved, each reason once."""
     reasons = {(error.code, error.hint or error.message): None for _, error in sorted(unsaved.items())}
-    return [{"path": ".", "reason": reason, "hint": hint} for reason, hint in reasons]
+    return [wire.SyncRefusal(path=".", reason=reason, hint=hint) for reason, hint in reasons]
 
 
 def _file_errors(
     refused: Iterable[Refusal], failed: Mapping[str, ReverieError], set_aside: Iterable[tuple[str, str]]
-) -> list[dict[str, str]]:
+) -> list[wire.SyncRefusal]:
     """Return the files that are not read, those that could not be written, and edits of projections."""
     return [
-        *({"path": refusal.path, "reason": refusal.reason, "hint": refusal.hint} for refusal in refused),
+        *(wire.SyncRefusal(path=refusal.path, reason=refusal.reason, hint=refusal.hint) for refusal in refused),
         *(
-            {"path": path, "reason": error.code, "hint": error.hint or error.message}
+            wire.SyncRefusal(path=path, reason=error.code, hint=error.hint or error.message)
             for path, error in sorted(failed.items())
         ),
         *(
-            {"path": path, "reason": "projection", "hint": f"it is made by Reverie; your text is at {aside}"}
+            wire.SyncRefusal(path=path, reason="projection", hint=f"it is made by Reverie; your text is at {aside}")
             for path, aside in set_aside
         ),
     ]

@@ -218,7 +218,7 @@ def test_a_stopped_folder_deletes_nothing_that_an_agent_asks_for(place: Place, *
         for name in names[:10]:
             (place.root / name).unlink()
         await keeper.sync("default", None, whole=True)
-        assert keeper.folder("default").status()["state"] == "stopped"
+        assert keeper.folder("default").status().state == "stopped"
         (place.root / names[10]).unlink()
         if restart:
             keeper = place.keeper()
@@ -228,8 +228,8 @@ def test_a_stopped_folder_deletes_nothing_that_an_agent_asks_for(place: Place, *
             place.now_ms += HOUR_MS
         assert {each.path for each in await keeper.documents("default")} == set(names)
         await keeper.sync("default", None, whole=True)
-        told = keeper.folder("default").status()
-        assert (told["state"], told["missing"]) == ("stopped", names[:11])
+        status = keeper.folder("default").status()
+        assert (status.state, status.missing) == ("stopped", names[:11])
         await keeper.close()
 
     asyncio.run(run())

@@ -51,14 +51,14 @@ def test_what_is_wrong_with_one_file_keeps_no_other_back(tmp_path: Path, store: 
         sick = sync_service(store, root, failing_submit(store, "facts/c.md", error))
         outcome = await sick.sync("default", None, whole=True)
         assert outcome.adopted == len(NAMES) - 1
-        told = sick.folder("default").status()
-        assert [each["path"] for each in told["refused"]] == ["facts/c.md"]
-        assert told["refused"][0]["reason"] == getattr(error, "code", ReverieError.code)
-        assert told["state"] == "ok"
+        status = sick.folder("default").status()
+        assert [refusal.path for refusal in status.refused] == ["facts/c.md"]
+        assert status.refused[0].reason == getattr(error, "code", ReverieError.code)
+        assert status.state == "ok"
         sick._submit = failing_submit(store, "", None)
         outcome = await sick.sync("default", set())
         assert outcome.adopted == 1
-        assert sick.folder("default").status()["refused"] == []
+        assert sick.folder("default").status().refused == []
         await sick.close()
 
     asyncio.run(run())
@@ -74,7 +74,7 @@ def test_a_full_disk_is_nothing_of_one_file(tmp_path: Path, store: Store) -> Non
         sick = sync_service(store, root, failing_submit(store, "a.md", DiskFull("full", hint="make room")))
         with pytest.raises(DiskFull):
             await sick.sync("default", None, whole=True)
-        assert sick.folder("default").status()["refused"] == []
+        assert sick.folder("default").status().refused == []
         await sick.close()
 
     asyncio.run(run())
@@ -109,11 +109,11 @@ def test_nothing_is_recorded_that_a_loss_of_power_could_take_back(
             with pytest.raises(StorageFailed):
                 await kept.save_baselines("default")
         assert recorded() == []
-        [told] = kept.folder("default").status()["refused"]
-        assert (told["path"], told["reason"], told["hint"]) == (".", "storage_failed", "look at it")
+        [refusal] = kept.folder("default").status().refused
+        assert (refusal.path, refusal.reason, refusal.hint) == (".", "storage_failed", "look at it")
         await kept.save_baselines("default")
         assert recorded() == [1]
-        assert kept.folder("default").status()["refused"] == []
+        assert kept.folder("default").status().refused == []
         await kept.close()
 
     asyncio.run(run())
@@ -141,11 +141,11 @@ def test_an_index_that_cannot_be_written_is_told_and_keeps_no_other_back(
             failed = await kept.update_projections("default")
         assert isinstance(failed, Forbidden)
         assert (folder / "MEMORY-INDEX.json").exists()
-        [told] = kept.folder("default").status()["refused"]
-        assert (told["path"], told["reason"]) == ("memory/long-term-memory.json", "forbidden")
+        [refusal] = kept.folder("default").status().refused
+        assert (refusal.path, refusal.reason) == ("memory/long-term-memory.json", "forbidden")
         assert await kept.update_projections("default") is None
         assert (folder / "memory/long-term-memory.json").exists()
-        assert kept.folder("default").status()["refused"] == []
+        assert kept.folder("default").status().refused == []
         await kept.close()
 
     asyncio.run(run())
