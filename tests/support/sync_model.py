@@ -62,7 +62,7 @@ class Model:
     def agent_writes(self) -> None:
         """Let an agent that has read a document rewrite it, or create one."""
         path = self.pick.choice(NAMES)
-        held = self.sides.held(path)
+        held = self.sides.document(path)
         if held is None:
             text = self.texts.fresh()
         else:
@@ -78,7 +78,7 @@ class Model:
     def agent_deletes(self) -> None:
         """Let an agent that has read a document delete it."""
         path = self.pick.choice(NAMES)
-        held = self.sides.held(path)
+        held = self.sides.document(path)
         if held is not None:
             self.replaced |= words(held.text)
             self.sides.delete(path)
@@ -154,8 +154,8 @@ class Model:
     def is_elsewhere(self, path: str, data: bytes) -> bool:
         """Return True if another file has these bytes, or had them when it was last handled."""
         sides, found = self.sides, sha256(data)
-        others = {*sides.files, *sides.records} - {path}
-        known = {record.sha256 for other, record in sides.records.items() if other in others}
+        others = {*sides.files, *sides.baselines} - {path}
+        known = {record.sha256 for other, record in sides.baselines.items() if other in others}
         return found in known or any(sides.files.get(other) == data for other in others)
 
     def is_put_back(self, buffer: Buffer) -> bool:
@@ -164,13 +164,13 @@ class Model:
 
     def was_seen(self, path: str, text: str) -> bool:
         """Return True if sync has ever handled this text at the path."""
-        veiled, known = REDACTOR.text(text), self.sides.records.get(path)
+        veiled, known = REDACTOR.text(text), self.sides.baselines.get(path)
         texts = {each.text for each in self.sides.versions.get(path, ())}
         return veiled in texts or (known is not None and known.saved is not None and veiled == known.saved.text)
 
     def is_recent(self, path: str, text: str) -> bool:
         """Return True if the person last saved this text, or the disk has shown it since."""
-        veiled, record = REDACTOR.text(text), self.sides.records.get(path)
+        veiled, record = REDACTOR.text(text), self.sides.baselines.get(path)
         saved = record.saved if record else None
         since = (saved.operation if saved else 0) or 0
         versions = (each.text for each in self.sides.versions.get(path, ()) if each.operation >= since)
@@ -178,14 +178,14 @@ class Model:
 
     def is_again(self, buffer: Buffer) -> bool:
         """Return True if the very same save was merged a while ago."""
-        record = self.sides.records.get(buffer.path)
+        record = self.sides.baselines.get(buffer.path)
         if record is None or record.merged != sha256(buffer.text.encode()):
             return False
         return all(self.sides.now_ms - each.at >= 1_000 for each in record.shown[:1])
 
     def counts_as_seen(self, buffer: Buffer) -> bool:
         """Return True if the save shows no older text, though the disk has shown the current one for a minute."""
-        record = self.sides.records.get(buffer.path)
+        record = self.sides.baselines.get(buffer.path)
         if record is None or buffer.path not in self.sides.files:
             return False
         disk = self.sides.files[buffer.path].decode()
@@ -235,7 +235,7 @@ class Model:
 
     def shown(self, path: str) -> set[str]:
         """Return the words of the baseline's text."""
-        record = self.sides.records.get(path)
+        record = self.sides.baselines.get(path)
         texts = (
             each.text for each in self.sides.versions.get(path, ()) if record and each.operation == record.operation
         )
@@ -243,7 +243,7 @@ class Model:
 
     def long_shown(self, path: str) -> set[str]:
         """Return the words of the text that was on disk a minute ago."""
-        record = self.sides.records.get(path)
+        record = self.sides.baselines.get(path)
         shown = record.shown if record else ()
         lately = [each.operation or 0 for each in shown if self.sides.now_ms - each.at < MINUTE]
         long_ = (each.text for each in self.sides.versions.get(path, ()) if all(each.operation < new for new in lately))
@@ -265,7 +265,7 @@ class Model:
             text = self.looks_at(old)
         stale = self.replaced & (words(text) - words(self.sides.text(old) or ""))
         there = " ".join((self.sides.files.get(new, b"").decode(), *self.shown(new)))
-        if is_own_write(self.sides.records.get(new), sha256(text.encode())):
+        if is_own_write(self.sides.baselines.get(new), sha256(text.encode())):
             there = text  # it is back where it was, as if it had never been away
         self.accounts(new, text, everything=True, loaded=there)
         self.replaced |= self.shown(new) - words(text)
@@ -311,13 +311,13 @@ class Model:
         there = self.sides.files.get(buffer.path)
         if (
             there is None
-            or not is_own_write(self.sides.records.get(buffer.path), sha256(there))
+            or not is_own_write(self.sides.baselines.get(buffer.path), sha256(there))
             or self.is_put_back(buffer)
         ):
             return
         self.accounts(buffer.path, buffer.text, everything=self.counts_as_seen(buffer), loaded=buffer.loaded)
         buffer.loaded = buffer.text
-        self.sides.displaced(buffer.path, buffer.text)
+        self.sides.late_write(buffer.path, buffer.text)
 
     def time_passes(self) -> None:
         """Let a moment, some seconds or an hour pass, or set the clock back."""
@@ -326,7 +326,7 @@ class Model:
     def vanishes(self) -> None:
         """Empty the folder for a while: nothing may be deleted, whatever the clock shows."""
         self.settles()
-        files, before = dict(self.sides.files), dict(self.sides.records)
+        files, before = dict(self.sides.files), dict(self.sides.baselines)
         if len(files) <= self.sides.rules.mass_min:
             return
         self.sides.files.clear()
@@ -336,7 +336,7 @@ class Model:
             assert changes_nothing(plan)
             self.sides.now_ms += MINUTE
         self.sides.files = files
-        assert self.sides.records == before
+        assert self.sides.baselines == before
         self.settles()
 
     # Laws
@@ -375,7 +375,7 @@ class Model:
         """Assert that no word is lost unless replaced knowingly, and that secrets are in files alone."""
         texts = [self.sides.text(path) or "" for path in self.sides.files]
         assert not any(SECRET_START in each.text for versions in self.sides.versions.values() for each in versions)
-        assert SECRET_START not in repr(self.sides.records)
+        assert SECRET_START not in repr(self.sides.baselines)
         there = {word for data in self.sides.files.values() for word in words(data.decode())}
         assert {word for text in texts for word in words(text)} == {word for word in there if not is_secret(word)}
         lost = self.written - there - self.replaced

@@ -30,7 +30,7 @@ class Sides:
     files: dict[str, bytes] = field(default_factory=dict)
     versions: dict[str, list[Version]] = field(default_factory=dict)  # newest first, also of deleted documents
     gone: set[str] = field(default_factory=set)  # documents that were deleted
-    records: dict[str, Baseline] = field(default_factory=dict)
+    baselines: dict[str, Baseline] = field(default_factory=dict)
     operation: int = 0
     saved_at: dict[str, int] = field(default_factory=dict)
     now_ms: int = DAY
@@ -43,7 +43,7 @@ class Sides:
         """Store a text as the document; return the operation."""
         self.operation += 1
         if path in self.gone:
-            self.versions[path] = [replace(each, former=True) for each in self.versions.get(path, [])]
+            self.versions[path] = [replace(version, former=True) for version in self.versions.get(path, [])]
         self.versions.setdefault(path, []).insert(0, Version(self.operation, text))
         self.gone.discard(path)
         self._align(path, text)
@@ -62,22 +62,22 @@ class Sides:
 
     def text(self, path: str) -> str | None:
         """Return the document's text, or None."""
-        held = self.held(path)
-        return held.text if held else None
+        document = self.document(path)
+        return document.text if document else None
 
-    def held(self, path: str) -> StoredDocument | None:
+    def document(self, path: str) -> StoredDocument | None:
         """Return the stored document, or None."""
         versions = self.versions.get(path)
         if not versions or path in self.gone:
             return None
         return StoredDocument(path, versions[0].text, versions[0].operation)
 
-    def case(self, path: str) -> PathState:
+    def state(self, path: str) -> PathState:
         """Return the state of a path."""
         return PathState(
             path,
-            document=self.held(path),
-            baseline=self.records.get(path),
+            document=self.document(path),
+            baseline=self.baselines.get(path),
             data=self.files.get(path),
             versions=tuple(self.versions.get(path, ())),
             saved_at=self.saved_at.get(path),
@@ -85,23 +85,23 @@ class Sides:
 
     def paths(self) -> list[str]:
         """Return every path with a file, document or baseline."""
-        return sorted({*self.files, *self.records, *(path for path in self.versions if path not in self.gone)})
+        return sorted({*self.files, *self.baselines, *(path for path in self.versions if path not in self.gone)})
 
     def plan(self, paths: Iterable[str] | None = None) -> Plan:
         """Return the plan of a scan."""
-        looked = self.paths() if paths is None else sorted(set(paths))
-        return self.plan_of(self.case(path) for path in looked)
+        scanned = self.paths() if paths is None else sorted(set(paths))
+        return self.plan_for(self.state(path) for path in scanned)
 
-    def plan_of(self, cases: Iterable[PathState]) -> Plan:
+    def plan_for(self, states: Iterable[PathState]) -> Plan:
         """Return the plan for these path states."""
         return reconcile(
-            cases,
+            states,
             redact=lambda raw: RedactionView.of(raw, REDACTOR),
             now_ms=self.now_ms,
             stamp="20261121-093000",
             new_id=self.new_id,
             rules=self.rules,
-            files=sum(bool(known.sha256) for known in self.records.values()),
+            files=sum(bool(baseline.sha256) for baseline in self.baselines.values()),
         )
 
     def new_id(self) -> str:
@@ -130,13 +130,13 @@ class Sides:
         """Return True if a file has the document's text."""
         return REDACTOR.text(self.files[path].decode()) == self.text(path)
 
-    def displaced(self, path: str, text: str) -> None:
+    def late_write(self, path: str, text: str) -> None:
         """Let a person save into the file that was displaced by the last write or removal, and merge it."""
         data = self.files.get(path)
-        case = replace(
-            self.case(path), data=text.encode(), saved_at=None, disk_sha256="" if data is None else sha256(data)
+        state = replace(
+            self.state(path), data=text.encode(), saved_at=None, disk_sha256="" if data is None else sha256(data)
         )
-        for step in self.steps(self.plan_of([case])):
+        for step in self.steps(self.plan_for([state])):
             step()
 
     def steps(self, plan: Plan) -> list[Callable[[], bool]]:
@@ -146,7 +146,7 @@ class Sides:
         """
         puts: dict[str, int] = {}
         done: dict[str, Baseline | None] = {}
-        steps: list[Callable[[], bool]] = [partial(self._commit, plan, dict(self.records), puts)]
+        steps: list[Callable[[], bool]] = [partial(self._commit, plan, dict(self.baselines), puts)]
         for write in plan.writes:
             steps += [partial(self._write, write, done), partial(self._written, write, done, puts)]
         for removal in plan.removals:
@@ -160,12 +160,15 @@ class Sides:
         new = (carried or f"m{self.ids - at}" for at, carried in enumerate(alignment.old_ids))
         self.blocks[path] = list(zip(new, lines, strict=True))
 
-    def _commit(self, plan: Plan, known: dict[str, Baseline], puts: dict[str, int]) -> bool:
+    def _commit(self, plan: Plan, before: dict[str, Baseline], puts: dict[str, int]) -> bool:
         """Commit a plan's store side, or nothing if a document or baseline has changed meanwhile."""
-        bases = [*((put.path, put.basis) for put in plan.puts), *((each.path, each.basis) for each in plan.deletes)]
+        bases = [
+            *((put.path, put.basis) for put in plan.puts),
+            *((delete.path, delete.basis) for delete in plan.deletes),
+        ]
         if any(self._operation(path) != basis for path, basis in bases):
             return False
-        if any(self.records.get(path) is not known.get(path) for path in self._paths_of(plan)):
+        if any(self.baselines.get(path) is not before.get(path) for path in self._paths_of(plan)):
             return False
         for move in plan.moves:
             self.blocks[move.new] = self.blocks.pop(move.old)
@@ -174,48 +177,49 @@ class Sides:
         for put in plan.puts:
             assert REDACTOR.text(put.text) == put.text
             puts[put.path] = self.put(put.path, put.text)
-        for record in plan.baselines:
-            self._record(record, puts)
+        for baseline in plan.baselines:
+            self._set_baseline(baseline, puts)
         for path in plan.removed_baselines:
-            self._forget(path)
+            self._remove_baseline(path)
         return True
 
     def _paths_of(self, plan: Plan) -> set[str]:
-        paths = {*plan.removed_baselines, *(put.path for put in plan.puts), *(each.path for each in plan.deletes)}
-        return paths | {each.path for each in plan.baselines} | {each.path for each in plan.writes}
+        paths = {*plan.removed_baselines, *(put.path for put in plan.puts), *(delete.path for delete in plan.deletes)}
+        return paths | {baseline.path for baseline in plan.baselines} | {write.path for write in plan.writes}
 
     def _operation(self, path: str) -> int | None:
-        held = self.held(path)
-        return held.operation if held else None
+        document = self.document(path)
+        return document.operation if document else None
 
-    def _record(self, record: Baseline, puts: dict[str, int]) -> None:
-        self.records[record.path] = record.with_operation(puts[record.path]) if record.path in puts else record
-        assert self.records[record.path].operation is not None
+    def _set_baseline(self, baseline: Baseline, puts: dict[str, int]) -> None:
+        path = baseline.path
+        self.baselines[path] = baseline.with_operation(puts[path]) if path in puts else baseline
+        assert self.baselines[path].operation is not None
 
-    def _forget(self, path: str) -> None:
-        self.records.pop(path, None)
+    def _remove_baseline(self, path: str) -> None:
+        self.baselines.pop(path, None)
 
     def _write(self, write: Write, done: dict[str, Baseline | None]) -> bool:
         if self._digest(write.path) == write.expected:
             self.files[write.path] = write.data
             self.saved_at[write.path] = self.now_ms
-            done[write.path] = self.records.get(write.path)
+            done[write.path] = self.baselines.get(write.path)
         return True
 
     def _written(self, write: Write, done: dict[str, Baseline | None], puts: dict[str, int]) -> bool:
-        if write.path in done and self.records.get(write.path) is done[write.path]:
-            self._record(write.then, puts)
+        if write.path in done and self.baselines.get(write.path) is done[write.path]:
+            self._set_baseline(write.then, puts)
         return True
 
     def _remove(self, removal: Remove, done: dict[str, Baseline | None]) -> bool:
         if self._digest(removal.path) == removal.expected:
             del self.files[removal.path]
-            done[removal.path] = self.records.get(removal.path)
+            done[removal.path] = self.baselines.get(removal.path)
         return True
 
     def _removed(self, removal: Remove, done: dict[str, Baseline | None]) -> bool:
         if removal.path in done:
-            self._forget(removal.path)
+            self._remove_baseline(removal.path)
         return True
 
     def _digest(self, path: str) -> str | None:
@@ -228,7 +232,7 @@ def changes_nothing(plan: Plan) -> bool:
     return not (plan.puts or plan.deletes or plan.writes or plan.removals)
 
 
-def agreed(text: str = BASE, path: str = PATH) -> Sides:
+def agreed_sides(text: str = BASE, path: str = PATH) -> Sides:
     """Return sides that have agreed on one document for an hour."""
     sides = Sides()
     sides.put(path, text)
@@ -238,7 +242,7 @@ def agreed(text: str = BASE, path: str = PATH) -> Sides:
     return sides
 
 
-def same(sides: Sides, path: str = PATH) -> str:
+def settled_text(sides: Sides, path: str = PATH) -> str:
     """Return the text of both sides after they have settled."""
     sides.settle()
     text = sides.text(path)
@@ -247,12 +251,12 @@ def same(sides: Sides, path: str = PATH) -> str:
     return text
 
 
-def copies(sides: Sides) -> list[str]:
+def conflict_copies(sides: Sides) -> list[str]:
     """Return the texts of the conflict copies in the folder."""
     return [data.decode() for path, data in sorted(sides.files.items()) if ".sync-conflict-" in path]
 
 
-def written(*texts: str, path: str = PATH) -> Sides:
+def sides_after_writes(*texts: str, path: str = PATH) -> Sides:
     """Return sides after agents wrote these texts, an hour apart; the last one was written to disk just now."""
     sides = Sides()
     for text in texts:
@@ -262,11 +266,11 @@ def written(*texts: str, path: str = PATH) -> Sides:
     return sides
 
 
-def saved(sides: Sides, text: str, path: str = PATH) -> str:
+def text_after_save(sides: Sides, text: str, path: str = PATH) -> str:
     """Return the text of both sides after a person saved this."""
     sides.save(path, text)
     sides.settle()
-    found = sides.text(path)
-    assert found is not None
-    assert sides.files[path].decode() == found
-    return found
+    stored = sides.text(path)
+    assert stored is not None
+    assert sides.files[path].decode() == stored
+    return stored

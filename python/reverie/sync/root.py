@@ -95,8 +95,8 @@ class Root:
         """Check that the folder is still at its path and belongs to this space; call before a scan and before writing.
 
         Raises Conflict with `details.reason`: `root_missing`, `root_swapped` (another folder, or another file system
-        over it), `root_empty` (nothing in it, not even the space file), `root_unmarked`, `root_of_another_space`. None of
-        them means that anybody deleted documents: a mount that is not there looks like an empty folder.
+        over it), `root_empty` (nothing in it, not even the space file), `root_unmarked`, `root_of_another_space`. None
+        of them means that anybody deleted documents: a mount that is not there looks like an empty folder.
         """
         self._check_identity()
         self._check_space_file(self._read_space_file())

@@ -6,22 +6,22 @@ import pytest
 
 from reverie.sync.plan import Move, Plan, Stop
 from reverie.sync.state import Baseline, Rules, sha256
-from support.sync_sides import BASE, MINUTE, PATH, Sides, agreed, changes_nothing, copies, same
+from support.sync_sides import BASE, MINUTE, PATH, Sides, agreed_sides, changes_nothing, conflict_copies, settled_text
 
 
 def test_a_block_that_an_agent_deleted_while_a_person_edits_it_stays() -> None:
     """The person's edit stays in the file; the store's text without the block becomes the conflict copy."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, BASE.replace("- Role: developer\n", ""))
     sides.save(PATH, BASE.replace("developer", "writer"))
 
-    assert same(sides) == BASE.replace("developer", "writer")
-    assert copies(sides) == [BASE.replace("- Role: developer\n", "")]
+    assert settled_text(sides) == BASE.replace("developer", "writer")
+    assert conflict_copies(sides) == [BASE.replace("- Role: developer\n", "")]
 
 
 def test_a_deleted_file_is_believed_after_a_quiet_period() -> None:
     """A missing file deletes its document only after the quiet period: an editor may be about to create it again."""
-    sides = agreed()
+    sides = agreed_sides()
     del sides.files[PATH]
 
     plan = sides.sync()
@@ -34,19 +34,19 @@ def test_a_deleted_file_is_believed_after_a_quiet_period() -> None:
     sides.now_ms += 1
     sides.sync()
     assert sides.text(PATH) is None
-    assert sides.records == {}
+    assert sides.baselines == {}
     assert sides.sync() == Plan()
 
 
 def test_a_file_that_comes_back_was_not_deleted() -> None:
     """A save by rename leaves no file for a moment, and deletes nothing."""
-    sides = agreed()
+    sides = agreed_sides()
     del sides.files[PATH]
     sides.sync()
     sides.save(PATH, BASE + "- Tea: green\n")
     sides.now_ms += 5_000
 
-    assert same(sides) == BASE + "- Tea: green\n"
+    assert settled_text(sides) == BASE + "- Tea: green\n"
     assert len(sides.versions[PATH]) == 2
 
     del sides.files[PATH]
@@ -54,12 +54,12 @@ def test_a_file_that_comes_back_was_not_deleted() -> None:
     sides.save(PATH, BASE + "- Tea: green\n")
     sides.now_ms += 5_000
     sides.sync()
-    assert sides.records[PATH].missing_since is None
+    assert sides.baselines[PATH].missing_since is None
 
 
 def test_a_clock_that_goes_back_starts_the_quiet_period_anew() -> None:
     """After the clock went back nothing is deleted early, and nothing waits for the old time."""
-    sides = agreed()
+    sides = agreed_sides()
     del sides.files[PATH]
     sides.sync()
     sides.now_ms -= 10 * MINUTE
@@ -72,16 +72,16 @@ def test_a_clock_that_goes_back_starts_the_quiet_period_anew() -> None:
 
 def test_delete_beats_nothing_that_changed() -> None:
     """A file that was deleted while an agent changed its document is written again."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
     del sides.files[PATH]
 
-    assert same(sides) == BASE + "- Tea: green\n"
+    assert settled_text(sides) == BASE + "- Tea: green\n"
 
 
 def test_a_change_that_was_undone_does_not_stand_in_the_way_of_a_delete() -> None:
     """A document that was changed and changed back has the text that the person saw, so the deletion counts."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.put(PATH, BASE)
     del sides.files[PATH]
@@ -93,83 +93,83 @@ def test_a_change_that_was_undone_does_not_stand_in_the_way_of_a_delete() -> Non
 
 def test_a_deleted_document_takes_its_untouched_file_along() -> None:
     """The unchanged file of a document that an agent deleted is removed."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.delete(PATH)
 
     sides.settle()
 
     assert sides.files == {}
-    assert sides.records == {}
+    assert sides.baselines == {}
 
 
 def test_a_file_that_was_removed_with_its_document_comes_back_with_it() -> None:
     """A crash forgot a removal, and the document was created again: no person deleted the file, so it is written."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.delete(PATH)
     commit, remove, _forgotten = sides.steps(sides.plan())
     commit()
     remove()
     sides.put(PATH, BASE)
 
-    assert same(sides) == BASE
+    assert settled_text(sides) == BASE
 
 
 def test_an_edit_beats_a_delete() -> None:
     """A document that an agent deleted while a person edited the file is created again."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.delete(PATH)
     sides.save(PATH, BASE + "- Tea: green\n")
 
-    assert same(sides) == BASE + "- Tea: green\n"
+    assert settled_text(sides) == BASE + "- Tea: green\n"
 
 
 def test_deleted_on_both_sides_is_gone() -> None:
     """If both file and document are deleted, only the baseline is removed."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.delete(PATH)
     del sides.files[PATH]
 
     assert changes_nothing(sides.sync())
-    assert sides.records == {}
+    assert sides.baselines == {}
 
 
 def test_a_moved_file_takes_its_document_along_at_once() -> None:
     """A move needs no quiet period, and the plan names it, so that ids are kept."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.files["facts/me.md"] = sides.files.pop(PATH)
 
     plan = sides.sync()
 
     assert plan.moves == (Move(PATH, "facts/me.md"),)
     assert sides.text(PATH) is None
-    assert same(sides, "facts/me.md") == BASE
+    assert settled_text(sides, "facts/me.md") == BASE
 
 
 def test_a_copied_file_is_a_new_one() -> None:
     """A copy is a new document, because the original is still there."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.files["facts/me.md"] = sides.files[PATH]
 
     assert sides.sync().moves == ()
-    assert same(sides) == same(sides, "facts/me.md") == BASE
+    assert settled_text(sides) == settled_text(sides, "facts/me.md") == BASE
 
 
 def test_a_file_that_was_edited_and_moved_is_still_the_same_document() -> None:
     """An edited rename keeps the ids, and has the text that the person saved."""
-    sides = agreed()
+    sides = agreed_sides()
     ids = dict(sides.blocks[PATH])
     del sides.files[PATH]
     sides.save("facts/me.md", BASE.replace("vim", "emacs"))
 
     assert sides.sync().moves == (Move(PATH, "facts/me.md"),)
-    assert same(sides, "facts/me.md") == BASE.replace("vim", "emacs")
+    assert settled_text(sides, "facts/me.md") == BASE.replace("vim", "emacs")
     assert sides.text(PATH) is None
     assert len(ids.items() & dict(sides.blocks["facts/me.md"]).items()) >= 4
 
 
 def test_a_stale_buffer_that_was_saved_and_moved_deletes_nothing() -> None:
     """An agent's additions that the renamed stale save lacks are merged into document and file."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.settle()
     del sides.files[PATH]
@@ -177,13 +177,13 @@ def test_a_stale_buffer_that_was_saved_and_moved_deletes_nothing() -> None:
 
     sides.sync()
 
-    assert same(sides, "facts/me.md") == BASE.replace("vim", "emacs") + "- Tea: green\n"
+    assert settled_text(sides, "facts/me.md") == BASE.replace("vim", "emacs") + "- Tea: green\n"
     assert sides.text(PATH) is None
 
 
 def test_a_stale_buffer_that_was_saved_and_moved_may_be_a_conflict() -> None:
     """If both changed one line, the person's stays and a conflict copy has the store's text."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, BASE.replace("vim", "nano"))
     sides.settle()
     del sides.files[PATH]
@@ -191,14 +191,14 @@ def test_a_stale_buffer_that_was_saved_and_moved_may_be_a_conflict() -> None:
 
     [copy] = sides.sync().copies
 
-    assert same(sides, "facts/me.md") == BASE.replace("vim", "emacs")
+    assert settled_text(sides, "facts/me.md") == BASE.replace("vim", "emacs")
     assert (copy.path, sides.files[copy.copy_path].decode()) == ("facts/me.md", BASE.replace("vim", "nano"))
     assert changes_nothing(sides.sync())
 
 
 def test_a_text_from_before_its_document_was_made_anew_that_was_moved_keeps_the_other_beside_it() -> None:
     """Neither text derives from the other, so nothing of the newer one counts as deleted."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.delete(PATH)
     sides.settle()
     sides.put(PATH, BASE + "- Tea: green\n")
@@ -208,38 +208,38 @@ def test_a_text_from_before_its_document_was_made_anew_that_was_moved_keeps_the_
 
     [copy] = sides.sync().copies
 
-    assert same(sides, "facts/me.md") == BASE
+    assert settled_text(sides, "facts/me.md") == BASE
     assert (copy.path, sides.files[copy.copy_path].decode()) == ("facts/me.md", BASE + "- Tea: green\n")
 
 
 def test_what_a_person_puts_back_where_an_agent_has_begun_anew_stays_beside_it() -> None:
     """A file with the text of the deleted document is a person's, not an unrecorded write of ours."""
-    sides = agreed()
+    sides = agreed_sides()
     del sides.files[PATH]
     sides.settle()
     assert sides.text(PATH) is None
     sides.save(PATH, BASE)
     sides.put(PATH, "# User\n\n- Somebody else\n")
 
-    assert same(sides) == BASE
-    assert copies(sides) == ["# User\n\n- Somebody else\n"]
+    assert settled_text(sides) == BASE
+    assert conflict_copies(sides) == ["# User\n\n- Somebody else\n"]
 
 
 def test_an_old_file_in_another_folder_stays_beside_a_document_that_was_made_anew() -> None:
     """In a new folder, a text from before a deletion is no write of ours."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.delete(PATH)
     anew = "# User\n\n- Somebody else\n"
     sides.put(PATH, anew)
-    sides.records[PATH] = Baseline(PATH, "", 0, intended=frozenset({sha256(anew.encode())}))
+    sides.baselines[PATH] = Baseline(PATH, "", 0, intended=frozenset({sha256(anew.encode())}))
 
-    assert same(sides) == BASE
-    assert copies(sides) == [anew]
+    assert settled_text(sides) == BASE
+    assert conflict_copies(sides) == [anew]
 
 
 def test_a_new_file_that_shares_little_with_one_that_went_is_another_document() -> None:
     """A new file with few common lines is a document of its own; the missing one is deleted after the quiet period."""
-    sides = agreed()
+    sides = agreed_sides()
     del sides.files[PATH]
     sides.save("facts/me.md", "# User\n\n- Dog: Rex\n- Cat: Tom\n- Fish: Wanda\n")
 
@@ -272,7 +272,7 @@ def test_a_chain_of_renames_swaps_the_texts() -> None:
 
     sides.settle()
 
-    assert copies(sides) == []
+    assert conflict_copies(sides) == []
     assert {path: sides.text(path) for path in texts} == {
         "b.md": texts["a.md"],
         "c.md": texts["b.md"],
@@ -348,29 +348,29 @@ def test_a_stop_is_about_all_known_files() -> None:
 
 def test_a_file_that_shrank_to_nothing_is_not_believed_until_it_is_quiet() -> None:
     """An editor that truncates and then writes makes no empty version."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.save(PATH, "")
     sides.sync()
     assert sides.text(PATH) == BASE
     sides.now_ms += 300
     sides.save(PATH, BASE + "- Tea: green\n")
 
-    assert same(sides) == BASE + "- Tea: green\n"
+    assert settled_text(sides) == BASE + "- Tea: green\n"
     assert [version.text for version in sides.versions[PATH]] == [BASE + "- Tea: green\n", BASE]
 
 
 def test_a_file_that_stays_empty_is_meant() -> None:
     """After the quiet period the document is empty too."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.save(PATH, "")
 
-    assert same(sides) == ""
+    assert settled_text(sides) == ""
 
 
 @pytest.mark.parametrize("document", [True, False])
 def test_a_save_into_a_file_that_has_just_been_removed_stays(document: bool) -> None:  # noqa: FBT001
     """A save into a removed file is written to disk and stored, and does not count as a deletion."""
-    sides = agreed()
+    sides = agreed_sides()
     if document:
         sides.put(PATH, BASE + "- Tea: green\n")
         del sides.files[PATH]
@@ -379,10 +379,10 @@ def test_a_save_into_a_file_that_has_just_been_removed_stays(document: bool) -> 
         sides.settle()
         assert PATH not in sides.files
 
-    sides.displaced(PATH, BASE + "- City: Oslo\n")
+    sides.late_write(PATH, BASE + "- City: Oslo\n")
     for _ in range(3):
         sides.settle()
         sides.now_ms += MINUTE
 
-    assert "- City: Oslo\n" in same(sides)
-    assert ("- Tea: green\n" in same(sides)) is document
+    assert "- City: Oslo\n" in settled_text(sides)
+    assert ("- Tea: green\n" in settled_text(sides)) is document

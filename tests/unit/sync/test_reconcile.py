@@ -8,7 +8,7 @@ import pytest
 
 from reverie.sync.plan import Plan
 from reverie.sync.state import sha256
-from support.sync_sides import BASE, PATH, Sides, agreed, changes_nothing, copies, same
+from support.sync_sides import BASE, PATH, Sides, agreed_sides, changes_nothing, conflict_copies, settled_text
 
 
 def test_a_document_is_written_to_the_folder() -> None:
@@ -43,38 +43,38 @@ def test_an_empty_new_file_is_a_document_too() -> None:
 
     sides.save(PATH, BASE)
 
-    assert same(sides) == BASE
+    assert settled_text(sides) == BASE
 
 
 def test_a_save_becomes_the_text() -> None:
     """A person's edit of an otherwise unchanged document is taken whole."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.save(PATH, BASE.replace("German", "French"))
 
     plan = sides.sync()
 
     assert plan.writes == ()
-    assert same(sides) == BASE.replace("German", "French")
+    assert settled_text(sides) == BASE.replace("German", "French")
 
 
 def test_an_agents_text_is_written() -> None:
     """An unchanged file gets the changed document's text."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
 
-    assert same(sides) == BASE + "- Tea: green\n"
+    assert settled_text(sides) == BASE + "- Tea: green\n"
 
 
 def test_an_untouched_file_is_not_written() -> None:
     """Without a change neither files nor baselines are written."""
-    sides = agreed()
+    sides = agreed_sides()
 
     assert sides.sync() == Plan()
 
 
 def test_the_same_edit_on_both_sides_is_none() -> None:
     """The same edit on both sides changes the baseline alone."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.save(PATH, BASE + "- Tea: green\n")
 
@@ -86,34 +86,34 @@ def test_the_same_edit_on_both_sides_is_none() -> None:
 
 def test_edits_of_both_sides_are_merged() -> None:
     """Edits of different places by an agent and a person are merged."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, BASE.replace("German", "French"))
     sides.save(PATH, BASE.replace("vim", "emacs"))
 
-    assert same(sides) == BASE.replace("German", "French").replace("vim", "emacs")
-    assert copies(sides) == []
+    assert settled_text(sides) == BASE.replace("German", "French").replace("vim", "emacs")
+    assert conflict_copies(sides) == []
 
 
 def test_two_additions_at_one_place_are_both_kept() -> None:
     """Of two insertions at one place both are kept, the store's first."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.save(PATH, BASE + "- City: Oslo\n")
 
-    assert same(sides) == BASE + "- Tea: green\n- City: Oslo\n"
-    assert copies(sides) == []
+    assert settled_text(sides) == BASE + "- Tea: green\n- City: Oslo\n"
+    assert conflict_copies(sides) == []
 
 
 def test_a_conflict_leaves_the_persons_text_in_place() -> None:
     """The store's whole text goes to a conflict copy, all else is merged, and the plan has the conflict regions."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, BASE.replace("German", "French") + "- Tea: green\n")
     sides.save(PATH, BASE.replace("German", "Italian"))
 
     plan = sides.sync()
 
-    assert same(sides) == BASE.replace("German", "Italian") + "- Tea: green\n"
-    assert copies(sides) == [BASE.replace("German", "French") + "- Tea: green\n"]
+    assert settled_text(sides) == BASE.replace("German", "Italian") + "- Tea: green\n"
+    assert conflict_copies(sides) == [BASE.replace("German", "French") + "- Tea: green\n"]
     (copy,) = plan.copies
     assert copy.copy_path == "facts/user.sync-conflict-20261121-093000-0001.md"
     assert sides.text(copy.copy_path) == copy.text
@@ -124,41 +124,41 @@ def test_a_conflict_leaves_the_persons_text_in_place() -> None:
 
 def test_an_unknown_ancestor_makes_both_texts_new() -> None:
     """Without a baseline equal texts agree; of different ones the person's stays, with a conflict copy."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.save(PATH, BASE.replace("vim", "emacs"))
     sides.put("same.md", BASE)
     sides.save("same.md", BASE)
-    sides.records.clear()
+    sides.baselines.clear()
 
     sides.sync()
 
-    assert same(sides) == BASE.replace("vim", "emacs")
-    assert same(sides, "same.md") == BASE
-    assert copies(sides) == [BASE + "- Tea: green\n"]
+    assert settled_text(sides) == BASE.replace("vim", "emacs")
+    assert settled_text(sides, "same.md") == BASE
+    assert conflict_copies(sides) == [BASE + "- Tea: green\n"]
 
 
 def test_an_earlier_text_of_the_store_is_its_own_whatever_was_forgotten() -> None:
     """A file with an earlier version's text, whose write a crash forgot, is no person's save."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
-    sides.records.clear()
+    sides.baselines.clear()
 
-    assert same(sides) == BASE + "- Tea: green\n"
-    assert copies(sides) == []
+    assert settled_text(sides) == BASE + "- Tea: green\n"
+    assert conflict_copies(sides) == []
 
 
 def test_a_version_that_the_store_no_longer_has_is_unknown() -> None:
     """A save whose ancestor was pruned is not merged with a text that it does not derive from."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
     del sides.versions[PATH][1:]
     sides.save(PATH, BASE.replace("vim", "emacs"))
 
     sides.settle()
 
-    assert same(sides) == BASE.replace("vim", "emacs")
-    assert copies(sides) == [BASE + "- Tea: green\n"]
+    assert settled_text(sides) == BASE.replace("vim", "emacs")
+    assert conflict_copies(sides) == [BASE + "- Tea: green\n"]
 
 
 def test_an_empty_file_where_an_agent_wrote_has_nothing_to_lose() -> None:
@@ -167,8 +167,8 @@ def test_an_empty_file_where_an_agent_wrote_has_nothing_to_lose() -> None:
     sides.put(PATH, BASE)
     sides.save(PATH, "")
 
-    assert same(sides) == BASE
-    assert copies(sides) == []
+    assert settled_text(sides) == BASE
+    assert conflict_copies(sides) == []
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_an_empty_file_where_an_agent_wrote_has_nothing_to_lose() -> None:
 )
 def test_bytes_stay_as_people_wrote_them(text: str) -> None:
     """A byte order mark, CRLF, a missing last newline and odd spacing survive an agent's edit of one line."""
-    sides = agreed(text)
+    sides = agreed_sides(text)
     sides.put(PATH, text.replace("German", "French"))
 
     sides.settle()
@@ -185,25 +185,25 @@ def test_bytes_stay_as_people_wrote_them(text: str) -> None:
 
     sides.put(PATH, text.replace("German", "French").replace("Ana", "Eva"))
     sides.save(PATH, text.replace("German", "French").replace("vim", "emacs"))
-    assert same(sides) == text.replace("German", "French").replace("vim", "emacs").replace("Ana", "Eva")
+    assert settled_text(sides) == text.replace("German", "French").replace("vim", "emacs").replace("Ana", "Eva")
 
 
 def test_a_persons_new_line_endings_are_taken() -> None:
     """Changed line endings are stored, and stay while agents write."""
     crlf = BASE.replace("\n", "\r\n")
-    sides = agreed()
+    sides = agreed_sides()
     sides.save(PATH, crlf)
-    assert same(sides) == crlf
+    assert settled_text(sides) == crlf
 
     sides.save(PATH, crlf + "- Tea: green\r\n")
     sides.put(PATH, crlf.replace("vim", "emacs"))
-    assert same(sides) == crlf.replace("vim", "emacs") + "- Tea: green\r\n"
+    assert settled_text(sides) == crlf.replace("vim", "emacs") + "- Tea: green\r\n"
 
 
 def test_a_long_name_leaves_room_for_the_copys() -> None:
     """The name of a conflict copy is at most 255 bytes, and not cut inside a character."""
     path = "é" * 120 + ".md"
-    sides = agreed(path=path)
+    sides = agreed_sides(path=path)
     sides.put(path, BASE.replace("German", "French"))
     sides.save(path, BASE.replace("German", "Italian"))
 
@@ -225,7 +225,7 @@ def test_cases_may_come_in_any_order() -> None:
 
 def test_a_save_into_a_replaced_file_is_no_newer_than_that_file() -> None:
     """A late write has not seen what was stored after its file was replaced, though a newer save exists."""
-    sides = agreed()
+    sides = agreed_sides()
     late = f"{BASE}- Typed: late\n"
     for name in ("one", "two"):
         sides.put(PATH, f"{sides.text(PATH)}- Agent: {name}\n")
@@ -236,18 +236,18 @@ def test_a_save_into_a_replaced_file_is_no_newer_than_that_file() -> None:
     sides.settle()
 
     case = replace(
-        sides.case(PATH), data=late.encode(), saved_at=None, disk_sha256=sha256(now.encode()), replaced_by=replaced_by
+        sides.state(PATH), data=late.encode(), saved_at=None, disk_sha256=sha256(now.encode()), replaced_by=replaced_by
     )
-    for step in sides.steps(sides.plan_of([case])):
+    for step in sides.steps(sides.plan_for([case])):
         step()
-    text = same(sides)
+    text = settled_text(sides)
     for word in ("Agent: one", "Agent: two", "Typed: late", "Typed: now", "Editor: vim"):
         assert word in text
 
 
 def test_a_late_save_is_not_what_an_editor_goes_on_from() -> None:
     """The next save derives from the last save, not from the late write, and drops nothing that came later."""
-    sides = agreed()
+    sides = agreed_sides()
     sides.put(PATH, f"{BASE}- Agent: one\n")
     sides.settle()
     replaced_by = sides.versions[PATH][0].operation
@@ -259,10 +259,10 @@ def test_a_late_save_is_not_what_an_editor_goes_on_from() -> None:
 
     late = f"{BASE}- Typed: late\n"
     disk = sha256(sides.files[PATH])
-    case = replace(sides.case(PATH), data=late.encode(), saved_at=None, disk_sha256=disk, replaced_by=replaced_by)
-    for step in sides.steps(sides.plan_of([case])):
+    case = replace(sides.state(PATH), data=late.encode(), saved_at=None, disk_sha256=disk, replaced_by=replaced_by)
+    for step in sides.steps(sides.plan_for([case])):
         step()
     sides.save(PATH, f"{now}- Typed: next\n")
-    text = same(sides)
+    text = settled_text(sides)
     for word in ("Agent: one", "Agent: two", "Typed: late", "Typed: now", "Typed: next"):
         assert word in text

@@ -25,7 +25,7 @@ def saved() -> Sides:
 
 def everything(sides: Sides, plan: Plan) -> str:
     """Return the representation of all state but the file."""
-    return repr((sides.versions, sides.records, plan.puts, plan.copies, plan.baselines))
+    return repr((sides.versions, sides.baselines, plan.puts, plan.copies, plan.baselines))
 
 
 def test_the_store_has_a_marker() -> None:

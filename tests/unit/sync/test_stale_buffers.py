@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.sync.plan import Plan
-from support.sync_sides import BASE, MINUTE, PATH, Sides, copies, saved, written
+from support.sync_sides import BASE, MINUTE, PATH, Sides, conflict_copies, sides_after_writes, text_after_save
 
 ADDED = BASE + "- Tea: green, without sugar\n"
 
@@ -13,50 +13,50 @@ ADDED = BASE + "- Tea: green, without sugar\n"
 @pytest.mark.parametrize("later_ms", [1_000, 5 * MINUTE, 60 * MINUTE])
 def test_an_old_buffer_that_is_saved_with_an_edit_deletes_nothing(later_ms: int) -> None:
     """Opened at 10:00, changed by an agent at 10:05, saved with an edit at 10:10: both changes are there."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += later_ms
 
-    assert saved(sides, BASE.replace("vim", "emacs")) == ADDED.replace("vim", "emacs")
-    assert copies(sides) == []
+    assert text_after_save(sides, BASE.replace("vim", "emacs")) == ADDED.replace("vim", "emacs")
+    assert conflict_copies(sides) == []
 
 
 def test_an_old_buffer_goes_on_being_saved() -> None:
     """A person who never reloads and saves again and again deletes nothing of the agent's."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     buffer, words = BASE, []
     for number in range(12):
         sides.now_ms += MINUTE
         words.append(f"- Note {number}: this is the one with the number {number * 7}\n")
         buffer += words[-1]
-        text = saved(sides, buffer)
+        text = text_after_save(sides, buffer)
         assert "- Tea: green, without sugar\n" in text
         assert all(word in text for word in words)
-    assert copies(sides) == []
+    assert conflict_copies(sides) == []
 
 
 def test_a_person_who_goes_on_after_a_merge_from_the_old_buffer_may_take_back_their_own_words() -> None:
     """The last save is a merge-base candidate, so its author may delete its lines."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
-    assert saved(sides, BASE + one + two) == ADDED + one + two
+    assert text_after_save(sides, BASE + one + two) == ADDED + one + two
     sides.now_ms += MINUTE
 
-    assert saved(sides, BASE + two) == ADDED + two
+    assert text_after_save(sides, BASE + two) == ADDED + two
 
 
 def test_an_older_buffer_than_that_is_found_too() -> None:
     """Any of the recent texts may be the merge base."""
     lines = [f"- Tea {number}: green, with {number} lumps of sugar\n" for number in range(6)]
     texts = [BASE + "".join(lines[:count]) for count in range(7)]
-    sides = written(*texts)
+    sides = sides_after_writes(*texts)
     sides.now_ms += 10 * MINUTE
 
-    assert saved(sides, texts[2].replace("vim", "emacs")) == texts[6].replace("vim", "emacs")
+    assert text_after_save(sides, texts[2].replace("vim", "emacs")) == texts[6].replace("vim", "emacs")
 
 
 def test_a_fresh_edit_is_taken_as_it_is() -> None:
     """A person who saw the agent's text may change and delete it."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 10 * MINUTE
 
     for text in (
@@ -64,69 +64,69 @@ def test_a_fresh_edit_is_taken_as_it_is() -> None:
         ADDED.replace("green", "black").replace("- Role: developer\n", ""),
         BASE,
     ):
-        assert saved(sides, text) == text
-    assert copies(sides) == []
+        assert text_after_save(sides, text) == text
+    assert conflict_copies(sides) == []
 
 
 def test_a_lone_old_text_right_after_the_new_one_is_a_stale_save() -> None:
     """An old text saved right after a new one was written deletes nothing; the same save again is deliberate."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 59_999
-    assert saved(sides, BASE) == ADDED
+    assert text_after_save(sides, BASE) == ADDED
     sides.now_ms += 1_000
 
-    assert saved(sides, BASE) == BASE
-    assert copies(sides) == []
+    assert text_after_save(sides, BASE) == BASE
+    assert conflict_copies(sides) == []
 
 
 def test_the_same_save_at_once_is_an_echo() -> None:
     """An editor that writes twice within a second repeats nothing deliberately."""
-    sides = written(BASE, ADDED)
-    assert saved(sides, BASE) == ADDED
+    sides = sides_after_writes(BASE, ADDED)
+    assert text_after_save(sides, BASE) == ADDED
     sides.now_ms += 999
-    assert saved(sides, BASE) == ADDED
+    assert text_after_save(sides, BASE) == ADDED
     sides.now_ms += 1_000
 
-    assert saved(sides, BASE) == BASE
+    assert text_after_save(sides, BASE) == BASE
 
 
 def test_a_merged_save_that_is_saved_again_is_meant() -> None:
     """The same bytes saved again after a merge replace the merge result."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 5 * MINUTE
     mine = BASE.replace("vim", "emacs")
-    assert saved(sides, mine) == ADDED.replace("vim", "emacs")
+    assert text_after_save(sides, mine) == ADDED.replace("vim", "emacs")
     sides.now_ms += MINUTE
 
-    assert saved(sides, mine) == mine
-    assert copies(sides) == []
+    assert text_after_save(sides, mine) == mine
+    assert conflict_copies(sides) == []
 
 
 def test_what_came_after_the_merge_is_not_meant() -> None:
     """A repeated save does not delete what an agent wrote after the merge."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 5 * MINUTE
     mine = BASE.replace("vim", "emacs")
-    merged = saved(sides, mine)
+    merged = text_after_save(sides, mine)
     sides.now_ms += MINUTE
     sides.put(PATH, merged + "- Car: none, and none wanted\n")
     sides.settle()
     sides.now_ms += MINUTE
 
-    assert "- Car: none, and none wanted\n" in saved(sides, mine)
+    assert "- Car: none, and none wanted\n" in text_after_save(sides, mine)
 
 
 def test_a_lone_old_text_a_minute_later_is_a_revert() -> None:
     """An old text saved when the new one was on disk for a minute is a deliberate revert."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 60_000
 
-    assert saved(sides, BASE) == BASE
+    assert text_after_save(sides, BASE) == BASE
 
 
 def test_the_minute_is_over_when_the_file_was_saved_not_when_it_is_looked_at() -> None:
     """The age of a write counts at the time of the save, not of the scan."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 10_000
     sides.save(PATH, BASE)
     sides.now_ms += 60 * MINUTE
@@ -138,40 +138,40 @@ def test_the_minute_is_over_when_the_file_was_saved_not_when_it_is_looked_at() -
 
 def test_what_a_person_took_out_of_their_own_text_stays_out() -> None:
     """A paragraph that a person saved and then replaced does not come back."""
-    sides = written(BASE)
+    sides = sides_after_writes(BASE)
     one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
     sides.now_ms += 5 * MINUTE
 
-    assert saved(sides, BASE + one) == BASE + one
-    assert saved(sides, BASE + two) == BASE + two
-    assert saved(sides, two) == two
-    assert copies(sides) == []
+    assert text_after_save(sides, BASE + one) == BASE + one
+    assert text_after_save(sides, BASE + two) == BASE + two
+    assert text_after_save(sides, two) == two
+    assert conflict_copies(sides) == []
 
 
 def test_what_was_taken_out_of_a_merged_save_stays_out() -> None:
     """An editor that did not reload after a merge goes on from its own text, not from an older one."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
     sides.now_ms += 5 * MINUTE
 
-    assert saved(sides, BASE + one) == ADDED + one
-    assert saved(sides, BASE + two) == ADDED + two
+    assert text_after_save(sides, BASE + one) == ADDED + one
+    assert text_after_save(sides, BASE + two) == ADDED + two
 
 
 def test_a_file_that_is_made_where_an_agent_has_just_made_one_is_a_conflict() -> None:
     """A text without anything of the agent's is a conflict; an edit of the agent's text is not."""
-    sides = written(BASE)
-    assert saved(sides, "# Me\n\n- I was here first\n") == "# Me\n\n- I was here first\n"
-    assert copies(sides) == [BASE]
+    sides = sides_after_writes(BASE)
+    assert text_after_save(sides, "# Me\n\n- I was here first\n") == "# Me\n\n- I was here first\n"
+    assert conflict_copies(sides) == [BASE]
 
-    sides = written(BASE)
-    assert saved(sides, BASE.replace("German", "French")) == BASE.replace("German", "French")
-    assert copies(sides) == []
+    sides = sides_after_writes(BASE)
+    assert text_after_save(sides, BASE.replace("German", "French")) == BASE.replace("German", "French")
+    assert conflict_copies(sides) == []
 
 
 def test_another_version_that_is_moved_over_the_file_is_taken() -> None:
     """A conflict copy that a person moves over the file replaces it."""
-    sides = written(BASE)
+    sides = sides_after_writes(BASE)
     sides.put(PATH, BASE.replace("German", "French"))
     sides.save(PATH, BASE.replace("German", "Italian"))
     sides.settle()
@@ -186,9 +186,9 @@ def test_another_version_that_is_moved_over_the_file_is_taken() -> None:
 
 def test_a_save_that_came_out_after_its_document_was_deleted_is_its_text() -> None:
     """A late write into the file of a deleted document creates the document again."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     sides.delete(PATH)
-    sides.displaced(PATH, BASE.replace("vim", "emacs"))
+    sides.late_write(PATH, BASE.replace("vim", "emacs"))
 
     sides.settle()
 
@@ -197,10 +197,10 @@ def test_a_save_that_came_out_after_its_document_was_deleted_is_its_text() -> No
 
 def test_a_save_that_came_out_while_somebody_saved_again_is_merged_with_that() -> None:
     """A late write is merged with a newer save, and neither deletes lines of the other."""
-    sides = written(BASE)
+    sides = sides_after_writes(BASE)
     sides.now_ms += 5 * MINUTE
     sides.save(PATH, BASE + "- City: Oslo\n")
-    sides.displaced(PATH, BASE.replace("vim", "emacs"))
+    sides.late_write(PATH, BASE.replace("vim", "emacs"))
     assert sides.files[PATH] == (BASE + "- City: Oslo\n").encode()
 
     sides.settle()
@@ -210,24 +210,24 @@ def test_a_save_that_came_out_while_somebody_saved_again_is_merged_with_that() -
 
 def test_old_texts_of_several_files_are_a_revert() -> None:
     """Earlier texts of several files at once are restored by a tool, and replace the current ones."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     sides.put("b.md", BASE)
     sides.settle()
     sides.put("b.md", ADDED)
     sides.settle()
     sides.save("b.md", BASE)
 
-    assert saved(sides, BASE) == BASE
+    assert text_after_save(sides, BASE) == BASE
     assert sides.text("b.md") == BASE
 
 
 def test_what_an_agent_wrote_after_the_text_that_is_put_back_is_kept() -> None:
     """A revert returns to what the disk showed; later changes of the store are merged."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 10 * MINUTE
     sides.put(PATH, ADDED.replace("Ana", "Eva"))
 
-    assert saved(sides, BASE) == BASE.replace("Ana", "Eva")
+    assert text_after_save(sides, BASE) == BASE.replace("Ana", "Eva")
 
 
 def test_a_deletion_of_what_was_just_updated_may_be_one_of_the_old() -> None:
@@ -236,43 +236,43 @@ def test_a_deletion_of_what_was_just_updated_may_be_one_of_the_old() -> None:
     The person's text is in place, and the line that the agent wrote is in the copy.
     """
     updated = BASE.replace("- Language: German\n", "- Language: Dutch\n")
-    sides = written(BASE, updated)
+    sides = sides_after_writes(BASE, updated)
     without = BASE.replace("- Language: German\n", "")
 
-    assert saved(sides, without + "- City: Oslo\n") == without + "- City: Oslo\n"
-    assert copies(sides) == [updated]
+    assert text_after_save(sides, without + "- City: Oslo\n") == without + "- City: Oslo\n"
+    assert conflict_copies(sides) == [updated]
 
 
 def test_a_deletion_of_what_was_updated_long_ago_is_one() -> None:
     """A minute after the update the deletion counts, without a conflict copy."""
-    sides = written(BASE, BASE.replace("German", "Dutch"))
+    sides = sides_after_writes(BASE, BASE.replace("German", "Dutch"))
     without = BASE.replace("- Language: German\n", "")
     sides.now_ms += 60_000
 
-    assert saved(sides, without) == without
-    assert copies(sides) == []
+    assert text_after_save(sides, without) == without
+    assert conflict_copies(sides) == []
 
 
 def test_an_edit_of_what_was_just_written_has_seen_it() -> None:
     """A save with words that only the agent wrote derives from the agent's text."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
 
-    assert saved(sides, ADDED.replace("green", "black")) == ADDED.replace("green", "black")
-    assert copies(sides) == []
+    assert text_after_save(sides, ADDED.replace("green", "black")) == ADDED.replace("green", "black")
+    assert conflict_copies(sides) == []
 
 
 def test_a_clock_that_goes_back_makes_nothing_seen() -> None:
     """After the clock went back, a write in the future counts as recent."""
-    sides = written(BASE, ADDED)
+    sides = sides_after_writes(BASE, ADDED)
     sides.now_ms -= 60 * MINUTE
 
-    assert saved(sides, BASE) == ADDED
+    assert text_after_save(sides, BASE) == ADDED
 
 
 def test_a_save_before_the_write_was_recorded_is_one_of_either() -> None:
     """After a crash between write and record a person's edit of the new text, or of the old one, loses nothing."""
     for text in (BASE, ADDED):
-        sides = written(BASE)
+        sides = sides_after_writes(BASE)
         sides.now_ms += 60 * MINUTE
         sides.put(PATH, ADDED)
         commit, write, *_ = sides.steps(sides.plan())
@@ -280,28 +280,28 @@ def test_a_save_before_the_write_was_recorded_is_one_of_either() -> None:
         write()
         sides.now_ms += 60 * MINUTE
 
-        assert saved(sides, text.replace("vim", "emacs")) == ADDED.replace("vim", "emacs")
+        assert text_after_save(sides, text.replace("vim", "emacs")) == ADDED.replace("vim", "emacs")
 
 
 def test_a_save_before_the_merge_was_written_is_made_from_the_save_before() -> None:
     """After a crash between committing and writing a merge, a save derives from the save before."""
-    sides = written(BASE)
+    sides = sides_after_writes(BASE)
     sides.put(PATH, ADDED)
     sides.save(PATH, BASE + "- City: Oslo\n")
     commit, *_ = sides.steps(sides.plan())
     commit()
 
-    assert saved(sides, BASE + "- City: Oslo\n- Car: none\n") == ADDED + "- City: Oslo\n- Car: none\n"
+    assert text_after_save(sides, BASE + "- City: Oslo\n- Car: none\n") == ADDED + "- City: Oslo\n- Car: none\n"
 
 
 def test_a_write_that_was_never_recorded_is_known_by_its_text() -> None:
     """A file with the document's own text is no person's save, even if the record of the write is lost."""
-    sides = written(BASE)
-    record = sides.records[PATH]
+    sides = sides_after_writes(BASE)
+    record = sides.baselines[PATH]
     sides.put(PATH, ADDED)
     sides.settle()
     sides.put(PATH, ADDED.replace("Ana", "Eva"))
-    sides.records[PATH] = record
+    sides.baselines[PATH] = record
 
     plan = sides.sync()
 
@@ -311,15 +311,15 @@ def test_a_write_that_was_never_recorded_is_known_by_its_text() -> None:
 
 def test_a_save_that_came_out_of_a_swap_is_merged_into_what_is_there() -> None:
     """A late write into a displaced file is merged into the file that is there now."""
-    sides = written(BASE, ADDED)
-    case = sides.case(PATH)
-    sides.displaced(PATH, BASE.replace("vim", "emacs"))
+    sides = sides_after_writes(BASE, ADDED)
+    case = sides.state(PATH)
+    sides.late_write(PATH, BASE.replace("vim", "emacs"))
 
     assert case.data == ADDED.encode()
     assert sides.files[PATH].decode() == sides.text(PATH) == ADDED.replace("vim", "emacs")
     assert sides.sync() == Plan()
 
-    sides.displaced(PATH, ADDED.replace("vim", "emacs"))
+    sides.late_write(PATH, ADDED.replace("vim", "emacs"))
     assert sides.files[PATH].decode() == sides.text(PATH) == ADDED.replace("vim", "emacs")
     assert sides.sync() == Plan()
 
@@ -329,7 +329,7 @@ def test_a_buffer_from_before_a_file_was_moved_away_is_no_edit_of_what_is_there_
 
     All words stay.
     """
-    sides = written(BASE)
+    sides = sides_after_writes(BASE)
     sides.save("facts/moved.md", sides.files.pop(PATH).decode())
     sides.settle()
     sides.put(PATH, "# Anew\n\n- Tea: green\n")
@@ -337,18 +337,18 @@ def test_a_buffer_from_before_a_file_was_moved_away_is_no_edit_of_what_is_there_
     del sides.files["facts/moved.md"]
 
     typed = f"{BASE}- Typed: here\n"
-    assert saved(sides, typed) == typed
-    assert copies(sides) == ["# Anew\n\n- Tea: green\n"]
+    assert text_after_save(sides, typed) == typed
+    assert conflict_copies(sides) == ["# Anew\n\n- Tea: green\n"]
 
 
 def test_a_deletion_by_somebody_who_made_the_document_anew_is_one() -> None:
     """An agent created the document again without a line, and a person edits the old file: the line stays deleted."""
-    sides = written(BASE)
+    sides = sides_after_writes(BASE)
     sides.delete(PATH)
     sides.put(PATH, "# User\n\n- Name: Ana\n")
 
-    assert saved(sides, f"{BASE}- Typed: here\n") == "# User\n\n- Name: Ana\n- Typed: here\n"
-    assert copies(sides) == []
+    assert text_after_save(sides, f"{BASE}- Typed: here\n") == "# User\n\n- Name: Ana\n- Typed: here\n"
+    assert conflict_copies(sides) == []
 
 
 def test_what_a_crash_forgot_to_have_written_may_be_unseen_all_the_same() -> None:
@@ -356,9 +356,9 @@ def test_what_a_crash_forgot_to_have_written_may_be_unseen_all_the_same() -> Non
     sides = Sides()
     sides.put(PATH, ADDED)
     sides.settle()
-    sides.records.clear()
+    sides.baselines.clear()
     sides.settle()
 
     fresh = "# Begun\n\n- Typed: before there was a file\n"
-    assert saved(sides, fresh) == fresh
-    assert copies(sides) == [ADDED]
+    assert text_after_save(sides, fresh) == fresh
+    assert conflict_copies(sides) == [ADDED]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reverie.sync.state import Baseline, Save
-from support.sync_sides import MINUTE, PATH, Sides, saved, written
+from support.sync_sides import MINUTE, PATH, Sides, sides_after_writes, text_after_save
 
 TRIP = "# Trip\n\n- train at eight tea\n- hotel by the lake\n- boat at noon sharp\n- bus not wanted tea\n## tea food\n"
 SHOP = "# Shop\n\n- milk two pints\n"
@@ -22,16 +22,16 @@ def goes_on(sides: Sides, line: str) -> None:
 
 def test_an_editor_goes_on_from_what_it_saved_itself_though_another_saved_in_between() -> None:
     """An agent's lines stay, though neither editor reloads."""
-    sides = written("# T\n\n- one two three\n")
+    sides = sides_after_writes("# T\n\n- one two three\n")
     trip = TRIP.replace("lake", "lake soon")
-    saved(sides, TRIP)
+    text_after_save(sides, TRIP)
     goes_on(sides, "## weather tea\n")
-    saved(sides, trip)
-    saved(sides, SHOP + "- oats one\n")
+    text_after_save(sides, trip)
+    text_after_save(sides, SHOP + "- oats one\n")
     goes_on(sides, "- walk at dawn tea long\n")
     goes_on(sides, "- sauna by the lake\n")
 
-    text = saved(sides, trip.replace("# Trip\n\n", "# Trip\n") + "  seats twelve and fourteen ok\n")
+    text = text_after_save(sides, trip.replace("# Trip\n\n", "# Trip\n") + "  seats twelve and fourteen ok\n")
 
     assert "## weather tea\n" in text
     assert "- walk at dawn tea long\n- sauna by the lake\n" in text
@@ -45,7 +45,7 @@ BY_OTHER = "- what the other saved is quite another thing\n"
 
 def two_are_open(more: int) -> tuple[Sides, str]:
     """Return the state after one stale editor saved its line, and the text that the other editor has loaded."""
-    sides = written(LIST)
+    sides = sides_after_writes(LIST)
     sides.now_ms += 60 * MINUTE
     sides.put(PATH, LIST.replace("- two", f"{FIRST}- two"))
     sides.settle()
@@ -53,7 +53,7 @@ def two_are_open(more: int) -> tuple[Sides, str]:
     other = sides.files[PATH].decode()
     for number in range(more):
         goes_on(sides, f"- one more line of the agent, number {number}\n")
-    saved(sides, LIST.replace("- three", f"{BY_ONE}- three"))
+    text_after_save(sides, LIST.replace("- three", f"{BY_ONE}- three"))
     sides.now_ms += 100
     return sides, other
 
@@ -63,7 +63,7 @@ def test_the_other_editor_takes_away_nothing_of_a_save_that_it_had_not_seen(more
     """The other editor's save shows what the first one lacked, so it does not derive from it and deletes nothing."""
     sides, other = two_are_open(more)
 
-    text = saved(sides, other.replace("- three", f"{BY_OTHER}- three"))
+    text = text_after_save(sides, other.replace("- three", f"{BY_OTHER}- three"))
 
     assert {BY_ONE, BY_OTHER, FIRST} <= set(text.splitlines(keepends=True))
     assert len(text.splitlines()) == len(set(text.splitlines())) == 8 + more
@@ -75,7 +75,7 @@ def test_who_saved_last_may_take_that_back(more: int, line: str) -> None:
     """The author of the last save may delete its lines, whatever an agent wrote meanwhile."""
     sides, _ = two_are_open(more)
 
-    text = saved(sides, LIST.replace("- three", f"{line}- three"))
+    text = text_after_save(sides, LIST.replace("- three", f"{line}- three"))
 
     assert BY_ONE not in text
     assert line in text
@@ -86,15 +86,15 @@ def test_two_editors_save_in_turn_what_they_have_had_all_along() -> None:
     """A save without a change does not prove that the other editor has seen everything."""
     one = "# Trip\n\n## train at eight sharp\n## tea from main station here\n- tea by the lake\n- boat at noon tea\n"
     two = one + "- hotel for two nights\n"
-    sides = written(one)
+    sides = sides_after_writes(one)
     sides.now_ms += 60 * MINUTE
     goes_on(sides, "- tea\n")
-    saved(sides, SHOP)
-    saved(sides, one)
+    text_after_save(sides, SHOP)
+    text_after_save(sides, one)
     goes_on(sides, "  oolong\n")
 
     for text in (one, two, SHOP, two):
-        saved(sides, text)
+        text_after_save(sides, text)
         sides.now_ms += 100
         assert b"  oolong\n" in b"".join(sides.files.values())
 
@@ -102,18 +102,18 @@ def test_two_editors_save_in_turn_what_they_have_had_all_along() -> None:
 @pytest.mark.parametrize(("file", "kept"), [((7, 1), False), ((8, 1), True), ((7, 2), True), (None, False)])
 def test_what_is_saved_as_it_was_is_no_move_of_a_copy_that_goes(file: tuple[int, int] | None, kept: bool) -> None:  # noqa: FBT001
     """A stale save with the bytes of a deleted copy is a move only if it is the same inode."""
-    sides = written("# T\n")
-    saved(sides, TRIP)
-    saved(sides, TRIP, "copy.md")
+    sides = sides_after_writes("# T\n")
+    text_after_save(sides, TRIP)
+    text_after_save(sides, TRIP, "copy.md")
     goes_on(sides, "- Tea: green\n")
     sides.save(PATH, TRIP)
     del sides.files["copy.md"]
 
     cases = [
-        replace(sides.case(PATH), file_id=file, baseline_file_id=(5, 1)),
-        replace(sides.case("copy.md"), baseline_file_id=(7, 1)),
+        replace(sides.state(PATH), file_id=file, baseline_file_id=(5, 1)),
+        replace(sides.state("copy.md"), baseline_file_id=(7, 1)),
     ]
-    for step in sides.steps(sides.plan_of(cases)):
+    for step in sides.steps(sides.plan_for(cases)):
         step()
     sides.settle()
 
