@@ -24,7 +24,7 @@ S = TypeVar("S")  # a snapshot
 P = TypeVar("P")  # a plan
 A = TypeVar("A")  # an answer
 
-TRIES = 5  # the first without the lock, the others while holding it
+TRIES = 5  # while holding the lock, after a first one without it
 
 
 async def execute(
