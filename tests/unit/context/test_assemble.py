@@ -1,4 +1,4 @@
-"""One request fragment out of all tiers: places, frames, ceilings, what is cached and what gives way."""
+"""Assembly of a context: where each tier goes, frames, token ceilings, cache breakpoints, and what is dropped first."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def texts(message: dict[str, Any]) -> list[str]:
     return [block["text"] for block in message["content"] if block["type"] == "text"]
 
 
-def test_late_places() -> None:
-    """Bootstrap and digest are the system prompt; notes, state and recall close the list as one system message."""
+def test_late_placement() -> None:
+    """Bootstrap and digest are the system prompt; notes, state and recall are one system message at the end."""
     context = assemble(FULL, Limits())
     request = context.request
 
@@ -88,8 +88,8 @@ def test_late_places() -> None:
     assert context.dropped == []
 
 
-def test_system_places() -> None:
-    """With `system` placement the order is digest, notes, working state, recall, and no message has that role."""
+def test_system_placement() -> None:
+    """With `system` placement the order is digest, notes, working state, recall, and no message has the system role."""
     request = assemble(replace(FULL, placement="system"), Limits()).request
 
     assert problems(request) == []
@@ -104,7 +104,7 @@ def test_system_places() -> None:
 
 
 def test_summary_and_excerpts_open_the_conversation() -> None:
-    """After a distillation the first message holds the summary, then the excerpts in the order they were said."""
+    """After a distillation the first message has the summary, then the excerpts in thread order."""
     first = assemble(FULL, Limits()).request["messages"][0]
     summary, excerpts, said = texts(first)
 
@@ -115,7 +115,7 @@ def test_summary_and_excerpts_open_the_conversation() -> None:
 
 
 def test_index_opens_a_new_thread_only() -> None:
-    """The listing stands in the first user message of a thread that was never distilled, and never in `system`."""
+    """The memory index is in the first user message of a thread that was never distilled, and never in `system`."""
     index = "Available memory:\n- facts/user.md (320B)\nUse memory_read to load relevant files before responding."
     new = assemble(Parts(index=index, messages=TALK), Limits())
     later = assemble(replace(FULL, index=index), Limits())
@@ -126,8 +126,8 @@ def test_index_opens_a_new_thread_only() -> None:
     assert index not in render(later)
 
 
-def test_the_bill_is_the_total() -> None:
-    """Every tier has its cost, and they sum to the total, tools included."""
+def test_tier_costs_sum_to_the_total() -> None:
+    """Every tier has a token cost, and the costs sum to the total, tools included."""
     bill = assemble(FULL, Limits()).tokens
     tiers = {name: cost for name, cost in bill.items() if name not in {"total", "tokenizer"}}
 
@@ -142,7 +142,7 @@ def test_the_bill_is_the_total() -> None:
 
 
 def test_at_most_35000_right_after_a_distillation() -> None:
-    """With every tier over its ceiling and 5,000 tokens of tools, the whole is within 35,000 at a 200K window."""
+    """With every tier over its ceiling and 5,000 tokens of tools, the context is within 35,000 at a 200K window."""
     flood = "a word of it\n" * 30_000
     talk = Talk().user("start").call("Bash", {"command": "x"}, flood).reply("done").user("next").done()
     context = assemble(
@@ -175,8 +175,8 @@ def test_at_most_35000_right_after_a_distillation() -> None:
     assert {item["tier"] for item in context.dropped} >= {"bootstrap", "digest", "notes", "recall", "summary", "tail"}
 
 
-def test_excerpts_fill_what_remains() -> None:
-    """What the other tiers leave of 35,000 goes to excerpts, the best ranks first."""
+def test_excerpts_fill_the_remaining_budget() -> None:
+    """Excerpts use the tokens of the 35,000 that other tiers leave, the best ranks first."""
     passages = tuple(
         Passage(f"line {number} " + "said so " * 20, number, number % 700, 45) for number in range(1, 2_000)
     )
@@ -193,7 +193,7 @@ def test_excerpts_fill_what_remains() -> None:
 
 @pytest.mark.parametrize("distilled_at_seq", [None, 5])
 def test_a_growing_thread_keeps_its_prefix(distilled_at_seq: int | None) -> None:
-    """What was said since a distillation changes neither the system prompt nor the summary and excerpts."""
+    """Messages after a distillation change neither the system prompt nor the summary and excerpts."""
     passages = tuple(Passage("said so " * 20, number, number, 41) for number in range(1, 2_000))
     parts = replace(FULL, passages=passages, distilled_at_seq=distilled_at_seq)
     talk = Talk(TALK)
@@ -207,8 +207,8 @@ def test_a_growing_thread_keeps_its_prefix(distilled_at_seq: int | None) -> None
     assert "output " * 900 in repr(after["messages"][6])
 
 
-def test_cache_breakpoints_stand_behind_what_is_stable() -> None:
-    """Late: the system prompt, the distilled part and the last thing said; system: the stable blocks of the prompt."""
+def test_cache_breakpoints_follow_stable_content() -> None:
+    """Late: after the system prompt, the distilled part and the last message; system: after the stable blocks."""
     late = assemble(FULL, Limits()).request
     system = assemble(replace(FULL, placement="system"), Limits()).request
 
@@ -220,8 +220,8 @@ def test_cache_breakpoints_stand_behind_what_is_stable() -> None:
     assert count_marks(system) == 1
 
 
-def test_editing_is_asked_for_in_fractions_of_the_window() -> None:
-    """The thinking edit stands first, and the thresholds are 0.60 and 0.10 of the real window."""
+def test_context_editing_thresholds_scale_with_the_window() -> None:
+    """The thinking edit comes first, and the thresholds are 0.60 and 0.10 of the real window."""
     edits = assemble(FULL, Limits(window=1_000_000)).request["context_management"]["edits"]
 
     assert edits == [
@@ -237,7 +237,7 @@ def test_editing_is_asked_for_in_fractions_of_the_window() -> None:
 
 
 def test_placement_follows_the_model() -> None:
-    """`late` where the model takes it, `system` elsewhere, and what was asked for in any case."""
+    """The default is `late` for models that accept it and `system` for others; an explicit placement always wins."""
 
     def last(model: str | None, placement: Any = None) -> str:
         parts = replace(FULL, model=model, placement=placement)
@@ -250,8 +250,8 @@ def test_placement_follows_the_model() -> None:
     assert last("claude-opus-5-5", "system") == "user"
 
 
-def test_thinking_of_finished_turns_goes_with_a_distillation() -> None:
-    """Its signatures vouch for a prefix that is gone; without a distillation, and in the open turn, it stays."""
+def test_a_distillation_drops_thinking_of_finished_turns() -> None:
+    """Its signatures cover a prefix that no longer exists; without a distillation, and in the open turn, it stays."""
     talk = (
         Talk()
         .user("a")
@@ -281,8 +281,8 @@ def test_a_conversation_that_ends_with_the_assistant_is_closed() -> None:
     assert [texts(message) for message in nothing] == [[WAITING]]
 
 
-def test_what_gives_way_in_order() -> None:
-    """As the budget shrinks recall leaves first, then digest and bootstrap, then the summary; the floors stay."""
+def test_order_in_which_tiers_are_dropped() -> None:
+    """As the budget shrinks recall is dropped first, then digest and bootstrap, then the summary; the minimum stays."""
     present = []
     for budget in (2_000, 300, 230, 190):
         bill = assemble(replace(FULL, tools=0), Limits(max_tokens=budget)).tokens
@@ -297,8 +297,8 @@ def test_what_gives_way_in_order() -> None:
     assert "recall" not in present[-1]
 
 
-def test_a_budget_below_the_floors_is_refused_with_what_would_do() -> None:
-    """The open turn alone is too large: refused, and the stated minimum is exact."""
+def test_a_budget_below_the_minimum_is_refused_with_that_minimum() -> None:
+    """An open turn over the budget is refused, and the minimum in the error is exact."""
     talk = Talk().user("do it " * 300).waiting("Bash", {}).done()
     parts = replace(FULL, messages=talk)
     with pytest.raises(TokenBudgetExceeded) as refused:
@@ -314,7 +314,7 @@ def test_a_budget_below_the_floors_is_refused_with_what_would_do() -> None:
 
 
 def test_a_window_smaller_than_the_conversation_drops_the_oldest() -> None:
-    """Without `maxTokens` nine tenths of the window are the bound; the oldest pieces go, with a visible line."""
+    """Without `maxTokens` the limit is nine tenths of the window; the oldest messages are replaced by a line."""
     talk = Talk()
     for number in range(40):
         talk.user(f"question {number}").reply("answer " * 100)
@@ -344,7 +344,7 @@ def test_render_shows_what_an_agent_reads() -> None:
 
 
 def test_a_result_of_five_megabytes() -> None:
-    """It is trimmed visibly to what there is room for, in the window and in a small budget."""
+    """It is trimmed, with a line that says so, to the tokens available in the window or in a small budget."""
     talk = Talk().user("go").call("Bash", {}, "x = 1\n" * 850_000).reply("ok").user("next").done()
     for limits, bound in ((Limits(), 180_000), (Limits(max_tokens=4_000), 4_000)):
         context = assemble(Parts(messages=talk), limits)
@@ -370,7 +370,7 @@ print(hashlib.sha256(orjson.dumps([made.request, made.tokens, made.dropped])).he
 
 
 def test_the_same_bytes_in_every_process() -> None:
-    """Neither the seed of hashes nor the time zone changes a byte."""
+    """Neither the hash seed nor the time zone changes a byte."""
     tests = Path(__file__).resolve().parents[2]
     path = os.pathsep.join([str(tests), str(tests.parent / "python")])
     made = {

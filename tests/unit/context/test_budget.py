@@ -1,4 +1,4 @@
-"""The table of ceilings at any budget, what a model takes by its name, and tiers within their room."""
+"""Token ceilings of each tier at any budget, abilities of a model by its name, and tiers cut to their ceilings."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from reverie.models import Note, Passage
 
 
 def test_the_ceilings_of_a_200k_window() -> None:
-    """The table of api.md 2.1."""
+    """The ceilings equal the table of api.md 2.1."""
     caps = ceilings(Limits())
     assert (caps.bootstrap, caps.index, caps.digest, caps.notes) == (7_000, 1_000, 500, 2_000)
     assert (caps.state, caps.recall, caps.summary, caps.tail) == (500, 1_500, 5_000, 12_000)
 
 
 def test_ceilings_grow_and_shrink_with_the_budget() -> None:
-    """Between the rows they are interpolated, beyond them proportional, and never together more than the budget."""
+    """Interpolated between the rows, proportional beyond them, and never together more than the budget."""
     at = {budget: ceilings(Limits(max_tokens=budget)) for budget in (1, 500, 1_000, 2_500, 4_000, 70_000)}
     assert at[70_000].summary == 10_000
     assert at[2_500].summary == (SHARES[1_000][6] + SHARES[4_000][6]) // 2
@@ -30,7 +30,7 @@ def test_ceilings_grow_and_shrink_with_the_budget() -> None:
 
 
 def test_the_window_bounds_the_target() -> None:
-    """A window below 200K scales the 35,000 down, a larger one does not scale it up."""
+    """A window below 200K scales the 35,000 down; a larger one does not scale it up."""
     assert target(Limits(window=100_000)) == 17_500
     assert target(Limits(window=1_000_000)) == 35_000
     assert hard_limit(Limits(window=100_000)) == 90_000
@@ -57,14 +57,14 @@ def test_the_window_bounds_the_target() -> None:
         ("claude-unheard-9", False, False),
     ],
 )
-def test_families(model: str | None, late: bool, edits: bool) -> None:  # noqa: FBT001  # a table of verdicts
+def test_model_families(model: str | None, late: bool, edits: bool) -> None:  # noqa: FBT001  # a table of verdicts
     """Late system messages since Opus 4.8 and the 5 family, server-side editing since the 4 family."""
     assert takes_late_system(model) is late
     assert edits_on_server(model) is edits
 
 
 def test_bootstrap_shortens_the_text_at_its_ceiling() -> None:
-    """Texts in their order; the one that meets the ceiling is shortened visibly, those after it are left out."""
+    """Texts in their order; the one that reaches the ceiling is cut with a line, those after it are left out."""
     tier = tiers.bootstrap((("A.md", "short"), ("E.md", " "), ("B.md", "word " * 300), ("C.md", "word " * 30)), 100)
     assert tier.texts[0] == "short"
     assert "tokens trimmed …]" in tier.texts[1]
@@ -73,7 +73,7 @@ def test_bootstrap_shortens_the_text_at_its_ceiling() -> None:
 
 
 def test_the_newest_note_keeps_a_part() -> None:
-    """The newest note is cut rather than left out; older ones find no room first; further lines are indented."""
+    """The newest note is cut rather than left out; older ones are dropped first; further lines are indented."""
     notes = [
         Note("n3", "new\nlines", "task", ""),
         Note("n2", "word " * 90, "decision", ""),
@@ -91,7 +91,7 @@ def test_the_newest_note_keeps_a_part() -> None:
 
 
 def test_the_state_keeps_its_task() -> None:
-    """Its last lines go first; heading and task stay, the task cut where it is long."""
+    """The state's last lines are dropped first; heading and task stay, a long task is cut."""
     state = "## Working State (auto-maintained)\nCurrent task: " + "port it " * 40 + "\nNext: test\nBlockers: none"
     tier = tiers.state(state, 48)
     assert tier.texts[0].startswith("## Working State (auto-maintained)\nCurrent task: port it")
@@ -101,8 +101,8 @@ def test_the_state_keeps_its_task() -> None:
     assert tiers.state(state, 3).texts == ()
 
 
-def test_the_summary_thins_its_longest_section() -> None:
-    """Every section keeps its first line as long as there is room for it."""
+def test_the_summary_drops_lines_of_its_longest_section() -> None:
+    """Every section keeps its first line as long as the ceiling allows."""
     sections = {"Task Context": 2, "Completed Work": 40, "Open Threads": 3}
     body = "# Conversation Summary (Distillation #1)\n\n" + "\n\n".join(
         f"## {name}\n" + "\n".join(f"- {name} item {number}" for number in range(items))
@@ -120,8 +120,8 @@ def test_the_summary_thins_its_longest_section() -> None:
     assert tiers.summary("word " * 500, 60).cost <= 60
 
 
-def test_the_summary_gives_up_first_what_the_state_says() -> None:
-    """A short summary beside the working state does not say the same again; a long one stays whole."""
+def test_the_summary_drops_lines_of_the_working_state_first() -> None:
+    """A short summary does not repeat the working state; a summary within its ceiling is unchanged."""
     state = "Current task: mend the pier\nNext: paint the railing of the upper pier"
     reasons = [f"- plank {number} is of oak, since oak is at hand" for number in range(20)]
     text = "\n".join(["# S", "", "## Open Threads", "- To do: paint the railing", "", "## Decisions", *reasons])
@@ -133,8 +133,8 @@ def test_the_summary_gives_up_first_what_the_state_says() -> None:
     assert "railing" in tiers.summary(text, whole.cost - 30).texts[0]
 
 
-def test_digest_and_recall_within_their_room() -> None:
-    """The digest is cut, or leaves the frame alone; recall gives up whole lines, smaller ones may follow."""
+def test_digest_and_recall_fit_their_ceilings() -> None:
+    """The digest is cut or left out with its frame; recall drops whole lines, and smaller ones may follow."""
     assert tiers.digest("word " * 900, 100).texts[0].endswith(" […]")
     assert tiers.digest("word " * 900, 100).cost <= 100
     assert tiers.digest("who", 3 + tokens.count(tiers.FRAME)).texts == (tiers.FRAME,)
@@ -153,8 +153,8 @@ def passage(text: str, seq: int, rank: int) -> Passage:
     return Passage(text, seq, rank, tokens.count(text + "\n"))
 
 
-def test_passages_by_rank_in_the_order_said() -> None:
-    """The best ranks that fit are taken, one too large lets smaller ones in; neighbours stand together."""
+def test_excerpts_are_chosen_by_rank_and_put_in_thread_order() -> None:
+    """The best ranks that fit are taken, a too large one is skipped for smaller ones; neighbours are adjacent."""
     passages = [passage("last", 9, 0), passage("word " * 200, 5, 1), passage("second", 3, 3), passage("first", 2, 2)]
     tier = pack_excerpts(passages, 40)
     assert tier.texts == (f"{HEADING}\nfirst\nsecond\n\nlast",)
@@ -165,7 +165,7 @@ def test_passages_by_rank_in_the_order_said() -> None:
     assert total_tokens([]) == 0
 
 
-def test_passages_that_understate_their_size_do_not_break_the_room() -> None:
-    """The exact count decides: what was promised too small is left out."""
+def test_excerpts_that_understate_their_tokens_do_not_exceed_the_ceiling() -> None:
+    """An excerpt whose exact count exceeds its stated tokens is left out if it no longer fits."""
     tier = pack_excerpts([Passage("word " * 100, number, number, 2) for number in range(5)], 250)
     assert 100 < tier.cost <= 250

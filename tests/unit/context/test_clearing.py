@@ -1,4 +1,4 @@
-"""Context editing applied here, for models whose server does not: the same tool ids by the documented rules."""
+"""Context editing done here for models whose server does not do it: the same tool results by the documented rules."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def ids(talk: Talk, limits: Limits = LIMITS, beside: int = 0) -> list[str]:
 
 
 def test_nothing_below_the_trigger() -> None:
-    """Up to 0.60 of the window every result stays."""
+    """Up to 0.60 of the window every tool result stays."""
     assert ids(busy(11)) == []
     assert ids(busy(12)) == [f"toolu_{number:04}" for number in range(1, 10)]
 
 
 def test_everything_beside_the_conversation_counts() -> None:
-    """The trigger is input tokens: tools and tiers are part of it."""
+    """The trigger counts all input tokens: tools and tiers are included."""
     assert ids(busy(11), beside=1_000) == [f"toolu_{number:04}" for number in range(1, 9)]
 
 
-def test_the_last_uses_are_kept() -> None:
-    """All results but those of the newest uses go, oldest first."""
+def test_the_newest_tool_uses_are_kept() -> None:
+    """All results but those of the newest tool uses are cleared, oldest first."""
     assert ids(busy(15), replace(LIMITS, keep_tool_uses=14)) == []
     assert ids(busy(15), replace(LIMITS, keep_tool_uses=13)) == []
     assert ids(busy(15), replace(LIMITS, keep_tool_uses=12)) == ["toolu_0001", "toolu_0002", "toolu_0003"]
@@ -45,12 +45,12 @@ def test_the_last_uses_are_kept() -> None:
 
 
 def test_too_little_to_clear_clears_nothing() -> None:
-    """Below `clear_at_least` the cached prefix is worth more than the room."""
+    """Nothing is cleared below `clear_at_least`, as the cached prefix is worth more than the freed tokens."""
     assert ids(busy(12), replace(LIMITS, clear_at_least=0.50)) == []
 
 
 def test_calls_stay_and_results_become_a_placeholder() -> None:
-    """The structure is kept: each call is there with its input, and told in order what was cleared."""
+    """Each call keeps its input, its result becomes a placeholder, and the cleared ids are returned in order."""
     units, told = clear(split_units(busy(13).done())[0], LIMITS)
     contents = [block["content"] for piece in units for block in piece.user_blocks if block["type"] == "tool_result"]
 
@@ -60,7 +60,7 @@ def test_calls_stay_and_results_become_a_placeholder() -> None:
 
 
 def test_thinking_of_the_last_turns_is_kept() -> None:
-    """Turns begin with what the person said; the last two keep their thinking."""
+    """A turn begins with a user's message; the last two turns keep their thinking."""
     talk = Talk()
     for number in range(4):
         talk.user(f"q{number}").call("Bash", {}, "ok", thinking=f"thought {number}").reply("a")
@@ -75,7 +75,7 @@ def test_thinking_of_the_last_turns_is_kept() -> None:
 
 
 def test_only_models_without_server_side_editing_are_cleared_here() -> None:
-    """130,000 tokens of tool work go on: they shrink for a local model, and are left to the server elsewhere."""
+    """130,000 tokens of tool results are cleared for a local model, and left to the server for the others."""
     talk = busy(130).done()
     local = assemble(Parts(messages=talk, model="local-model"), Limits())
     served = assemble(Parts(messages=talk, model="claude-sonnet-4-5"), Limits())

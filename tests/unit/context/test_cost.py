@@ -1,4 +1,4 @@
-"""What blocks cost: texts, names, compact JSON and results, with a stated overhead; media as an estimate."""
+"""Token costs of blocks: texts, names, compact JSON and results, with a fixed overhead; media as an estimate."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.com/
         ),
     ],
 )
-def test_blocks(block: dict[str, Any], cost: int) -> None:
-    """Signatures and ids are not text; everything else is counted where it stands."""
+def test_cost_of_each_block_type(block: dict[str, Any], cost: int) -> None:
+    """Signatures and ids are not counted; every other text is."""
     assert block_cost(block) == cost
 
 
 def test_a_string_is_one_block() -> None:
-    """Content as a string costs what it costs as one text block."""
+    """Content as a string costs the same as one text block."""
     assert content_cost(WORDS) == content_cost([{"type": "text", "text": WORDS}])
 
 
-def test_compact_takes_any_json() -> None:
-    """No spaces, keys as they stand, and numbers that other writers refuse."""
+def test_compact_serializes_any_json() -> None:
+    """No spaces, keys in their order, and numbers that other writers refuse."""
     assert compact({"b": 1, "a": [True, None, "é"]}) == '{"b":1,"a":[true,null,"é"]}'
     assert compact({"n": 10**30}) == '{"n":1000000000000000000000000000000}'
     assert compact({"text": "\ud800"}) == '{"text":"\\ud800"}'

@@ -1,4 +1,4 @@
-"""Excerpts of one distillation, packed for context after context."""
+"""Cached excerpts of one distillation, packed for several contexts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from support.talk import Talk
 
 
 def passages(number: int, word: str = "pier") -> tuple[Passage, ...]:
-    """Lines of a few origins, best rank first, the oldest best."""
+    """Return excerpts of a few origins, best rank first, the oldest best."""
     texts = [f"{word} {place} leans a little more than it did" for place in range(number)]
     return tuple(
         Passage(text, seq=place, rank=place, tokens=count(f"{text}\n"), origin=("", "a.log", "b.log")[place % 3])
@@ -18,8 +18,8 @@ def passages(number: int, word: str = "pier") -> tuple[Passage, ...]:
     )
 
 
-def test_a_shelf_packs_as_its_passages_do() -> None:
-    """At any room the same texts, the same cost and the same losses, again and again."""
+def test_cached_excerpts_pack_like_uncached_ones() -> None:
+    """At any budget the texts, the cost and the dropped list are equal, also when packed repeatedly."""
     given = passages(200)
     shelf = ExcerptCache(given)
     for room in (0, 40, 300, 1_000, 50_000):
@@ -28,16 +28,16 @@ def test_a_shelf_packs_as_its_passages_do() -> None:
         assert plain.cost <= room or not plain.texts
 
 
-def test_shelves_that_begin_alike_are_told_apart() -> None:
-    """Their hashes are equal, what is packed from them is not."""
+def test_excerpts_with_equal_beginnings_are_distinct_cache_entries() -> None:
+    """Their hashes are equal, but their packed texts differ."""
     one, other = ExcerptCache(passages(30)), ExcerptCache((*passages(1), *passages(30, "crane")[1:]))
     assert hash(one) == hash(other)
     assert pack_excerpts(one, 10_000).texts != pack_excerpts(other, 10_000).texts
     assert pack_excerpts(ExcerptCache(), 10_000).texts == ()
 
 
-def test_contexts_do_not_alter_what_is_remembered() -> None:
-    """Two contexts from one shelf are equal, whatever the caller does with the first."""
+def test_contexts_do_not_change_the_cached_excerpts() -> None:
+    """Two contexts from the same cached excerpts are equal, even if the caller modifies the first."""
     talk = Talk().user("go").done()
     parts = Parts(
         summary="# Conversation Summary", distillation=1, passages=ExcerptCache(passages(3_000)), messages=talk

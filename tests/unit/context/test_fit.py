@@ -1,4 +1,4 @@
-"""A conversation in a budget: results shrink first, then the oldest pieces go, always with a visible line."""
+"""Fitting a conversation into a budget: results are shortened first, then the oldest messages replaced by a line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONG = "\n".join(f"line {number} of the output" for number in range(400))
 
 
 def fitted(talk: Talk, budget: int) -> FittedConversation:
-    """`talk` in `budget`, which holds, and which is not below the floor."""
+    """Return `talk` fitted into `budget`; assert that it fits and that the budget is not below the minimum."""
     units, _ = split_units(talk.done())
     assert floor_cost(units) <= budget
     result = fit_conversation(units, budget)
@@ -35,14 +35,14 @@ def results(result: FittedConversation) -> list[str]:
     return [block["content"] for piece in result.units for block in piece.user_blocks if block["type"] == "tool_result"]
 
 
-def test_what_fits_stays_as_it_is() -> None:
-    """Nothing is touched where there is room, thinking included."""
+def test_a_conversation_that_fits_is_unchanged() -> None:
+    """Nothing is changed where the budget suffices, thinking included."""
     talk = Talk().user("go").call("Bash", {}, LONG, thinking="hm").reply("done")
     assert fitted(talk, 100_000) == FittedConversation(split_units(talk.done())[0], [])
 
 
-def test_results_shrink_before_anything_goes() -> None:
-    """Every piece stays; results keep beginning and end around a line that says how much is gone."""
+def test_results_are_shortened_before_messages_are_dropped() -> None:
+    """Every message stays; results keep beginning and end around a line with the number of omitted tokens."""
     talk = Talk().user("go")
     for _ in range(4):
         talk.call("Bash", {}, LONG)
@@ -58,8 +58,8 @@ def test_results_shrink_before_anything_goes() -> None:
     assert result.cost > 2_600
 
 
-def test_thinking_of_finished_turns_goes_before_words() -> None:
-    """The open turn keeps its thinking byte for byte; older thinking is the first thing to go."""
+def test_thinking_of_finished_turns_is_dropped_before_text() -> None:
+    """The open turn keeps its thinking byte for byte; older thinking is dropped first."""
     talk = Talk().user("a").call("Bash", {}, "x", thinking="old " * 500).reply("b").user("c")
     result = fitted(talk.call("Bash", {}, "y", thinking="new"), 200)
     thoughts = [
@@ -70,8 +70,8 @@ def test_thinking_of_finished_turns_goes_before_words() -> None:
     assert lines(result) == []
 
 
-def test_the_oldest_go_first_with_a_line() -> None:
-    """The newest pieces stay, in order, after one line for what came before them."""
+def test_the_oldest_messages_are_replaced_by_a_line() -> None:
+    """The newest messages stay, in order, after one line for those before them."""
     talk = Talk()
     for number in range(30):
         talk.user(f"question {number}").reply(f"answer {number} " * 20)
@@ -85,7 +85,7 @@ def test_the_oldest_go_first_with_a_line() -> None:
 
 
 def test_an_oversized_call_is_left_out_whole_by_name() -> None:
-    """A closed call that takes half of the room by itself goes with its result; what stands before it stays."""
+    """A finished call over half of the budget is dropped with its result; messages before it stay."""
     talk = Talk().user("write it").reply("I will").call("Write", {"file_path": "src/a.py", "content": LONG}, "saved")
     result = fitted(talk.reply("written").user("thanks"), 600)
 
@@ -105,13 +105,13 @@ def test_an_oversized_call_is_left_out_whole_by_name() -> None:
 
 
 def test_an_oversized_reply_is_one_message_left_out() -> None:
-    """The same for a reply, which has no name."""
+    """An oversized reply is dropped and counted as one message, as it has no name."""
     result = fitted(Talk().user("tell me").reply(LONG).user("thanks"), 300)
     assert "one message" in lines(result)[0]
 
 
-def test_the_last_words_and_the_open_call_always_stay() -> None:
-    """However long the turn has become, what was asked and the call in progress are there."""
+def test_the_last_request_and_the_open_call_always_stay() -> None:
+    """However long the turn is, its request and the call in progress stay."""
     talk = Talk().user("do all of it")
     for number in range(50):
         talk.call("Bash", {"command": f"step {number}"}, LONG)
@@ -123,8 +123,8 @@ def test_the_last_words_and_the_open_call_always_stay() -> None:
     assert result.units[-1].assistant_blocks[0]["input"] == {"command": "step 49"}
 
 
-def test_the_floor_is_no_more_than_everything() -> None:
-    """A conversation that is small needs no room for lines about what is missing."""
+def test_the_minimum_is_at_most_the_whole_conversation() -> None:
+    """The minimum of a small conversation has no tokens for lines about omissions."""
     units, _ = split_units(Talk().user("hi").reply("hello").user("bye").done())
     assert floor_cost(units) == min(floor_cost(units), sum(piece.cost for piece in units))
     assert floor_cost([]) == 0
@@ -133,15 +133,15 @@ def test_the_floor_is_no_more_than_everything() -> None:
 
 @pytest.mark.parametrize("limit", [0, 1, 5, 13, 14, 15, 16, 20, 40, 200, 5_000])
 @pytest.mark.parametrize("text", [LONG, "word " * 900, "x" * 4_000, "日本語" * 500, "\n" * 900])
-def test_shortened_texts_keep_to_their_limit(text: str, limit: int) -> None:
-    """Whatever the text, its short forms are within the limit, and whole where that has room."""
+def test_shortened_texts_fit_their_limit(text: str, limit: int) -> None:
+    """A shortened text is within the limit, and unchanged if it fits."""
     for short in (shorten(text, limit), truncate_text(text, limit)):
         assert tokens.count(short) <= limit
         assert (short == text) == (tokens.count(text) <= limit)
 
 
-def test_a_long_text_says_how_much_is_gone() -> None:
-    """Two thirds of the room go to the beginning, one third to the end, which begins at a line."""
+def test_a_shortened_text_states_the_omitted_amount() -> None:
+    """Two thirds of the limit are for the beginning, one third for the end, which begins at a line."""
     short = shorten(LONG, 100).split("\n")
     assert short[0] == "line 0 of the output"
     assert short[-1] == "line 399 of the output"
@@ -149,7 +149,7 @@ def test_a_long_text_says_how_much_is_gone() -> None:
 
 
 def test_media_in_a_trimmed_result_is_named() -> None:
-    """A trimmed result is text: what was an image says so."""
+    """A trimmed result is text, in which a line stands for each image."""
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
     block = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "a shot"}, image]}
     assert trim_result(block, 100)["content"] == "a shot\n[image]"

@@ -8,18 +8,18 @@ from support.talk import Talk
 
 
 def check(talk: Talk, begins: int, max_messages: int = 10, max_tokens: int = 12_000) -> None:
-    """The tail of `talk` begins at message `begins`."""
+    """Assert that the tail of `talk` begins at message `begins`."""
     assert tail_start(talk.done(), max_messages, max_tokens) == begins
 
 
-def test_everything_that_fits_is_kept() -> None:
+def test_a_short_thread_is_its_own_tail() -> None:
     """A short thread is its own tail, an empty one has none."""
     check(Talk().user("hi").reply("hello"), 0)
     check(Talk(), 0)
 
 
 def test_ten_messages() -> None:
-    """No more messages than asked for, beginning where a person speaks."""
+    """The tail has at most the requested number of messages and begins with a user's message."""
     talk = Talk()
     for number in range(20):
         talk.user(f"q{number}").reply(f"a{number}")
@@ -29,7 +29,7 @@ def test_ten_messages() -> None:
 
 
 def test_twelve_thousand_tokens() -> None:
-    """The bound in tokens counts what the messages add to a request, with `Message.tokens` where it is known."""
+    """The token limit counts what messages add to a request, by `Message.tokens` where it is set."""
     talk = Talk()
     for number in range(5):
         talk.user(f"q{number}").reply("word " * 3_000)
@@ -39,7 +39,7 @@ def test_twelve_thousand_tokens() -> None:
 
 
 def test_a_call_is_never_cut_from_its_result() -> None:
-    """The tail never begins with results: where the bound falls there, it begins at the next reply."""
+    """A tail that would begin with results begins at the next reply instead."""
     talk = Talk().user("go")
     for _ in range(8):
         talk.call("Bash", {}, "ok")
@@ -48,7 +48,7 @@ def test_a_call_is_never_cut_from_its_result() -> None:
 
 
 def test_whole_turns_are_preferred() -> None:
-    """A turn that begins inside the bounds opens the tail, unless more than half of what fits would be lost."""
+    """The tail begins with a turn, unless that would lose more than half of the messages that fit."""
     near = Talk().user("a").reply("b")
     for _ in range(3):
         near.call("Bash", {}, "ok")
@@ -62,15 +62,15 @@ def test_whole_turns_are_preferred() -> None:
     check(far, 7)
 
 
-def test_the_last_piece_stays_even_if_it_is_too_large() -> None:
+def test_an_oversized_last_message_is_the_tail() -> None:
     """An oversized last message, or last call with its result, is the tail; the assembly trims it."""
     check(Talk().user("a").reply("word " * 20_000), 1)
     check(Talk().user("a").call("Bash", {}, "word " * 20_000), 1)
     check(Talk().user([{"type": "tool_result", "tool_use_id": "t", "content": "x"}]), 1)
 
 
-def test_a_turn_is_finished_when_nothing_waits() -> None:
-    """A distillation takes place after a reply that calls nothing."""
+def test_a_turn_is_finished_by_a_reply_without_calls() -> None:
+    """A distillation takes place after a reply that calls no tool."""
     assert is_turn_finished(Talk().user("a").reply("b").done())
     assert not is_turn_finished(Talk().user("a").done())
     assert not is_turn_finished(Talk().user("a").waiting("Bash", {}).done())
@@ -80,8 +80,8 @@ def test_a_turn_is_finished_when_nothing_waits() -> None:
     assert is_turn_finished((*Talk().user("a").reply("b").done(), taken_back))
 
 
-def test_an_open_turn_begins_behind_the_last_reply_that_calls_nothing() -> None:
-    """Words that nobody answered, calls and results belong to it; where every turn is over there is none."""
+def test_an_open_turn_begins_after_the_last_reply_without_calls() -> None:
+    """Unanswered messages, calls and results belong to it; where every turn is finished there is none."""
     over = Talk().user("a").call("Bash", {}, "ok").reply("b").done()
     assert open_turn_start(over) == len(over)
     assert open_turn_start(Talk(over).user("c").user("d").done()) == len(over)

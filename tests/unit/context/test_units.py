@@ -1,4 +1,4 @@
-"""What of a conversation a request can carry: roles in turn, calls with their results, nothing empty or unknown."""
+"""Splitting a conversation into units a request accepts: alternating roles, calls with results, no empty blocks."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def text(words: str) -> dict[str, Any]:
 
 
 def check(talk: list[tuple[str, Any]], expected: list[tuple[str, list[Any], list[Any]]], lost: int = 0) -> None:
-    """Splitting `talk` gives pieces of the kinds and blocks expected, and tells of `lost` things."""
+    """Assert that `talk` is split into units of these kinds and blocks, and that `lost` is reported."""
     units, told = split_units([Message(role, content, n, n) for n, (role, content) in enumerate(talk, 1)])  # type: ignore[arg-type]
     assert [(piece.kind, list(piece.assistant_blocks), list(piece.user_blocks)) for piece in units] == expected
     assert len(told) == lost
 
 
-def test_a_call_and_its_result_are_one_piece() -> None:
-    """What is said beside a call goes with it; what the person adds to the result is a piece of its own."""
+def test_a_call_and_its_result_are_one_unit() -> None:
+    """Text beside a call belongs to its unit; text that the user adds to the result is a unit of its own."""
     check(
         [("user", "hi"), ("assistant", [text("I look"), USE]), ("user", [text("wait"), RESULT]), ("assistant", "done")],
         [
@@ -43,7 +43,7 @@ def test_a_call_and_its_result_are_one_piece() -> None:
 
 
 def test_neighbours_of_one_role_are_joined() -> None:
-    """Two messages of one role in a row are one; a result may come in the second of them."""
+    """Two adjacent messages of one role are joined; a result may be in the second of them."""
     check(
         [("user", "a"), ("user", "b"), ("assistant", [USE]), ("assistant", "and"), ("user", "c"), ("user", [RESULT])],
         [
@@ -55,7 +55,7 @@ def test_neighbours_of_one_role_are_joined() -> None:
 
 
 def test_orphans_leave_a_line() -> None:
-    """A call without a result and a result without a call are dropped visibly, and their thinking goes with them."""
+    """A call without a result and a result without a call become a line; the thinking beside them is dropped."""
     check([("user", [RESULT])], [("user", [], [NO_CALL])], lost=1)
     check([("assistant", [THOUGHT, USE])], [("reply", [NO_RESULT], [])], lost=1)
     check(
@@ -66,7 +66,7 @@ def test_orphans_leave_a_line() -> None:
 
 
 def test_an_id_is_used_once() -> None:
-    """The API refuses an id that comes twice: the second call, and the second answer, are orphans."""
+    """The API refuses an id that occurs twice: the second call, and the second result, are orphans."""
     check(
         [("assistant", [USE, USE]), ("user", [RESULT, RESULT]), ("assistant", [USE]), ("user", [RESULT])],
         [
@@ -80,8 +80,8 @@ def test_an_id_is_used_once() -> None:
 
 
 @pytest.mark.parametrize("content", ["", "  \n", [], None, 7, [text(" ")], [""], [THOUGHT], {"type": "text"}])
-def test_what_says_nothing_is_no_message(content: Any) -> None:
-    """Empty content and thinking that led to nothing leave without a trace."""
+def test_empty_messages_are_dropped(content: Any) -> None:
+    """Empty content and thinking without a following block are dropped without a line."""
     check([("assistant", content), ("user", "hi")], [("user", [], [text("hi")])])
 
 
@@ -100,8 +100,8 @@ def test_what_says_nothing_is_no_message(content: Any) -> None:
         ({"type": "tool_reference", "tool_name": "x"}, "tool_reference"),
     ],
 )
-def test_what_a_request_cannot_carry_leaves_a_line(block: Any, name: str) -> None:
-    """Unknown and malformed blocks are named where they stood."""
+def test_unsupported_blocks_become_a_line(block: Any, name: str) -> None:
+    """Unknown and malformed blocks are replaced by a line with their type."""
     check([("user", [block])], [("user", [], [text(f"[… a block of type {name} left out …]")])], lost=1)
 
 
@@ -113,14 +113,14 @@ def test_what_a_request_cannot_carry_leaves_a_line(block: Any, name: str) -> Non
         {"type": "file", "file_id": "file_1"},
     ],
 )
-def test_media_stays_without_its_breakpoint(source: dict[str, Any]) -> None:
-    """Images go as they are, less a cache breakpoint: those are the assembly's to place."""
+def test_media_loses_its_cache_breakpoint(source: dict[str, Any]) -> None:
+    """Images are unchanged but for a cache breakpoint, as the assembly places those."""
     image = {"type": "image", "source": source}
     check([("user", [{**image, "cache_control": {"type": "ephemeral"}}])], [("user", [], [image])])
 
 
 def test_bare_strings_and_server_side_blocks() -> None:
-    """A string among blocks is text; blocks of the API's own tools stay whole; unknown ones of a reply leave a line."""
+    """A string is a text block; blocks of the API's own tools are unchanged; unknown ones of a reply become a line."""
     server = {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {}}
     check(
         [("user", ["hi"]), ("assistant", ["so", server, {"type": "tool_use", "id": "t", "name": "x", "input": None}])],
@@ -132,8 +132,8 @@ def test_bare_strings_and_server_side_blocks() -> None:
     )
 
 
-def test_thinking_is_whole_or_gone() -> None:
-    """Signed thinking stays byte for byte, unsigned thinking leaves, and none may close a message."""
+def test_thinking_is_unchanged_or_dropped() -> None:
+    """Signed thinking is unchanged, unsigned thinking is dropped, and none may end a message."""
     redacted = {"type": "redacted_thinking", "data": "xyz"}
     unsigned = {"type": "thinking", "thinking": "hm", "signature": ""}
     check(
@@ -155,7 +155,7 @@ def test_thinking_is_whole_or_gone() -> None:
     ],
 )
 def test_results_are_never_empty(content: Any, kept: Any) -> None:
-    """An empty result says so; one that holds what it cannot hold has a line for that."""
+    """An empty result gets a text; a block that a result may not have becomes a line."""
     units, _ = split_units(Talk().call("Bash", {}, content).done())
     assert units[0].user_blocks[0]["content"] == kept
 
@@ -167,14 +167,14 @@ def test_an_error_stays_an_error() -> None:
     assert units[0].user_blocks == ({**RESULT, "is_error": True},)
 
 
-def test_rewound_messages_do_not_count() -> None:
-    """What the person took back is not part of the conversation."""
+def test_rewound_messages_are_left_out() -> None:
+    """Messages that the user rewound are not part of the conversation."""
     units, _ = split_units([Message("user", "a", 1, 1, rewound=True), Message("user", "b", 2, 2)])
     assert [piece.user_blocks for piece in units] == [(text("b"),)]
 
 
 def test_every_text_is_counted_once_and_exactly() -> None:
-    """A piece costs its blocks and its one or two messages; without thinking it costs that much less."""
+    """A unit costs its blocks and its one or two messages; its cost without thinking is exactly that much less."""
     talk = Talk().call("Bash", {"command": "ls -la"}, "a.py\nb.py", thinking="let me see what is there").done()
     [piece] = split_units(talk)[0]
     without = without_thinking(piece)

@@ -1,4 +1,4 @@
-"""Commands by purpose and outcome, commits and their texts, and the plan that tools keep."""
+"""Classification of shell commands by purpose and outcome, commits and their messages, and the plan of task tools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def calls(thread: Thread) -> tuple[ToolCall, ...]:
 
 
 def test_the_engine_is_a_distiller() -> None:
-    """It can stand wherever one is asked for."""
+    """The engine implements the Distiller protocol."""
     assert isinstance(Extractive(), Distiller)
 
 
@@ -36,7 +36,7 @@ def test_the_engine_is_a_distiller() -> None:
     ],
 )
 def test_purpose_of_a_command(command: str, purpose: Purpose) -> None:
-    """What it is run for."""
+    """A command line is classified as test, build, lint and so on."""
     [run] = commands.command_runs(calls(Thread().bash(command, "fine")))
     assert run.purpose is purpose
     assert not run.failed
@@ -55,19 +55,19 @@ def test_purpose_of_a_command(command: str, purpose: Purpose) -> None:
     ],
 )
 def test_outcome_of_a_command(command: str, result: str, marked: bool, error: str | None) -> None:  # noqa: FBT001
-    """By the client's mark and the exit code; tests, builds and linters also by what they printed."""
+    """From the error flag and the exit code; for tests, builds and linters also from their output."""
     [run] = commands.command_runs(calls(Thread().bash(command, result, failed=marked)))
     assert run.failed is (error is not None)
     assert run.error == (error or "")
 
 
 def test_an_unanswered_command_is_no_run() -> None:
-    """The thread ends before it."""
+    """A command without a result, at the end of a thread, is not counted."""
     assert commands.command_runs(calls(Thread().unanswered("Bash", {"command": "ls"}))) == []
 
 
 def test_commits_are_those_that_git_confirmed() -> None:
-    """An amended commit takes the place of the one before; merges of a log are none."""
+    """An amended commit replaces the one before; merge commits in a log are not counted."""
     thread = (
         Thread()
         .bash('git commit -m "one"', "[main aaaaaaa] one\n 1 file changed")
@@ -79,7 +79,7 @@ def test_commits_are_those_that_git_confirmed() -> None:
 
 
 def test_texts_of_commits_and_pull_requests() -> None:
-    """Here-documents and quoted messages of some length."""
+    """Messages are read from here-documents and quoted arguments of some length."""
     command = "git commit -m \"$(cat <<'EOF'\nfix: the leak\n\nThe worker wrote to stdout.\nEOF\n)\""
     assert commands.message_texts(command) == ["fix: the leak\n\nThe worker wrote to stdout."]
     assert commands.message_texts('gh pr create --title "x" --body "It says \\"hello\\" to all callers"') == [
@@ -89,8 +89,8 @@ def test_texts_of_commits_and_pull_requests() -> None:
     assert commands.pull_requests(calls(thread)) == [("https://example.org/a/b/pull/7", 2)]
 
 
-def test_task_tools_keep_a_plan() -> None:
-    """Created, renamed, moved on, taken away; a task that is not known is ignored."""
+def test_task_tools_update_the_plan() -> None:
+    """Tasks are created, renamed, changed in status and deleted; an unknown task is ignored."""
     thread = Thread()
     thread.call("TaskCreate", {"subject": "Read it", "description": "all"}, "Task #1 created successfully")
     thread.call("TaskCreate", {"subject": "Drop me"}, "made")
@@ -102,8 +102,8 @@ def test_task_tools_keep_a_plan() -> None:
     ]
 
 
-def test_finished_entries_of_an_earlier_list_are_remembered() -> None:
-    """A list that is written anew does not undo what was done."""
+def test_a_rewritten_list_keeps_finished_tasks() -> None:
+    """Finished tasks of the earlier list stay finished."""
     thread = Thread().todos(First="completed", Second="pending").todos(Third="in_progress")
     assert [(item.subject, item.status) for item in todo_list.todo_items(calls(thread))] == [
         ("First", "completed"),
@@ -136,13 +136,13 @@ def test_finished_entries_of_an_earlier_list_are_remembered() -> None:
         ("yes and please describe the format in the readme as well", True),
     ],
 )
-def test_what_opens_a_task(text: str, opens: bool) -> None:  # noqa: FBT001
-    """New work, not a remark on the present one."""
+def test_which_messages_begin_a_task(text: str, opens: bool) -> None:  # noqa: FBT001
+    """New work begins a task; a remark on the current one does not."""
     assert cue_phrases.opens_task(text) is opens
 
 
-def test_speech_is_what_the_person_said() -> None:
-    """Without a client's wrappings; a slash command as typed; skill texts are no speech."""
+def test_text_of_the_user() -> None:
+    """Without the client's wrappers; a slash command as typed; skill texts are excluded."""
     wrapped = (
         "<command-name>/review</command-name>\n<command-message>x</command-message>\n<command-args>now</command-args>"
     )
@@ -151,8 +151,8 @@ def test_speech_is_what_the_person_said() -> None:
     assert trace.user_speech("Base directory for this skill: /x") == ""
 
 
-def test_the_projects_folder_is_found_beside_notes_elsewhere() -> None:
-    """A plan of the client or a temporary file does not widen it."""
+def test_the_project_folder_is_recognised_beside_files_elsewhere() -> None:
+    """A plan file of the client or a temporary file does not widen it to a common parent."""
     thread = Thread()
     for name in ("cmd/a.go", "cmd/b.go", "docs/c.md"):
         thread.edit(f"/home/ann/app/{name}")

@@ -1,4 +1,4 @@
-"""The thread digest: who this is and what we usually do, in at most 500 tokens."""
+"""The thread digest: who the user is and what the usual work is, in at most 500 tokens."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from support.thread import Thread, logger_fix
 ENGINE = Extractive()
 
 
-def test_digest_tells_manner_work_wishes_and_topics() -> None:
-    """One fact a line."""
+def test_digest_lists_style_work_preferences_and_topics() -> None:
+    """The digest has one fact a line."""
     lines = ENGINE.digest(logger_fix().messages).split("\n")
     assert lines[0].startswith("- The user writes ")
     assert "- Usual work: edits .ts files under /home/ann/app/src" in lines
@@ -19,8 +19,8 @@ def test_digest_tells_manner_work_wishes_and_topics() -> None:
     assert any(line.startswith("- Worked on: 2026-03-05 The logger writes to stdout") for line in lines)
 
 
-def test_digest_runs_on_within_its_bound() -> None:
-    """Old topics give way, wishes stay."""
+def test_an_updated_digest_stays_within_its_limit() -> None:
+    """Old topics are dropped first, preferences stay."""
     text = ENGINE.digest(logger_fix().messages)
     for number in range(60):
         thread = Thread().user(f"Please write chapter number {number} of the manual about pumps and valves")
@@ -31,6 +31,6 @@ def test_digest_runs_on_within_its_bound() -> None:
     assert "We always use conventional commits." in text
 
 
-def test_nothing_said_keeps_the_digest() -> None:
-    """A thread without a word from a person changes nothing."""
+def test_a_thread_without_user_messages_keeps_the_digest() -> None:
+    """A thread without a message of the user leaves the digest unchanged."""
     assert ENGINE.digest([], "- Wishes: x") == "- Wishes: x"

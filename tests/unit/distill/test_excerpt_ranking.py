@@ -1,4 +1,4 @@
-"""Excerpts: what is kept word for word, in which order, and from where."""
+"""Ranking of excerpts: which passages are quoted verbatim, in which order, and with which origin."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def kept(thread: Thread, budget: int = 1_000, tail_from_seq: int | None = None) 
 
 
 def long_thread() -> Thread:
-    """A file read early and never touched again, and one that the work is about."""
+    """Return a thread with a file read early and never used again, and one that the work edits."""
     thread = Thread().user("Please make `resolveConfig` in src/settings.py refuse unknown keys")
     old = "\n".join(f"    {n}\tdef forgotten_helper_{n}(self): return old_value_{n} of nothing" for n in range(200))
     thread.call("Read", {"file_path": "/w/app/src/legacy.py"}, old)
@@ -36,7 +36,7 @@ def long_thread() -> Thread:
     return thread
 
 
-def test_the_persons_last_words_come_first_and_verbatim() -> None:
+def test_the_newest_request_ranks_first_and_is_verbatim() -> None:
     """The newest request has rank 0."""
     passages = kept(logger_fix())
     assert passages[0].text == "no, don't touch the public makeLogger signature in src/logger.ts"
@@ -45,7 +45,7 @@ def test_the_persons_last_words_come_first_and_verbatim() -> None:
 
 
 def test_a_very_long_request_is_shortened_visibly() -> None:
-    """Its beginning is kept, its end marked."""
+    """Its beginning is kept, and a mark ends it."""
     passages = kept(Thread().user("please look at everything " * 100))
     assert passages[0].text.startswith("please look at everything")
     assert passages[0].text.endswith("[…]")
@@ -53,8 +53,8 @@ def test_a_very_long_request_is_shortened_visibly() -> None:
     assert kept(Thread().user("x" * 2_000))[0].text == "x" * 640 + " […]"
 
 
-def test_passages_fit_the_budget_and_count_true() -> None:
-    """The sum of their tokens is within what was given; each count is that of its text and a newline."""
+def test_excerpts_fit_the_budget_with_exact_counts() -> None:
+    """The token sum is within the budget; each count is that of the text and a newline."""
     for budget in (0, 30, 200, 1_000):
         passages = kept(long_thread(), budget)
         assert sum(passage.tokens for passage in passages) <= budget
@@ -62,8 +62,8 @@ def test_passages_fit_the_budget_and_count_true() -> None:
     assert [passage.rank for passage in kept(long_thread())] == list(range(len(kept(long_thread()))))
 
 
-def test_what_the_work_is_about_comes_before_what_was_only_read() -> None:
-    """Edited and recent beats old and passive."""
+def test_edited_files_rank_before_files_only_read() -> None:
+    """A recently edited file ranks before one read long ago."""
     few = kept(long_thread(), 160)
     texts = " ".join(passage.text for passage in few)
     assert "resolve_config_11" in texts
@@ -71,7 +71,7 @@ def test_what_the_work_is_about_comes_before_what_was_only_read() -> None:
 
 
 def test_nothing_is_taken_from_the_preserved_tail() -> None:
-    """Those entries stay in context by themselves."""
+    """No excerpt comes from the tail's entries, which stay in the context verbatim."""
     thread = logger_fix()
     passages = kept(thread, tail_from_seq=9)
     assert passages
@@ -79,7 +79,7 @@ def test_nothing_is_taken_from_the_preserved_tail() -> None:
 
 
 def test_origins_are_files_commands_and_speakers() -> None:
-    """A reader can tell where a line comes from."""
+    """Each excerpt names its file, command or speaker."""
     origins = {passage.origin for passage in kept(logger_fix(), 3_000)}
     assert {"logger.ts", "lineTransport.ts", "The agent", "The user"} <= origins
     thread = Thread().call(
@@ -98,8 +98,8 @@ def test_origins_are_files_commands_and_speakers() -> None:
     }
 
 
-def test_lines_around_a_search_hit_stand_under_their_file() -> None:
-    """A hit keeps its place; what surrounds it is a line of the file like any other."""
+def test_lines_around_a_search_hit_have_their_file_as_origin() -> None:
+    """A hit has its line number; the lines around it count as lines of the file."""
     found = "src/logger.ts:7: makeLogger is made here now\nsrc/logger.ts-8-  and lineTransport follows it below"
     passages = kept(Thread().call("Grep", {"pattern": "makeLogger"}, found))
     assert {(passage.origin, passage.text) for passage in passages} == {
@@ -108,15 +108,15 @@ def test_lines_around_a_search_hit_stand_under_their_file() -> None:
     }
 
 
-def test_a_heading_is_not_said_again_below_it() -> None:
-    """What was run for a reason stands under the reason; the reason alone is no line."""
+def test_an_excerpt_does_not_repeat_its_heading() -> None:
+    """A command's excerpt is below its description; the description alone is no excerpt."""
     why = "Make parse_config refuse unknown keys"
     thread = Thread().call("mcp__runner__run", {"description": why, "argument": "parse_config --strict"}, "ok")
     assert [passage.text for passage in kept(thread) if passage.origin == why] == ["parse_config --strict"]
 
 
-def test_a_plan_is_the_agents_own_words() -> None:
-    """Entries of either kind of list are kept for what they say, once, even where they name nothing."""
+def test_plan_entries_are_excerpts_of_the_agent() -> None:
+    """Entries of both kinds of task lists are excerpts, once each, even without a name in them."""
     thread = Thread()
     todos = [{"content": "Explain when partial uploads are resumed", "status": "pending"}, "no entry"]
     for _ in range(2):
@@ -130,8 +130,8 @@ def test_a_plan_is_the_agents_own_words() -> None:
     assert not kept(Thread().call("TodoWrite", {"todos": "none"}, "ok"))
 
 
-def test_what_explains_a_name_comes_before_what_only_has_it() -> None:
-    """A name alone on its line says less than a line about it, and a declaration says more than a use."""
+def test_lines_that_explain_a_name_rank_first() -> None:
+    """A line about a name ranks before the name alone, and a declaration before a use."""
     thread = Thread().call(
         "Read", {"file_path": "/w/a.py"}, "retry_limit,\nthe retry_limit counts attempts before failing"
     )
@@ -142,8 +142,8 @@ def test_what_explains_a_name_comes_before_what_only_has_it() -> None:
     assert kept(thread)[0].text == declared
 
 
-def test_talk_that_says_something_new_comes_before_talk_that_repeats() -> None:
-    """Words that stand in a kept line count for less, and announcements for less than findings."""
+def test_new_statements_rank_before_repetitions() -> None:
+    """Words of an already chosen line count less, and announcements less than findings."""
     thread = Thread()
     thread.agent("The cache forgets entries whenever writers overlap readers during startup.")
     thread.agent("Whenever writers overlap readers during startup, the cache forgets entries.")
@@ -154,8 +154,8 @@ def test_talk_that_says_something_new_comes_before_talk_that_repeats() -> None:
     assert texts[-1].startswith("Let me")
 
 
-def test_talk_that_tells_something_comes_before_talk_that_passes() -> None:
-    """The first line of a message, a whole thought, and what was found out count for more than remarks and halves."""
+def test_statements_rank_before_remarks() -> None:
+    """A message's first line, a full sentence and a finding rank before remarks and fragments."""
     thread = Thread()
     thread.agent("Weights.\nGradient clipping stops sudden overflow during early warmup while lower layers converge.")
     thread.agent("Sampling stops because shuffled batches exhaust every iterator before validation completes early.")
@@ -166,7 +166,7 @@ def test_talk_that_tells_something_comes_before_talk_that_passes() -> None:
 
 
 def test_every_kind_of_edit_gives_its_new_lines() -> None:
-    """What the agent wrote is kept, not what it replaced."""
+    """The text that an edit wrote is an excerpt, the text that it replaced is not."""
     thread = Thread().call(
         "MultiEdit",
         {"file_path": "/w/a.py", "edits": [{"old_string": "old_name", "new_string": "set the new_name here once"}, 3]},
@@ -185,7 +185,7 @@ def test_every_kind_of_edit_gives_its_new_lines() -> None:
 
 
 def test_reminders_and_line_numbers_are_not_quoted() -> None:
-    """What a client put round a result is no part of it; very long lines are cut at sentences."""
+    """What a client adds to a result is left out; very long lines are cut at sentences."""
     sentence = "The frob_count is kept per widget and never reset. "
     thread = Thread().call(
         "Read",

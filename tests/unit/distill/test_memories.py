@@ -1,4 +1,4 @@
-"""Candidate memories: six types, episodes, knowledge out of files, and silence after small talk."""
+"""Candidate memories of six types from messages, commands, episodes and files; none from small talk."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def of_type(thread: Thread, kind: MemoryType) -> list[Candidate]:
     return [candidate for candidate in ENGINE.candidates(thread.messages) if candidate.type is kind]
 
 
-def test_small_talk_leaves_nothing() -> None:
-    """Greetings, thanks, the weather."""
+def test_small_talk_gives_no_memories() -> None:
+    """Greetings, thanks and the weather give no candidates."""
     thread = (
         Thread()
         .user("Hi there!")
@@ -33,8 +33,8 @@ def test_small_talk_leaves_nothing() -> None:
     assert ENGINE.candidates([]) == ()
 
 
-def test_correction_becomes_advice() -> None:
-    """A mistake says what to do, and when it was learnt."""
+def test_a_correction_becomes_a_mistake_memory() -> None:
+    """The memory says what to do, and when it was learnt."""
     [mistake, *_] = of_type(logger_fix(), MemoryType.MISTAKE)
     assert mistake.content == (
         "Don't touch the public makeLogger signature in src/logger.ts: the user had to correct this (2026-03-05)."
@@ -44,8 +44,8 @@ def test_correction_becomes_advice() -> None:
     assert mistake.provenance == {"seqs": [12]}
 
 
-def test_failure_with_its_cause_becomes_advice() -> None:
-    """The error, where it was mended, and why it had happened."""
+def test_a_failure_with_its_cause_becomes_a_mistake_memory() -> None:
+    """It has the error, the file that fixed it, and the cause."""
     found = [mistake.content for mistake in of_type(logger_fix(), MemoryType.MISTAKE)]
     assert any(
         text.startswith("If the tests fail with “Error: expected stdout to be empty”, look at logger.ts")
@@ -54,8 +54,8 @@ def test_failure_with_its_cause_becomes_advice() -> None:
     assert any("`pinoPretty` runs as a pipeline" in text for text in found)
 
 
-def test_a_guess_is_no_advice() -> None:
-    """A hedged cause is not kept as if it were known."""
+def test_a_hedged_cause_gives_no_memory() -> None:
+    """A cause stated as a guess is not stored as a fact."""
     thread = (
         Thread()
         .bash("cargo build", "error: cannot find `frob_it`", failed=True)
@@ -94,8 +94,8 @@ def test_a_guess_is_no_advice() -> None:
         ),
     ],
 )
-def test_a_mended_failure_helps_who_was_not_there(error: str, why: str, path: str, kept: bool) -> None:  # noqa: FBT001
-    """It says what the failure looks like, where to look in the project, and why, without pointing back."""
+def test_a_fixed_failure_is_self_contained(error: str, why: str, path: str, kept: bool) -> None:  # noqa: FBT001
+    """It has the symptom, the place in the project and the cause, without references to the conversation."""
     thread = Thread()
     for name in ("one.rs", "two.rs"):
         thread.edit(f"/w/src/{name}")
@@ -107,7 +107,7 @@ def test_a_mended_failure_helps_who_was_not_there(error: str, why: str, path: st
 
 
 def test_a_plain_command_that_worked_later_is_no_mistake() -> None:
-    """What was edited in between need not have mended it."""
+    """Edits in between need not be what fixed a command that is no check."""
     thread = (
         Thread()
         .bash("git fetch origin", "error: unable to create the lock file of the index", failed=True)
@@ -129,14 +129,14 @@ def test_a_plain_command_that_worked_later_is_no_mistake() -> None:
         "Before this PR the importer was always counting because `openStore` returned one line.",
     ],
 )
-def test_remarks_of_the_moment_are_not_kept(said: str) -> None:
-    """Plans, one commit, what was just done, a line number, half a quote, the change at hand."""
+def test_temporary_remarks_give_no_memories(said: str) -> None:
+    """Plans, one commit, what was just done, a line number, half a quote and the current change."""
     found = ENGINE.candidates(Thread().user("Explain the storage layer to me").agent(said).messages)
     assert found == ()
 
 
-def test_lasting_wishes_and_answers_become_preferences() -> None:
-    """What a person always wants, and what they chose when asked."""
+def test_standing_requests_and_choices_become_preferences() -> None:
+    """What a user always wants, and what they chose when asked."""
     [preference] = of_type(logger_fix(), MemoryType.PREFERENCE)
     assert preference.content == "Wants agents to always use conventional commits."
     assert preference.subject == "user"
@@ -147,8 +147,8 @@ def test_lasting_wishes_and_answers_become_preferences() -> None:
     assert choice.content == "Asked “Tabs or spaces?”, the user chose “Tabs” (2026-03-05)."
 
 
-def test_who_the_user_is_becomes_a_fact_about_them() -> None:
-    """Said about themselves, kept about them."""
+def test_statements_about_the_user_become_facts() -> None:
+    """A user's statement about themselves becomes a fact about the user."""
     thread = Thread().user("Hi, I'm Zhang San. I work on the billing team. Can you help?")
     found = of_type(thread, MemoryType.FACT)
     assert [fact.content for fact in found] == [
@@ -159,7 +159,7 @@ def test_who_the_user_is_becomes_a_fact_about_them() -> None:
 
 
 def test_stated_constraints_are_facts_and_causes_observations() -> None:
-    """Self-contained sentences that name something; those leaning on others are left."""
+    """Self-contained sentences with a name in them; those that depend on others are left out."""
     thread = (
         Thread()
         .user("Explain the storage layer to me")
@@ -179,7 +179,7 @@ def test_stated_constraints_are_facts_and_causes_observations() -> None:
 
 
 def test_commands_that_keep_working_become_procedures_and_skills() -> None:
-    """How to test here, what runs before a commit, and how something was looked up."""
+    """How to run tests, what precedes a commit, and how something was looked up."""
     thread = Thread()
     for number in range(3):
         thread.edit(f"/w/app/{number}.go")
@@ -195,7 +195,7 @@ def test_commands_that_keep_working_become_procedures_and_skills() -> None:
 
 
 def tried(command: str, times: int = 2) -> list[str]:
-    """What is learnt when a command worked so many times."""
+    """Return the memories learnt when a command succeeded so many times."""
     thread = Thread()
     for _ in range(times):
         thread.bash(command, "ok", description="Look at what was said")
@@ -212,8 +212,8 @@ def tried(command: str, times: int = 2) -> list[str]:
         ("npm run report \\\n  --short", "`npm run report --short`."),
     ],
 )
-def test_commands_are_whole(command: str, learnt: str) -> None:
-    """Quoted text is never cut, a continued line is one, folders, filters and redirections are left out."""
+def test_commands_are_stored_complete(command: str, learnt: str) -> None:
+    """Quoted text is not cut, continued lines are joined; `cd`, filters and redirections are removed."""
     [content] = tried(command)
     assert content.endswith(learnt)
 
@@ -235,13 +235,13 @@ def test_commands_are_whole(command: str, learnt: str) -> None:
         "go test ./app -run TestOne",
     ],
 )
-def test_what_is_cut_or_was_there_once_is_no_habit(command: str) -> None:
+def test_incomplete_or_one_time_commands_are_no_procedures(command: str) -> None:
     """Half a command, one comment, one pull request, one commit, one machine's folder, one test."""
     assert tried(command) == []
 
 
 def test_parts_of_a_command() -> None:
-    """Separators in quotes separate nothing; a part of filters alone is none."""
+    """Separators in quotes do not separate; a part of filters alone is left out."""
     assert split_command("cd /w; echo 'a; b' && make check > log 2>&1 || true") == [
         "cd /w",
         "echo 'a; b'",
@@ -252,8 +252,8 @@ def test_parts_of_a_command() -> None:
 
 
 @pytest.mark.parametrize("tier", list(Tier))
-def test_a_habit_seen_again_is_the_same_memory(tier: Tier) -> None:
-    """However often it was seen before and is seen now, the stored statement stays as it is."""
+def test_a_repeated_procedure_is_the_same_memory(tier: Tier) -> None:
+    """The stored statement is unchanged, however often the command ran before and runs now."""
     [stored] = tried("make test", 5)
     for known in (stored, f"{stored.rstrip('.')}; it passed 10 times, last on 2026-02-08."):
         memory = Memory("m", MemoryType.PROCEDURE, known, (), "facts/p.md", "2026-02-08", "2026-02-08")
@@ -264,7 +264,7 @@ def test_a_habit_seen_again_is_the_same_memory(tier: Tier) -> None:
 
 
 def test_a_finished_task_becomes_an_episode() -> None:
-    """Title, a summary of at most ten words, date, problem, solution, lesson."""
+    """The episode has a title, a summary of at most ten words, date, problem, solution and lesson."""
     [episode] = of_type(logger_fix(), MemoryType.EPISODE)
     assert episode.title == "replace the pipeline by lineTransport"
     fields = dict(episode.fields)
@@ -277,14 +277,14 @@ def test_a_finished_task_becomes_an_episode() -> None:
 
 
 @pytest.mark.parametrize("request_text", ["What does this do, in a few words?", "Add a flag to the parser please"])
-def test_what_was_not_finished_is_no_episode(request_text: str) -> None:
-    """Only talked about, or edited without a commit or a passing check."""
+def test_an_unfinished_task_gives_no_episode(request_text: str) -> None:
+    """Talk alone, or edits without a commit or a passing check, give none."""
     assert of_type(Thread().user(request_text).agent("I see."), MemoryType.EPISODE) == []
     assert of_type(Thread().user(request_text).edit("/w/a.py").agent("Edited."), MemoryType.EPISODE) == []
 
 
 def test_an_uncommitted_task_needs_passing_checks_and_a_report() -> None:
-    """The report then stands as its solution."""
+    """With both, the agent's report is the solution."""
     thread = (
         Thread()
         .user("Ok, now please add a `--quiet` flag to the command line of the importer")
@@ -299,15 +299,15 @@ def test_an_uncommitted_task_needs_passing_checks_and_a_report() -> None:
 
 
 def test_summary_of_a_title_has_ten_words_at_most() -> None:
-    """Small words go first."""
+    """Function words are dropped first."""
     title = "fix(core): the counting of the tokens in a text that is longer than the window of a model"
     assert short_summary(title) == "counting tokens text longer than window model"
     assert len(short_summary("word " * 30).split()) == 10
     assert short_summary("fix: short title") == "short title"
 
 
-def test_files_give_their_knowledge() -> None:
-    """The first sentence under each heading, steps as procedures, warnings as mistakes, what definitions say."""
+def test_memories_from_documentation_files() -> None:
+    """The first sentence under each heading, steps as procedures, warnings as mistakes, and definitions."""
     files = {
         "research/lmdb.md": (
             "# LMDB\n\nLMDB maps the whole file into memory and never copies a page.\n\n"
@@ -333,15 +333,15 @@ def test_files_give_their_knowledge() -> None:
 
 
 def test_working_memory_gives_facts() -> None:
-    """Sentences are kept under their key, flags are not."""
+    """Sentences are stored under their key, flags are not."""
     found = ENGINE.candidates(
         [], {}, {"deadline": "release is due tomorrow at noon", "done": "yes"}, "2026-11-21T10:00:00.000Z"
     )
     assert [candidate.content for candidate in found] == ["deadline: release is due 2026-11-22 at noon (2026-11-21)."]
 
 
-def test_the_same_is_said_once() -> None:
-    """Two wordings of one thing give one memory."""
+def test_equal_statements_give_one_memory() -> None:
+    """Two wordings of one statement give one memory."""
     thread = Thread()
     for _ in range(4):
         thread.user("don't touch the generated files in src/gen, edit the templates").agent("Understood.")

@@ -1,4 +1,4 @@
-"""Successive distillations: what is still open stays, what was settled does not come back, nothing is retold."""
+"""Successive distillations: open items stay, settled ones do not return, and nothing is reworded."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ FAILURE = "E AssertionError: expected 7 messages, got 6"
 
 
 def distilled(thread: Thread, number: int = 1, previous: Distillation | None = None) -> Distillation:
-    """Everything distilled, nothing preserved."""
+    """Distil with no preserved tail."""
     return ENGINE.distill(
         thread.messages, number=number, previous=previous, tail_from_seq=len(thread.messages) + 1, passage_tokens=0
     )
 
 
 def beginning() -> Thread:
-    """A request, a plan, an approach that failed, a decision with its why, a correction and a failing test."""
+    """Return messages with a request, a plan, a failed approach, a decision, a correction and a failing test."""
     thread = Thread().user(FIRST_REQUEST)
     thread.call("TaskCreate", {"subject": "Support archives above four gigabytes"}, "Task #1 created successfully")
     thread.call("TaskCreate", {"subject": "Describe the export format"}, "Task #2 created successfully")
@@ -37,7 +37,7 @@ def beginning() -> Thread:
 
 
 def stretch(number: int) -> Thread:
-    """Other work: requests, findings and reports enough to fill a summary several times over."""
+    """Return other work: requests, findings and reports that would fill a summary several times."""
     thread = Thread().user(f"Now make panel {number} of the dashboard show the weekly totals as bars")
     for step in range(40):
         thread.agent(
@@ -49,15 +49,15 @@ def stretch(number: int) -> Thread:
 
 
 def after(stretches: int) -> Distillation:
-    """The beginning distilled, and then as many stretches of other work."""
+    """Distil the beginning, and then as many stretches of other work."""
     current = distilled(beginning())
     for number in range(2, 2 + stretches):
         current = distilled(stretch(number), number, current)
     return current
 
 
-def test_after_five_distillations_what_is_open_corrected_and_decided_is_still_there() -> None:
-    """Word for word, within the same ceiling, although every stretch alone could fill the summary."""
+def test_open_items_corrections_and_decisions_survive_five_distillations() -> None:
+    """They are verbatim and within the same ceiling, although every stretch alone could fill the summary."""
     current = after(5)
     sections = current.summary.sections
     assert current.summary.number == 6
@@ -73,14 +73,14 @@ def test_after_five_distillations_what_is_open_corrected_and_decided_is_still_th
     assert any("panel 5" in line for line in sections[Section.TASK_CONTEXT])
 
 
-def test_a_line_that_is_carried_is_not_changed() -> None:
-    """The fifth copy reads as the first."""
+def test_a_carried_over_line_is_unchanged() -> None:
+    """The line after five distillations equals the first one."""
     first = set(distilled(beginning()).summary.sections[Section.CORRECTIONS])
     assert first <= set(after(5).summary.sections[Section.CORRECTIONS])
 
 
 def test_a_task_finished_in_a_later_stretch_is_done_and_no_longer_open() -> None:
-    """Updates name it by its number alone."""
+    """A later status update names the task by its number alone."""
     current = distilled(stretch(2).call("TaskUpdate", {"taskId": "1", "status": "completed"}), 2, after(0))
     assert not any("four gigabytes" in line for line in current.summary.sections[Section.OPEN_THREADS])
     assert any("four gigabytes" in line for line in current.summary.sections[Section.COMPLETED_WORK])
@@ -89,15 +89,15 @@ def test_a_task_finished_in_a_later_stretch_is_done_and_no_longer_open() -> None
 
 
 def test_a_new_task_of_the_same_number_closes_nothing_old() -> None:
-    """Numbers begin anew where the client does."""
+    """Task numbers start again in a new session of the client."""
     thread = Thread().call("TaskCreate", {"subject": "Rename the panels"}, "Task #1 created successfully")
     thread.call("TaskUpdate", {"taskId": "1", "status": "completed"})
     current = distilled(thread.user("Thank you, that is all for the panels now"), 2, after(0))
     assert any("four gigabytes" in line for line in current.summary.sections[Section.OPEN_THREADS])
 
 
-def test_a_question_is_open_until_the_person_speaks() -> None:
-    """Whatever they say, they have seen it."""
+def test_a_question_is_open_until_the_next_user_message() -> None:
+    """Any message of the user ends it."""
     asked = distilled(Thread().user("Tidy the importer please").agent("Shall I also drop the old reader in `zip.py`?"))
     silent = distilled(Thread().agent("Meanwhile the tests of `zip.py` were sorted by name."), 2, asked)
     assert any("drop the old reader" in line for line in silent.summary.sections[Section.OPEN_THREADS])
@@ -105,8 +105,8 @@ def test_a_question_is_open_until_the_person_speaks() -> None:
     assert not any("drop the old reader" in line for line in answered.summary.sections[Section.OPEN_THREADS])
 
 
-def test_a_failing_check_is_told_until_it_is_run_again() -> None:
-    """A passing run speaks for itself."""
+def test_a_failing_check_is_listed_until_it_passes() -> None:
+    """A later run of the check replaces the failure."""
     later = distilled(Thread().user("Show me the format again").bash("ls", "importer.py"), 2, after(0))
     assert any(line.startswith("Failing tests: ") for line in later.summary.sections[Section.CURRENT_STATE])
     mended = distilled(Thread().user("Run the tests again").bash("pytest -q", "7 passed"), 3, later)
@@ -114,7 +114,7 @@ def test_a_failing_check_is_told_until_it_is_run_again() -> None:
 
 
 def test_the_message_of_a_commit_is_read_without_its_line_breaks_and_signatures() -> None:
-    """Lines broken for width are one sentence; who signed is not knowledge."""
+    """Wrapped lines are joined into one sentence, and trailers are removed."""
     message = (
         "importer: keep the time of every message\n\nThe export stores local times, so the importer has to read the\n"
         "zone from the account file before it converts anything.\n\nSigned-off-by: Ann <ann@example.org>"

@@ -1,4 +1,4 @@
-"""What a person wants for good is told apart from what they want once, asked, or took back."""
+"""Standing preferences of a user, apart from one-time requests, questions and withdrawn ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.thread import Thread
 
 
 def learnt(thread: Thread, kind: MemoryType = MemoryType.PREFERENCE) -> list[Candidate]:
-    """The memories of one type that a thread gives."""
+    """Return the memories of one type that a thread gives."""
     return [one for one in Extractive().candidates(thread.messages) if one.type is kind]
 
 
@@ -41,8 +41,8 @@ def learnt(thread: Thread, kind: MemoryType = MemoryType.PREFERENCE) -> list[Can
         ("I never use semicolons in scripts", "Wants agents never to use semicolons in scripts"),
     ],
 )
-def test_standing_wishes_are_told_in_the_third_person(said: str, wish: str) -> None:
-    """With as few of the person's words as say it."""
+def test_preferences_are_in_the_third_person(said: str, wish: str) -> None:
+    """They have as few of the user's words as needed."""
     assert preference_sentence(said) == wish
 
 
@@ -69,13 +69,13 @@ def test_standing_wishes_are_told_in_the_third_person(said: str, wish: str) -> N
         "",
     ],
 )
-def test_what_is_wanted_once_is_no_wish(said: str) -> None:
-    """Rollbacks, answers, questions, complaints, pointing back, and orders about the thing at hand."""
+def test_one_time_requests_are_no_preferences(said: str) -> None:
+    """Reverts, answers, questions, complaints, references back, and requests about the current object."""
     assert preference_sentence(said) == ""
 
 
-def test_a_wish_inside_a_longer_message_is_found() -> None:
-    """Once is enough."""
+def test_a_preference_inside_a_longer_message_is_found() -> None:
+    """One statement is enough."""
     thread = Thread().user(
         "The importer loses the last line of the file.\nFind out why and fix it. I prefer tabs over spaces. "
         "When it is done, show me the difference."
@@ -85,7 +85,7 @@ def test_a_wish_inside_a_longer_message_is_found() -> None:
 
 
 def test_small_differences_make_one_memory() -> None:
-    """Of several wordings the newest stays; its opposite is another wish."""
+    """Of several wordings the newest stays; the opposite is another preference."""
     thread = Thread()
     for said in (
         "From now on always use `uv run pytest -x`.",
@@ -104,22 +104,22 @@ def test_small_differences_make_one_memory() -> None:
 
 
 @pytest.mark.parametrize("tier", list(Tier))
-def test_a_wish_said_again_in_another_thread_is_the_same_memory(tier: Tier) -> None:
-    """Months later, too."""
+def test_a_preference_repeated_in_another_thread_is_the_same_memory(tier: Tier) -> None:
+    """It is one memory also months later."""
     stored = "Prefers tabs over spaces."
     memory = Memory("m", MemoryType.PREFERENCE, stored, (), "facts/p.md", "2026-01-01", "2026-01-01")
     changes = decide(learnt(Thread().user("I prefer tabs over spaces")), (memory,), tier).changes
     assert [type(change) for change in changes] == [Keep, Skip]
 
 
-def test_a_pasted_document_wishes_nothing() -> None:
-    """Its rules are not the person's."""
+def test_a_pasted_document_gives_no_preferences() -> None:
+    """Rules in a pasted text are not the user's."""
     assert learnt(Thread().user("Always use tabs in Makefiles.\n" * 50)) == []
 
 
 @pytest.mark.parametrize("stopped", ["[Request interrupted by user for tool use]", "The user doesn't want to proceed"])
 def test_a_rule_stated_as_the_agent_breaks_it_is_a_mistake(stopped: str) -> None:
-    """What had to be corrected is told once, as the mistake; said without a reason to mend it is a preference."""
+    """A correction is stored once, as a mistake; the same rule without a cause for correction is a preference."""
     rule = "Never push to the main branch."
     for thread in (
         Thread().call("Bash", {"command": "git push"}, stopped, failed=True).user(rule),
@@ -149,8 +149,8 @@ def test_a_rule_stated_as_the_agent_breaks_it_is_a_mistake(stopped: str) -> None
         ("Where should the plan be written?", "In a file", None),
     ],
 )
-def test_only_a_choice_between_ways_is_kept_of_answers(question: str, answer: str, kept: str | None) -> None:
-    """Not a step allowed or refused, not a question asked back."""
+def test_only_choices_between_alternatives_become_memories(question: str, answer: str, kept: str | None) -> None:
+    """A step allowed or refused, and a question in return, give none."""
     thread = Thread().call(
         "AskUserQuestion", {"questions": [{"question": question}]}, f'answers: "{question}"="{answer}"'
     )

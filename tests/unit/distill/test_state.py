@@ -1,4 +1,4 @@
-"""The working state as agents read it: the block of api.md 2.1, its bound, and what of a thread it says."""
+"""The working state: the text that agents read, its token limit, and its fields from a thread's messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.thread import Thread, logger_fix
 ENGINE = Extractive()
 
 
-def test_block_is_exactly_the_one_agents_are_promised() -> None:
+def test_rendered_state_equals_the_specified_text() -> None:
     """Heading and labels are literal, lists are joined by semicolons, files by commas."""
     shown = working_state.render(
         WorkingState(
@@ -40,13 +40,13 @@ def test_block_is_exactly_the_one_agents_are_promised() -> None:
 
 
 def test_empty_fields_are_left_out_and_an_empty_state_is_no_block() -> None:
-    """Nothing is put before an agent that says nothing."""
+    """An empty state renders to an empty text."""
     assert working_state.render(WorkingState(current_task="x")) == "## Working State (auto-maintained)\nCurrent task: x"
     assert working_state.render(WorkingState()) == ""
 
 
-def test_state_is_bounded_by_dropping_the_stalest() -> None:
-    """What is newest stays, what comes soonest stays, the current task always stays."""
+def test_lists_drop_their_oldest_items() -> None:
+    """At the limit the newest items, the nearest next steps and the current task stay."""
     long = tuple(
         f"step {number} of a rather long list of finished things in src/module_{number}.py" for number in range(80)
     )
@@ -58,13 +58,13 @@ def test_state_is_bounded_by_dropping_the_stalest() -> None:
 
 
 def test_a_task_of_any_length_fits() -> None:
-    """Even a current task that alone is too long."""
+    """A current task that alone exceeds the limit is cut."""
     held = working_state.trim_to_tokens(WorkingState(current_task="word " * 3000), max_tokens=100)
     assert tokens.count(working_state.render(held)) <= 100
 
 
 def test_state_of_real_work_names_task_steps_files_and_decisions() -> None:
-    """Read from todo list, edits, commands and the person's words."""
+    """They are read from the task list, edits, commands and the user's messages."""
     found = ENGINE.working_state(logger_fix().messages)
     assert found.current_task.endswith("(now: Write a regression test)")
     assert "don't touch the public makeLogger signature" in found.current_task
@@ -78,7 +78,7 @@ def test_state_of_real_work_names_task_steps_files_and_decisions() -> None:
 
 
 def test_a_failing_test_blocks_until_it_passes() -> None:
-    """The newest run of a check decides."""
+    """The newest run of a check decides whether it is a blocker."""
     failing = (
         Thread().user("please make the parser tests pass").bash("pytest -q", "E   AssertionError: no", failed=True)
     )
@@ -87,7 +87,7 @@ def test_a_failing_test_blocks_until_it_passes() -> None:
 
 
 def test_a_yes_does_not_replace_the_task() -> None:
-    """The last substantial request is the task; a short follow-up is shown behind the one it follows."""
+    """The last substantial request is the task; a short follow-up is shown after it."""
     thread = Thread().user("Please write a parser for the new wire format of the daemon").agent("Shall I?").user("yes")
     assert ENGINE.working_state(thread.messages).current_task.startswith("Please write a parser")
     followed = thread.agent("Written.").user("and also the tests")
@@ -95,8 +95,8 @@ def test_a_yes_does_not_replace_the_task() -> None:
     assert task == "Please write a parser for the new wire format of the daemon → and also the tests"
 
 
-def test_previous_state_is_carried_on() -> None:
-    """What nothing replaced is still known; nothing new at all changes nothing."""
+def test_previous_state_is_carried_over() -> None:
+    """Fields that nothing replaces stay; without new messages nothing changes."""
     before = ENGINE.working_state(logger_fix().messages)
     assert ENGINE.working_state([], before) == before
     after = ENGINE.working_state(Thread().user("Now let's use tabs in every source file please").messages, before)
@@ -105,14 +105,14 @@ def test_previous_state_is_carried_on() -> None:
     assert after.recent_decisions[-1].startswith("Now let's use tabs") or "tabs" in after.current_task
 
 
-def test_what_was_taken_back_is_not_read() -> None:
+def test_rewound_messages_are_ignored() -> None:
     """A rewound request is no task."""
     thread = Thread().user("Rename every module to start with z").user("Delete the whole database now", rewound=True)
     assert "Delete" not in ENGINE.working_state(thread.messages).current_task
 
 
-def test_every_item_says_which_message_it_came_from() -> None:
-    """One number for each item, and that entry says what the item says."""
+def test_every_item_names_its_source_entry() -> None:
+    """There is one sequence number for each item, and that entry has the item's text."""
     thread = logger_fix()
     found = ENGINE.working_state(thread.messages)
     said = {message.last_seq: str(message.content) for message in thread.messages}
@@ -132,8 +132,8 @@ def test_every_item_says_which_message_it_came_from() -> None:
     assert "Write a regression test" in said[found.sources.current_task]
 
 
-def test_what_nobody_mentions_ages_out() -> None:
-    """After a long time without a word of them, files, steps, blockers and what was to come next are gone."""
+def test_items_not_mentioned_again_expire() -> None:
+    """Files, steps, blockers and next steps are dropped after many entries without a mention."""
     thread = logger_fix().bash("make lint", "error: unused import", failed=True)
     before = ENGINE.working_state(thread.messages)
     assert before.blockers
@@ -154,8 +154,8 @@ def test_what_nobody_mentions_ages_out() -> None:
     assert later(1100).current_task.startswith(before.current_task.partition(" → ")[0])
 
 
-def test_an_answer_ends_the_waiting_for_it() -> None:
-    """The question stands among the next steps until the person has spoken."""
+def test_a_question_is_a_next_step_until_answered() -> None:
+    """The question is among the next steps until the next message of the user."""
     before = ENGINE.working_state(logger_fix().messages)
     assert any(step.startswith("waiting for an answer") for step in before.next_steps)
     after = ENGINE.working_state(Thread().user("Yes, open one against the main branch").messages, before)
@@ -163,7 +163,7 @@ def test_an_answer_ends_the_waiting_for_it() -> None:
 
 
 def test_a_check_that_failed_before_blocks_until_it_is_run_again() -> None:
-    """What an earlier state knew to be failing is failing still, unless that check was run since."""
+    """A failing check of the previous state stays a blocker until a new run."""
     failing = (
         Thread().user("please make the parser tests pass").bash("pytest -q", "E   AssertionError: no", failed=True)
     )
@@ -172,8 +172,8 @@ def test_a_check_that_failed_before_blocks_until_it_is_run_again() -> None:
     assert ENGINE.working_state(Thread().bash("pytest -q", "3 passed").messages, before).blockers == ()
 
 
-def test_the_task_goes_on_while_nobody_opens_another() -> None:
-    """A remark after the last kept state is shown behind its task; a new request takes its place."""
+def test_the_task_stays_until_a_new_request() -> None:
+    """A remark after the stored state is shown after its task; a new request replaces it."""
     before = WorkingState(current_task="Port the parser to the new grammar (now: tables)")
     remark = ENGINE.working_state(Thread().user("and also mention it in the changelog").messages, before)
     fresh = ENGINE.working_state(Thread().user("Please find out why the cache is cold at start").messages, before)
@@ -184,7 +184,7 @@ def test_the_task_goes_on_while_nobody_opens_another() -> None:
 
 
 def test_leaving_an_item_out_leaves_its_source_out() -> None:
-    """Items and their sources stay side by side, whatever gives way."""
+    """Items and their sources stay parallel, whichever items are dropped."""
     long = tuple(f"step {number} of a rather long list of finished things" for number in range(90))
     whole = WorkingState(
         current_task="x", completed_steps=long, sources=StateSources(1, completed_steps=tuple(range(1, 91)))
@@ -196,8 +196,8 @@ def test_leaving_an_item_out_leaves_its_source_out() -> None:
     assert all(f"step {seq - 1} " in text for text, seq in working_state.state_items(held, "completed_steps"))
 
 
-def test_the_task_goes_on_where_only_the_plan_moved() -> None:
-    """A stretch in which nobody spoke keeps the task of the stretch before, with what is being done now."""
+def test_the_task_stays_where_only_the_plan_changed() -> None:
+    """Messages without the user's keep the previous task, with the step now in progress."""
     before = WorkingState(current_task="Move the settings (now: Move them)", sources=StateSources(current_task=3))
     held = Extractive().working_state(Thread().todos(Describe_them="in_progress").messages, before)
     assert held.current_task == "Move the settings (now: Describe them)"
@@ -211,8 +211,8 @@ def test_a_short_request_that_says_please_is_a_request() -> None:
     assert not cue_phrases.is_approval("Please write the tests")
 
 
-def test_what_the_agent_was_about_to_do_comes_next_until_somebody_speaks() -> None:
-    """Without a list of its own the agent still says what it is going to do."""
+def test_announcements_of_the_agent_are_next_steps_until_the_next_user_message() -> None:
+    """Without a task list the agent's own announcement is the next step."""
     thread = Thread().user("Why does the importer skip the last message of `export.zip`?")
     thread.agent("The index has one entry too few. Now let me compare `index.bin` with the messages.")
     found = ENGINE.working_state(thread.messages)
@@ -223,8 +223,8 @@ def test_what_the_agent_was_about_to_do_comes_next_until_somebody_speaks() -> No
     assert not spoken.next_steps
 
 
-def test_only_choices_made_for_good_are_decisions_of_the_agent() -> None:
-    """Neither a nod, nor a description of two ways, nor a pasted plan decides anything."""
+def test_only_final_choices_are_decisions_of_the_agent() -> None:
+    """An acknowledgement, a description of two alternatives and a pasted plan decide nothing."""
     plan = "# Plan\n## Steps\nLet's use a table instead of a list.\n- We decided to keep the names."
     thread = Thread().user(f"Implement the following plan:\n{plan}")
     thread.agent("The handlers call `find_agent`, which guesses, rather than the name they know.")
@@ -249,7 +249,7 @@ TASK = "Please add a retry to the exporter in src/export.py"
 
 @pytest.mark.parametrize("words", [*ASSENTS, *ELSEWHERE])
 def test_a_yes_to_a_question_is_an_agreement_and_no_task(words: str) -> None:
-    """In whatever language: what was agreed to is the decision, and the task stays what it was."""
+    """In any language: the proposal is the decision, and the task is unchanged."""
     thread = Thread().user(TASK).bash("pytest", "ok")
     thread.agent("I looked at it. I suggest one queue for both exporters. Shall I write it like that?").user(words)
     state = ENGINE.working_state(thread.bash("ls", "a.py").messages)
@@ -261,8 +261,8 @@ def test_a_yes_to_a_question_is_an_agreement_and_no_task(words: str) -> None:
 
 
 @pytest.mark.parametrize("words", ASSENTS)
-def test_a_yes_to_nothing_decides_nothing(words: str) -> None:
-    """Where the agent neither asked nor proposed anything, nothing was agreed to."""
+def test_a_yes_without_a_proposal_decides_nothing(words: str) -> None:
+    """A yes is no decision if the agent neither asked nor proposed anything."""
     thread = Thread().user(TASK).agent("The exporter is in src/export.py.").user(words)
     state = ENGINE.working_state(thread.messages)
     assert state.current_task == TASK
@@ -271,25 +271,25 @@ def test_a_yes_to_nothing_decides_nothing(words: str) -> None:
 
 @pytest.mark.parametrize("words", ["mach weiter", "sí, adelante", "да, давай"])
 def test_a_word_or_two_that_name_nothing_never_replace_the_task(words: str) -> None:
-    """Not even where nothing was asked: they are shown behind it."""
+    """They are shown after the task, even if the agent asked nothing."""
     thread = Thread().user(TASK).agent("The exporter is in src/export.py.").user(words)
     assert ENGINE.working_state(thread.messages).current_task.startswith(TASK)
 
 
 def test_a_short_answer_that_names_something_is_shown() -> None:
-    """A file, a flag, a number: more than a yes."""
+    """A file, a flag or a number is more than a yes."""
     thread = Thread().user(TASK).agent("Which file shall I change first?").user("src/queue.py first")
     assert "src/queue.py" in ENGINE.working_state(thread.messages).current_task
 
 
 def test_a_refusal_is_no_agreement() -> None:
-    """It corrects."""
+    """A refusal is a correction."""
     thread = Thread().user(TASK).agent("Shall I use two queues for the exporter, one each?").user("no, stop")
     assert ENGINE.working_state(thread.messages).recent_decisions == ()
 
 
-def test_what_comes_next_is_what_the_agent_said_it_does_now() -> None:
-    """Without a plan its last words tell, also when they leave out who acts, and however many calls they took."""
+def test_the_last_announcement_of_the_agent_is_the_next_step() -> None:
+    """It is recognised without its subject too, and however many tool calls follow it."""
     thread = Thread().user("Move the retries of `fetcher.py` into a file").agent("Now update the fetcher's own tests.")
     for number in range(12):
         thread.call("Read", {"file_path": f"/w/app/tests/test_{number}.py"}, "retries = 3")

@@ -1,4 +1,4 @@
-"""The structured summary: its text, its text read back, what is packed, and what of a thread it tells."""
+"""The structured summary: rendering, parsing, packing to a ceiling, and its content from a thread."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ HEADINGS = [
 
 
 def distilled(thread: Thread, number: int = 1, previous: Distillation | None = None) -> Distillation:
-    """Everything distilled, nothing preserved."""
+    """Distil with no preserved tail."""
     return ENGINE.distill(
         thread.messages, number=number, previous=previous, tail_from_seq=len(thread.messages) + 1, passage_tokens=2_000
     )
 
 
 def test_text_has_the_seven_sections_in_order() -> None:
-    """Heading with its number, then every section, an empty one saying so."""
+    """A numbered heading, then every section, with a placeholder in an empty one."""
     shown = summary.render(Summary(7, {Section.TASK_CONTEXT: ("a task", "its goal")}))
     assert shown.startswith("# Conversation Summary (Distillation #7)\n\n## Task Context\n- a task\n- its goal\n\n")
     assert [line for line in shown.split("\n") if line.startswith("## ")] == HEADINGS
     assert shown.count("- None.") == 6
 
 
-def test_text_is_read_back() -> None:
-    """What was rendered parses to the same summary; other text is none."""
+def test_rendered_text_parses_to_the_same_summary() -> None:
+    """A text that is no summary parses to None."""
     made = distilled(logger_fix(), 3).summary
     assert summary.parse(summary.render(made)) == made
     assert summary.parse("# Something else\n\n## Task Context\n- x") is None
 
 
 def test_packing_keeps_the_first_lines_of_every_section_within_the_ceiling() -> None:
-    """No section starves another; the ceiling holds as counted."""
+    """Every section keeps its first line, and the exact token count is within the ceiling."""
     lines = {
         section: tuple(f"{section.value} line {number}, said at length" for number in range(200)) for section in Section
     }
@@ -57,8 +57,8 @@ def test_packing_keeps_the_first_lines_of_every_section_within_the_ceiling() -> 
         assert ceiling < 300 or all(packed.sections[section] for section in Section)
 
 
-def test_room_goes_to_what_says_most_that_is_new_wherever_it_stands() -> None:
-    """Beyond the first line of each section, a section that repeats itself gives way to one that does not."""
+def test_lines_with_new_words_are_packed_first() -> None:
+    """Beyond the first lines, a section that repeats itself gives its room to one that does not."""
     said = "the reader closes every archive before the writer opens the next one, which keeps handles few"
     fresh = "uploads resume after a restart because their offsets are stored beside checksums of each part"
     again = tuple(f"{said} ({number})" for number in range(8))
@@ -67,8 +67,8 @@ def test_room_goes_to_what_says_most_that_is_new_wherever_it_stands() -> None:
     assert fresh in packed.sections[Section.CORRECTIONS]
 
 
-def test_summary_tells_what_happened_and_why() -> None:
-    """Request, work done, the cause found, the correction, the open question, the tone."""
+def test_summary_of_a_task() -> None:
+    """It has the request, the work done, the cause found, the correction, the open question and the tone."""
     found = distilled(logger_fix()).summary.sections
     assert any("The logger writes to stdout" in line for line in found[Section.TASK_CONTEXT])
     assert "Committed 1a2b3c4: fix(logger): replace the pipeline by lineTransport" in found[Section.COMPLETED_WORK]
@@ -80,8 +80,8 @@ def test_summary_tells_what_happened_and_why() -> None:
     assert found[Section.TONE]
 
 
-def test_a_yes_is_kept_with_what_it_agreed_to() -> None:
-    """An approval alone decides nothing that a reader could know."""
+def test_a_yes_is_listed_with_the_accepted_proposal() -> None:
+    """An approval alone would not be understood by a reader."""
     thread = (
         Thread()
         .user("How should `loadConfig` treat unknown keys in the settings file?")
@@ -92,15 +92,15 @@ def test_a_yes_is_kept_with_what_it_agreed_to() -> None:
     assert any("refuses unknown keys" in line and "yes, do it" in line for line in decisions)
 
 
-def test_a_yes_to_nothing_decides_nothing() -> None:
-    """What merely came before a nod was not put to the person."""
+def test_a_yes_without_a_proposal_decides_nothing() -> None:
+    """A statement before an acknowledgement was no proposal."""
     thread = Thread().user("Sort the imports of `zip.py`").agent("The imports of `zip.py` are sorted by length now.")
     decisions = distilled(thread.user("ok, now the next file")).summary.sections[Section.DECISIONS]
     assert not any(line.startswith("User:") for line in decisions)
 
 
-def test_what_a_subagent_reports_is_found_out_rather_than_done_or_left_to_do() -> None:
-    """Its advice is no promise of this agent, its outcome no work of this agent."""
+def test_reports_of_a_subagent_are_findings() -> None:
+    """Its advice is no open item, and its result no work of this agent."""
     report = (
         "The reader has been updated twice since spring in `zip_reader.py`.\n"
         "Next, add a bound to `entry_count` before reading."
@@ -112,8 +112,8 @@ def test_what_a_subagent_reports_is_found_out_rather_than_done_or_left_to_do() -
     assert not any("updated twice" in line for line in sections[Section.COMPLETED_WORK])
 
 
-def test_what_is_left_to_do_is_told_apart_from_what_is_left_over() -> None:
-    """A word such as remains, later or then does not make a thread open; an announcement tells nothing."""
+def test_open_items_are_stated_remaining_work() -> None:
+    """A word such as remains, later or then makes no open item by itself; an announcement is none."""
     thread = Thread().user("How does the ledger grow?")
     thread.agent("The ledger remains compatible with `old_reader`. Then the pages are merged by `merge_pages`.")
     thread.agent("Now let me check why `merge_pages` failed. The index of `pages.db` still has to be rebuilt.")
@@ -132,7 +132,7 @@ def test_a_task_that_only_points_back_is_shown_with_what_it_points_to() -> None:
 
 
 def test_answers_to_questions_are_decisions() -> None:
-    """AskUserQuestion keeps the question with the answer."""
+    """The decision of an AskUserQuestion call has the question with its answer."""
     question = "Which database should the cache use?"
     thread = (
         Thread()
@@ -147,7 +147,7 @@ def test_answers_to_questions_are_decisions() -> None:
 
 
 def test_open_threads_survive_five_distillations() -> None:
-    """Still open is still there; what was finished since is gone."""
+    """Open items stay, and those finished since are gone."""
     current = distilled(Thread().user("Build the importer for us").todos(Support_gzip="pending", Count_lines="pending"))
     for number in range(2, 6):
         current = distilled(Thread().user(f"Unrelated remark number {number} about the weather"), number, current)
@@ -158,7 +158,7 @@ def test_open_threads_survive_five_distillations() -> None:
 
 
 def test_corrections_and_the_beginning_are_carried_over() -> None:
-    """The thread's first request and what was corrected do not fade."""
+    """The thread's first request and its corrections stay in later summaries."""
     first = distilled(logger_fix())
     second = distilled(Thread().user("Write the release notes for version two").user("Add the dates as well"), 2, first)
     sections = second.summary.sections
@@ -167,7 +167,7 @@ def test_corrections_and_the_beginning_are_carried_over() -> None:
 
 
 def test_nothing_new_keeps_the_previous_task() -> None:
-    """A distillation of an empty stretch still knows what the work is."""
+    """Distilling no new messages keeps the previous task."""
     first = distilled(logger_fix())
     second = ENGINE.distill([], number=2, previous=first, tail_from_seq=1)
     assert second.summary.sections[Section.TASK_CONTEXT] == first.summary.sections[Section.TASK_CONTEXT]
@@ -176,7 +176,7 @@ def test_nothing_new_keeps_the_previous_task() -> None:
 
 
 def test_impatience_and_corrections_are_in_the_tone() -> None:
-    """The register tells the agent how to go on."""
+    """The tone section lists them."""
     thread = Thread()
     for _ in range(3):
         thread.user("no, it still fails again, why did you change that").agent("Looking.")
@@ -187,8 +187,8 @@ def test_impatience_and_corrections_are_in_the_tone() -> None:
     assert any("questions" in line for line in curious)
 
 
-def test_ceiling_is_obeyed_by_a_distillation() -> None:
-    """The caller gives less where the whole budget is small."""
+def test_a_distillation_obeys_a_smaller_ceiling() -> None:
+    """The caller passes a smaller ceiling where the whole budget is small."""
     found = ENGINE.distill(
         logger_fix().messages, number=1, previous=None, tail_from_seq=99, passage_tokens=0, summary_tokens=250
     )

@@ -70,7 +70,7 @@ def test_reading_is_limited(tmp_path: Path) -> None:
         read_beneath(tmp_path, PurePosixPath("pipe"), 5)
 
 
-def test_writing_without_a_folder_says_so(tmp_path: Path) -> None:
+def test_writing_into_a_missing_folder_fails(tmp_path: Path) -> None:
     """An atomic write does not create the parent folder."""
     with pytest.raises(NotFound, match="cannot write"):
         write_atomic(tmp_path / "none" / "x", b"")
@@ -105,7 +105,7 @@ def test_no_link_below_the_root_is_followed(tmp_path: Path) -> None:
     assert (outside / "user.md").read_bytes() == b"theirs"
 
 
-def test_a_root_that_vanished_is_named(tmp_path: Path) -> None:
+def test_a_missing_root_is_named(tmp_path: Path) -> None:
     """Writing below a missing root raises NotFound and does not create it."""
     with pytest.raises(NotFound):
         write_beneath(tmp_path / "gone", NOTE, b"")

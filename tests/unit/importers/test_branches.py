@@ -1,4 +1,4 @@
-"""What a person took back is marked, and nothing else is."""
+"""Rewound branches of a transcript are marked, and nothing else is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from support.transcripts import Transcript, call, result, text
 
 
 def check(talk: Transcript, *taken: str) -> None:
-    """These words were taken back, all others were not, and none is missing."""
+    """Assert that exactly these texts are marked as rewound, and that none is missing."""
     entries = talk.entries()
     words = {str(entry.content): entry for entry in entries if entry.kind is EntryKind.SPEECH}
     marked = {str(message.content): message.rewound for message in main_line(entries, verbatim=True)}
@@ -30,8 +30,8 @@ def test_a_talk_without_branches() -> None:
     check(talk)
 
 
-def test_going_back_one_prompt() -> None:
-    """The prompt and its answer are marked; what was before and what came instead are not."""
+def test_rewinding_one_prompt() -> None:
+    """The prompt and its answer are marked; messages before it and the new branch are not."""
     talk = Transcript()
     talk.user("q1")
     point = talk.assistant(text("a1"))
@@ -42,8 +42,8 @@ def test_going_back_one_prompt() -> None:
     check(talk, "q2", said("a2"))
 
 
-def test_going_back_before_an_answer_came() -> None:
-    """A prompt taken back at once is taken back."""
+def test_rewinding_a_prompt_without_an_answer() -> None:
+    """A prompt rewound before its answer is marked."""
     talk = Transcript()
     talk.user("q1")
     point = talk.assistant(text("a1"))
@@ -52,8 +52,8 @@ def test_going_back_before_an_answer_came() -> None:
     check(talk, "wrong")
 
 
-def test_going_back_several_prompts_and_twice() -> None:
-    """Everything on the branches that were left is marked."""
+def test_rewinding_several_prompts_and_twice() -> None:
+    """Everything on the abandoned branches is marked."""
     talk = Transcript()
     talk.user("q1")
     point = talk.assistant(text("a1"))
@@ -67,8 +67,8 @@ def test_going_back_several_prompts_and_twice() -> None:
     check(talk, "q2", str([call("c")]), str([result("c")]), "q3", "q4", said("a4"))
 
 
-def test_lines_of_the_client_between_the_branch_and_the_point() -> None:
-    """Durations, hooks, attachments and meta lines do not hide that a prompt opens the branch."""
+def test_client_lines_between_the_branch_point_and_the_prompt() -> None:
+    """Durations, hooks, attachments and meta lines do not hide that a prompt begins the branch."""
     talk = Transcript()
     talk.user("q1")
     point = talk.assistant(text("a1"))
@@ -82,8 +82,8 @@ def test_lines_of_the_client_between_the_branch_and_the_point() -> None:
     check(talk, "q2", said("a2"))
 
 
-def test_a_command_and_its_work_can_be_taken_back_and_can_replace() -> None:
-    """A slash command that led to work is a prompt."""
+def test_slash_commands_are_prompts() -> None:
+    """A slash command that led to work can be rewound and can begin the new branch."""
     talk = Transcript()
     talk.user("q1")
     point = talk.assistant(text("a1"))
@@ -95,8 +95,8 @@ def test_a_command_and_its_work_can_be_taken_back_and_can_replace() -> None:
     check(talk, said("reviewed"))
 
 
-def test_going_back_to_the_start_of_the_session() -> None:
-    """Two prompts of one session without parent; another session's in the same file is a beginning."""
+def test_rewinding_to_the_start_of_the_session() -> None:
+    """Two root prompts of one session are branches; another session's root in the same file is none."""
     talk = Transcript()
     talk.user("q1", parent=None)
     talk.assistant(text("a1"))
@@ -105,8 +105,8 @@ def test_going_back_to_the_start_of_the_session() -> None:
     check(talk, "q1", said("a1"))
 
 
-def test_parallel_calls_are_no_way_back() -> None:
-    """Each result hangs on its own call, and the answer on only one of them."""
+def test_parallel_calls_are_no_rewind() -> None:
+    """Each result's parent is its own call, and the reply's parent is one of them."""
     talk = Transcript()
     talk.user("q1")
     one = talk.assistant(call("a"), reply="m")
@@ -117,8 +117,8 @@ def test_parallel_calls_are_no_way_back() -> None:
     check(talk)
 
 
-def test_a_session_left_and_resumed_is_no_way_back() -> None:
-    """`/exit` leaves a branch of commands; the next session goes on beside it."""
+def test_a_resumed_session_is_no_rewind() -> None:
+    """`/exit` leaves a branch of commands, and the resumed session continues beside it."""
     talk = Transcript()
     talk.user("q1")
     talk.assistant(text("a1"))
@@ -130,8 +130,8 @@ def test_a_session_left_and_resumed_is_no_way_back() -> None:
     check(talk)
 
 
-def test_a_lost_parent_is_no_way_back() -> None:
-    """A prompt that hangs on what is not here goes on from what stands before it."""
+def test_a_missing_parent_is_no_rewind() -> None:
+    """A prompt whose parent is not in the file continues from the line before it."""
     talk = Transcript()
     talk.user("q1", parent="gone")
     talk.assistant(text("a1"))
@@ -139,8 +139,8 @@ def test_a_lost_parent_is_no_way_back() -> None:
     check(talk)
 
 
-def test_a_notice_of_interruption_opens_nothing() -> None:
-    """The client wrote it; the prompt beside it goes on from there."""
+def test_an_interruption_notice_begins_no_branch() -> None:
+    """The client wrote it; the next prompt continues from there."""
     talk = Transcript()
     point = talk.assistant(call("a"))
     talk.user([result("a", "rejected")])
@@ -149,8 +149,8 @@ def test_a_notice_of_interruption_opens_nothing() -> None:
     check(talk)
 
 
-def test_a_queued_prompt_beside_the_work_is_no_way_back() -> None:
-    """The other branch opens with the assistant's own next step."""
+def test_a_queued_prompt_is_no_rewind() -> None:
+    """The other branch begins with the assistant's next step."""
     talk = Transcript()
     talk.user("q1")
     point = talk.assistant(text("a1"))
@@ -160,8 +160,8 @@ def test_a_queued_prompt_beside_the_work_is_no_way_back() -> None:
     check(talk)
 
 
-def test_a_compaction_is_no_way_back() -> None:
-    """Not by its boundary, nor by prompts that hang on messages kept from before it."""
+def test_a_compaction_is_no_rewind() -> None:
+    """Neither its boundary nor prompts whose parents are messages before it."""
     talk = Transcript()
     talk.user("q1")
     kept = talk.assistant(text("a1"))
@@ -173,8 +173,8 @@ def test_a_compaction_is_no_way_back() -> None:
     check(talk)
 
 
-def test_what_was_done_after_a_compaction_goes_with_its_branch() -> None:
-    """A person went back to a point before the compaction."""
+def test_rewinding_to_before_a_compaction() -> None:
+    """Everything after the compaction on the abandoned branch is marked."""
     talk = Transcript()
     talk.user("q1")
     point = talk.assistant(text("a1"))
@@ -187,7 +187,7 @@ def test_what_was_done_after_a_compaction_goes_with_its_branch() -> None:
 
 
 def test_two_clients_side_by_side_keep_both_branches() -> None:
-    """A branch that still gets prompts was not left."""
+    """A branch that still gets prompts was not rewound."""
     talk = Transcript()
     point = talk.assistant(text("a1"))
     talk.user("left 1")
@@ -198,8 +198,8 @@ def test_two_clients_side_by_side_keep_both_branches() -> None:
     check(talk)
 
 
-def test_ids_in_a_cycle_or_before_their_parents_end() -> None:
-    """A parent counts only when it stands before its child."""
+def test_cyclic_and_forward_parents_are_ignored() -> None:
+    """A parent counts only if its line is before its child's."""
     talk = Transcript()
     talk.user("a", uuid="a", parent="b")
     talk.user("b", uuid="b", parent="a")
@@ -207,8 +207,8 @@ def test_ids_in_a_cycle_or_before_their_parents_end() -> None:
     check(talk)
 
 
-def test_a_reply_taken_back_does_not_take_results_of_another() -> None:
-    """A rewound call and a kept result of the same id are not joined."""
+def test_a_rewound_call_gets_no_result_of_another_branch() -> None:
+    """A rewound call and a remaining result of the same id are not joined."""
     talk = Transcript()
     point = talk.assistant(text("a1"))
     talk.user("q2")
@@ -222,7 +222,7 @@ def test_a_reply_taken_back_does_not_take_results_of_another() -> None:
 
 
 def test_a_branch_of_hundred_thousand_lines_is_walked_without_recursion() -> None:
-    """Depth costs memory, not stack."""
+    """A deep branch does not exhaust the stack."""
     chain = [
         Entry(kind=EntryKind.SPEECH, role="user", content="q", id=str(number), parent=str(number - 1))
         for number in range(100_000)
@@ -231,8 +231,8 @@ def test_a_branch_of_hundred_thousand_lines_is_walked_without_recursion() -> Non
     assert rewound_positions([*chain, back]) == frozenset(range(1, 100_000))
 
 
-def test_what_a_prompt_is() -> None:
-    """Words or pictures of a person; not results, notices, replies or meta lines."""
+def test_which_lines_are_prompts() -> None:
+    """Texts or images of a user; not results, notices, replies or meta lines."""
     talk = Transcript()
     talk.user("words")
     talk.user([{"type": "image", "source": {}}])

@@ -1,4 +1,4 @@
-"""A piece of a transcript: whole lines only, counted right, and going on from any cut."""
+"""Parsing a chunk of a transcript: complete lines only, exact line numbers, resumable at any byte."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def contents(planned: ChunkPlan) -> list[tuple[int, object]]:
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_lines_are_read_and_counted(end: bytes) -> None:
-    """Blank lines count as lines and give nothing; either line end will do."""
+    """Blank lines are counted and give no entry; LF and CRLF are accepted."""
     data = ONE + end + end + b" \t" + end + TWO + end
     planned = plan_chunk(data, first_line=5, final=False)
     assert contents(planned) == [(5, "one"), (8, "two")]
@@ -26,14 +26,14 @@ def test_lines_are_read_and_counted(end: bytes) -> None:
     assert planned.entries[0].tokens == 1
 
 
-def test_a_half_line_is_left_for_next_time() -> None:
-    """It is not consumed, so that its bytes come again with the rest."""
+def test_an_incomplete_line_is_not_consumed() -> None:
+    """Its bytes are read again with the rest."""
     planned = plan_chunk(ONE + b"\n" + TWO[:20], first_line=1, final=True)
     assert (planned.consumed, planned.lines, len(planned.entries)) == (len(ONE) + 1, 1, 1)
 
 
-def test_a_whole_object_without_line_end_waits_unless_nothing_follows() -> None:
-    """While more may follow it could be the beginning of something else."""
+def test_a_complete_object_without_newline_waits_unless_final() -> None:
+    """More bytes could make it another line."""
     assert plan_chunk(ONE, first_line=1, final=False).consumed == 0
     last = plan_chunk(ONE, first_line=1, final=True)
     assert (last.consumed, last.lines, last.inside) == (len(ONE), 1, PartialLine.TAKEN)
@@ -41,15 +41,15 @@ def test_a_whole_object_without_line_end_waits_unless_nothing_follows() -> None:
 
 @pytest.mark.parametrize("rest", [b"1", b'"text"', b"[1]", b"hello", b"  ", b"", b"\r"])
 def test_an_unterminated_line_that_is_no_object_is_left(rest: bytes) -> None:
-    """`1` may become `12`, and blanks become a line."""
+    """`1` may become `12`, and blanks may become a line."""
     planned = plan_chunk(ONE + b"\n" + rest, first_line=1, final=True)
     assert planned.consumed == len(ONE) + 1
     assert not planned.problems
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"  \n"])
-def test_the_end_of_a_taken_line_is_not_another_line(end: bytes) -> None:
-    """Line numbers go on right after a file grew behind a line without its end."""
+def test_the_newline_of_a_consumed_line_is_no_line(end: bytes) -> None:
+    """Line numbers stay right when a file grows after a last line without newline."""
     first = plan_chunk(ONE, first_line=1, final=True)
     for cut in range(len(end) + 1):
         middle = plan_chunk(end[:cut], first_line=2, final=True, inside=first.inside)
@@ -59,16 +59,16 @@ def test_the_end_of_a_taken_line_is_not_another_line(end: bytes) -> None:
         assert (later.lines, later.inside) == (1, PartialLine.NOTHING)
 
 
-def test_words_behind_a_taken_object_are_reported_on_its_line() -> None:
-    """Nobody writes so; if somebody does, nothing is dropped in silence."""
+def test_text_after_a_consumed_object_is_reported_on_its_line() -> None:
+    """No client writes such a line, but nothing is dropped silently."""
     planned = plan_chunk(b"xyz\n" + TWO + b"\n", first_line=2, final=False, inside=PartialLine.TAKEN)
     assert [(entry.kind, entry.line) for entry in planned.entries] == [(EntryKind.BAD, 1), (EntryKind.SPEECH, 2)]
     waiting = plan_chunk(b"xyz", first_line=2, final=False, inside=PartialLine.TAKEN)
     assert (waiting.consumed, waiting.inside, waiting.lines) == (0, PartialLine.TAKEN, 0)
 
 
-def test_a_bad_line_is_reported_and_the_rest_goes_on() -> None:
-    """With its number, and kept."""
+def test_a_bad_line_is_reported_and_later_lines_are_read() -> None:
+    """It is reported with its number, and stored."""
     planned = plan_chunk(ONE + b"\nhello\n" + TWO + b"\n", first_line=1, final=True)
     assert planned.counts == {EntryKind.SPEECH: 2, EntryKind.BAD: 1}
     assert [problem.line for problem in planned.problems] == [2]
@@ -77,7 +77,7 @@ def test_a_bad_line_is_reported_and_the_rest_goes_on() -> None:
 
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> int:
-    """A line limit small enough to try every cut."""
+    """Set a line limit small enough to try every cut."""
     for module in (chunks, claude_code, jsonline):
         monkeypatch.setattr(module, "LINE_BYTES_MAX", 100)
     monkeypatch.setattr(jsonline, "HEAD_BYTES", 9)
@@ -87,7 +87,7 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> int:
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("over", [-1, 0, 1, 2, 3, 200])
 def test_a_line_beyond_the_limit_is_reported_once(limit: int, over: int, end: bytes) -> None:
-    """Its beginning is kept, its end is skipped wherever the pieces are cut, and the next line is read."""
+    """Its beginning is stored, its rest skipped wherever the chunks are cut, and the next line is read."""
     long = b'{"role":"user","content":"' + b"x" * (limit + over - 28) + b'"}'
     assert len(long) == limit + over
     data = ONE + b"\n" + long + end + TWO + b"\n"
@@ -102,7 +102,7 @@ def test_a_line_beyond_the_limit_is_reported_once(limit: int, over: int, end: by
 
 
 def test_an_overlong_line_that_never_ends_costs_no_memory(limit: int) -> None:
-    """Every further piece of it is consumed at once."""
+    """Every further chunk of it is consumed at once."""
     first = plan_chunk(b"x" * (limit + 2), first_line=1, final=False)
     assert (first.consumed, first.lines, first.inside) == (limit + 2, 1, PartialLine.OVERLONG)
     more = plan_chunk(b"y" * 500, first_line=2, final=True, inside=first.inside)
@@ -110,20 +110,20 @@ def test_an_overlong_line_that_never_ends_costs_no_memory(limit: int) -> None:
 
 
 def test_a_complete_last_line_of_nearly_the_limit_waits(limit: int) -> None:
-    """One byte beyond the limit may be half of a line end, so it is decided when more is known."""
+    """One byte over the limit may be half of a CRLF, so it is decided with the next chunk."""
     planned = plan_chunk(b"{" + b" " * (limit - 1) + b"}", first_line=1, final=True)
     assert (planned.consumed, planned.inside) == (0, PartialLine.NOTHING)
 
 
-def test_the_kept_beginning_of_an_overlong_line_ends_at_a_character(limit: int) -> None:
-    """A character cut in half is left out, so the text stays UTF-8."""
+def test_the_stored_beginning_of_an_overlong_line_is_valid_utf8(limit: int) -> None:
+    """A character cut in half is left out."""
     entry = plan_chunk("é".encode() * limit + b"\n", first_line=1, final=False).entries[0]
     assert entry.raw == "éééé"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16le", "utf-16be", "utf-32", "utf-32be"])
 def test_another_encoding_is_refused_by_its_name(encoding: str) -> None:
-    """The message says which one it is, and how to convert it."""
+    """The error names the encoding and how to convert it."""
     mark = "\ufeff" if encoding == "utf-32be" else ""
     data = (mark + ONE.decode() + "\n").encode(encoding)
     with pytest.raises(ValidationError, match=encoding[:6].upper()) as caught:
@@ -131,8 +131,8 @@ def test_another_encoding_is_refused_by_its_name(encoding: str) -> None:
     assert "iconv" in str(caught.value.hint)
 
 
-def test_the_mark_of_utf8_is_passed_over() -> None:
-    """Also when it is cut."""
+def test_a_byte_order_mark_is_skipped() -> None:
+    """A mark cut between two chunks is skipped too."""
     data = b"\xef\xbb\xbf" + ONE + b"\n"
     for cut in range(5):
         first = plan_chunk(data[:cut], first_line=1, final=False)
@@ -141,10 +141,10 @@ def test_the_mark_of_utf8_is_passed_over() -> None:
 
 
 def test_tokens_are_counted_only_when_asked() -> None:
-    """The counts need the whole text once more."""
+    """The counts need a second pass over the text."""
     assert plan_chunk(ONE + b"\n", first_line=1, final=True, tokens=False).entries[0].tokens == 0
 
 
-def test_an_empty_piece_is_nothing() -> None:
-    """The end of a file is asked for once more."""
+def test_an_empty_chunk() -> None:
+    """It gives no entries, as at the end of a file."""
     assert plan_chunk(b"", first_line=1, final=True) == ChunkPlan((), 0, 0)

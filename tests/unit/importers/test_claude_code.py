@@ -1,4 +1,4 @@
-"""One line of a transcript: what it is taken for, what is kept of it, and why it could not be read."""
+"""Parsing one transcript line: its kind, its fields, and errors for lines that cannot be read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def said(role: str, content: Any, **rest: Any) -> dict[str, Any]:
 
 
 def check(value: dict[str, Any], kind: EntryKind) -> Entry:
-    """A line is of this kind, nothing is reported, and it can be put together again."""
+    """Assert that a line is of this kind, has no error, and can be rebuilt."""
     entry, problem = read_line(orjson.dumps(value), 7)
     assert (entry.kind, problem, entry.line) == (kind, None, 7)
     assert json_object_of(entry) == value
@@ -34,7 +34,7 @@ def check(value: dict[str, Any], kind: EntryKind) -> Entry:
 
 
 def check_bad(raw: bytes, why: str) -> Entry:
-    """A line is kept as it stood, and reported with its number and this reason."""
+    """Assert that a line is stored unchanged and reported with its number and this reason."""
     entry, problem = read_line(raw, 7)
     assert entry.kind is EntryKind.BAD
     assert problem is not None
@@ -92,13 +92,13 @@ def check_bad(raw: bytes, why: str) -> Entry:
         ({}, EntryKind.OTHER),
     ],
 )
-def test_every_kind_of_line_is_recognised_and_kept_whole(value: dict[str, Any], kind: EntryKind) -> None:
-    """Speech, sidechains, meta lines, compactions, news and the unknown are told apart; all can be rebuilt."""
+def test_every_kind_of_line_is_recognised_and_can_be_rebuilt(value: dict[str, Any], kind: EntryKind) -> None:
+    """Messages, sidechains, meta lines, compactions, notices and unknown lines are distinguished."""
     check(value, kind)
 
 
-def test_a_reply_has_its_parts_in_their_fields() -> None:
-    """Role, content, reply, usage, ids and time move to fields; everything else stays in `extra`."""
+def test_fields_of_a_reply() -> None:
+    """Role, content, reply, usage, ids and time become fields; everything else is in `extra`."""
     usage = {"input_tokens": 3}
     content = [{"type": "text", "text": "ü \u0000 \\ud83d 👍\r\n"}]
     message = {"id": "m1", "role": "assistant", "content": content, "usage": usage, "model": "claude"}
@@ -121,8 +121,8 @@ def test_a_reply_has_its_parts_in_their_fields() -> None:
         said("user", "x", number=12345678901234567890, fraction=1e300, nothing=None, **{"": ""}),
     ],
 )
-def test_fields_of_odd_shape_stay_where_they_were(value: dict[str, Any]) -> None:
-    """What a field cannot hold is not moved, so the line is still the same line."""
+def test_fields_of_unexpected_type_stay_in_extra(value: dict[str, Any]) -> None:
+    """A value that its field cannot have stays in `extra`, so that the line can be rebuilt."""
     assert json_object_of(parse_line(orjson.dumps(value), 1)) == value
 
 
@@ -161,29 +161,29 @@ def test_fields_of_odd_shape_stay_where_they_were(value: dict[str, Any]) -> None
         (b'{"a":"\\ud800","b":' + b"1" * 5000 + b"}", "not JSON"),
     ],
 )
-def test_a_line_that_cannot_be_read_is_kept_with_the_reason(raw: bytes, why: str) -> None:
-    """Nothing crashes; the bytes can be had back exactly."""
+def test_an_unreadable_line_is_stored_with_the_reason(raw: bytes, why: str) -> None:
+    """Nothing crashes, and the exact bytes can be returned."""
     check_bad(raw, why)
 
 
 def test_nesting_at_the_limit_is_read() -> None:
-    """As deep as the limit says, and no deeper."""
+    """A line at the nesting limit is read, one level more is refused."""
     depth = DEPTH_MAX - 1
     check(json.loads(b'{"a":' + b"[" * depth + b"]" * depth + b"}"), EntryKind.OTHER)
 
 
 def test_many_brackets_side_by_side_are_not_deep() -> None:
-    """Depth is what counts, not the number of lists."""
+    """The depth counts, not the number of lists."""
     check({"a": [[] for _ in range(5000)]}, EntryKind.OTHER)
 
 
-def test_of_a_key_given_twice_the_last_counts() -> None:
+def test_the_last_of_duplicate_keys_counts() -> None:
     """As in JavaScript, which writes these files."""
     assert parse_line(b'{"role":"user","content":"a","content":"b"}', 1).content == "b"
 
 
 def test_half_a_surrogate_pair_is_replaced_and_reported() -> None:
-    """UTF-8 cannot hold it. The message stays in the conversation; pairs and everything else are untouched."""
+    """UTF-8 cannot encode it; the message stays in the conversation, and pairs are unchanged."""
     raw = (
         b'{"role":"user","content":"a\\ud83d b \\ud83d\\udc4d \\\\ud800",'
         b'"\\udc00":[1,-2,1.5,true,null,99999999999999999999]}'
@@ -208,8 +208,8 @@ def test_half_a_surrogate_pair_is_replaced_and_reported() -> None:
         ("9999-12-31T23:59:59.000Z", "9999-12-31T23:59:59.000Z"),
     ],
 )
-def test_times_are_kept_as_given_and_read_in_one_form(given: str, at: str) -> None:
-    """Another spelling also stays in `extra`; the future is no error."""
+def test_times_are_normalised_and_the_original_is_stored(given: str, at: str) -> None:
+    """Another spelling stays in `extra`; a future time is no error."""
     entry = check(said("user", "x", timestamp=given), EntryKind.SPEECH)
     assert entry.at == at
     assert entry.extra.get("timestamp") == (None if given == at else given)
@@ -220,8 +220,8 @@ def test_times_are_kept_as_given_and_read_in_one_form(given: str, at: str) -> No
     ["yesterday", "", 5, ["x"], "2026-02-29T00:00:00.000Z", "2026-01-02", "2026-01-02T03:04:05", "2026-W01-1T00:00:00Z",
      "9999-12-31T23:59:59-23:59", "\uff12026-01-02T03:04:05.678Z", "2026-01-02T24:00:00.000Z"],
 )  # fmt: skip
-def test_what_is_no_time_is_reported_and_stays(given: Any) -> None:
-    """The line is still imported, in its place."""
+def test_an_invalid_time_is_reported_and_stored(given: Any) -> None:
+    """The line is still imported, in its position."""
     value = said("user", "x", timestamp=given)
     entry, problem = read_line(orjson.dumps(value), 4)
     assert (entry.kind, entry.at) == (EntryKind.SPEECH, None)
@@ -231,7 +231,7 @@ def test_what_is_no_time_is_reported_and_stays(given: Any) -> None:
 
 
 def test_a_bad_line_has_no_json() -> None:
-    """Asking for it is a mistake with a way out."""
+    """Requesting its JSON is an error with a hint."""
     with pytest.raises(ValidationError, match="line 9") as caught:
         json_object_of(parse_line(b"hello", 9))
     assert caught.value.hint
@@ -248,8 +248,8 @@ def test_a_bad_line_has_no_json() -> None:
         (line("progress"), False),
     ],
 )
-def test_a_typed_command_is_told_from_its_output(value: dict[str, Any], *, typed: bool) -> None:
-    """Both are meta lines; only one was typed."""
+def test_a_slash_command_is_distinguished_from_its_output(value: dict[str, Any], *, typed: bool) -> None:
+    """Both are meta lines; only the command is a prompt."""
     assert is_command(parse_line(orjson.dumps(value), 1)) is typed
 
 
@@ -268,15 +268,15 @@ def test_a_typed_command_is_told_from_its_output(value: dict[str, Any], *, typed
         (b"\x00\x02\x1f", EntryKind.BAD, True),
     ],
 )
-def test_a_line_by_itself_is_one_entry(text: bytes, kind: EntryKind, reported: bool) -> None:  # noqa: FBT001
-    """Bare chat lines, foreign roles, odd times and broken lines: the kind of the entry, and whether it is reported."""
+def test_one_line_is_one_entry(text: bytes, kind: EntryKind, reported: bool) -> None:  # noqa: FBT001
+    """Bare chat lines, unknown roles, odd times, broken lines: the entry's kind, and if an error is reported."""
     plan = plan_chunk(text + b"\n", first_line=1, final=True)
     assert plan.counts == {kind: 1}
     assert [problem.line for problem in plan.problems] == ([1] if reported else [])
 
 
-def test_what_a_data_line_holds_is_kept() -> None:
-    """The content of a tool's line stays, and a time in the far future is kept as given."""
+def test_content_of_tool_lines_is_stored() -> None:
+    """The content of a tool's line stays, and a time in the far future is unchanged."""
     lines = b'{"role": "tool", "content": "DEPLOY_TOKEN=..."}\n{"ts": "9998-01-02T03:04:05Z"}\n'
     tool, future = plan_chunk(lines, first_line=1, final=True).entries
     assert tool.extra["content"] == "DEPLOY_TOKEN=..."

@@ -1,4 +1,4 @@
-"""Transcripts on disk: found, opened whatever they are wrapped in, refused clearly, and read in bounded memory."""
+"""Transcript files: discovery, compression, refusals of other files, and reading in bounded memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SESSION = "0d3f9b14-1f89-4bc8-b69c-2396e3aa6d50"
 
 
 def talk(lines: int, *, width: int = 10) -> bytes:
-    """A transcript whose words do not compress."""
+    """Return a transcript whose text does not compress."""
     words, made = random.Random(lines), Transcript()
     for number in range(lines):
         made.user(f"{number} {words.randbytes(width).hex()}")
@@ -40,7 +40,7 @@ def talk(lines: int, *, width: int = 10) -> bytes:
 
 
 def check_refused(path: Path, error: type[ReverieError], said: str) -> None:
-    """Opening it fails at once with this error, which says what to do."""
+    """Assert that opening it fails at once with this error and a hint."""
     with pytest.raises(error, match=said) as caught:
         list(files.read_chunks(path))
     assert caught.value.hint
@@ -50,7 +50,7 @@ def check_refused(path: Path, error: type[ReverieError], said: str) -> None:
 def test_a_transcript_is_read_plain_or_gzipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, packed: bool
 ) -> None:
-    """The same entries, counted from 1, whatever the size of the pieces and the name."""
+    """The same entries, numbered from 1, whatever the chunk size and the file name."""
     data = talk(50)
     path = tmp_path / "odd.name"
     path.write_bytes(gzip.compress(data) if packed else data)
@@ -62,8 +62,8 @@ def test_a_transcript_is_read_plain_or_gzipped(
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_reading_goes_on_where_it_stopped(tmp_path: Path, *, packed: bool) -> None:
-    """Offset, line and state of the last plan are all that the next reading needs."""
+def test_reading_resumes_at_the_last_offset(tmp_path: Path, *, packed: bool) -> None:
+    """Offset, line and state of the last chunk are all that the next reading needs."""
     data = talk(6)
     path = tmp_path / "s.jsonl"
     seen: list[Entry] = []
@@ -79,14 +79,14 @@ def test_reading_goes_on_where_it_stopped(tmp_path: Path, *, packed: bool) -> No
 
 
 def test_an_empty_file_is_an_empty_transcript(tmp_path: Path) -> None:
-    """No entries, no trouble."""
+    """It has no entries and no errors."""
     for name, data in (("a.jsonl", b""), ("b.jsonl.gz", gzip.compress(b""))):
         (tmp_path / name).write_bytes(data)
         assert [plan.entries for plan in files.read_chunks(tmp_path / name)] == [()]
 
 
-def test_a_cut_gzip_stream_gives_what_can_be_read(tmp_path: Path) -> None:
-    """Whole lines before the cut, the half one left, and the trouble said once for the file."""
+def test_a_truncated_gzip_stream_gives_its_readable_lines(tmp_path: Path) -> None:
+    """Complete lines before the cut, the incomplete one left, and one error for the file."""
     data = talk(200)
     packed = gzip.compress(data)
     path = tmp_path / "s.jsonl.gz"
@@ -102,8 +102,8 @@ def test_a_cut_gzip_stream_gives_what_can_be_read(tmp_path: Path) -> None:
             assert "cut off" in problems[0].why
 
 
-def test_a_damaged_gzip_stream_gives_what_stands_before(tmp_path: Path) -> None:
-    """A flipped bit costs nothing before it."""
+def test_a_damaged_gzip_stream_gives_the_lines_before_the_damage(tmp_path: Path) -> None:
+    """A flipped bit loses no line before it."""
     data = talk(200)
     packed = bytearray(gzip.compress(data))
     place = len(packed) // 2
@@ -118,7 +118,7 @@ def test_a_damaged_gzip_stream_gives_what_stands_before(tmp_path: Path) -> None:
 
 
 def test_a_wrong_checksum_at_the_end_costs_no_line(tmp_path: Path) -> None:
-    """Everything was readable; that it may be wrong is said."""
+    """Every line is read, and the checksum error is reported."""
     packed = bytearray(gzip.compress(talk(20)))
     packed[-8] ^= 1
     path = tmp_path / "s.jsonl.gz"
@@ -128,8 +128,8 @@ def test_a_wrong_checksum_at_the_end_costs_no_line(tmp_path: Path) -> None:
     assert "damaged" in plans[-1].problems[0].why
 
 
-def test_members_of_a_gzip_file_follow_one_another() -> None:
-    """As after appending with `gzip >>`; zeros behind the last are padding, anything else is damage."""
+def test_concatenated_gzip_members_are_read() -> None:
+    """As after `gzip >>`; zeros after the last member are padding, anything else is damage."""
     packed = gzip.compress(b"one") + gzip.compress(b"") + gzip.compress(b"two")
     assert Gunzip(io.BytesIO(packed + b"\0" * 99).read, limit=99).read(99) == b"onetwo"
     odd = Gunzip(io.BytesIO(packed + b"odd").read, limit=99)
@@ -137,8 +137,8 @@ def test_members_of_a_gzip_file_follow_one_another() -> None:
     assert "damaged" in str(odd.problem)
 
 
-def test_a_bomb_is_stopped_at_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What stands before the limit is read, the rest never unpacked, and memory stays small."""
+def test_a_decompression_bomb_is_stopped_at_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Lines before the limit are read, the rest is never decompressed, and memory stays small."""
     limit = 8 * 1024 * 1024
     monkeypatch.setattr(files, "UNPACKED_BYTES_MAX", limit)
     path = tmp_path / "bomb.jsonl.gz"
@@ -153,7 +153,7 @@ def test_a_bomb_is_stopped_at_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_exactly_the_limit_is_no_bomb() -> None:
-    """One byte more is."""
+    """A file of exactly the limit is read, one byte more is refused."""
     packed = gzip.compress(b"x" * 1000)
     for limit, problem in ((1000, False), (999, True)):
         unpacked = Gunzip(io.BytesIO(packed).read, limit=limit)
@@ -162,8 +162,8 @@ def test_exactly_the_limit_is_no_bomb() -> None:
         assert (unpacked.problem is not None) is problem
 
 
-def test_memory_is_that_of_a_piece_not_of_the_file(tmp_path: Path) -> None:
-    """Eighty megabytes cost what one piece costs."""
+def test_memory_depends_on_the_chunk_not_on_the_file(tmp_path: Path) -> None:
+    """A file of eighty megabytes needs the memory of one chunk."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(talk(80, width=500_000))
     tracemalloc.start()
@@ -174,8 +174,8 @@ def test_memory_is_that_of_a_piece_not_of_the_file(tmp_path: Path) -> None:
     assert peak < 10 * files.CHUNK_BYTES
 
 
-def test_what_is_no_transcript_is_refused(tmp_path: Path) -> None:
-    """At once, by its kind, without waiting for a writer."""
+def test_other_kinds_of_files_are_refused(tmp_path: Path) -> None:
+    """They are refused at once, by their type, without waiting for a FIFO's writer."""
     os.mkfifo(tmp_path / "pipe")
     check_refused(tmp_path / "pipe", ValidationError, "a pipe")
     check_refused(tmp_path, ValidationError, "a folder")
@@ -190,12 +190,12 @@ def test_what_is_no_transcript_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_device_is_refused() -> None:
-    """It would never end."""
+    """Reading a device would never end."""
     check_refused(Path("/dev/zero"), ValidationError, "a device")
 
 
 def test_archives_are_refused(tmp_path: Path) -> None:
-    """Nothing in them is unpacked, whatever their names say."""
+    """Nothing in them is unpacked, whatever the names of their members."""
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
         made.writestr("../../evil.txt", "x")
     for mode, name in (("w", "a.tar"), ("w:gz", "a.tar.gz")):
@@ -207,8 +207,8 @@ def test_archives_are_refused(tmp_path: Path) -> None:
         check_refused(tmp_path / name, ValidationError, "an archive")
 
 
-def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Permission is refused by name."""
+def test_a_file_without_read_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names the missing permission."""
 
     def refuse(*_: object) -> int:
         raise PermissionError(13, "Permission denied")
@@ -217,8 +217,8 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     check_refused(tmp_path, Forbidden, "may not be read")
 
 
-def test_a_failing_disk_is_told_in_our_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not as an OSError from somewhere."""
+def test_a_disk_error_is_a_typed_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An I/O error is our own error class, not a bare OSError."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(b"{}\n")
 
@@ -230,7 +230,7 @@ def test_a_failing_disk_is_told_in_our_words(tmp_path: Path, monkeypatch: pytest
 
 
 def test_sessions_are_found_under_folders(tmp_path: Path) -> None:
-    """Sorted, each once, subagents' files too; other files and what only looks like one are passed over."""
+    """Sorted, each once, with subagents' files; other files and look-alikes are skipped."""
     wanted = ["b/one.jsonl", "b/one/subagents/agent-7.jsonl", "a.jsonl.gz"]
     for name in [*wanted, "b/notes.md", "b/x.json"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -242,8 +242,8 @@ def test_sessions_are_found_under_folders(tmp_path: Path) -> None:
     assert found == sorted(tmp_path / name for name in [*wanted, "b/notes.md"])
 
 
-def test_finding_has_a_limit_and_names_what_is_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both say what to do."""
+def test_discovery_has_a_limit_and_names_missing_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both errors have a hint."""
     with pytest.raises(NotFound, match="absent") as absent:
         files.find_transcripts([tmp_path / "absent"])
     assert absent.value.hint
@@ -265,8 +265,8 @@ def test_finding_has_a_limit_and_names_what_is_absent(tmp_path: Path, monkeypatc
         (f"agent-{SESSION}.jsonl", b"", f"agent-{SESSION}", SESSION),
     ],
 )
-def test_whose_file_it_is(tmp_path: Path, name: str, data: bytes, session: str, agent: str | None) -> None:
-    """By its name where that is a session's, else by its lines; packed or not makes no difference."""
+def test_the_session_of_a_file(tmp_path: Path, name: str, data: bytes, session: str, agent: str | None) -> None:
+    """From a file name with a session id, else from its lines; compression makes no difference."""
     (tmp_path / name).write_bytes(data)
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
     known = files.read_identity(tmp_path / name)
@@ -274,8 +274,8 @@ def test_whose_file_it_is(tmp_path: Path, name: str, data: bytes, session: str, 
     assert known == files.Identity(session, agent, len(data), hashlib.sha256(data).hexdigest())
 
 
-def test_a_file_that_grew_is_the_same_and_one_that_was_replaced_is_not(tmp_path: Path) -> None:
-    """Its beginning tells."""
+def test_a_grown_file_is_told_from_a_replaced_one(tmp_path: Path) -> None:
+    """The checksum of its beginning decides."""
     path = tmp_path / "s.jsonl"
     for size in (0, 100, files.PREFIX_BYTES, 3 * files.PREFIX_BYTES):
         data = talk(99)
@@ -290,7 +290,7 @@ def test_a_file_that_grew_is_the_same_and_one_that_was_replaced_is_not(tmp_path:
 
 
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
-    """Also when reading is given up in the middle, or refused."""
+    """Also when reading is stopped half-way, or refused."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(talk(20))
     lowest = os.dup(0)

@@ -1,4 +1,4 @@
-"""Entries read as a conversation: replies whole, results behind their calls, nothing lost."""
+"""Entries joined into a conversation: complete replies, results after their calls, nothing lost."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def no_result(name: str) -> dict[str, Any]:
 
 
 def check(transcript: Transcript, *expected: tuple[str, Any], verbatim: bool = False) -> list[Message]:
-    """The main line is these roles and contents."""
+    """Assert that the main line has these roles and contents."""
     messages = main_line(transcript.entries(), verbatim=verbatim)
     assert [(message.role, message.content) for message in messages] == list(expected)
     return messages
 
 
-def test_a_talk_is_as_it_was() -> None:
-    """One line, one message, the same content."""
+def test_a_plain_conversation_is_unchanged() -> None:
+    """One line is one message with the same content."""
     talk = Transcript()
     talk.user("hi")
     talk.assistant(text("hello"))
@@ -51,7 +51,7 @@ def test_the_lines_of_a_reply_are_one_message() -> None:
 
 
 def test_parallel_calls_with_results_in_between() -> None:
-    """The reply is whole, and its results are the one message behind it."""
+    """The reply is one message, and all results are the one after it."""
     talk = Transcript()
     talk.assistant(call("a"), reply="m")
     talk.user([result("a")])
@@ -68,8 +68,8 @@ def test_parallel_calls_with_results_in_between() -> None:
     assert [(message.first_seq, message.last_seq) for message in messages] == [(1, 3), (2, 5), (6, 6)]
 
 
-def test_lines_of_other_kinds_stand_apart() -> None:
-    """Meta lines, sidechains, news, compactions and unreadable lines are no part of the conversation."""
+def test_lines_of_other_kinds_are_left_out() -> None:
+    """Meta lines, sidechains, notices, compactions and unreadable lines are not in the conversation."""
     talk = Transcript()
     talk.user("hi")
     talk.user("caveat", isMeta=True)
@@ -84,8 +84,8 @@ def test_lines_of_other_kinds_stand_apart() -> None:
     check(talk, ("user", "hi"), ("assistant", [call("a")]), ("user", [result("a")]))
 
 
-def test_words_typed_while_a_tool_ran_follow_its_result() -> None:
-    """The API wants the result first."""
+def test_text_typed_while_a_tool_ran_follows_its_result() -> None:
+    """The API requires the result first."""
     talk = Transcript()
     talk.assistant(call("a"), reply="m")
     talk.user("hurry")
@@ -99,8 +99,8 @@ def test_words_typed_while_a_tool_ran_follow_its_result() -> None:
     )
 
 
-def test_a_reply_that_goes_on_after_the_person_spoke_is_two_messages() -> None:
-    """Joining them would move words over a prompt."""
+def test_a_reply_interrupted_by_a_prompt_is_two_messages() -> None:
+    """Joining them would move text across a prompt."""
     talk = Transcript()
     talk.assistant(text("one"), reply="m")
     talk.user("wait")
@@ -109,7 +109,7 @@ def test_a_reply_that_goes_on_after_the_person_spoke_is_two_messages() -> None:
 
 
 def test_a_late_result_goes_to_its_call() -> None:
-    """Even when another reply came first."""
+    """Even after another reply."""
     talk = Transcript()
     talk.assistant(call("a"))
     talk.assistant(text("meanwhile"))
@@ -117,8 +117,8 @@ def test_a_late_result_goes_to_its_call() -> None:
     check(talk, ("assistant", [call("a")]), ("user", [result("a")]), ("assistant", [text("meanwhile")]))
 
 
-def test_a_call_without_a_result_gets_one_that_says_so() -> None:
-    """The client was stopped; the person's words stay a message of their own."""
+def test_a_call_without_a_result_gets_a_placeholder() -> None:
+    """The client was stopped; the user's text stays a message of its own."""
     talk = Transcript()
     talk.assistant(call("a"), call("b"))
     talk.user("[Request interrupted by user]")
@@ -142,7 +142,7 @@ def test_a_call_without_a_result_gets_one_that_says_so() -> None:
 
 
 def test_half_of_the_results() -> None:
-    """The missing one joins those that came."""
+    """A placeholder for the missing result joins the others."""
     talk = Transcript()
     talk.assistant(call("a"), call("b"))
     talk.user([result("b"), text("stop")])
@@ -151,7 +151,7 @@ def test_half_of_the_results() -> None:
 
 
 def test_a_call_at_the_end_or_before_another_reply_is_closed() -> None:
-    """A session that stopped in the middle, and one that was compacted there."""
+    """In a session that was interrupted, and in one that was compacted there."""
     talk = Transcript()
     talk.assistant(call("a"))
     talk.compaction("so far")
@@ -165,8 +165,8 @@ def test_a_call_at_the_end_or_before_another_reply_is_closed() -> None:
     )
 
 
-def test_a_result_without_its_call_becomes_words() -> None:
-    """So does a second result of one call; pictures in it stay pictures."""
+def test_a_result_without_its_call_becomes_text() -> None:
+    """So does a second result of one call; images in it stay images."""
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
     talk = Transcript()
     talk.user([result("gone", "it said this")])
@@ -184,8 +184,8 @@ def test_a_result_without_its_call_becomes_words() -> None:
     assert verbatim[0].content == [result("gone", "it said this")]
 
 
-def test_calls_that_cannot_be_answered_become_words() -> None:
-    """Without an id nothing can be matched, and the API takes each id once."""
+def test_calls_that_cannot_be_answered_become_text() -> None:
+    """Calls without an id cannot be matched, and the API accepts each id once."""
     nameless = {"type": "tool_use", "name": "Bash", "input": {}}
     talk = Transcript()
     talk.assistant(nameless)
@@ -203,7 +203,7 @@ def test_calls_that_cannot_be_answered_become_words() -> None:
 
 
 def test_a_repeated_line_counts_once() -> None:
-    """The same id with the same words; with other words it is another message."""
+    """The same id with the same content; with other content it is another message."""
     talk = Transcript()
     talk.user("hi", uuid="x")
     talk.user("hi", uuid="x", parent=None)
@@ -212,7 +212,7 @@ def test_a_repeated_line_counts_once() -> None:
 
 
 def test_lines_of_a_bare_chat_log() -> None:
-    """No ids, no replies: order is all there is."""
+    """Without ids and reply numbers, only the order counts."""
     entries = stored(
         b'{"role":"user","content":"a"}\n{"role":"assistant","content":"b"}\n{"role":"assistant","content":"c"}\n'
     )
@@ -222,7 +222,7 @@ def test_lines_of_a_bare_chat_log() -> None:
 
 
 def test_texts_of_one_reply_given_as_strings_become_blocks() -> None:
-    """An empty one is no block."""
+    """An empty one gives no block."""
     lines = [
         Entry(kind=EntryKind.SPEECH, role="assistant", content=words, reply="m", seq=seq, usage=usage)
         for seq, (words, usage) in enumerate([("a", None), ("", {"n": 1}), ("b", None)], 1)
@@ -231,7 +231,7 @@ def test_texts_of_one_reply_given_as_strings_become_blocks() -> None:
 
 
 def test_compactions_become_past_summaries() -> None:
-    """Numbered in order, with what the client said they weighed; a boundary without summary waits for one."""
+    """Numbered in order, with the client's token counts; a boundary without a summary waits for one."""
     talk = Transcript()
     talk.user("hi")
     talk.compaction("first", before=500)

@@ -1,4 +1,4 @@
-"""Tokens of a message: what counts, and that it counts the same alone and among others."""
+"""Token count of a message: which parts count, and that it is the same alone and in a batch."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png"
         ([{"type": "text", "text": 5}], ['{"type":"text","text":5}'], 0),
     ],
 )  # fmt: skip
-def test_what_a_message_weighs(content: Any, pieces: list[str], flat: int) -> None:
-    """Texts, thinking, names, inputs, results; a flat estimate for a picture; nothing for signatures."""
+def test_tokens_of_a_message(content: Any, pieces: list[str], flat: int) -> None:
+    """Texts, thinking, names, inputs and results; a flat estimate for an image; none for signatures."""
     expected = sum(count(piece) for piece in pieces) + flat
     assert message_tokens(content) == expected
     alone = Entry(kind=EntryKind.SPEECH, content=content)
@@ -47,8 +47,8 @@ def test_what_a_message_weighs(content: Any, pieces: list[str], flat: int) -> No
     assert [entry.tokens for entry in with_token_counts([other, alone, other])] == [1, expected, 1]
 
 
-def test_nothing_else_changes() -> None:
-    """An entry without content stays the entry it was."""
+def test_entries_without_content_are_unchanged() -> None:
+    """An entry without content stays the same entry."""
     entry = Entry(kind=EntryKind.OTHER, extra=orjson.loads(b'{"type":"x"}'))
     assert with_token_counts([entry]) == [entry]
     assert with_token_counts([]) == []

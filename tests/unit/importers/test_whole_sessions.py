@@ -1,4 +1,4 @@
-"""Whole sessions, generated and recorded: every message is read once, in order and equal, in a form the API accepts."""
+"""Whole sessions, generated and recorded: every message read once, in order and equal, in a form the API accepts."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ RECORDED = "data/transcripts/claude-code"
 
 @pytest.fixture(scope="module")
 def lines() -> dict[str, list[dict[str, Any]]]:
-    """Every line of every session, parsed without the code under test."""
+    """Return every line of every session, parsed without the code under test."""
     return {path.name: [orjson.loads(line) for line in gzip.open(path)] for path in SESSIONS}
 
 
 @pytest.fixture(scope="module")
 def read() -> dict[str, list[Entry]]:
-    """Every session as entries."""
+    """Return every session as entries."""
     return {path.name: list(read_entries(path, tokens=False)) for path in SESSIONS}
 
 
 def main_line(session: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The lines that somebody said: no meta lines, commands, summaries or subagents."""
+    """Return the conversation's lines: no meta lines, commands, summaries or subagents."""
     return [line for line in session if line["type"] in {"user", "assistant"} and not set_apart(line)]
 
 
@@ -58,14 +58,16 @@ def blocks(content: Any) -> list[Any]:
 def test_every_line_is_kept_and_can_be_rebuilt(
     lines: dict[str, list[dict[str, Any]]], read: dict[str, list[Entry]]
 ) -> None:
-    """Nothing is bad, nothing is missing, nothing is changed."""
+    """No line is bad, missing or changed."""
     assert len(read) == len(SESSIONS) >= COUNT
     for name, session in lines.items():
         assert [json_object_of(entry) for entry in read[name]] == session
         assert not any(entry.kind is EntryKind.BAD for entry in read[name])
 
 
-def test_the_main_line_is_what_was_said(lines: dict[str, list[dict[str, Any]]], read: dict[str, list[Entry]]) -> None:
+def test_the_main_line_has_every_message_once(
+    lines: dict[str, list[dict[str, Any]]], read: dict[str, list[Entry]]
+) -> None:
     """Every user and assistant message once, in order, equal as JSON values."""
     for name, session in lines.items():
         said = [(line["message"]["role"], line["message"]["content"]) for line in main_line(session)]
@@ -99,8 +101,8 @@ def test_a_message_of_one_line_has_that_lines_content(read: dict[str, list[Entry
     assert alone > 90 * len(SESSIONS)
 
 
-def test_a_joined_conversation_is_one_the_api_takes(read: dict[str, list[Entry]]) -> None:
-    """Every call has its result in the next message, also those whose result was never recorded."""
+def test_a_joined_conversation_is_accepted_by_the_api(read: dict[str, list[Entry]]) -> None:
+    """Every call has a result in the next message, also if its result was never recorded."""
     for session in read.values():
         messages = join(session)
         for before, after in pairwise([*messages, Message("user", [], 0, 0)]):
@@ -111,7 +113,7 @@ def test_a_joined_conversation_is_one_the_api_takes(read: dict[str, list[Entry]]
 
 
 def test_lost_results_rewound_prompts_and_compactions_are_those_of_the_session(read: dict[str, list[Entry]]) -> None:
-    """What the generator put into each session: results never written, prompts taken back, compactions."""
+    """The generator's lost results, rewound prompts and compactions are found in each session."""
     for number in range(COUNT):
         session = generate(number)
         messages = join(read[f"{session.name}.jsonl.gz"])
@@ -122,7 +124,7 @@ def test_lost_results_rewound_prompts_and_compactions_are_those_of_the_session(r
 
 @pytest.mark.measures(RECORDED)
 def test_figures_of_the_recorded_sessions(read: dict[str, list[Entry]]) -> None:
-    """28 compactions, six lost results, nothing taken back in 39 sessions.
+    """28 compactions, six lost results and no rewinds in 39 sessions.
 
     Every fork in them is a parallel call, a tool's progress notice, or a client that was left and started again.
     """
@@ -163,7 +165,7 @@ def test_compactions_are_found_with_their_summaries(
 
 
 def test_any_cut_of_a_session_gives_the_same_entries() -> None:
-    """At random bytes and around every kind of byte, growing and in pieces."""
+    """At random bytes and around every kind of byte, growing and in chunks."""
     chance = random.Random(2)
     for path in SESSIONS:
         data = gzip.decompress(path.read_bytes())
@@ -175,8 +177,8 @@ def test_any_cut_of_a_session_gives_the_same_entries() -> None:
             assert planned(data, cuts, ends=chance.random() < 0.5).entries == whole.entries
 
 
-def test_every_cut_of_a_piece_of_a_session() -> None:
-    """Byte after byte over the shortest one's beginning."""
+def test_every_cut_of_a_short_session() -> None:
+    """Cut at every byte of the shortest session's beginning."""
     path = min(SESSIONS, key=lambda path: path.stat().st_size)
     data = gzip.decompress(path.read_bytes())[: count(6000, 60_000)]
     whole = plan_chunk(data, first_line=1, final=True, tokens=False)
@@ -184,7 +186,7 @@ def test_every_cut_of_a_piece_of_a_session() -> None:
         assert planned(data, [cut], ends=True) == whole
 
 
-def test_they_are_found_and_named() -> None:
+def test_sessions_are_found_and_named() -> None:
     """By their folder, and by the session id in their name."""
     assert find_transcripts([generated_files()[0].parent]) == list(generated_files())
     if real_sessions():
@@ -200,7 +202,7 @@ def calls(message: Message) -> list[str]:
 
 
 def test_tokens_are_counted_over_a_whole_session() -> None:
-    """Each entry's count is the one it has alone."""
+    """Each entry's count equals the one it has alone."""
     session = min(SESSIONS, key=lambda path: path.stat().st_size)
     for entry in read_entries(session):
         alone = plan_chunk(orjson.dumps(json_object_of(entry)) + b"\n", first_line=1, final=True).entries[0]

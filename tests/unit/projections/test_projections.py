@@ -1,4 +1,4 @@
-"""Projections: the exact text of the index, its limits, and both JSON files."""
+"""Tests of projections: the exact text of the index, its limits, and both JSON files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MANY = [DocumentEntry(f"facts/topic-{n:03}.md", n, "word " * 30) for n in range(
 
 
 def test_the_index_text() -> None:
-    """Facts in their order, episodes newest first, sizes short, one line each."""
+    """Facts in document order, episodes newest first, short sizes, one line each."""
     assert index_text(ENTRIES) == (
         "Available memory:\n"
         "- facts/user.md (320B): name, role\n"
@@ -40,7 +40,7 @@ def test_the_index_text() -> None:
 
 
 def test_the_index_text_fits_a_budget() -> None:
-    """The last documents are left out first; head and foot stay even when no document fits."""
+    """The last documents are left out first; header and footer stay even when no document fits."""
     text = index_text(MANY, lambda candidate: tokens.fits(candidate, 1000))
     assert tokens.count(text) <= 1000
     assert text.startswith("Available memory:\n- facts/topic-000.md")
@@ -51,13 +51,13 @@ def test_the_index_text_fits_a_budget() -> None:
 @pytest.mark.parametrize(
     ("size", "text"), [(0, "0B"), (1023, "1023B"), (1024, "1.0KB"), (1229, "1.2KB"), (1_500_000, "1.4MB")]
 )
-def test_sizes(size: int, text: str) -> None:
-    """Bytes, then one decimal."""
+def test_size_format(size: int, text: str) -> None:
+    """Sizes below a kilobyte in bytes, larger ones with one decimal."""
     assert size_text(size) == text
 
 
 def test_the_machine_index() -> None:
-    """Its shape, its stability, and the newest archive on top."""
+    """The JSON index has the specified fields, is deterministic, and lists the newest archive first."""
     archives = [
         ArchiveEntry("a" * 64, "2026-02-01T23:00:00.000Z", 7),
         ArchiveEntry("b" * 64, "2026-02-02T23:00:00.000Z", 3),
@@ -87,7 +87,7 @@ MEMORIES = [
 
 
 def test_long_term_memory_equals_the_golden_file() -> None:
-    """Sorted by id, without access counts: reading changes nothing in it."""
+    """Memories are sorted by id without access counts, so that reading changes nothing in it."""
     expected = (GOLDEN / "long-term-memory.json").read_bytes()
     assert long_term_memory(MEMORIES) == expected
     read_often = [replace(item, access_count=9, last_accessed_at=DAY) for item in MEMORIES[::-1]]

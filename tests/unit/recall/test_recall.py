@@ -30,7 +30,7 @@ def ids_found(corpus: SearchIndex, query: str, **more: Any) -> list[str]:
 
 
 def test_ranking_by_shared_words() -> None:
-    """The memory that says most of the query comes first; one that shares no word is not ids_found."""
+    """The memory that shares most of the query's words is first; one that shares none is not found."""
     corpus = build_index(ALL)
     assert ids_found(corpus, "where is the parser layout")[0] == "m1"
     assert ids_found(corpus, "payment retry") == ["m3"]
@@ -86,7 +86,7 @@ def test_ties_are_ordered_by_id() -> None:
 
 
 def test_changes_are_visible_to_the_next_search() -> None:
-    """Added memories are ids_found, replaced ones by their new words only, removed ones never."""
+    """Added memories are found, replaced ones by their new words only, removed ones never."""
     corpus = build_index(ALL)
     corpus.add(memory("m1", "The lexer lives in src/lex.py"))
     corpus.remove("m3")

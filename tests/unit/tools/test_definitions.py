@@ -62,7 +62,7 @@ def without_texts(schema: Any) -> Any:
 
 
 def test_the_inputs_are_as_specified() -> None:
-    """Names, parameters, which are required; nothing else is allowed; no references."""
+    """Names, parameters and required ones are as specified; no other parameters, no references."""
     found = {item["name"]: item["input_schema"] for item in tools.definitions("anthropic")}
     expected = {
         name: {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
@@ -81,7 +81,7 @@ def test_every_parameter_is_explained() -> None:
             assert rule["description"], (item["name"], name)
 
 
-def test_descriptions_say_when_to_use_a_tool() -> None:
+def test_descriptions_state_when_to_use_a_tool() -> None:
     """A note's four occasions, the two steps of retrieval, what is worth an episode; within a bounded length."""
     says = {tool.name: tool.description.lower() for tool in tools.TOOLS}
 
@@ -98,7 +98,7 @@ def test_descriptions_say_when_to_use_a_tool() -> None:
 
 
 def test_every_api_gets_its_envelope() -> None:
-    """The same schema under each API's own name for it."""
+    """The same schema is under each API's own name for it."""
     schemas = {item["name"]: item["input_schema"] for item in tools.definitions("anthropic")}
 
     for item in tools.definitions("openai"):
@@ -114,7 +114,7 @@ def test_every_api_gets_its_envelope() -> None:
 
 @pytest.mark.parametrize("tool", tools.TOOLS, ids=lambda tool: tool.name)
 def test_the_schema_agrees_with_the_input_struct(tool: tools.Tool) -> None:
-    """Required is what cannot be left out, and an unknown name is refused."""
+    """Fields without a default are required, and an unknown name is refused."""
     properties, required = SIGNATURES[tool.name]
     samples = {"path": "facts/user.md", "patches": [{"oldText": "a", "newText": "b"}], "category": "task", "limit": 3}
     given = {name: samples.get(name, ["x"] if properties[name] == TEXTS else "x") for name in properties}

@@ -142,13 +142,13 @@ def test_status_describes_distillation() -> None:
     )
 
 
-def test_replies_tolerate_what_is_new() -> None:
+def test_replies_ignore_unknown_fields() -> None:
     """Unknown fields of an answer are skipped."""
     sent = wire.plain(THREAD) | {"mood": "sunny"}
     assert wire.parse(wire.Thread, sent) == THREAD
 
 
-def test_requests_leave_out_what_was_not_said() -> None:
+def test_requests_leave_out_unset_options() -> None:
     """An option that is not set is left out of the request, so that the daemon's default applies."""
     assert msgspec.json.encode(wire.CreateThread(title="x")) == b'{"title":"x"}'
 
@@ -168,7 +168,7 @@ def test_components_describe_every_named_type() -> None:
     assert named["AppendMessages"]["additionalProperties"] is False
 
 
-def test_the_public_list_is_true() -> None:
+def test_all_names_exist() -> None:
     """Every name in `__all__` exists."""
     for name in wire.__all__:
         assert hasattr(wire, name)
