@@ -1,4 +1,4 @@
-"""Recall: a search index over memories, the line in which a found memory is shown, and the query nobody typed."""
+"""Recall: a search index over memories, the line that shows a found memory, and the query that a context makes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Capacity: the tier of a memory by its size, and how a full one is shrunk (seed 003, capacity tiers).
 
 The tier says how much of a model's window all memories together would take. From 30 % on, related memories are merged
-and generic ones that nobody reads are dropped; from 50 % on, both happen sooner.
+and generic ones that are never recalled are dropped; from 50 % on, both happen sooner.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ COMPARED_MAX = 10_000  # memories that one run compares with all others; reading
 _MERGE_OVERLAP = {Tier.SELECTIVE: 0.5, Tier.HEAVY_CUT: 0.2}
 _RARE_WORDS = 4  # of a memory: its rarest words, by which similar memories are looked up
 _SHARED_BY_MAX = 30  # memories; a word that more of them have does not say that two are about the same thing
-_LOW_ACCESS = {Tier.SELECTIVE: 0, Tier.HEAVY_CUT: 1}  # recalls; a generic memory with more was of use to somebody
+_LOW_ACCESS = {Tier.SELECTIVE: 0, Tier.HEAVY_CUT: 1}  # recalls; a generic memory with more is used after all
 
 
 def tier(json_tokens: int | None, window: int | None = WINDOW_TOKENS) -> Tier:

@@ -138,8 +138,8 @@ def restore(source: Path, store: Path, *, aside: Path | None = None) -> Backup:
         shutil.copyfile(source, draft)
         draft.chmod(0o600)
         _sync_file(draft)
-        # One rename replaces the old store by the new. Until the rollback guard is gone too, a store that is older than
-        # its guard is refused, so that a crash between the two cannot pass for a finished restore.
+        # One rename replaces the old store by the new. Until the rollback guard is removed too, a store that is older
+        # than its guard is refused, so that a crash between the two cannot pass for a finished restore.
         draft.rename(data)
         (store / "lock.mdb").unlink(missing_ok=True)
         (store / "anchor").unlink(missing_ok=True)

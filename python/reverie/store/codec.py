@@ -213,7 +213,7 @@ def decode_record(key: bytes, record: bytes) -> RawRecord:
             record=record_name(key),
         )
     if record[_HEAD + 1] != INLINE:
-        # The body of a blob reference or tombstone is used without being opened as JSON, so nobody after this point
+        # The body of a blob reference or tombstone is used without being opened as JSON, so no later step
         # would verify it.
         _verify_named(key, record[_FIXED:])
     return RawRecord(

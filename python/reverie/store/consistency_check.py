@@ -1,9 +1,9 @@
 """The consistency check: a walk over a whole store that lists everything that is wrong with it.
 
-Reads verify what they return; this also finds what no read would meet: a collection that nobody asks for, a blob
-without uses, a record that no operation accounts for. It collects in one pass over all keys what each record says about
-others (checksums, use counts, operations), and compares afterwards. It goes on after damage, so that one run names all
-of it.
+Reads verify what they return; this also finds what no read would meet: a collection that is never read, a blob without
+uses, a record that no operation accounts for. It collects in one pass over all keys what each record says about others
+(checksums, use counts, operations), and compares afterwards. It continues after damage, so that one run names all of
+it.
 """
 
 from __future__ import annotations
@@ -324,7 +324,7 @@ class ConsistencyCheck:
                 self._problem(raw, _mismatch(logged, found))
         for raw in self._written_by:
             if raw not in self._logged:
-                self._problem(raw, "no operation tells of this record")
+                self._problem(raw, "no operation lists this record")
 
 
 def _mismatch(logged: int | None, found: int | None) -> str:

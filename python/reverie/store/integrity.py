@@ -7,7 +7,7 @@ one below by the checksums of its records:
     records <- collection checksum <- root of the space <- header of the store <- rollback guard (a file)
 
 `VerifiedCollections` compares a collection with its checksum when it is first scanned, or first misses a key, after the
-store was opened. A read that finds its record needs none of this, because the record's own checksum vouches for it.
+store was opened. A read that finds its record needs none of this, because the record's own checksum covers it.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
 class EntryRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
     """One stored transcript line of a thread; `reverie.models.Entry` explains the fields.
 
-    The sequence number stands in the key alone, and empty fields are left out of the JSON. Key: (thread, seq).
+    The sequence number is in the key alone, and empty fields are left out of the JSON. Key: (thread, seq).
     """
 
     KIND: ClassVar[Kind] = Kind.ENTRY

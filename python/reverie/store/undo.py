@@ -33,7 +33,7 @@ def undo_operation(writer: Writer, operation: int, *, leave: Collection[Kind] = 
         raise NotFound(f"there is no operation {operation}", hint="`reverie log` lists them")
     changes = _restorable(operation, record.changes, leave)
     _require_threads(writer, operation, changes)
-    # All of it or nothing: an operation that is half undone is a state that nobody ever wrote.
+    # All of it or nothing: undoing half of an operation would make a state that never existed.
     changed = [change for change in changes if writer.latest(*_kind_and_key(change)) != operation]
     if changed:
         raise Conflict(

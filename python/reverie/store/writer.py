@@ -188,12 +188,12 @@ class Writer(Reader):
         if not rule.versioned:
             return len(taken)
         # Deleted records have no current record to find them by, but their versions would keep their content.
-        gone = self._deleted(kind, prefix, limit - len(taken))
+        deleted = self._deleted(kind, prefix, limit - len(taken))
         start = len(self.transaction.space) + 1
-        self._purged += [_purged(kind, decode_key(raw[start:])) for raw in gone]
-        for raw in gone:
+        self._purged += [_purged(kind, decode_key(raw[start:])) for raw in deleted]
+        for raw in deleted:
             self._erase(kind, raw)
-        return len(taken) + len(gone)
+        return len(taken) + len(deleted)
 
     def _deleted(self, kind: Kind, prefix: Key, limit: int) -> list[bytes]:
         """Return the whole keys of at most `limit` records under `prefix` of which only versions are left."""
@@ -244,7 +244,8 @@ class Writer(Reader):
     def _supersede(self, kind: Kind, raw: bytes, old: RawRecord) -> None:
         """Keep the version that is about to be replaced, or release its blob.
 
-        A version that this same write made is not kept: nobody has seen it, and both would have one operation's number.
+        A version that this same write made is not kept: it was never visible, and both would have the same operation
+        number.
         """
         if RULES[kind].versioned and old.operation != self.number:
             self.transaction.copy(Kind.VERSION, self._version_key(raw, old.operation), old)

@@ -154,7 +154,7 @@ VERSION = kind_prefix(SPACE_BYTES, Kind.VERSION) + raw_key(Kind.MEMORY, ("m1",))
         ),
         (
             _put(raw_key(Kind.MEMORY, ("odd",)), 9, {}),
-            [("memory", "", "collection"), ("memory", "odd", "no operation tells of this record")],
+            [("memory", "", "collection"), ("memory", "odd", "no operation lists this record")],
         ),
         (_put(SPACE_BYTES + b"\xee\x02a\x00", 0, {}), [("238", "a", "kind 238 is not known")]),
         (_put(b"\xff\xff", 0, {}), [("unknown", "ffff", "cannot be read")]),
