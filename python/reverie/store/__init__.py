@@ -19,7 +19,7 @@ from reverie.store.memory_records import (
     RegionRecord,
     RetiredRecord,
 )
-from reverie.store.reader import Reader, RecordVersion, Version
+from reverie.store.reader import Reader, Version
 from reverie.store.records import (
     ChangeRecord,
     EventRecord,
@@ -85,7 +85,6 @@ __all__ = [
     "OperationRecord",
     "PassageRecord",
     "Reader",
-    "RecordVersion",
     "Redactor",
     "RegionRecord",
     "RetiredRecord",

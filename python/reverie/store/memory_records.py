@@ -191,7 +191,7 @@ class ConflictRecord(StoredRecord, frozen=True, kw_only=True):
 
 
 class RetiredRecord(StoredRecord, frozen=True, kw_only=True):
-    """The ids of deleted memories with one text, and their times of deletion, newest last. Key: (SHA-256 of the text,)."""
+    """The ids of deleted memories with one text, and when each was deleted. Key: (SHA-256 of the text,)."""
 
     KIND: ClassVar[Kind] = Kind.RETIRED
 

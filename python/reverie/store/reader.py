@@ -23,28 +23,20 @@ if TYPE_CHECKING:
     from reverie.store.integrity import VerifiedCollections
     from reverie.store.transaction import ReadTransaction
 
-__all__ = ["Reader", "RecordVersion", "Version"]
+__all__ = ["Reader", "Version"]
 
 
 R = TypeVar("R", bound=StoredRecord)
+V = TypeVar("V")  # a typed record, or its JSON object
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    """One version of a record: the operation that wrote it, when, and the value, None for a deletion."""
+class Version(Generic[V]):
+    """One version of a record: the operation that wrote it, when, and its content, None for a deletion."""
 
     operation: int
     at: str
-    value: dict[str, Any] | None
-
-
-@dataclass(frozen=True, slots=True)
-class RecordVersion(Generic[R]):
-    """One version of a typed record: the operation that wrote it, when, and the record, None for a deletion."""
-
-    operation: int
-    at: str
-    value: R | None
+    value: V | None
 
 
 class Reader:
@@ -168,11 +160,11 @@ class Reader:
         }
         return sorted(ids)
 
-    def history(self, kind: Kind, key: Key) -> list[Version]:
+    def history(self, kind: Kind, key: Key) -> list[Version[dict[str, Any]]]:
         """Return every version kept of a record, oldest first, the current one last, deletions among them."""
         return list(self.past(kind, key))[::-1]
 
-    def past(self, kind: Kind, key: Key) -> Iterator[Version]:
+    def past(self, kind: Kind, key: Key) -> Iterator[Version[dict[str, Any]]]:
         """Yield the versions of `history`, newest first; each is read when the caller comes to it."""
         for raw, record in self._past(kind, key):
             yield self._version(raw, record)
@@ -187,17 +179,17 @@ class Reader:
             yield raw, current
         yield from self._versions(kind, raw, reverse=True)
 
-    def record_history(self, record_type: type[R], key: Key) -> list[RecordVersion[R]]:
+    def record_history(self, record_type: type[R], key: Key) -> list[Version[R]]:
         """Return every version kept of a record, typed: oldest first, the current one last, deletions among them."""
         return list(self.record_versions(record_type, key))[::-1]
 
-    def record_versions(self, record_type: type[R], key: Key) -> Iterator[RecordVersion[R]]:
+    def record_versions(self, record_type: type[R], key: Key) -> Iterator[Version[R]]:
         """Yield the versions of `record_history`, newest first; each is read when the caller comes to it."""
         for raw, record in self._past(record_type.KIND, key):
             value = None if record.form == TOMBSTONE else decoded(record_type, raw, self.transaction.body(raw, record))
-            yield RecordVersion(record.operation, from_ms(record.at_ms), value)
+            yield Version(record.operation, from_ms(record.at_ms), value)
 
-    def _version(self, raw: bytes, record: RawRecord) -> Version:
+    def _version(self, raw: bytes, record: RawRecord) -> Version[dict[str, Any]]:
         """Return the version in a current or superseded record."""
         value = None if record.form == TOMBSTONE else self.transaction.open(raw, record)
         return Version(record.operation, from_ms(record.at_ms), value)

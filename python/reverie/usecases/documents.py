@@ -19,7 +19,7 @@ from reverie.usecases.writing import Author, NewText, no_new_ids, put_texts
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reverie.store import Reader, RecordVersion, Writer
+    from reverie.store import Reader, Version, Writer
 
 __all__ = [
     "TEXT_BYTES_MAX",
@@ -84,7 +84,7 @@ def get(reader: Reader, path: str) -> DocumentRecord:
     return document
 
 
-def versions(reader: Reader, path: str) -> list[RecordVersion[DocumentRecord]]:
+def versions(reader: Reader, path: str) -> list[Version[DocumentRecord]]:
     """Return every stored version of a document, oldest first, deletions included.
 
     Raises:
