@@ -6,8 +6,6 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from reverie import wire
 from reverie.store import ConflictRecord
 from reverie.usecases import conflicts
@@ -75,9 +73,4 @@ async def scan_now(
 
 async def status(services: Services, space: str) -> wire.SyncStatus:
     """Return the sync status of a folder."""
-    return await asyncio.to_thread(_status, services, space)
-
-
-def _status(services: Services, space: str) -> wire.SyncStatus:
-    folder = services.folders.folder(space).status()
-    return replace(folder, watching=services.folders.watch_mode(space))
+    return await asyncio.to_thread(services.folders.folder(space).status)

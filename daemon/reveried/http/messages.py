@@ -168,11 +168,12 @@ class Response:
 
     async def send(self, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> None:
         """Write the whole response. `headers` contain `content-length`, except for 204."""
+        # The head first: where it cannot be built, nothing is started, and an error response can still be sent.
+        head = _head(status, self._with_connection(headers))
         if not await self._begin():
             return
         if self._is_head or status in BODILESS:
             body = b""
-        head = _head(status, self._with_connection(headers))
         if len(body) <= JOINED_BYTES_MAX:
             self._transport.write(head + body)
         else:
@@ -182,11 +183,11 @@ class Response:
 
     async def start(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> None:
         """Write the head of a response in chunks (RFC 9112, 7.1)."""
-        if not await self._begin():
-            return
-        self.is_stream = not self._is_head
-        chunked = [(b"transfer-encoding", b"chunked")] if self.is_stream else []
-        self._transport.write(_head(status, [*self._with_connection(headers), *chunked]))
+        chunked = [] if self._is_head else [(b"transfer-encoding", b"chunked")]
+        head = _head(status, [*self._with_connection(headers), *chunked])
+        if await self._begin():
+            self.is_stream = not self._is_head
+            self._transport.write(head)
 
     async def write(self, piece: bytes) -> None:
         """Write one chunk when the peer has room for it; an empty piece would end the stream, so it is skipped."""

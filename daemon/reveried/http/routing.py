@@ -193,9 +193,10 @@ async def _send_stream(answer: Stream, response: Response) -> None:
     outcome: list[BaseException | None] = []
     try:
         await response.start(200, headers)
-        tasks.append(asyncio.ensure_future(_send_items(answer.items, response)))
-        tasks.append(asyncio.ensure_future(response.wait_disconnected()))
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if response.is_stream:  # the answer to HEAD ends with its head
+            tasks.append(asyncio.ensure_future(_send_items(answer.items, response)))
+            tasks.append(asyncio.ensure_future(response.wait_disconnected()))
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in tasks:
             task.cancel()

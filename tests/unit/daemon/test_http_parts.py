@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+LARGE_BYTES = 300_000  # more than head and body together in one write, and than a socket's buffer
+
+
 class Point(msgspec.Struct, forbid_unknown_fields=True):
     """A request body of the test routes."""
 
@@ -70,6 +73,16 @@ async def failing_stream(call: Call) -> Stream:
     return Stream(items(), lambda: None)
 
 
+async def large(call: Call) -> Reply:
+    del call
+    return Reply(body=b"x" * LARGE_BYTES, media="text/plain")
+
+
+async def splitting(call: Call) -> Reply:
+    del call
+    return Reply({}, headers={"x-name": "a\r\nHTTP/1.1 200 OK"})
+
+
 ROUTES = (
     Route("GET", "/v1/fine", fine, "Fine.", answer=Point),
     Route("POST", "/v1/fine", fine, "Fine, with a body.", body=Point, answer=Point, query=("wait",)),
@@ -80,6 +93,8 @@ ROUTES = (
     Route("GET", "/v1/odd", odd, "Odd."),
     Route("DELETE", "/v1/fine/{id}", nothing, "Gone."),
     Route("GET", "/v1/stream", failing_stream, "Ends early."),
+    Route("GET", "/v1/large", large, "More than one write."),
+    Route("GET", "/v1/splitting", splitting, "A header value with a line end."),
 )
 
 
@@ -237,6 +252,55 @@ def test_a_stream_that_fails_ends(logged: io.StringIO) -> None:
     assert b"one" in said
     assert said.endswith(b"0\r\n\r\n")
     assert "a stream failed" in logged.getvalue()
+
+
+def read_all(path: Path, *requests: bytes) -> bytes:
+    """Send requests, the last of which closes the connection; return all bytes of the answers."""
+    with Wire(path) as wire:
+        wire.send(b"".join(requests))
+        received = b""
+        while piece := wire.socket.recv(65536):
+            received += piece
+        return received
+
+
+def test_head_has_the_head_of_get_alone() -> None:
+    """A response to HEAD has the Content-Length of GET and no body, so the next response follows its head."""
+    close = {"Connection": "close"}
+    received = serve(lambda path: read_all(path, request("HEAD", "/v1/large"), request("GET", "/v1/fine", None, close)))
+
+    head, _, rest = received.partition(b"\r\n\r\n")
+    assert f"content-length: {LARGE_BYTES}".encode() in head
+    assert rest.startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_head_of_a_stream_ends() -> None:
+    """A response to HEAD of a stream ends with its head, and the stream is never read."""
+    close = {"Connection": "close"}
+    stream = request("HEAD", "/v1/stream")
+    received = serve(lambda path: read_all(path, stream, request("GET", "/v1/fine", None, close)))
+
+    head, _, rest = received.partition(b"\r\n\r\n")
+    assert b"text/event-stream" in head
+    assert b"transfer-encoding" not in head
+    assert rest.startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_a_large_body_arrives_whole() -> None:
+    """A body of more than one write is complete, and so is the response after it."""
+    first, second = serve(lambda path: ask(path, request("GET", "/v1/large"), request("GET", "/v1/fine")))
+
+    assert (first.status, first.body) == (200, b"x" * LARGE_BYTES)
+    assert second.status == 200
+
+
+def test_a_header_value_cannot_begin_another_response(logged: io.StringIO) -> None:
+    """A header value with a line end is a defect: it is answered 500 and not sent."""
+    (answer,) = serve(lambda path: ask(path, request("GET", "/v1/splitting")))
+
+    assert (answer.status, answer.json()["error"]) == (500, "internal_error")
+    assert "x-name" not in answer.headers
+    assert "ValueError" in logged.getvalue()
 
 
 def test_raw_bodies() -> None:
