@@ -1,4 +1,4 @@
-"""Measures the store against bare LMDB in the same run: commits, group commit, appends, reads, verification, check.
+"""Measure the store beside bare LMDB in the same run: commits, group commit, appends, reads, verification, check.
 
     python tests/bench/bench_store.py [FOLDER]
 
@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import lmdb
+import msgspec
 import orjson
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from reverie.models import MemoryType
 from reverie.redact import Redactor
-from reverie.store import Kind, Sealed, Store, Write, Writer, seal
+from reverie.store import Kind, MemoryRecord, Sealed, Store, Write, Writer, seal
 from reverie.store.check import check
 from reverie.store.lmdb_env import lmdb_options
 from support.stores import AT
@@ -34,6 +36,15 @@ AGENTS = 16
 RECORDS = 15  # that one write of an agent puts: what it says, its version, operation and event, and their tallies
 MEMORIES = 20_000
 ENTRY = {"kind": "speech", "role": "assistant", "content": [{"type": "text", "text": "word " * 280}], "at": AT}
+MEMORY = MemoryRecord(
+    id="",
+    type=MemoryType.FACT,
+    content="something worth knowing " * 8,
+    tags=("a", "b"),
+    document="facts/project.md",
+    created_at=AT,
+    updated_at=AT,
+)
 REDACTOR = Redactor()
 
 
@@ -44,7 +55,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def agent_write(agent: int, turn: int) -> Write[None]:
-    """What one append of an agent does: an entry, the thread, its state, an event."""
+    """Return the write of one append: an entry, the thread, its state, an event."""
 
     def body(w: Writer) -> None:
         thread = (f"thread_{agent}",)
@@ -57,7 +68,7 @@ def agent_write(agent: int, turn: int) -> Write[None]:
 
 
 def commits(folder: Path, store: Store) -> None:
-    """One write, sixteen at once and sixteen one by one, beside bare durable puts of one record and of as many."""
+    """Measure one write, sixteen in one commit and sixteen one by one, beside bare durable puts of LMDB."""
     value = orjson.dumps(ENTRY)
     took: dict[str, list[float]] = {"bare": [], "same": [], "one": [], "group": [], "single": []}
     (folder / "bare").mkdir()
@@ -91,7 +102,7 @@ def commits(folder: Path, store: Store) -> None:
 
 
 def appends(store: Store) -> None:
-    """4 MiB of entries that were sealed elsewhere: what the writing process itself spends before the flush."""
+    """Measure 4 MiB of entries that were sealed elsewhere: what the writing process spends before the flush."""
     values = [{**ENTRY, "n": n} for n in range(2900)]
     sealing = seconds(lambda: [seal(value, REDACTOR) for value in values])
     sealed: list[Sealed] = [seal(value, REDACTOR) for value in values]
@@ -111,12 +122,12 @@ def appends(store: Store) -> None:
 
 
 def reads(store: Store, path: Path) -> None:
-    """Gets and scans of sealed records beside bare LMDB gets with orjson, and the first use of a collection."""
+    """Measure reads of records beside bare LMDB gets with orjson, and the first use of a collection."""
     keys = [(f"memory_{n:06}",) for n in range(MEMORIES)]
 
     def body(w: Writer) -> None:
         for key in keys:
-            w.put(Kind.MEMORY, key, {"content": "something worth knowing " * 8, "tags": ["a", "b"], "of": key[0]})
+            w.save(msgspec.structs.replace(MEMORY, id=key[0]), key)
 
     store.commit([Write("default", "bench", "fill", body)], at=AT)
     with store.reader("default") as reader:
@@ -126,9 +137,11 @@ def reads(store: Store, path: Path) -> None:
         txn = reader.transaction.txn
         bare = min(seconds(lambda: [orjson.loads((txn.get(key) or b"")[50:]) for key in raw]) for _ in range(3))
         sealed = min(seconds(lambda: [reader.get(Kind.MEMORY, key) for key in keys]) for _ in range(3))
+        typed = min(seconds(lambda: [reader.load(MemoryRecord, key) for key in keys]) for _ in range(3))
         entries = reader.count(Kind.ENTRY, ("import_0",))
         scanned = min(seconds(lambda: list(reader.scan(Kind.ENTRY, ("import_0",)))) for _ in range(3))
     print(f"get                       {MEMORIES / sealed:8.0f} /s   {sealed / bare:.1f}x a bare get with orjson")
+    print(f"load of typed records     {MEMORIES / typed:8.0f} /s   {typed / bare:.1f}x a bare get with orjson")
     print(f"scan of entries           {entries / scanned:8.0f} /s")
     store.close()
     with Store.open(path, redactor=REDACTOR) as again, again.reader("default") as reader:
@@ -137,7 +150,7 @@ def reads(store: Store, path: Path) -> None:
 
 
 def main() -> None:
-    """Every figure, on the disk of the folder given."""
+    """Print every figure, measured on the disk of the folder given."""
     where = sys.argv[1] if len(sys.argv) > 1 else "."
     with tempfile.TemporaryDirectory(prefix=".bench-store-", dir=where) as folder:
         path = Path(folder) / "store"

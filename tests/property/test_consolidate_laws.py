@@ -70,7 +70,7 @@ def ids(prefix: str) -> list[str]:
 @settings(max_examples=count(300, 5000), deadline=None)
 @given(candidates, memories(), tiers)
 def test_everything_has_exactly_one_change(new: list[Candidate], old: tuple[Memory, ...], tier: Tier) -> None:
-    """Each existing memory is kept, updated or deleted once; each candidate is added or skipped once; in order."""
+    """Each memory is kept, updated or deleted once, each candidate added or skipped once, in order."""
     changes = decide(new, old, tier).changes
     assert [change.id for change in changes if isinstance(change, Keep | Update | Delete)] == [m.id for m in old]
     assert [c.candidate_index for c in changes if isinstance(c, Add | Skip)] == list(range(len(new)))
@@ -79,10 +79,10 @@ def test_everything_has_exactly_one_change(new: list[Candidate], old: tuple[Memo
 
 @settings(max_examples=count(300, 5000), deadline=None)
 @given(candidates, memories(), tiers)
-def test_the_words_of_a_person_and_episodes_are_never_changed(
+def test_memories_of_a_person_and_episodes_are_never_changed(
     new: list[Candidate], old: tuple[Memory, ...], tier: Tier
 ) -> None:
-    """What a person wrote last is kept; a proposal is only ever about such a memory."""
+    """A person's memory is kept; a proposal is only ever about such a memory."""
     decision = decide(new, old, tier)
     untouchable = {m.id for m in old if m.trust == "person" or m.type is MemoryType.EPISODE}
     changed = {change.id for change in decision.changes if isinstance(change, Update | Delete)}
@@ -93,7 +93,7 @@ def test_the_words_of_a_person_and_episodes_are_never_changed(
 
 
 def said(kind: MemoryType, *contents: str, at: str | None = None) -> list[Candidate]:
-    """Candidates of one kind about the user."""
+    """Return candidates of one type about the user."""
     return [Candidate(type=kind, content=content, at=at, subject="user") for content in contents]
 
 
@@ -154,15 +154,15 @@ def test_the_same_candidates_again_change_nothing(new: list[Candidate], old: tup
 
 @settings(max_examples=count(150, 2000), deadline=None)
 @given(memories(), tiers)
-def test_without_candidates_nothing_happens(old: tuple[Memory, ...], tier: Tier) -> None:
+def test_without_candidates_nothing_changes(old: tuple[Memory, ...], tier: Tier) -> None:
     """No memory is removed because time passed."""
     assert decide((), old, tier).changes == tuple(Keep(memory.id) for memory in old)
 
 
 @settings(max_examples=count(150, 2000), deadline=None)
 @given(candidates, memories())
-def test_generous_deletes_only_what_is_over(new: list[Candidate], old: tuple[Memory, ...]) -> None:
-    """With room enough, a deletion needs a candidate that says a mistake is over."""
+def test_generous_deletes_only_resolved_mistakes(new: list[Candidate], old: tuple[Memory, ...]) -> None:
+    """In GENEROUS, a deletion needs a candidate that says a mistake is over."""
     deleted = [change for change in decide(new, old, Tier.GENEROUS).changes if isinstance(change, Delete)]
     over = any(word in candidate.content for candidate in new for word in ("no longer", "resolved"))
     assert over or not deleted

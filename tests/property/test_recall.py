@@ -1,4 +1,4 @@
-"""A filtered search is the search for all, filtered afterwards; a corpus made at once is one made step by step."""
+"""A filtered search equals the filtered result of a search; an index built at once equals one built step by step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EVERYTHING = 1_000_000
 
 @st.composite
 def memories(draw: st.DrawFn) -> Memory:
-    """A memory of a few words, under one of nine ids."""
+    """Return a strategy for memories of a few words, under one of nine ids."""
     tags = draw(st.lists(st.sampled_from(TAGS), max_size=3))
     words = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6))
     kind = draw(st.sampled_from(MemoryType))
@@ -31,7 +31,7 @@ def memories(draw: st.DrawFn) -> Memory:
 
 
 def passes(memory: Memory, types: Collection[MemoryType] | None, tags: Collection[str] | None) -> bool:
-    """The filters in so many words."""
+    """Return True if a memory passes the filters, written out plainly."""
     return (types is None or memory.type in types) and (tags is None or set(tags) <= set(memory.tags))
 
 
@@ -43,14 +43,14 @@ def passes(memory: Memory, types: Collection[MemoryType] | None, tags: Collectio
     tags=st.none() | st.lists(st.sampled_from(TAGS), max_size=3),
     limit=st.integers(1, 5),
 )
-def test_filters_take_away_and_change_nothing_else(
+def test_a_filtered_search_is_the_filtered_result(
     made: list[Memory],
     query: str,
     types: list[MemoryType] | None,
     tags: list[str] | None,
     limit: int,
 ) -> None:
-    """The hits that pass, with their scores and reasons, and up to `limit` of them."""
+    """The hits that pass, with their scores and matched words, and up to `limit` of them."""
     corpus = build_index(made)
     every = corpus.search(query, EVERYTHING, EVERYTHING)
 
@@ -61,8 +61,8 @@ def test_filters_take_away_and_change_nothing_else(
 
 @settings(max_examples=count(200, 10_000), deadline=None)
 @given(made=st.lists(memories(), max_size=14), removed=st.sets(st.integers(0, 8)))
-def test_at_once_is_one_by_one(made: list[Memory], removed: set[int]) -> None:
-    """The last memory of an id is the one that counts, however they came."""
+def test_add_many_equals_adding_one_by_one(made: list[Memory], removed: set[int]) -> None:
+    """The last memory of an id counts, however they were added."""
     at_once, one_by_one = build_index(made), SearchIndex()
     for memory in made:
         one_by_one.add(memory)

@@ -1,4 +1,4 @@
-"""The store against a plain model of it: any mix of writes, failures, undos, reopenings and purges."""
+"""Random writes, failures, undos, reopenings and purges of a store, compared with a plain model of it."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ steps = st.lists(
         st.tuples(st.just("delete"), names, st.none()),
         st.tuples(st.just("append"), names, values),
         st.tuples(st.just("event"), names, st.none()),
-        st.tuples(st.just("run"), names, values),
+        st.tuples(st.just("dream"), names, values),
     ),
     max_size=5,
 )
 
 
 class _Space:
-    """What one space should hold."""
+    """The expected content of one space."""
 
     def __init__(self) -> None:
         self.memories: dict[str, dict[str, Any]] = {}
-        self.runs: dict[str, dict[str, Any]] = {}
+        self.dreams: dict[str, dict[str, Any]] = {}
         self.entries: dict[str, list[dict[str, Any]]] = {}
         self.history: dict[str, list[tuple[int, dict[str, Any] | None]]] = {}
         self.before: dict[int, dict[str, dict[str, Any] | None]] = {}  # by operation: memories that it changed
@@ -53,7 +53,7 @@ class _Space:
 
     def copy(self) -> _Space:
         other = _Space()
-        other.memories, other.runs = dict(self.memories), dict(self.runs)
+        other.memories, other.dreams = dict(self.memories), dict(self.dreams)
         other.entries = {name: list(items) for name, items in self.entries.items()}
         other.history = {name: list(items) for name, items in self.history.items()}
         other.before, other.appended, other.events = dict(self.before), set(self.appended), self.events
@@ -61,7 +61,7 @@ class _Space:
 
 
 def _apply(model: _Space, changes: list[tuple[str, str, Any]]) -> _Space:
-    """The model after one write."""
+    """Return the model after one write."""
     after = model.copy()
     appended = False
     for action, name, value in changes:
@@ -73,17 +73,17 @@ def _apply(model: _Space, changes: list[tuple[str, str, Any]]) -> _Space:
             case "append":
                 after.entries.setdefault(name, []).append(value)
                 appended = True
-            case "run":
-                after.runs[name] = value
+            case "dream":
+                after.dreams[name] = value
             case "event":
                 after.events += 1
-    ran = bool(_touched(model.runs, changes, "run"))
-    _close(model, after, touched=_touched(model.memories, changes, "put"), appended=appended, ran=ran)
+    ran = bool(_changed_memories(model.dreams, changes, "dream"))
+    _finish(model, after, touched=_changed_memories(model.memories, changes, "put"), appended=appended, ran=ran)
     return after
 
 
-def _touched(held: dict[str, Any], changes: list[tuple[str, str, Any]], how: str) -> set[str]:
-    """The records of which the write makes a version: those put with another value, or taken away."""
+def _changed_memories(held: dict[str, Any], changes: list[tuple[str, str, Any]], how: str) -> set[str]:
+    """Return the memories of which the write makes a version: put with another value, or deleted."""
     now, touched = dict(held), set()
     for action, name, value in changes:
         if action == how and now.get(name) != value:
@@ -95,7 +95,7 @@ def _touched(held: dict[str, Any], changes: list[tuple[str, str, Any]], how: str
     return {name for name in touched if name in held or name in now}
 
 
-def _close(model: _Space, after: _Space, *, touched: set[str], appended: bool, ran: bool) -> None:
+def _finish(model: _Space, after: _Space, *, touched: set[str], appended: bool, ran: bool) -> None:
     """Number the operation, if there is one, and add to the histories."""
     if not (touched or appended or ran):
         return
@@ -117,7 +117,7 @@ def _body(changes: list[tuple[str, str, Any]], error: Exception | None) -> Any:
                     w.delete(Kind.MEMORY, (name,))
                 case "append":
                     w.append(Kind.ENTRY, (name,), value)
-                case "run":
+                case "dream":
                     w.put(Kind.DREAM, (name,), value)
                 case "event":
                     w.event("x", {"name": name})
@@ -129,7 +129,7 @@ def _body(changes: list[tuple[str, str, Any]], error: Exception | None) -> Any:
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Every rule does the same to the store and to the model."""
+    """Every rule does the same to the store and to the model; the invariants compare them."""
 
     store: Store
     folder: Path
@@ -179,7 +179,7 @@ class StoreMachine(RuleBasedStateMachine):
             else:
                 after.memories[name] = value
         touched = {name for name in changed if model.memories.get(name) != after.memories.get(name)}
-        _close(model, after, touched=touched, appended=False, ran=False)
+        _finish(model, after, touched=touched, appended=False, ran=False)
         self.models[space] = after
 
     @rule()
@@ -206,11 +206,11 @@ class StoreMachine(RuleBasedStateMachine):
         self.models[space] = after
 
     @invariant()
-    def holds_what_it_should(self) -> None:
+    def content_equals_the_model(self) -> None:
         for space, model in getattr(self, "models", {}).items():
             with self.store.reader(space) as reader:
                 assert {str(key[0]): value for key, value in reader.scan(Kind.MEMORY)} == model.memories
-                assert {str(key[0]): value for key, value in reader.scan(Kind.DREAM)} == model.runs
+                assert {str(key[0]): value for key, value in reader.scan(Kind.DREAM)} == model.dreams
                 for name, items in model.entries.items():
                     assert [value for _, value in reader.scan(Kind.ENTRY, (name,))] == items
                 for name, versions in model.history.items():
@@ -220,7 +220,7 @@ class StoreMachine(RuleBasedStateMachine):
                 assert [key for key, _ in reader.scan(Kind.EVENT)] == [(n,) for n in range(1, model.events + 1)]
 
     @invariant()
-    def counts_what_it_holds(self) -> None:
+    def checksums_equal_those_of_a_walk(self) -> None:
         for space in getattr(self, "models", {}):
             with self.store.reader(space) as reader:
                 for prefix in reader.transaction.collections(reader.transaction.space):
@@ -230,7 +230,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: hasattr(self, "store"))
     @rule()
-    def check_it(self) -> None:
+    def the_check_finds_nothing(self) -> None:
         self.store.close()
         report = check(self.folder / "store", offline=True)
         assert report.ok, report.problems
