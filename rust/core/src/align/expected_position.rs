@@ -79,8 +79,9 @@ impl ExpectedPositions {
 
     /// Compare the matched neighbours of an old and a new unmatched block.
     pub(super) fn context(&self, old: usize, new: usize) -> PairContext {
-        let is_same_pair =
-            |there: Option<usize>, here: Option<usize>| there.map(|near| self.new_of.get(near)) == here.map(Some);
+        let is_same_pair = |old_neighbour: Option<usize>, new_neighbour: Option<usize>| {
+            old_neighbour.map(|near| self.new_of.get(near)) == new_neighbour.map(Some)
+        };
         let before = is_same_pair(self.old_neighbours.before.get(old), self.new_neighbours.before.get(new));
         let after = is_same_pair(self.old_neighbours.after.get(old), self.new_neighbours.after.get(new));
         let alone_between = self.old_neighbours.gap_length(old) == 1 && self.new_neighbours.gap_length(new) == 1;

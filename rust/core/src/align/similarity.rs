@@ -88,8 +88,8 @@ pub(super) fn word_similarity(olds: &BlockWords, old: usize, news: &BlockWords, 
     let (left, right) = (olds.of(old), news.of(new));
     let is_complete = olds.is_whole(old) && news.is_whole(new);
     let limit = if is_complete { usize::MAX } else { SAMPLE_MAX };
-    let (mut at, mut to, mut common, mut shared, mut apart, mut seen) = (0, 0, 0, 0, 0, 0);
-    while at < left.len() && to < right.len() && seen < limit {
+    let (mut at, mut to, mut common, mut shared, mut apart, mut compared) = (0, 0, 0, 0, 0, 0);
+    while at < left.len() && to < right.len() && compared < limit {
         let order = left[at].cmp(&right[to]);
         let weight = weight(left[at].min(right[to]));
         if order.is_eq() {
@@ -100,7 +100,7 @@ pub(super) fn word_similarity(olds: &BlockWords, old: usize, news: &BlockWords, 
         }
         at += usize::from(order.is_le());
         to += usize::from(order.is_ge());
-        seen += 1;
+        compared += 1;
     }
     if is_complete {
         apart += left[at..].iter().chain(&right[to..]).map(|word| weight(*word)).sum::<usize>();

@@ -172,7 +172,7 @@ impl Reach {
     fn meets(&self, other: &[usize], diagonal: usize, x: usize) -> bool {
         // The other search counts from the far corner: its diagonal is width - height - k.
         let mirrored = (self.size.0 + 2 * self.offset).checked_sub(self.size.1 + diagonal);
-        let reached = mirrored.and_then(|place| other.get(place)).copied();
+        let reached = mirrored.and_then(|index| other.get(index)).copied();
         reached.is_some_and(|reached| reached != NOWHERE && x + reached >= self.size.0)
     }
 

@@ -10,29 +10,31 @@ use crate::merge::{hunk_refinement, insertions, word_merge};
 /// Return the chunks of the merged text, in order.
 ///
 /// Hunks of both sides that overlap or touch form a cluster; lines outside clusters are unchanged.
-pub(crate) fn chunks(texts: &Texts<'_>, left: &[Hunk], right: &[Hunk]) -> Vec<Chunk> {
+pub(crate) fn chunks(texts: &Texts<'_>, our_hunks: &[Hunk], their_hunks: &[Hunk]) -> Vec<Chunk> {
     let mut walk = Walk {
         texts,
         at: [0; 3],
-        chunks: Vec::with_capacity(2 * (left.len() + right.len()) + 1),
+        chunks: Vec::with_capacity(2 * (our_hunks.len() + their_hunks.len()) + 1),
         fence_tracker: FenceTracker::default(),
     };
-    let (mut left, mut right) = (left, right);
-    while let Some(start) = [left, right].iter().filter_map(|side| side.first()).map(|hunk| hunk.old_start).min() {
+    let (mut our_hunks, mut their_hunks) = (our_hunks, their_hunks);
+    while let Some(start) =
+        [our_hunks, their_hunks].iter().filter_map(|side| side.first()).map(|hunk| hunk.old_start).min()
+    {
         let mut end = start;
         let (mut ours, mut theirs) = (0, 0);
         loop {
-            if let Some(hunk) = left.get(ours).filter(|hunk| hunk.old_start <= end) {
+            if let Some(hunk) = our_hunks.get(ours).filter(|hunk| hunk.old_start <= end) {
                 (end, ours) = (end.max(hunk.old_end), ours + 1);
-            } else if let Some(hunk) = right.get(theirs).filter(|hunk| hunk.old_start <= end) {
+            } else if let Some(hunk) = their_hunks.get(theirs).filter(|hunk| hunk.old_start <= end) {
                 (end, theirs) = (end.max(hunk.old_end), theirs + 1);
             } else {
                 break;
             }
         }
         walk.push_unchanged(start);
-        walk.resolve_cluster(end, &left[..ours], &right[..theirs]);
-        (left, right) = (&left[ours..], &right[theirs..]);
+        walk.resolve_cluster(end, &our_hunks[..ours], &their_hunks[..theirs]);
+        (our_hunks, their_hunks) = (&our_hunks[ours..], &their_hunks[theirs..]);
     }
     walk.push_unchanged(texts.base.len());
     join_near_conflicts(texts, &mut walk.chunks);
@@ -67,29 +69,34 @@ impl Walk<'_> {
     }
 
     /// Resolve a cluster of hunks that touch, up to line `end` of the merge base.
-    fn resolve_cluster(&mut self, end: usize, left: &[Hunk], right: &[Hunk]) {
-        let ours = line_after(end, self.at[0], self.at[1], left);
-        let theirs = line_after(end, self.at[0], self.at[2], right);
-        if right.is_empty() {
+    fn resolve_cluster(&mut self, end: usize, our_hunks: &[Hunk], their_hunks: &[Hunk]) {
+        let ours = line_after(end, self.at[0], self.at[1], our_hunks);
+        let theirs = line_after(end, self.at[0], self.at[2], their_hunks);
+        if their_hunks.is_empty() {
             return self.push_chunk(end, ours, theirs, Resolution::Ours);
         }
-        if left.is_empty() {
+        if our_hunks.is_empty() {
             return self.push_chunk(end, ours, theirs, Resolution::Theirs);
         }
+        // Both sides changed these lines. Equal results are no conflict; this also covers a whole cluster that both sides
+        // got from elsewhere (a cherry-picked edit).
         if self.are_equal(&(self.at[1]..ours), &(self.at[2]..theirs)) {
             return self.push_chunk(end, ours, theirs, Resolution::Both);
         }
+        // Line hunks are too coarse: two adjacent edited items are one hunk of each side. Refined into smaller hunks, most
+        // of them concern different lines. What still conflicts becomes one conflict for the cluster, so that its parts
+        // are resolved together.
         let first = self.chunks.len();
-        self.resolve_groups(&self.refined_changes(left, right));
+        self.resolve_groups(&self.refined_changes(our_hunks, their_hunks));
         self.push_unchanged(end);
         join_cluster_conflicts(&mut self.chunks, first);
     }
 
     /// Return the hunks of both sides in order, split into the smallest changes by matching similar lines.
-    fn refined_changes(&self, left: &[Hunk], right: &[Hunk]) -> Vec<SideHunk> {
+    fn refined_changes(&self, our_hunks: &[Hunk], their_hunks: &[Hunk]) -> Vec<SideHunk> {
         let texts = self.texts;
-        let ours = left.iter().flat_map(|hunk| hunk_refinement::refine(&texts.base, &texts.ours, hunk));
-        let theirs = right.iter().flat_map(|hunk| hunk_refinement::refine(&texts.base, &texts.theirs, hunk));
+        let ours = our_hunks.iter().flat_map(|hunk| hunk_refinement::refine(&texts.base, &texts.ours, hunk));
+        let theirs = their_hunks.iter().flat_map(|hunk| hunk_refinement::refine(&texts.base, &texts.theirs, hunk));
         let mut hunks: Vec<SideHunk> = ours.map(|hunk| (hunk, true)).chain(theirs.map(|hunk| (hunk, false))).collect();
         hunks.sort_by_key(|(hunk, ours)| (hunk.old_start, hunk.old_end, !ours));
         hunks
@@ -129,19 +136,21 @@ impl Walk<'_> {
     /// Resolve one group of hunks.
     fn resolve_group(&mut self, end: usize, hunks: &[SideHunk]) {
         let side = |ours: bool| hunks.iter().filter(move |(_, by_us)| *by_us == ours).map(|(hunk, _)| *hunk);
-        let (left, right): (Vec<_>, Vec<_>) = (side(true).collect(), side(false).collect());
-        let ours = self.at[1]..line_after(end, self.at[0], self.at[1], &left);
-        let theirs = self.at[2]..line_after(end, self.at[0], self.at[2], &right);
-        let resolution = if right.is_empty() {
+        let (our_hunks, their_hunks): (Vec<_>, Vec<_>) = (side(true).collect(), side(false).collect());
+        let ours = self.at[1]..line_after(end, self.at[0], self.at[1], &our_hunks);
+        let theirs = self.at[2]..line_after(end, self.at[0], self.at[2], &their_hunks);
+        let resolution = if their_hunks.is_empty() {
             Resolution::Ours
-        } else if left.is_empty() {
+        } else if our_hunks.is_empty() {
             Resolution::Theirs
         } else if self.are_equal(&ours, &theirs) {
             Resolution::Both
         } else if end == self.at[0] {
+            // No base line is involved: both sides inserted at the same position, and both insertions are kept.
             let is_fenced = self.fence_tracker.open_before(&self.texts.base, end);
             Resolution::Fragments(insertions::merge(self.texts, &ours, &theirs, is_fenced))
         } else if hunks.iter().all(|(hunk, _)| hunk.new_start == hunk.new_end) {
+            // Both sides only deleted, though not exactly the same lines: everything that either deleted is gone.
             Resolution::Fragments(Vec::new())
         } else {
             self.merge_overlapping(end, &ours, &theirs)
@@ -152,6 +161,8 @@ impl Walk<'_> {
     /// Resolve lines that both sides changed: by words, or as a conflict.
     fn merge_overlapping(&mut self, end: usize, ours: &Range<usize>, theirs: &Range<usize>) -> Resolution {
         let base = self.at[0]..end;
+        // One side deleted what the other edited: no text satisfies both. And in code a mixture of words from both sides
+        // may be syntactically valid but wrong.
         if ours.is_empty() || theirs.is_empty() || self.fence_tracker.open_before(&self.texts.base, base.start) {
             return Resolution::Conflict;
         }

@@ -44,25 +44,25 @@ fn match_lines(base: &Lines<'_>, side: &Lines<'_>, hunk: &Hunk) -> Vec<(usize, u
     // `best[row][column]` is the highest sum that the lines from there on can reach.
     let mut best = vec![0; (rows + 1) * (columns + 1)];
     let mut shares = vec![0; rows * columns];
-    let place = |row: usize, column: usize| row * (columns + 1) + column;
+    let cell = |row: usize, column: usize| row * (columns + 1) + column;
     for row in (0..rows).rev() {
         for column in (0..columns).rev() {
-            let unmatched = best[place(row + 1, column)].max(best[place(row, column + 1)]);
+            let unmatched = best[cell(row + 1, column)].max(best[cell(row, column + 1)]);
             let share =
                 if old.cannot_match(row, &new, column) { 0 } else { similarity(old.line(row), new.line(column)) };
             shares[row * columns + column] = share;
-            let together = if share >= SAME_LINE_MIN { share + best[place(row + 1, column + 1)] } else { 0 };
-            best[place(row, column)] = unmatched.max(together);
+            let together = if share >= SAME_LINE_MIN { share + best[cell(row + 1, column + 1)] } else { 0 };
+            best[cell(row, column)] = unmatched.max(together);
         }
     }
     let (mut row, mut column) = (0, 0);
     let mut pairs = Vec::new();
     while row < rows && column < columns {
         let share = shares[row * columns + column];
-        if share >= SAME_LINE_MIN && best[place(row, column)] == share + best[place(row + 1, column + 1)] {
+        if share >= SAME_LINE_MIN && best[cell(row, column)] == share + best[cell(row + 1, column + 1)] {
             pairs.push((hunk.old_start + row, hunk.new_start + column));
             (row, column) = (row + 1, column + 1);
-        } else if best[place(row, column)] == best[place(row + 1, column)] {
+        } else if best[cell(row, column)] == best[cell(row + 1, column)] {
             row += 1;
         } else {
             column += 1;

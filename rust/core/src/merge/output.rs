@@ -87,8 +87,8 @@ pub(crate) fn write(texts: &Texts<'_>, chunks: &[Chunk], with_byte_order_mark: b
 }
 
 /// Extend a range to the line ending that its last line got later, or shorten it by the one that it lost.
-fn extend_to_line_end(text: &str, place: &Range<usize>) -> Range<usize> {
-    let (start, end) = (place.start.min(text.len()), place.end.min(text.len()));
+fn extend_to_line_end(text: &str, range: &Range<usize>) -> Range<usize> {
+    let (start, end) = (range.start.min(text.len()), range.end.min(text.len()));
     if start == end || text[..end].ends_with('\n') {
         return start..end;
     }

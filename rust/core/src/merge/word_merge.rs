@@ -126,8 +126,8 @@ fn combine(base: &Tokens<'_>, sides: [&Tokens<'_>; 2], hunks: [&[Hunk]; 2]) -> O
 
 /// Return the side whose next hunk comes first.
 fn first_side(rest: [&[Hunk]; 2]) -> Option<usize> {
-    let place = |side: usize| rest[side].first().map(|hunk| (hunk.old_start, hunk.old_end));
-    match (place(0), place(1)) {
+    let position = |side: usize| rest[side].first().map(|hunk| (hunk.old_start, hunk.old_end));
+    match (position(0), position(1)) {
         (Some(ours), Some(theirs)) => Some(usize::from(theirs < ours)),
         (Some(_), None) => Some(0),
         (None, Some(_)) => Some(1),

@@ -31,23 +31,23 @@ impl BitSet {
         if other.0.len() > self.0.len() {
             self.0.resize(other.0.len(), 0);
         }
-        for (word, more) in self.0.iter_mut().zip(&other.0) {
-            *word |= more;
+        for (word, mask) in self.0.iter_mut().zip(&other.0) {
+            *word |= mask;
         }
     }
 
     /// Keep only the slots that are also in `other` (set intersection).
     pub(super) fn intersect_with(&mut self, other: &Self) {
         self.0.truncate(other.0.len());
-        for (word, kept) in self.0.iter_mut().zip(&other.0) {
-            *word &= kept;
+        for (word, mask) in self.0.iter_mut().zip(&other.0) {
+            *word &= mask;
         }
     }
 
     /// Remove every slot of `other` (set difference).
     pub(super) fn difference_with(&mut self, other: &Self) {
-        for (word, gone) in self.0.iter_mut().zip(&other.0) {
-            *word &= !gone;
+        for (word, mask) in self.0.iter_mut().zip(&other.0) {
+            *word &= !mask;
         }
     }
 
