@@ -206,7 +206,7 @@ def test_states_from_checkpoints(pieces: list[tuple[str, Any]]) -> None:
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(st.lists(PIECES, max_size=25))
-def test_a_thread_that_breaks_every_rule_is_read_again(pieces: list[tuple[str, Any]]) -> None:
+def test_malformed_threads_are_read_again(pieces: list[tuple[str, Any]]) -> None:
     """Late, repeated or missing tool results and reused ids still give the state of the whole thread."""
     check(pieces)
 

@@ -109,7 +109,7 @@ def check_every_context(client: Client, daemon: Daemon, thread: str) -> None:
 
 
 @pytest.mark.parametrize("name", TALKS)
-def test_odd_threads_give_requests_that_are_accepted(client: Client, daemon: Daemon, name: str) -> None:
+def test_malformed_threads_give_acceptable_requests(client: Client, daemon: Daemon, name: str) -> None:
     """Contexts after every odd message, and after distilling, are acceptable; what was left out is in `dropped`."""
     client.create_thread(id=name)
     for role, content in TALKS[name]:
@@ -148,7 +148,7 @@ def ordinary_turns(client: Client, thread: str) -> None:
         {"messages": [{"role": "user", "content": "fine"}, {"role": "user", "content": ""}]},
     ],
 )
-def test_what_is_no_message_is_refused_whole(client: Client, daemon: Daemon, body: dict[str, Any]) -> None:
+def test_an_invalid_message_refuses_the_whole_append(client: Client, daemon: Daemon, body: dict[str, Any]) -> None:
     """An invalid message is 400 with its position, and nothing of the call is stored."""
     client.create_thread(id="strict", key="strict")
     check_refused(daemon.ask("POST", "/v1/threads/strict/messages", body), 400, "validation_error")
@@ -202,7 +202,7 @@ def test_two_writers_on_one_thread(client: Client, daemon: Daemon) -> None:
     check_every_context(client, daemon, "shared")
 
 
-def test_a_writer_who_was_overtaken_is_told(client: Client) -> None:
+def test_a_stale_expected_seq_is_refused(client: Client) -> None:
     """A stale `expectedSeq` is 409 with the current sequence number, and nothing is appended."""
     client.create_thread(id="overtaken")
     client.append("overtaken", [{"role": "user", "content": "first"}], expected_seq=0)
@@ -262,12 +262,12 @@ def test_a_window_smaller_than_the_floors(client: Client, daemon: Daemon, window
 
 
 @pytest.mark.parametrize("window", [0, -5, 1, 999, "many", 2**70])
-def test_a_window_that_cannot_be_meant(daemon: Daemon, window: Any) -> None:
+def test_an_invalid_window_is_refused(daemon: Daemon, window: Any) -> None:
     """`contextWindow` must be an integer of at least 1,000."""
     check_refused(daemon.ask("POST", "/v1/threads", {"contextWindow": window}), 400, "validation_error")
 
 
-def test_too_much_at_once_is_refused_clearly(client: Client, daemon: Daemon) -> None:
+def test_a_body_over_the_limit_is_refused(client: Client, daemon: Daemon) -> None:
     """A body over the limit is refused before it is read whole, and the thread stays usable."""
     client.create_thread(id="flood")
     with pytest.raises((TooLarge, ValidationError)) as refused:

@@ -40,9 +40,7 @@ def results_of(request: Any) -> list[dict[str, Any]]:
     return [block for message in request.messages for block in message["content"] if block["type"] == "tool_result"]
 
 
-def test_the_server_clears_and_the_conversation_goes_on(
-    client: Client, api: MessagesApi, model: anthropic.Anthropic
-) -> None:
+def test_the_server_clears_old_tool_results(client: Client, api: MessagesApi, model: anthropic.Anthropic) -> None:
     """With a model that applies `context_management`, results are cleared by the server without a distillation."""
     work = Worker(client, "edited", model=MODEL)
     weights: list[int] = []
@@ -62,7 +60,9 @@ def test_the_server_clears_and_the_conversation_goes_on(
     assert "log of pump 59" in client.working_state("edited").current_task
 
 
-def test_the_same_results_are_cleared_for_models_without_it(client: Client, api: MessagesApi, tmp_path: Path) -> None:
+def test_the_daemon_clears_for_models_without_context_management(
+    client: Client, api: MessagesApi, tmp_path: Path
+) -> None:
     """For a model without it, the daemon clears the same tool results itself."""
     ours = Worker(client, "ours", model="another-model-1")
     theirs = Worker(client, "theirs", model=MODEL)
@@ -86,7 +86,7 @@ def test_the_same_results_are_cleared_for_models_without_it(client: Client, api:
     assert both[-1][0] == [f"toolu_ours_{number}" for number in range(1, 46 - KEEP + 1)]
 
 
-def test_a_cleared_context_is_smaller_and_loses_no_call(client: Client, api: MessagesApi, tmp_path: Path) -> None:
+def test_clearing_keeps_the_tool_calls(client: Client, api: MessagesApi, tmp_path: Path) -> None:
     """Clearing keeps the tool calls with their inputs, and `dropped` lists the cleared results."""
     work = Worker(client, "smaller", model="another-model-1")
     before = after = None

@@ -64,7 +64,7 @@ def distilled(client: Client) -> Worker:
 
 
 @pytest.mark.parametrize("placement", ["late", "system"])
-def test_what_were_we_just_working_on(client: Client, distilled: Worker, placement: Any) -> None:
+def test_the_context_names_task_and_steps(client: Client, distilled: Worker, placement: Any) -> None:
     """The context names the current task, the last completed step and the next one."""
     request = client.context(distilled.thread, placement=placement).request
     told = texts_of(request)
@@ -82,7 +82,7 @@ def test_what_were_we_just_working_on(client: Client, distilled: Worker, placeme
 
 
 @pytest.mark.parametrize("placement", ["late", "system"])
-def test_what_was_agreed_tried_and_corrected_is_still_known(client: Client, distilled: Worker, placement: Any) -> None:
+def test_the_context_has_decisions_and_corrections(client: Client, distilled: Worker, placement: Any) -> None:
     """The context has a decision with its reason, a dead end and a correction from distilled messages.
 
     A short summary leaves to the working state what that says as well.

@@ -31,7 +31,7 @@ def talk(client: Client, thread: str, agent: str, asked: str) -> None:
     client.distill(thread)
 
 
-def test_a_new_thread_knows_what_the_last_one_knew() -> None:
+def test_a_new_thread_inherits_notes_and_digest() -> None:
     """A new thread inherits notes, each with its thread, and the digest; they are there after a restart too."""
     with running_daemon() as daemon:
         with Client(daemon.socket) as client:
@@ -54,14 +54,14 @@ def test_a_new_thread_knows_what_the_last_one_knew() -> None:
             assert contents(client, "second") == ["the depth is measured at low tide"]
 
 
-def test_the_digest_goes_on_from_the_one_it_began_with(client: Client) -> None:
+def test_a_distillation_builds_on_the_inherited_digest(client: Client) -> None:
     """The first distillation of the new thread builds on the inherited digest."""
     talk(client, "known", "kim", PIERS)
     talk(client, "unknown", "kim", "Please paint boat {} with a new coat.")
     assert "depth" in client.digest("unknown").text
 
 
-def test_other_agents_begin_with_nothing(client: Client) -> None:
+def test_other_agents_inherit_nothing(client: Client) -> None:
     """A caller without a name, and another agent, inherit nothing."""
     client.create_thread(id="mine", agent="eva")
     note(client, "mine", "eva's own business")
@@ -73,7 +73,7 @@ def test_other_agents_begin_with_nothing(client: Client) -> None:
         assert client.digest(thread).text == ""
 
 
-def test_what_was_deleted_is_not_carried_on(client: Client) -> None:
+def test_deleted_notes_are_not_inherited(client: Client) -> None:
     """A note deleted in a later thread is not inherited again from the earlier one."""
     client.create_thread(id="one", agent="bo")
     kept, gone = note(client, "one", "keep this"), note(client, "one", "drop this")
@@ -86,7 +86,7 @@ def test_what_was_deleted_is_not_carried_on(client: Client) -> None:
     assert contents(client, "one") == ["keep this", "drop this"]
 
 
-def test_the_newest_notes_are_carried_as_far_as_there_is_room(client: Client) -> None:
+def test_the_newest_notes_are_inherited_within_the_limit(client: Client) -> None:
     """Notes are inherited up to the tier's token limit, newest first; the newest one always."""
     client.create_thread(id="left", agent="cy")
     client.create_thread(id="right", agent="cy")

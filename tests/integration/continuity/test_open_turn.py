@@ -39,7 +39,7 @@ def texts(client: Client, thread: str) -> str:
     return str(client.context(thread).request.messages)
 
 
-def test_a_full_thread_waits_for_the_end_of_its_turn(client: Client, model: anthropic.Anthropic) -> None:
+def test_a_full_thread_is_distilled_after_its_turn(client: Client, model: anthropic.Anthropic) -> None:
     """Appends inside a turn do not distil a full thread; the reply that ends the turn does."""
     work = beginning(Worker(client, "waits", context_window=WINDOW, model=MODEL), 6)
     begun = len(work.answers)
@@ -61,7 +61,7 @@ def test_a_full_thread_waits_for_the_end_of_its_turn(client: Client, model: anth
 
 @pytest.mark.parametrize("ending", ["words", "call", "result"])
 @pytest.mark.parametrize("calls", [0, 30])
-def test_a_distillation_that_is_asked_for_replaces_no_part_of_the_open_turn(
+def test_a_requested_distillation_leaves_the_open_turn(
     client: Client, model: anthropic.Anthropic, ending: str, calls: int
 ) -> None:
     """A requested distillation ends at a completed turn; the context then has the open turn whole."""
@@ -91,7 +91,7 @@ def test_a_distillation_that_is_asked_for_replaces_no_part_of_the_open_turn(
         accepted(model, context.request)
 
 
-def test_the_open_turn_is_distilled_once_it_is_over(client: Client) -> None:
+def test_a_completed_turn_is_distilled_by_the_next_distillation(client: Client) -> None:
     """A turn that one distillation left out is covered by the next one."""
     work = beginning(Worker(client, "later", model=MODEL), 12)
     work.told("please write the report harbour_report.md")

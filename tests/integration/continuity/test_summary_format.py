@@ -65,14 +65,14 @@ def pairs() -> list[tuple[Scores, Scores]]:
 
 
 @pytest.mark.parametrize("measure", Scores._fields)
-def test_the_new_format_keeps_more(pairs: list[tuple[Scores, Scores]], measure: str) -> None:
+def test_our_format_scores_higher(pairs: list[tuple[Scores, Scores]], measure: str) -> None:
     """Our format scores higher on average, or fully, for task, decisions, tone and state."""
     old, new = (statistics.fmean(getattr(scores, measure) for scores in side) for side in zip(*pairs, strict=True))
     assert len(pairs) >= 5
     assert new > old or old == new == 1.0
 
 
-def test_the_measures_tell_good_from_bad() -> None:
+def test_the_scores_of_an_empty_and_a_whole_session() -> None:
     """A text without a word of the session scores 0; the session itself scores 1 for task and decisions."""
     path = generated_files()[0]
     cut = next(find_cuts(path.name, list(read_entries(path, tokens=False))))

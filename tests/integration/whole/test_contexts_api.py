@@ -46,7 +46,7 @@ def notes_of(client: Client, thread: str) -> list[tuple[str, str]]:
     return [(note.category, note.content) for note in client.notes(thread).items]
 
 
-def test_notes_are_kept_in_order_and_taken_away(client: Client, daemon: Daemon) -> None:
+def test_notes_are_listed_and_deleted(client: Client, daemon: Daemon) -> None:
     """Notes have id, category and time, are listed in order and in pages; deleting one can be undone."""
     client.create_thread(id="noted")
     categories: tuple[NoteCategory, ...] = get_args(NoteCategory)
@@ -81,7 +81,7 @@ def test_notes_are_kept_in_order_and_taken_away(client: Client, daemon: Daemon) 
         {"category": "task"},
     ],
 )
-def test_a_note_that_cannot_be_meant_is_refused(daemon: Daemon, client: Client, body: Any) -> None:
+def test_an_invalid_note_is_refused(daemon: Daemon, client: Client, body: Any) -> None:
     """A note needs text and one of the five categories."""
     client.create_thread(id="strict-notes", key="strict-notes")
     check_refused(daemon.ask("POST", "/v1/threads/strict-notes/notes", body), 400, "validation_error")
@@ -106,7 +106,7 @@ def test_an_empty_thread_has_an_empty_context(client: Client) -> None:
         client.distill("empty")
 
 
-def test_a_short_thread_is_kept_word_for_word(client: Client) -> None:
+def test_a_short_thread_cannot_be_distilled(client: Client) -> None:
     """Distilling a short thread is a conflict with a reason, and its context has every message."""
     talk(client, "short", 2)
     with pytest.raises(Conflict, match="preserved tail"):
@@ -115,7 +115,7 @@ def test_a_short_thread_is_kept_word_for_word(client: Client) -> None:
     assert all(f"question {number}" in texts for number in range(2))
 
 
-def test_placement_moves_what_is_volatile(client: Client, daemon: Daemon) -> None:
+def test_placement_moves_the_volatile_tiers(client: Client, daemon: Daemon) -> None:
     """`placement=late` puts volatile tiers into a trailing system message, `system` into the system prompt."""
     talk(client, "placed", 3)
     client.add_note("placed", "the tide turns at noon", "context")
@@ -131,13 +131,13 @@ def test_placement_moves_what_is_volatile(client: Client, daemon: Daemon) -> Non
 
 
 @pytest.mark.parametrize("query", ["maxTokens=0", "maxTokens=-4", "maxTokens=many", "placement=first", "unknown=1"])
-def test_a_context_that_cannot_be_meant_is_refused(daemon: Daemon, client: Client, query: str) -> None:
+def test_an_invalid_context_query_is_refused(daemon: Daemon, client: Client, query: str) -> None:
     """Invalid `maxTokens`, an unknown `placement` and unknown parameters are refused."""
     client.create_thread(id="strict-context", key="strict-context")
     check_refused(daemon.ask("GET", f"/v1/threads/strict-context/context?{query}"), 400, "validation_error")
 
 
-def test_a_budget_too_small_says_what_would_do(client: Client) -> None:
+def test_a_small_budget_names_the_least_one(client: Client) -> None:
     """A budget that is too small is 422 with the least budget, and that one works."""
     talk(client, "tight", 3, words=300)
     with pytest.raises(TokenBudgetExceeded) as caught:
@@ -147,7 +147,7 @@ def test_a_budget_too_small_says_what_would_do(client: Client) -> None:
     assert client.context("tight", max_tokens=least).tokens.total <= least
 
 
-def test_a_distilled_thread_goes_on(client: Client) -> None:
+def test_a_distilled_thread_continues(client: Client) -> None:
     """A context after distilling begins with the summary and has the tail; all messages stay; a second one works."""
     talk(client, "long", 20, words=300)
     whole = given_back(client, "long")
@@ -177,7 +177,7 @@ def test_a_distilled_thread_goes_on(client: Client) -> None:
     assert client.working_state("long").updated_at is not None
 
 
-def test_a_distillation_can_be_followed(client: Client, daemon: Daemon) -> None:
+def test_a_distillation_as_a_job(client: Client, daemon: Daemon) -> None:
     """Without `wait` a distillation is 202 with a job, whose result or error is the outcome."""
     talk(client, "followed", 12)
     started = daemon.ask("POST", "/v1/threads/followed/distill", {})
@@ -200,7 +200,7 @@ def finished(client: Client, job_id: str) -> Any:
 
 
 @pytest.mark.parametrize("body", [{"tokenBudget": 0}, {"tokenBudget": "all"}, {"budget": 5}])
-def test_a_distillation_that_cannot_be_meant_is_refused(daemon: Daemon, client: Client, body: Any) -> None:
+def test_an_invalid_distillation_is_refused(daemon: Daemon, client: Client, body: Any) -> None:
     """`tokenBudget` must be an integer of at least 1."""
     client.create_thread(id="strict-distil", key="strict-distil")
     check_refused(daemon.ask("POST", "/v1/threads/strict-distil/distill?wait=true", body), 400, "validation_error")
@@ -255,7 +255,7 @@ def test_a_full_thread_is_distilled_by_the_append(client: Client) -> None:
     assert client.thread("full").message_count == 80
 
 
-def test_usage_told_by_the_model_starts_a_distillation(client: Client) -> None:
+def test_a_high_usage_starts_a_distillation(client: Client) -> None:
     """A reported `usage` over the threshold starts a distillation."""
     talk(client, "told", 15)
     usage = {"input_tokens": 150_000, "output_tokens": 10}

@@ -71,7 +71,7 @@ def test_a_long_file_is_taken_in_piece_by_piece(client: Client, tmp_path: Path) 
     assert given_back(client, str(report.thread)) == spoken(data)
 
 
-def test_the_place_says_how_far_a_file_is_in(client: Client) -> None:
+def test_the_position_of_an_import(client: Client) -> None:
     """A new import is at offset 0, a known one at its last offset with the checksum of its last chunk."""
     data = made_session(2)
     fresh = client.start_import("claude-code", "placed")
@@ -86,7 +86,7 @@ def test_the_place_says_how_far_a_file_is_in(client: Client) -> None:
     assert place.sha256 == mark_of(data, place)
 
 
-def test_a_chunk_out_of_place_is_refused(client: Client) -> None:
+def test_a_chunk_that_skips_bytes_is_refused(client: Client) -> None:
     """A chunk that skips bytes is a conflict with the import's offset; nothing is added."""
     place = client.start_import("claude-code", "gap")
     with pytest.raises(Conflict) as caught:
@@ -108,7 +108,7 @@ def test_a_chunk_out_of_place_is_refused(client: Client) -> None:
         "offset=0&firstLine=1&final=maybe",
     ],
 )
-def test_a_chunk_without_its_place_is_refused(daemon: Daemon, client: Client, query: str) -> None:
+def test_a_chunk_without_offset_is_refused(daemon: Daemon, client: Client, query: str) -> None:
     """`offset` and `firstLine` are required numbers."""
     place = client.start_import("claude-code", "unplaced")
     check_refused(daemon.ask("PUT", f"/v1/imports/{place.id}/chunks?{query}", b"{}\n"), 400, "validation_error")
@@ -118,7 +118,7 @@ def test_a_chunk_without_its_place_is_refused(daemon: Daemon, client: Client, qu
     "body",
     [{}, {"client": "other", "session": "s"}, {"client": "claude-code", "session": ""}, {"client": "claude-code"}],
 )
-def test_an_import_that_cannot_be_meant_is_refused(daemon: Daemon, body: Any) -> None:
+def test_an_invalid_import_is_refused(daemon: Daemon, body: Any) -> None:
     """`client` and `session` are required."""
     check_refused(daemon.ask("POST", "/v1/imports", body), 400, "validation_error")
 
@@ -149,7 +149,7 @@ def test_sending_again_adds_nothing(client: Client) -> None:
     assert client.thread(place.thread) == before
 
 
-def test_bad_lines_are_named_and_kept_apart(client: Client) -> None:
+def test_bad_lines_are_reported(client: Client) -> None:
     """A line that is no JSON is reported by its number; the lines around it are imported."""
     good = made_session(4)
     lines = good.splitlines(keepends=True)
@@ -162,7 +162,7 @@ def test_bad_lines_are_named_and_kept_apart(client: Client) -> None:
     assert given_back(client, place.thread) == spoken(good)
 
 
-def test_half_a_line_waits_for_its_rest(client: Client) -> None:
+def test_an_incomplete_line_is_left_for_the_next_chunk(client: Client) -> None:
     """An incomplete last line is left for the next chunk, also with `final`, until it parses."""
     data = made_session(5)
     place = client.start_import("claude-code", "half")
@@ -229,7 +229,7 @@ def test_a_rewritten_file_adds_what_is_new(client: Client, tmp_path: Path) -> No
     assert (known.added, known.duplicates) == (0, 0)
 
 
-def test_a_packed_file_is_the_same_session(client: Client, tmp_path: Path) -> None:
+def test_a_gzip_file_is_the_same_session(client: Client, tmp_path: Path) -> None:
     """The same session as a gzip file adds nothing."""
     path = session_file(tmp_path, 7)
     first = importing.import_file(client, path)
@@ -253,7 +253,7 @@ def test_a_line_beyond_the_limit_is_reported_and_skipped(client: Client) -> None
     assert given_back(client, place.thread) == spoken(data)
 
 
-def test_secrets_are_counted_and_gone(client: Client, daemon: Daemon) -> None:
+def test_secrets_are_redacted_and_counted(client: Client, daemon: Daemon) -> None:
     """Secrets in a transcript are redacted before they are stored, and counted."""
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     line = orjson.loads(made_session(9).splitlines()[0])
@@ -267,7 +267,7 @@ def test_secrets_are_counted_and_gone(client: Client, daemon: Daemon) -> None:
     assert secret.encode() not in (daemon.home / "data" / "store" / "data.mdb").read_bytes()
 
 
-def test_deleting_an_imported_thread_begins_anew(client: Client) -> None:
+def test_deleting_an_imported_thread_resets_its_import(client: Client) -> None:
     """Deleting an imported thread deletes its import; the next one imports everything again."""
     data = made_session(10)
     place = client.start_import("claude-code", "deleted")

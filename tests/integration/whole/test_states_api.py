@@ -28,7 +28,7 @@ def tell(client: Client, thread: str) -> None:
     client.append(thread, [{"role": each.role, "content": each.content} for each in logger_fix().messages])
 
 
-def test_every_item_names_its_message(client: Client) -> None:
+def test_every_item_has_a_source(client: Client) -> None:
     """`sources` parallels the lists, and each number is an entry of the thread."""
     tell(client, "sourced")
     state = client.working_state("sourced")
@@ -41,7 +41,7 @@ def test_every_item_names_its_message(client: Client) -> None:
     assert state.sources.current_task in texts
 
 
-def test_what_an_agent_sets_stands_until_something_newer_is_said(client: Client) -> None:
+def test_set_fields_stay_until_newer_messages_replace_them(client: Client) -> None:
     """PATCH keeps other fields, PUT empties them; a later request replaces the set task, a plain yes does not."""
     tell(client, "set")
     before = client.working_state("set")
@@ -91,7 +91,7 @@ def test_setting_a_state_can_be_undone(client: Client) -> None:
     assert client.working_state("undone") == before
 
 
-def test_a_secret_in_a_set_state_is_not_kept(client: Client) -> None:
+def test_a_secret_in_a_set_state_is_redacted(client: Client) -> None:
     """A secret in a set state is redacted in the store and in the answer."""
     client.create_thread(id="hushed")
     secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
@@ -114,7 +114,7 @@ def test_a_secret_in_a_set_state_is_not_kept(client: Client) -> None:
     ],
 )
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
-def test_a_state_that_cannot_be_meant_is_refused(daemon: Daemon, client: Client, method: str, body: Any) -> None:
+def test_an_invalid_state_is_refused(daemon: Daemon, client: Client, method: str, body: Any) -> None:
     """Unknown fields, long texts and long lists are refused."""
     client.create_thread(id="strict-state", key="strict-state")
     check_refused(daemon.ask(method, "/v1/threads/strict-state/working-state", body), 400, "validation_error")

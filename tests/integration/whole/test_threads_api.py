@@ -25,7 +25,7 @@ def say(*texts: str) -> Said:
     return [{"role": ("user", "assistant")[index % 2], "content": text} for index, text in enumerate(texts)]
 
 
-def test_a_new_thread_is_as_it_was_asked_for(client: Client) -> None:
+def test_a_new_thread_has_the_requested_fields(client: Client) -> None:
     """Every requested field comes back; omitted ones are null, and an id is generated."""
     made = client.create_thread(id="t.1", agent="ann", title="Tides", model="m-1", context_window=50_000)
     plain = client.create_thread()
@@ -38,7 +38,7 @@ def test_a_new_thread_is_as_it_was_asked_for(client: Client) -> None:
     assert client.thread("t.1") == made
 
 
-def test_an_id_is_given_once(client: Client) -> None:
+def test_an_id_in_use_is_a_conflict(client: Client) -> None:
     """Creating a thread with an id in use is a conflict, and the first thread is unchanged."""
     first = client.create_thread(id="once", title="first")
     with pytest.raises(Conflict, match="already called 'once'"):
@@ -63,7 +63,7 @@ def test_an_id_is_given_once(client: Client) -> None:
         None,
     ],
 )
-def test_a_thread_that_cannot_be_meant_is_refused(daemon: Daemon, body: Any) -> None:
+def test_an_invalid_thread_is_refused(daemon: Daemon, body: Any) -> None:
     """Wrong types, lengths, names and unknown fields are refused."""
     check_refused(daemon.ask("POST", "/v1/threads", body if body is not None else b"null"), 400, "validation_error")
 
@@ -83,7 +83,7 @@ def test_a_limit_out_of_bounds_is_refused(daemon: Daemon, query: str) -> None:
     check_refused(daemon.ask("GET", f"/v1/threads?{query}"), 400, "validation_error")
 
 
-def test_messages_come_back_as_they_were_said(client: Client) -> None:
+def test_messages_come_back_unchanged(client: Client) -> None:
     """Messages come back unchanged and in order, with sequence numbers, times and token counts."""
     client.create_thread(id="said")
     blocks = [
@@ -140,14 +140,14 @@ def test_messages_are_read_to_the_end(client: Client) -> None:
         {"messages": [{"role": "user", "content": "x"}] * 1001},
     ],
 )
-def test_messages_that_cannot_be_meant_are_refused(daemon: Daemon, client: Client, body: Any) -> None:
+def test_invalid_messages_are_refused(daemon: Daemon, client: Client, body: Any) -> None:
     """An invalid append is refused, and nothing of it is stored."""
     client.create_thread(id="strict", key="strict")
     check_refused(daemon.ask("POST", "/v1/threads/strict/messages", body), 400, "validation_error")
     assert client.thread("strict").message_count == 0
 
 
-def test_the_faster_writer_wins(client: Client) -> None:
+def test_a_stale_expected_seq_is_a_conflict(client: Client) -> None:
     """A stale `expectedSeq` is a conflict with the current sequence number; nothing is appended."""
     client.create_thread(id="raced")
     client.append("raced", say("a"), expected_seq=0)
@@ -157,7 +157,7 @@ def test_the_faster_writer_wins(client: Client) -> None:
     assert client.append("raced", say("b"), expected_seq=1).last_seq == 2
 
 
-def test_a_key_is_answered_once(daemon: Daemon, client: Client) -> None:
+def test_a_repeated_key_gets_the_stored_answer(daemon: Daemon, client: Client) -> None:
     """A repeated call with the same idempotency key gets the stored answer; another body is a conflict."""
     first = client.create_thread(title="keyed", key="k-thread")
     again = client.create_thread(title="keyed", key="k-thread")
@@ -178,7 +178,7 @@ def test_a_key_is_answered_once(daemon: Daemon, client: Client) -> None:
     check_refused(daemon.ask("POST", path, body, {"Idempotency-Key": "k" * 256}), 400, "validation_error")
 
 
-def test_usage_is_what_the_window_holds(client: Client) -> None:
+def test_usage_replaces_our_count(client: Client) -> None:
     """A reply's `usage` replaces our own count of the context; later messages are added to it."""
     client.create_thread(id="used")
     usage = {
@@ -217,7 +217,7 @@ def test_an_unknown_thread_is_not_found(daemon: Daemon) -> None:
         check_refused(daemon.ask(method, f"/v1/threads/absent{path}", given), 404, "not_found")
 
 
-def test_deleting_asks_first(client: Client) -> None:
+def test_deleting_needs_confirmation(client: Client) -> None:
     """Deleting needs the id as `confirm`; then the thread and all its records are gone."""
     client.create_thread(id="doomed")
     client.append("doomed", say("a", "b"))
@@ -262,7 +262,7 @@ def test_a_long_thread_is_deleted_whole() -> None:
         assert report.counts["entry"] == 1
 
 
-def test_a_new_thread_is_told_as_it_is_stored(daemon: Daemon) -> None:
+def test_a_new_thread_is_answered_redacted(daemon: Daemon) -> None:
     """A secret in a title is redacted in the answer; ids with a newline or path meaning are refused."""
     secret = "ghp_" + "a1B2" * 9
     made = daemon.ask("POST", "/v1/threads", {"id": "secretive", "title": f"with {secret}"})
@@ -273,7 +273,7 @@ def test_a_new_thread_is_told_as_it_is_stored(daemon: Daemon) -> None:
         assert daemon.ask("POST", "/v1/threads", {"id": name}).status == 400
 
 
-def test_numbers_beyond_sense_are_not_believed(client: Client, daemon: Daemon) -> None:
+def test_impossible_numbers_are_ignored(client: Client, daemon: Daemon) -> None:
     """Impossible usage numbers are ignored, and query integers over 64 bits are refused."""
     client.create_thread(id="absurd")
     body = {
@@ -287,7 +287,7 @@ def test_numbers_beyond_sense_are_not_believed(client: Client, daemon: Daemon) -
         assert daemon.ask("GET", f"/v1/threads/absurd/context?maxTokens={number}").status == 400
 
 
-def test_applied_edits_are_learnt_from(client: Client, daemon: Daemon) -> None:
+def test_applied_edits_are_counted(client: Client, daemon: Daemon) -> None:
     """`appliedEdits` are echoed by name, subtracted from the context's tokens, and added to the thread's totals."""
     client.create_thread(id="edited")
     edits = [
@@ -307,7 +307,7 @@ def test_applied_edits_are_learnt_from(client: Client, daemon: Daemon) -> None:
     check_refused(daemon.ask("POST", "/v1/threads/edited/messages", body), 400, "validation_error")
 
 
-def test_a_models_factor_is_known_to_its_next_thread(client: Client) -> None:
+def test_a_models_factor_applies_to_its_next_thread(client: Client) -> None:
     """A token factor learnt in one thread applies to new threads of the same model, not of others."""
     words = "the tide is out and the boats lie in the mud " * 60
     client.create_thread(id="taught", model="model-a")

@@ -95,7 +95,7 @@ def stored(services: Any) -> dict[str, Any]:
         return reader.get(Kind.STATE, (THREAD,)) or {}
 
 
-def test_a_turn_is_worked_out_before_anybody_asks(tmp_path: Path) -> None:
+def test_a_state_is_cached_after_each_turn(tmp_path: Path) -> None:
     """Without a distiller the extracted state is cached after each turn, and nothing is stored."""
 
     async def run() -> None:
@@ -113,7 +113,7 @@ def test_a_turn_is_worked_out_before_anybody_asks(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_closing_does_not_wait_for_what_is_not_done(tmp_path: Path) -> None:
+def test_close_does_not_wait_for_unfinished_work(tmp_path: Path) -> None:
     """A thread that is still being settled, or whose distiller does not answer, is left at once."""
     asked, over = threading.Event(), threading.Event()
 
@@ -135,7 +135,7 @@ def test_closing_does_not_wait_for_what_is_not_done(tmp_path: Path) -> None:
         over.set()
 
 
-def test_a_distiller_says_it_better(tmp_path: Path) -> None:
+def test_a_distillers_state_is_stored(tmp_path: Path) -> None:
     """A distiller's answer is stored redacted, with its sources; the next call shows it only newer messages."""
     secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     fake = Fake(lambda before: replace(before, next_steps=("check the fuse", secret), blockers=()))
@@ -159,7 +159,7 @@ def test_a_distiller_says_it_better(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_turns_that_come_together_are_one_call(tmp_path: Path) -> None:
+def test_turns_in_quick_succession_are_one_call(tmp_path: Path) -> None:
     """Turns that arrive while a distiller works are served by one later call."""
     going, may_end = threading.Event(), threading.Event()
 
@@ -184,7 +184,7 @@ def test_turns_that_come_together_are_one_call(tmp_path: Path) -> None:
     assert "remark number 4" in str(fake.shown[1])
 
 
-def test_a_distiller_that_is_late_changes_nothing(tmp_path: Path) -> None:
+def test_a_late_distiller_changes_nothing(tmp_path: Path) -> None:
     """After the deadline the extracted state stays, and the distiller is not asked again before it has returned."""
     may_end = threading.Event()
 
@@ -236,7 +236,7 @@ def test_a_distiller_that_fails_changes_nothing(tmp_path: Path, answer: Callable
     assert len(fake.shown) == 2
 
 
-def test_an_agent_is_stronger_than_a_distiller(tmp_path: Path) -> None:
+def test_an_agents_state_wins_over_a_distillers(tmp_path: Path) -> None:
     """A state that the agent set while the distiller worked is not overwritten."""
     going, may_end = threading.Event(), threading.Event()
 
@@ -259,7 +259,7 @@ def test_an_agent_is_stronger_than_a_distiller(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_what_a_distiller_says_is_bounded() -> None:
+def test_a_distillers_answer_is_cut() -> None:
     """Long texts and lists are cut, values of other types dropped, and an empty task keeps the previous one."""
     before = working_state.from_distiller(WorkingState(current_task="t"), WorkingState(current_task="t"), seq=3)
     said: Any = WorkingState(
@@ -278,7 +278,7 @@ def test_what_a_distiller_says_is_bounded() -> None:
     assert set(made.sources.completed_steps) == {9}
 
 
-def test_a_thread_that_is_gone_ends_its_work(tmp_path: Path) -> None:
+def test_work_of_a_deleted_thread_ends(tmp_path: Path) -> None:
     """Work of a deleted thread ends, and other threads are served."""
 
     async def run() -> None:
@@ -292,7 +292,7 @@ def test_a_thread_that_is_gone_ends_its_work(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_only_the_newest_states_are_held() -> None:
+def test_the_cache_drops_the_least_recently_used_state() -> None:
     """The cache drops the least recently used state, and returns each with its versions."""
     held = StateCache()
     plans: list[Any] = [object() for _ in range(CACHED_MAX + 1)]

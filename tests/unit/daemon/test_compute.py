@@ -80,7 +80,7 @@ def test_two_lanes(tmp_path: Path) -> None:
     run(work)
 
 
-def test_errors_come_back_as_they_are() -> None:
+def test_errors_keep_class_and_details() -> None:
     """A ReverieError keeps its class and details; any other error arrives as internal_error without its text."""
 
     async def work(made: Compute) -> None:
@@ -136,7 +136,7 @@ def test_a_crash_in_the_middle_of_a_large_body() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_a_delay_beyond_the_limit() -> None:
+def test_a_job_beyond_the_time_limit() -> None:
     """A job beyond the time limit fails at the limit, and its child is ended."""
 
     async def work(made: Compute) -> None:
@@ -148,7 +148,7 @@ def test_a_delay_beyond_the_limit() -> None:
     run(work)
 
 
-def test_a_caller_that_leaves_ends_its_child() -> None:
+def test_a_cancelled_call_ends_its_child() -> None:
     """A cancelled call ends its child, whose pipe may have half an answer."""
 
     async def work(made: Compute) -> None:
@@ -163,7 +163,7 @@ def test_a_caller_that_leaves_ends_its_child() -> None:
     run(work)
 
 
-def test_leaves_when_idle() -> None:
+def test_an_idle_child_ends() -> None:
     """An idle child ends by itself after a while, and the next call starts another."""
 
     async def work(made: Compute) -> None:
@@ -220,7 +220,7 @@ def test_a_child_at_work_is_ended_by_a_signal(monkeypatch: pytest.MonkeyPatch) -
     run(work)
 
 
-def test_a_child_that_ignores_the_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_that_ignores_sigterm_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stopped child that ignores SIGTERM is killed after the grace period."""
     monkeypatch.setattr(compute, "STOP_GRACE_S", 0.2)
 
@@ -233,7 +233,7 @@ def test_a_child_that_ignores_the_end_is_killed(monkeypatch: pytest.MonkeyPatch)
     run(work)
 
 
-def test_too_much_waits() -> None:
+def test_a_full_queue_is_busy() -> None:
     """A full queue and a closed Compute answer Busy."""
 
     async def work(made: Compute) -> None:

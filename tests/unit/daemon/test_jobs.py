@@ -132,7 +132,7 @@ def test_cancelling() -> None:
     run(work)
 
 
-def test_a_caller_that_leaves_does_not_end_the_job() -> None:
+def test_a_cancelled_waiter_does_not_end_the_job() -> None:
     """A job continues when the caller that waits for it is cancelled."""
 
     async def work(made: Jobs) -> None:
@@ -169,7 +169,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     run(work)
 
 
-def test_events_wake_their_followers() -> None:
+def test_subscriptions_are_woken() -> None:
     """A commit wakes every subscription, a wait times out, a closed slot is free again, `end` wakes all."""
 
     async def main() -> None:
@@ -193,7 +193,7 @@ def test_events_wake_their_followers() -> None:
     asyncio.run(main())
 
 
-def test_a_commit_after_the_loop_has_gone_is_no_trouble() -> None:
+def test_notify_after_the_loop_was_closed() -> None:
     """`notify` after the loop was closed does nothing."""
     loop = asyncio.new_event_loop()
     events = Events(loop)
@@ -202,7 +202,7 @@ def test_a_commit_after_the_loop_has_gone_is_no_trouble() -> None:
     events.notify()
 
 
-def test_progress_never_goes_back() -> None:
+def test_progress_never_decreases() -> None:
     """Progress never decreases and is at most 1."""
     values: list[Any] = []
 

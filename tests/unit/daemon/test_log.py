@@ -24,7 +24,7 @@ class Full(io.StringIO):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_a_full_disk_does_not_end_who_logs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_logging_to_a_full_disk_raises_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     """Logging at every level raises nothing when the stream cannot be written."""
     log.configure("info", Full())
     try:

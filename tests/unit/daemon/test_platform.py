@@ -116,7 +116,7 @@ def test_child_of_a_dead_parent_ends_at_once() -> None:
     assert said.stdout == ""
 
 
-def test_lock_is_exclusive_and_says_who(tmp_path: Path) -> None:
+def test_lock_is_exclusive_and_names_its_holder(tmp_path: Path) -> None:
     """A second holder is refused with the process id; after a release the lock is free and the file still exists."""
     path = tmp_path / "folder" / "lock"
     lock = ProcessLock(path)

@@ -114,7 +114,7 @@ def test_one_thread_and_shared_commits() -> None:
     assert list(chain.from_iterable(store.batches)) == [f"w{number}" for number in range(600)]
 
 
-def test_the_writer_is_shared_for_a_moment_after_an_agents_write(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_is_shared_after_an_agents_write(monkeypatch: pytest.MonkeyPatch) -> None:
     """`is_shared` is true for SHARED_S after an agent's write; bulk writes do not count."""
 
     async def work(worker: Worker) -> None:
@@ -168,7 +168,7 @@ def test_full_queue_is_busy() -> None:
     run(store, work, queue_length=5)
 
 
-def test_stop_commits_what_waits() -> None:
+def test_stop_commits_queued_writes() -> None:
     """Writes queued before `stop` are committed; later ones get Busy."""
     store = SlowStore(0.02)
 
@@ -185,7 +185,7 @@ def test_stop_commits_what_waits() -> None:
     run(store, work)
 
 
-def test_a_caller_that_leaves_does_not_stop_its_write() -> None:
+def test_a_cancelled_callers_write_is_committed() -> None:
     """A cancelled caller's write is committed all the same."""
     store = SlowStore(0.05)
 
@@ -200,7 +200,7 @@ def test_a_caller_that_leaves_does_not_stop_its_write() -> None:
 
 
 @pytest.mark.parametrize("failure", [StorageFailed("EIO", hint="disk"), OSError(5, "Input/output error")])
-def test_a_failed_flush_ends_all_writing(failure: Exception) -> None:
+def test_a_failed_flush_refuses_later_writes(failure: Exception) -> None:
     """After a failed flush every later write is refused: no answer may depend on bytes that were lost."""
     store = SlowStore(failure=failure)
 
@@ -216,7 +216,7 @@ def test_a_failed_flush_ends_all_writing(failure: Exception) -> None:
     assert store.batches == [["first"]]
 
 
-def test_what_waits_when_a_flush_fails_is_refused() -> None:
+def test_a_failed_flush_refuses_queued_writes() -> None:
     """Writes that were queued behind a failed commit get the same error and are not tried."""
     store = SlowStore(0.05, StorageFailed("EIO", hint="disk"))
 
@@ -229,7 +229,7 @@ def test_what_waits_when_a_flush_fails_is_refused() -> None:
     assert len(store.batches) == 1
 
 
-def test_a_full_disk_heals() -> None:
+def test_writes_work_again_after_a_full_disk() -> None:
     """A write on a full disk fails; the next one works once there is room, without a restart."""
     store = SlowStore(failure=DiskFull("full", hint="make room"))
 
@@ -259,7 +259,7 @@ def test_commits_are_announced() -> None:
     assert announced == [1]
 
 
-def test_a_loop_that_has_gone_is_no_trouble() -> None:
+def test_a_write_of_a_closed_loop_is_committed() -> None:
     """A write whose caller's event loop is closed is committed, and its answer dropped."""
     store = SlowStore(0.1)
     worker = Worker(store, clock=lambda: AT, queue_length=5)

@@ -126,7 +126,7 @@ def test_an_engines_block_in_a_persons_file_is_updated_in_place(desk: Desk) -> N
     assert desk.memories()["Language: German"]["trust"] == "engine"
 
 
-def test_a_document_goes_with_its_last_engines_block(desk: Desk) -> None:
+def test_a_document_is_deleted_with_its_last_block(desk: Desk) -> None:
     """A document is created with its first memory and deleted with its last one."""
     desk.apply(desk.plan([prefers("Language: English")]))
     assert desk.text(PREFERENCES) == (
@@ -157,7 +157,7 @@ def test_a_plan_is_stale_once_any_byte_of_its_document_changed(desk: Desk) -> No
     assert "dark themes" in (desk.text(PREFERENCES) or "")
 
 
-def test_a_document_that_was_made_meanwhile_is_not_overwritten(desk: Desk) -> None:
+def test_a_document_created_meanwhile_is_not_overwritten(desk: Desk) -> None:
     """A plan that creates a document is stale if the document exists by now, even without memories."""
     plan = desk.plan([prefers("Language: English")])
     desk.save(PREFERENCES, "# Mine\n")
@@ -166,7 +166,7 @@ def test_a_document_that_was_made_meanwhile_is_not_overwritten(desk: Desk) -> No
     assert desk.text(PREFERENCES) == "# Mine\n"
 
 
-def test_an_episode_that_has_no_place_goes_beside(desk: Desk) -> None:
+def test_an_episode_goes_beside_an_open_fence(desk: Desk) -> None:
     """An episode goes into a numbered document if the file ends within an open code fence or HTML block."""
     desk.save(EPISODES, "```\ncode\n")
     desk.save("episodes/2026-11-2.md", "<pre>\n")
@@ -179,7 +179,7 @@ def test_an_episode_that_has_no_place_goes_beside(desk: Desk) -> None:
     assert "## A walk\n" in (desk.text("episodes/2026-11-3.md") or "")
 
 
-def test_an_episode_that_an_engine_tells_again_has_only_the_new_words(desk: Desk) -> None:
+def test_an_updated_episode_has_only_its_new_fields(desk: Desk) -> None:
     """An update of an episode replaces its fields: none of the old ones is left beside the new."""
     head = "## Logger fix\n- Summary: s\n- Date: 2026-11-20\n"
     desk.save(EPISODES, f"{head}- Problem: leaks\n", author="engine")
@@ -194,13 +194,13 @@ def test_an_episode_that_an_engine_tells_again_has_only_the_new_words(desk: Desk
     assert memory["fields"] == [["Summary", "s"], ["Date", "2026-11-20"], ["Problem", "leaks to stderr"]]
 
 
-def test_a_candidate_without_a_word_is_left_out(desk: Desk) -> None:
+def test_a_candidate_without_text_is_left_out(desk: Desk) -> None:
     """A candidate without printable words is dropped; the others are stored."""
     plan = desk.plan([prefers(" \x00\n"), prefers("Language: English")])
     assert (plan.candidates, plan.counts) == (1, {"ADD": 1})
 
 
-def test_a_memory_that_its_document_does_not_hold_is_written_into_it(desk: Desk) -> None:
+def test_a_memory_missing_in_its_document_is_added_to_it(desk: Desk) -> None:
     """A memory without a block in its document is added to it when it changes, and deleted without an edit."""
     desk.save(PREFERENCES, "- Language: English\n", author="engine")
     (memory,) = desk.memories().values()

@@ -76,7 +76,7 @@ def test_refusals(kind: type[Any], value: Any, field: str, words: str, hint: str
 
 
 @pytest.mark.parametrize("name", ["a", "...", ".a", "a.", "..a", "a:b@c+d-e_f", "x" * 200])
-def test_names_that_may_be_used(name: str) -> None:
+def test_ids_with_dots(name: str) -> None:
     """An id may contain dots, but not be `.` or `..`."""
     assert wire.parse(wire.CreateThread, {"id": name}).id == name
 
@@ -89,7 +89,7 @@ def test_a_long_hostile_field_name_is_cut_and_cleaned() -> None:
     assert len(str(caught.value)) < 200
 
 
-def test_bytes_and_read_json_give_the_same() -> None:
+def test_bytes_and_decoded_json_parse_alike() -> None:
     """Parsing bytes and parsing decoded JSON give equal values."""
     value = {"cron": "0 3 * * *", "timezone": "Europe/Vienna"}
     assert wire.parse(wire.CreateSchedule, value) == wire.parse(
@@ -132,7 +132,7 @@ _JSON = st.recursive(
 
 @settings(deadline=None)
 @given(_JSON)
-def test_any_json_is_taken_or_refused_with_a_field(value: Any) -> None:
+def test_any_json_is_parsed_or_refused_with_a_field(value: Any) -> None:
     """Any JSON gives a typed value or a ValidationError with a field, and never another exception."""
     for kind in (wire.AppendMessages, wire.CreateThread, wire.RecallRequest, wire.StartImport):
         try:
