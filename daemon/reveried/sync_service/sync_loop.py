@@ -74,7 +74,7 @@ class UpkeepTimers:
         self._baselines_backoff, self._projections_backoff = Backoff(), Backoff()
 
     def note_change(self, now: float) -> None:
-        """Schedule both after a change of folder or store."""
+        """Schedule saving baselines and updating projections after a change of folder or store."""
         if self._changed_at is None:
             self._changed_at = now
         self._projections_due = max(min(now + SETTLED_S, self._changed_at + MOST_S), self._projections_not_before)
@@ -180,7 +180,7 @@ class SyncLoop:
             self._loop.call_soon_threadsafe(self.handle_event, path, at)
 
     def handle_event(self, path: str | None, at: float) -> None:
-        """As `post_event`, within the event loop."""
+        """Note a change and wake the loop, within the event loop; `post_event` is for other threads."""
         if path is None:
             self._whole = True
         else:

@@ -58,7 +58,7 @@ _EXCHANGES_MAX: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The file has the bytes, whole whatever happens, and durably once the root is flushed.
+    """Result of a write that was made: the file has the bytes, durably once the root is flushed.
 
     `stamp` is the new file's; None: somebody has begun to change it again. `displaced` is the file that was replaced,
     to be settled after a grace time; None if there was none.
@@ -70,14 +70,14 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """The file is no longer in the folder; `displaced` is to be settled after a grace time."""
+    """Result of a removal that was made; `displaced` is the removed file, to be settled after a grace time."""
 
     displaced: DisplacedFile
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The write or removal was not made, because another file was there than expected.
+    """Result of a write or removal that was not made, because another file was there than expected.
 
     `actual` is the SHA-256 of the file that is there now, None for no file or none that can be read. `saves` are the
     whole texts that came out and were put back, oldest first: they have to be merged even if they are not in the folder
@@ -218,9 +218,10 @@ def _take_out(slot: FileSlot, expected: str) -> Removed | Mismatch:
 
 
 def _exchange_back(slot: FileSlot, handle: int, name: str, data: bytes, expected: str | None) -> Written | Mismatch:
-    """Put back the save that came out, until nothing comes out but what was put in just before.
+    """Put the save that an exchange brought out back at its path, repeated until the newest save is there.
 
-    Each exchange may bring out another save, made in between and newer than what went in. Example: A came out instead
+    Each exchange may bring out another save, made in between and newer than what went in; the last one is reached when
+    nothing comes out but what was put in just before. Example: A came out instead
     of the expected file; putting A back brings out B, saved meanwhile; putting B back brings out A: now B, the newest,
     is at the path, and A is the displaced file. A file that is being written stays out: back in its place it could be
     overwritten, by somebody who had opened our bytes, before it was ever whole to be read.

@@ -102,7 +102,7 @@ class Root:
         self._check_space_file(self._read_space_file())
 
     def find(self) -> None:
-        """As `verify`, without reading the space file. From any thread, also when closed.
+        """Check, by path alone, that the folder and its space file are there. From any thread, also when closed.
 
         Raises as `verify`.
         """

@@ -100,7 +100,7 @@ class DisplacedFile:
             raise files.translate_os_error("look at", self.root.real / SWAP_FOLDER / self.name, error) from error
 
     def discard(self) -> None:
-        """Remove the file: to be called when its bytes are safe elsewhere. Raises StorageFailed, Forbidden."""
+        """Remove the file from the swap folder once its bytes are stored elsewhere. Raises StorageFailed, Forbidden."""
         try:
             with open_swap_folder(self.root) as folder:
                 self._unlink(folder)
@@ -137,7 +137,7 @@ class DisplacedFile:
         self._release()
 
     def _release(self) -> None:
-        """End the supervision of the file."""
+        """Stop supervising this displaced file."""
         self.settled = True
         self.root.displaced_names.discard(self.name)
 
@@ -157,7 +157,7 @@ class OrphanedSave:
     displaced: DisplacedFile | None = None
 
     def discard(self) -> None:
-        """Remove the file: to be called when its bytes are safe elsewhere. Raises StorageFailed, Forbidden."""
+        """Remove the file from the swap folder once its bytes are stored elsewhere. Raises StorageFailed, Forbidden."""
         DisplacedFile(self.root, self.path or "", self.name, None).discard()
 
 
