@@ -40,8 +40,8 @@ def sync_status(
     reason = problem.message if problem is not None else None
     hint = problem.hint if problem is not None else None
     if stopped and problem is None:
-        reason = f"{len(stopped)} files are gone at once"
-        hint = "bring them back, or say that it was meant: reverie sync now --accept-deletions"
+        reason = f"{len(stopped)} files are missing at once"
+        hint = "restore them, or confirm the deletions: reverie sync now --accept-deletions"
     return wire.SyncStatus(
         state="stopped" if reason is not None else "ok" if scanned_at is not None else "starting",
         root=str(path),
@@ -74,7 +74,7 @@ def _file_errors(
             for path, error in sorted(failed.items())
         ),
         *(
-            wire.SyncRefusal(path=path, reason="projection", hint=f"it is made by Reverie; your text is at {aside}")
+            wire.SyncRefusal(path=path, reason="projection", hint=f"Reverie generates this file; your text is at {aside}")
             for path, aside in set_aside
         ),
     ]

@@ -169,7 +169,7 @@ def _refuse_unknown(items: Mapping[str, Item], changes: Sequence[Change]) -> Non
             reason = "changed_twice"
         if reason is not None:
             raise ValidationError(
-                f"{change.id} cannot be changed like that",
+                f"{change.id} cannot be changed by these changes",
                 hint="give one change for each memory of the document, and new ids to new ones",
                 reason=reason,
                 names=[change.id],
@@ -182,7 +182,7 @@ def _refuse_wordless(items: Iterable[tuple[str, Wording]]) -> None:
     for identity, words in items:
         if not clean(words.content) and not clean(words.title or ""):
             raise ValidationError(
-                f"{identity} would say nothing", hint="delete it instead", reason="no_words", names=[identity]
+                f"{identity} would have no text", hint="delete it instead", reason="no_words", names=[identity]
             )
 
 

@@ -232,7 +232,7 @@ class Root:
                 "root_of_another_space",
                 self.real,
                 f"does not belong to space {self.space!r} of this store",
-                first=f"or, if it is this space's from now on, `rm {shlex.quote(str(self.real / SPACE_FILE))}`",
+                first=f"or, to give it to this space, `rm {shlex.quote(str(self.real / SPACE_FILE))}`",
             )
 
     def _unmarked(self, folder: Path | int) -> Conflict:
@@ -276,10 +276,10 @@ def _is_empty(folder: Path | int) -> bool:
 def _stopped(reason: Trouble, root: Path, what: str, *, first: str | None = None) -> Conflict:
     """Return the error for a root that cannot be used; `first` is what to do before `--accept-folder`."""
     accept = "reverie sync now --accept-folder"
-    accepting = f"{first}, then: {accept}" if first else f"or, if it is the space's from now on: {accept}"
+    accepting = f"{first}, then: {accept}" if first else f"or accept the one that is there: {accept}"
     return Conflict(
         f"{root} {what}; nothing was read from it or written to it",
-        hint=f"bring the folder back, {accepting} (nothing is deleted)",
+        hint=f"restore the folder, {accepting} (nothing is deleted)",
         reason=reason,
         root=str(root),
     )
