@@ -1,13 +1,19 @@
-"""Leaves out the measurements whose data is absent: without it they assert nothing."""
+"""Settings of every test: no limit of real time in properties, and no measurement whose data is absent."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hypothesis import HealthCheck, settings
+
 from support.shared import has_shared
 
 if TYPE_CHECKING:
     import pytest
+
+# Hypothesis limits the real time of an example (200 ms) and of drawing one, which a busy machine exceeds at random.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -157,7 +157,9 @@ def test_a_gzipped_file(cli: Cli, importer: FakeImporter, tmp_path: Path) -> Non
     assert "could not be read" in done.out
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=40
+)
 @given(
     lines=st.lists(st.integers(0, 90), max_size=40),
     piece=st.integers(1, 64),
