@@ -121,11 +121,10 @@ def seal_record(record: StoredRecord, redactor: Redactor) -> Sealed:
     return seal(record.as_json(), redactor)
 
 
-def same_record(record_type: type[StoredRecord], one: bytes, other: bytes) -> bool:
-    """Return True if two JSON texts are equal records: order of keys, and defaults left out, do not count."""
+def same_record(record: StoredRecord, body: bytes) -> bool:
+    """Return True if a JSON text is this record: order of keys, and defaults left out, do not count."""
     try:
-        decoder = _decoder(record_type)
-        return bool(decoder.decode(one) == decoder.decode(other))
+        return bool(_decoder(type(record)).decode(body) == record)
     except msgspec.DecodeError:
         return False
 
@@ -133,6 +132,8 @@ def same_record(record_type: type[StoredRecord], one: bytes, other: bytes) -> bo
 def unknown_fields(record_type: type[StoredRecord], stored: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a stored JSON object that `record_type` does not declare."""
     declared = _json_names(record_type)
+    if stored.keys() <= declared:
+        return {}
     return {key: value for key, value in stored.items() if key not in declared}
 
 
@@ -197,8 +198,16 @@ class OperationRecord(StoredRecord, frozen=True, kw_only=True):
     events: list[int] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the stored JSON, each change in its short form."""
-        return {**super().as_json(), "changes": [change.as_json() for change in self.changes]}
+        """Return the stored JSON, each change in its short form; built by hand, as every write does it once."""
+        return {
+            "seq": self.seq,
+            "who": self.who,
+            "why": self.why,
+            "at": self.at,
+            "parent": self.parent,
+            "changes": [change.as_json() for change in self.changes],
+            "events": self.events,
+        }
 
 
 class EventRecord(StoredRecord, frozen=True, kw_only=True):
@@ -211,3 +220,7 @@ class EventRecord(StoredRecord, frozen=True, kw_only=True):
     at: str
     operation: int | None
     data: dict[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the stored JSON; built by hand, as every event of a write does it once."""
+        return {"seq": self.seq, "type": self.type, "at": self.at, "operation": self.operation, "data": self.data}

@@ -16,6 +16,7 @@ from reverie.store.records import (
     EventRecord,
     OperationRecord,
     StoredRecord,
+    decoded,
     same_record,
     seal_record,
     unknown_fields,
@@ -86,18 +87,22 @@ class Writer(Reader):
 
         Where the type keeps unknown fields, those of the stored record are copied into the new one.
         """
-        value = record.as_json()
-        stored = None
-        if record.KEEPS_UNKNOWN_FIELDS:
-            stored = self.get(record.KIND, key)
-            if stored is not None:
-                value |= unknown_fields(type(record), stored)
-        sealed = seal(value, self._redactor)
+        kind = record.KIND
+        self._require_put(kind)
+        raw = record_key(self.transaction.space, kind, key)
+        old = self.transaction.find(raw)
+        if old is None or not record.KEEPS_UNKNOWN_FIELDS:
+            return self._put(kind, key, raw, old, seal_record(record, self._redactor))
+        stored = self.transaction.body(raw, old)
         # The same fields in another order, or with a default left out, are no change: an older version wrote them so,
-        # and an operation that lists records whose words are as they were would be wrong.
-        if stored is not None and same_record(type(record), orjson.dumps(stored), sealed.body):
+        # and an operation that lists records whose content is as it was would be wrong.
+        if same_record(record, stored):
             return False
-        return self.put_sealed(record.KIND, key, sealed)
+        value = {**record.as_json(), **unknown_fields(type(record), orjson.loads(stored))}
+        sealed = seal(value, self._redactor)
+        if sealed.redacted and same_record(decoded(type(record), b"", sealed.body), stored):
+            return False
+        return self._put(kind, key, raw, old, sealed)
 
     def append_record(self, record: StoredRecord, prefix: Key) -> int:
         """Add a typed record, redacted, to the end of a sequence; return its number, dense from 1."""
@@ -105,13 +110,20 @@ class Writer(Reader):
 
     def put_sealed(self, kind: Kind, key: Key, sealed: Sealed) -> bool:
         """Write a value that was sealed elsewhere, as `put`."""
-        rule = self._writable(kind)
-        if rule.sequence:
+        self._require_put(kind)
+        raw = record_key(self.transaction.space, kind, key)
+        return self._put(kind, key, raw, self.transaction.find(raw), sealed)
+
+    def _require_put(self, kind: Kind) -> None:
+        """Raise ValidationError for a kind that is written by the store alone, or only appended to."""
+        if self._writable(kind).sequence:
             raise ValidationError(f"a {kind} is appended, never put", hint="use append")
+
+    def _put(self, kind: Kind, key: Key, raw: bytes, old: RawRecord | None, sealed: Sealed) -> bool:
+        """Write a value in place of `old`, the record under the whole key `raw`; return False where it is equal."""
+        rule = RULES[kind]
         if rule.field is not None:
             _repeats(kind, rule.field, key, sealed)
-        raw = record_key(self.transaction.space, kind, key)
-        old = self.transaction.find(raw)
         if old is not None and old.address == sealed.address:  # equal content has an equal address
             return False
         operation = 0 if rule.bookkeeping else self.number
@@ -272,20 +284,21 @@ class Writer(Reader):
         """Store the operation, if there is one, and the events; return the operation's number. Called by the store."""
         changes = self._listed()
         operation = None
+        at = self.at
         first = self.last_seq(Kind.EVENT) + 1
         if changes:
             record = OperationRecord(
                 seq=self.number,
                 who=who,
                 why=why,
-                at=self.at,
+                at=at,
                 parent=self.number - 1 if parent is None else parent,
                 changes=changes,
                 events=[first, first + len(self._events) - 1] if self._events else None,
             )
             operation = self._write_operation(record)
         events = [
-            seal_record(EventRecord(seq=seq, type=type_, at=self.at, operation=operation, data=data), self._redactor)
+            seal_record(EventRecord(seq=seq, type=type_, at=at, operation=operation, data=data), self._redactor)
             for seq, (type_, data) in enumerate(self._events, first)
         ]
         if events:

@@ -269,6 +269,14 @@ def test_a_secret_in_any_part_of_a_record_is_redacted(store: Store) -> None:
     assert loaded.tags == ("[REDACTED:test]",)
 
 
+def test_saving_a_redacted_record_with_its_secret_again_changes_nothing(store: Store) -> None:
+    """The comparison is with the redacted record, whatever the order of its stored fields."""
+    secret = msgspec.structs.replace(MEMORY, content=f"the key is {SECRET}")
+    clean = msgspec.structs.replace(MEMORY, content="the key is [REDACTED:test]")
+    put(store, Kind.MEMORY, ("mem_1",), dict(reversed(clean.as_json().items())))
+    assert write(store, lambda w: w.save(secret, ("mem_1",))).operation is None
+
+
 @pytest.mark.parametrize("content", [object(), {1, object()}, 1 << 70, "\ud800"])
 def test_what_json_cannot_hold_is_refused(store: Store, content: object) -> None:
     """As a value, and not as a crash of the encoder."""
