@@ -1,8 +1,8 @@
-"""Packs a published tiktoken vocabulary into the table that the core embeds: `pack.py o200k_base.tiktoken …`.
+"""Pack a published tiktoken vocabulary into the merge list that the core embeds: `pack.py o200k_base.tiktoken …`.
 
-The table holds the 256 single-byte tokens in the order of their ranks, one byte each, and then, for every further
-rank, the ranks of the two tokens that merge into it: three bytes each, little-endian. From it the published file can
-be written again byte for byte, which a test does.
+The list has the 256 single-byte tokens in the order of their ranks, one byte each, and then, for every further
+rank, the ranks of the two tokens that merge into it: three bytes each, little-endian. A test restores the published file from
+it byte for byte.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PUBLISHED = {
 
 
 def halves(token: bytes, ranks: dict[bytes, int]) -> tuple[int, int]:
-    """The ranks of the two tokens that are left when every merge before the token's own has been made."""
+    """Return the ranks of the two tokens whose merge is `token`: those left when all merges of lower rank are done."""
     own = ranks[token]
     parts = [token[at : at + 1] for at in range(len(token))]
     while len(parts) > 2:
@@ -35,7 +35,7 @@ def halves(token: bytes, ranks: dict[bytes, int]) -> tuple[int, int]:
 
 
 def pack(published: bytes) -> bytes:
-    """The table of a vocabulary file."""
+    """Return the merge list of a vocabulary file."""
     ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in published.splitlines())}
     tokens = sorted(ranks, key=ranks.__getitem__)
     if [ranks[token] for token in tokens] != list(range(len(tokens))) or any(len(token) != 1 for token in tokens[:256]):

@@ -57,8 +57,7 @@ fn low_half(wide: u128) -> u64 {
 mod tests {
     use super::HashKey;
 
-    /// Texts of every length up to 79 that differ in one byte have different hashes; one collision of 32 bits is
-    /// allowed.
+    /// Texts of any length up to 79 that differ in one byte have different hashes (one collision is allowed).
     #[test]
     fn every_byte_counts() {
         let key = HashKey::default();

@@ -98,8 +98,7 @@ fn error(text: &str, patches: &[Patch<'_>], mut problems: Vec<(usize, PatchReaso
     Error::Patch { problems: problems.into_iter().map(problem).collect() }
 }
 
-/// Number of texts up to which each is searched separately: a vectorized scan for one text is much faster than an
-/// automaton.
+/// Texts up to which each is searched separately: a vectorized scan for one text is much faster than an automaton.
 const SEPARATE_SCANS_MAX: usize = 8;
 
 /// How often a text occurs.

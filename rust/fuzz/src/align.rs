@@ -9,8 +9,9 @@ fn lists(data: &[u8]) -> (Vec<&[u8]>, Vec<&[u8]>) {
     (blocks(&data[..cut]), blocks(&data[cut..]))
 }
 
-/// Every old block is matched once or deleted; a text that is unique on both sides is matched, of equal texts as many
-/// as both sides have; and the result is deterministic.
+/// Every old block is matched once or deleted, and of equal texts as many are matched as both sides have.
+///
+/// A text that is unique on both sides is matched, and the result is deterministic.
 pub fn every_old_block_is_matched_once_or_deleted(data: &[u8]) {
     let (old, new) = lists(data);
     let olds: Vec<_> = old.iter().map(|text| OldBlock { id: "", text }).collect();

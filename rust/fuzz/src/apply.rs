@@ -5,8 +5,9 @@ use reverie_core::blocks::{Block, Kind, Sections, parse};
 
 use crate::blocks::document;
 
-/// Changes are applied or rejected as a whole; applied ones can be undone, consist of the reported edits, and leave
-/// every other block unchanged.
+/// Applied changes can be undone, consist of the reported edits, and leave every other block unchanged.
+///
+/// Otherwise they are rejected as a whole.
 pub fn changes_affect_only_their_blocks(data: &[u8]) {
     let (plan, rest) = data.split_at(data.len() / 2);
     let text = document(rest);

@@ -45,8 +45,9 @@ pub fn document(data: &[u8]) -> String {
     data.iter().map(|byte| PIECES[usize::from(*byte) % PIECES.len()]).collect()
 }
 
-/// The spans of the blocks join to the document byte for byte; a document that is not UTF-8 is rejected at its first
-/// invalid byte.
+/// The spans of the blocks join to the document byte for byte.
+///
+/// A document that is not UTF-8 is rejected at its first invalid byte.
 pub fn spans_join_to_the_document(data: &[u8]) {
     for sections in [Sections::Always, Sections::Never, Sections::ByFields] {
         check_spans(data, sections);

@@ -20,8 +20,9 @@ pub fn canonical_form_is_idempotent(data: &[u8]) {
     }
 }
 
-/// Rewriting a text gives the canonical form of its value, or the same error; and a text that is not valid JSON has no
-/// canonical form.
+/// Rewriting a text gives the canonical form of its value, or the same error.
+///
+/// A text that is not valid JSON has no canonical form.
 pub fn rewriting_text_equals_serializing_its_value(data: &[u8]) {
     let expected = parse(data).and_then(|value| canonical(&value));
     assert_eq!(rewrite(data), expected);

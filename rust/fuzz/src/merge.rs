@@ -103,8 +103,7 @@ pub fn changes_of_one_side_are_taken_unchanged(data: &[u8]) {
     }
 }
 
-/// Swapping the sides swaps the sides of the conflicts, and changes only the order of lines and the blank lines between
-/// two insertions.
+/// Swapping the sides changes only the sides of the conflicts, the order of lines and blank lines between insertions.
 pub fn merge_is_symmetric(data: &[u8]) {
     let [base, ours, theirs] = base_and_two_edits(data);
     let (one, other) = (merge3(&base, &ours, &theirs), merge3(&base, &theirs, &ours));
@@ -136,8 +135,7 @@ fn text_without_conflicts(merged: &Merged) -> String {
     text + &merged.text[at..]
 }
 
-/// Every line that a side added is in the merged text or in a conflict; or it was merged by words, and then each of its
-/// words is.
+/// Every line that a side added is in the merged text or in a conflict, or was merged word by word.
 pub fn no_added_line_is_lost(data: &[u8]) {
     let [base, ours, theirs] = base_and_two_edits(data);
     let merged = merge3(&base, &ours, &theirs);

@@ -31,8 +31,7 @@ pub fn insertion_history_does_not_matter(data: &[u8]) {
     }
 }
 
-/// Hits are in order, fewer are a prefix of more, term scores add up, and a filter removes hits without changing
-/// scores.
+/// Hits are ordered, fewer are a prefix of more, term scores add up, and filters do not change scores.
 pub fn hits_are_ordered_and_term_scores_add_up(data: &[u8]) {
     let mut parts = data.split(|&byte| byte == SEPARATOR).map(text);
     let query = parts.next().unwrap_or_default();

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use reverie_fuzz::{LAWS, SEPARATOR, WORDS};
 
-/// Inputs per law; `REVERIE_SOAK=1` runs many more. A law over long texts stops after its time, but not before the
-/// minimum.
+/// Inputs per law (`REVERIE_SOAK=1` runs many more), and the time after which a slow law stops, after the minimum.
 const INPUTS: u64 = 3_000;
 const SOAK_INPUTS: u64 = 300_000;
 const INPUTS_MIN: u64 = 20;

@@ -7,8 +7,9 @@ use reverie_core::blocks::{self, Block, Sections};
 use crate::detach_if_large;
 use crate::error::CoreError;
 
-/// Kind, start, end, level, text, tags and fields of a block. Tags and fields, mostly empty, are tuples: Python has a
-/// single empty tuple, so that they cost no memory.
+/// A block: kind, start, end, level, text, tags, fields.
+///
+/// Tags and fields, mostly empty, are tuples: Python has a single empty tuple, so that they cost no memory.
 type BlockTuple<'py> = (&'static str, usize, usize, usize, String, Bound<'py, PyTuple>, Bound<'py, PyTuple>);
 
 /// Convert the `sections` argument: true for all, false for none, None for those with fields.

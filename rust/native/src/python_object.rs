@@ -14,8 +14,7 @@ use pyo3::prelude::*;
 use reverie_core::Error;
 use reverie_core::canonical::{self as json, Node, Source, Unrepresentable};
 
-/// Return the canonical form of a Python object. Subclasses are read by their built-in content, not by what they
-/// override.
+/// Return the canonical form of a Python object; subclasses are read by their built-in content.
 pub(crate) fn canonical(value: &Bound<'_, PyAny>) -> Result<Vec<u8>, Error> {
     let _exclusive = ExclusiveInterpreter::new(value.py());
     json::canonical(Object { pointer: value.as_ptr(), owner: PhantomData })

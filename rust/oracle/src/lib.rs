@@ -8,8 +8,7 @@ mod reverie_oracle {
     use super::{Bound, PyResult, Python, pyfunction};
     use pyo3::types::PyString;
 
-    /// Merge with diffy: return the text (with conflict markers if there are conflicts) and whether it is free of
-    /// conflicts.
+    /// Merge with diffy: return the text, with conflict markers if needed, and whether there are no conflicts.
     #[pyfunction]
     fn diffy_merge<'py>(py: Python<'py>, base: &str, ours: &str, theirs: &str) -> (Bound<'py, PyString>, bool) {
         match py.detach(|| diffy::merge(base, ours, theirs)) {

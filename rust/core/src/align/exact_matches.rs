@@ -84,8 +84,7 @@ impl Copies {
         }
     }
 
-    /// Match copies whose neighbours on both sides are matched to neighbours; the ends of the documents count as
-    /// neighbours.
+    /// Match copies between neighbours that are matched; the ends of the documents count as neighbours.
     fn match_enclosed(&self, pairing: &mut Pairing) {
         for new in 0..pairing.new_count() {
             if pairing.old_of(new).is_some() {

@@ -93,8 +93,9 @@ impl ExpectedPositions {
         }
     }
 
-    /// Return the first of `length` unmatched old blocks, if exactly these are between the same matched pairs as the
-    /// `length` unmatched new blocks from `new` on.
+    /// Return the old block where an equally long run of unmatched old blocks begins, between the same matched pairs.
+    ///
+    /// `new` is the first of `length` unmatched new blocks; None if the old run has another length.
     pub(super) fn parallel_run(&self, new: usize, length: usize, pairing: &Pairing) -> Option<usize> {
         let old_of = |near: Option<usize>| near.map(|near| pairing.old_of(near));
         let first = old_of(self.new_neighbours.before.get(new)).map_or(Some(0), |old| Some(old? + 1))?;

@@ -1,5 +1,4 @@
-//! Alignment of a document's blocks: which block of the new text is which block of the old one, so that ids survive an
-//! edit.
+//! Alignment of a document's new blocks with its old ones, so that ids survive edits.
 //!
 //! First the blocks whose bytes are equal, then those that differ only in line endings and trailing white space: a text
 //! that is unique on both sides is matched wherever it is (a move), copies are told apart by their neighbours (P.

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Words of a block that are compared; of a longer block those with the smallest hashes, a fair sample (bottom-k
-/// sketch).
+/// Words of a block that are compared: of a longer block, those with the smallest hashes (a bottom-k sketch).
 const SAMPLE_MAX: usize = 256;
 /// Words and pairs of adjacent words under which a block can be found, those with the smallest hashes.
 const KEYS_MAX: usize = 16;

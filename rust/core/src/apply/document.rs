@@ -83,8 +83,7 @@ impl<'t> Document<'t> {
         self.headings.get(text).copied()
     }
 
-    /// Return the index of the block before which to insert at the end of a heading's content, before its trailing
-    /// blank lines.
+    /// Return the block index at which to insert at the end of a heading's content, before its trailing blank lines.
     pub(super) fn end_under(&self, heading: usize) -> usize {
         let is_next = |block: &Block| is_heading(block) || block.kind == Kind::Section;
         let following = &self.blocks[heading + 1..];
@@ -92,8 +91,7 @@ impl<'t> Document<'t> {
         self.skip_trailing_blank(heading + 1, end)
     }
 
-    /// Return the index of the block before which to insert at the end of the document, before its trailing blank
-    /// lines.
+    /// Return the block index at which to insert at the end of the document, before its trailing blank lines.
     pub(super) fn end(&self) -> usize {
         self.skip_trailing_blank(0, self.blocks.len())
     }

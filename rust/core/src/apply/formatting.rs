@@ -92,8 +92,7 @@ impl Boundary {
         }
     }
 
-    /// Whether a blank line is needed between this and the next block: not between list items, nor between heading and
-    /// item.
+    /// Whether a blank line is needed before the next block: not between list items, nor between heading and item.
     pub(super) fn needs_blank_line_before(self, next: Self) -> bool {
         !matches!((self, next), (Self::Open, _) | (_, Self::Open) | (Self::Item | Self::Heading, Self::Item))
     }

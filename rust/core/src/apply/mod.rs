@@ -65,8 +65,9 @@ pub enum Change<'t> {
 }
 
 impl<'t> Change<'t> {
-    /// Build a change from the name of its kind (`add_after`, `add_under`, `add_end`, `update`, `delete`), the id or
-    /// heading that it refers to, and its text.
+    /// Build a change from the name of its kind, the id or heading that it refers to, and its text.
+    ///
+    /// The kinds are `add_after`, `add_under`, `add_end`, `update` and `delete`.
     ///
     /// # Errors
     /// There is no such kind.

@@ -1,5 +1,4 @@
-//! The plan of all changes: their replacements in order, the resulting edits and text, and the check that no other
-//! block is affected.
+//! The plan of all changes: replacements in order, resulting edits and text, and verification of all other blocks.
 
 use std::collections::HashMap;
 
@@ -72,8 +71,7 @@ impl Plan {
         text
     }
 
-    /// Verify that the blocks that no change names are what they were, and that those made by changes are what was
-    /// asked for.
+    /// Verify that unchanged blocks are what they were, and that changed ones are parsed as intended.
     ///
     /// Markdown is not local: an added code fence would swallow everything below it. The new document is therefore
     /// parsed again and each block is looked for at its shifted position.

@@ -20,8 +20,7 @@ pub(super) struct NewBlock {
 
 /// The replacement of bytes `start..end` of the document by `new`.
 pub(super) struct Replacement {
-    /// Sort key: twice the index of the block before which something is inserted, plus one for a change of the block
-    /// itself.
+    /// Sort key: 2 * index of the block for an insertion before it, plus 1 for a change of the block itself.
     pub(super) order: usize,
     pub(super) start: usize,
     pub(super) end: usize,

@@ -206,8 +206,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Return the line after the list item at `from`: its indented lines, blank lines between them, and lazy
-    /// continuation lines of its last paragraph.
+    /// Return the line after the list item at `from`.
+    ///
+    /// It has its indented lines, blank lines between them, and lazy continuation lines of its last paragraph.
     fn item_end(&self, from: usize, limit: usize) -> usize {
         let line = &self.lines[from];
         let content_column = line.bullet().map(|(column, _)| column).or_else(|| line.numbered()).unwrap_or_default();
@@ -229,8 +230,7 @@ impl Parser<'_> {
         end
     }
 
-    /// Return the line after the opaque block at `from`: one paragraph, numbered list, fence or HTML block, and the
-    /// blank lines behind it.
+    /// Return the line after the opaque block at `from` (paragraph, numbered list, fence, HTML) and its blank lines.
     fn opaque_end(&self, from: usize) -> usize {
         let mut at = self.element_end(from, self.lines.len());
         if self.lines[from].numbered().is_some() {

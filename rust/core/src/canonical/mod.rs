@@ -47,8 +47,7 @@ pub fn canonical<'s, S: Source<'s>>(value: S) -> Result<Vec<u8>, Error> {
     serializer::serialize(value)
 }
 
-/// Canonicalize JSON text in one pass, with the same result as [`parse`] and [`canonical`] but without building a
-/// value.
+/// Canonicalize JSON text in one pass; the result equals [`parse`] and [`canonical`], but no value is built.
 ///
 /// # Errors
 /// As [`parse`], each with its byte offset.

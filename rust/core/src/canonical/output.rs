@@ -69,8 +69,7 @@ impl Output {
         Ok(())
     }
 
-    /// Append a string with the escapes of ECMAScript: the two-letter ones where they exist, `\u00xx` for other
-    /// controls.
+    /// Append a string with ECMAScript's escapes: two-letter ones where they exist, else `\u00xx` for controls.
     pub(crate) fn text(&mut self, text: &str) {
         let mut rest = text.as_bytes();
         self.bytes.reserve(rest.len() + 2);

@@ -25,8 +25,7 @@ impl<'a> RawString<'a> {
     }
 }
 
-/// Return the position of the first byte from `from` on that ends or interrupts a string: a quote, a backslash, a
-/// control character, or the end of the text.
+/// Return the position of the first quote, backslash or control character from `from` on, or the end of the text.
 pub(crate) fn plain_until(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while bytes.get(at..).and_then(<[u8]>::first_chunk).is_some_and(all_plain) {

@@ -187,8 +187,9 @@ impl UniquePositions {
     }
 }
 
-/// Compare the rest of a text with the expected line of another: the line's id, its length with its ending, and whether
-/// that is CR LF; None if it differs.
+/// Compare the beginning of a text with the expected line of another text.
+///
+/// Return the line's id, its length with its ending, and whether that is CR LF; None if it differs.
 #[inline]
 fn same_line(other: &Lines<'_>, expected: usize, rest: &[u8]) -> Option<(u32, usize, bool)> {
     let end = *other.ends.get(expected)?;

@@ -13,8 +13,7 @@ pub use lines::{Interner, Lines};
 
 use anchors::Anchors;
 
-/// A change: lines `old_start..old_end` of the old text became lines `new_start..new_end` of the new one; never both
-/// empty.
+/// A change: lines `old_start..old_end` of the old text became `new_start..new_end` of the new one; never both empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hunk {
     /// The first deleted line, from 0.

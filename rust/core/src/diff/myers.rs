@@ -2,8 +2,9 @@
 
 use crate::diff::EqualRun;
 
-/// Edits that one search tries before it settles for the farthest point reached. Without a bound two texts with the
-/// same lines in different orders would cost the square of their length.
+/// Edits that one search tries before it settles for the farthest point reached.
+///
+/// Without a bound two texts with the same lines in different orders would cost the square of their length.
 const EDITS_MAX: usize = 128;
 
 /// Return the equal lines among the selected positions of two sequences, in order.
@@ -156,8 +157,7 @@ impl Reach {
         x + self.offset - diagonal
     }
 
-    /// Return the x that one more edit reaches on a diagonal: to the right from the one below, or down from the one
-    /// above.
+    /// Return the x reached by one more edit on a diagonal: right from the one below, or down from the one above.
     fn step(&self, reached: &[usize], diagonal: usize, edits: usize) -> usize {
         if edits == 0 {
             return 0;

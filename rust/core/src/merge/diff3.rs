@@ -78,14 +78,14 @@ impl Walk<'_> {
         if our_hunks.is_empty() {
             return self.push_chunk(end, ours, theirs, Resolution::Theirs);
         }
-        // Both sides changed these lines. Equal results are no conflict; this also covers a whole cluster that both sides
-        // got from elsewhere (a cherry-picked edit).
+        // Both sides changed these lines. Equal results are no conflict; this also covers a whole cluster that both
+        // sides got from elsewhere (a cherry-picked edit).
         if self.are_equal(&(self.at[1]..ours), &(self.at[2]..theirs)) {
             return self.push_chunk(end, ours, theirs, Resolution::Both);
         }
-        // Line hunks are too coarse: two adjacent edited items are one hunk of each side. Refined into smaller hunks, most
-        // of them concern different lines. What still conflicts becomes one conflict for the cluster, so that its parts
-        // are resolved together.
+        // Line hunks are too coarse: two adjacent edited items are one hunk of each side. Refined into smaller hunks,
+        // most of them concern different lines. What still conflicts becomes one conflict for the cluster, so that its
+        // parts are resolved together.
         let first = self.chunks.len();
         self.resolve_groups(&self.refined_changes(our_hunks, their_hunks));
         self.push_unchanged(end);
@@ -122,8 +122,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a hunk inserts into the last block of what the other side removed just before it: that is a conflict, as
-    /// the inserted lines would continue nothing.
+    /// Whether a hunk inserts into the block that the other side removed just before it.
+    ///
+    /// That is a conflict, as the inserted lines would continue nothing.
     fn continues_removed_block(&self, before: &[SideHunk], next: &SideHunk) -> bool {
         let (hunk, ours) = *next;
         let removed = before.iter().all(|(other, by_us)| *by_us != ours && other.new_start == other.new_end);
@@ -161,8 +162,8 @@ impl Walk<'_> {
     /// Resolve lines that both sides changed: by words, or as a conflict.
     fn merge_overlapping(&mut self, end: usize, ours: &Range<usize>, theirs: &Range<usize>) -> Resolution {
         let base = self.at[0]..end;
-        // One side deleted what the other edited: no text satisfies both. And in code a mixture of words from both sides
-        // may be syntactically valid but wrong.
+        // One side deleted what the other edited: no text satisfies both. And in code a mixture of words from both
+        // sides may be syntactically valid but wrong.
         if ours.is_empty() || theirs.is_empty() || self.fence_tracker.open_before(&self.texts.base, base.start) {
             return Resolution::Conflict;
         }
@@ -175,8 +176,9 @@ impl Walk<'_> {
     }
 }
 
-/// Return the line of a side that corresponds to line `end` of the base, if line `base` corresponds to line `side` and
-/// `hunks` lie between.
+/// Return the line of a side that corresponds to line `end` of the base.
+///
+/// Line `base` corresponds to line `side`, and `hunks` lie between.
 fn line_after(end: usize, base: usize, side: usize, hunks: &[Hunk]) -> usize {
     hunks.last().map_or(side + end - base, |last| last.new_end + end - last.old_end)
 }

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use crate::diff::{Hunk, Lines};
 
-/// Pairs of lines compared for one hunk; a larger hunk (more than 32 by 32 lines) stays whole, as the cost is
-/// quadratic.
+/// Pairs of lines compared for one hunk; a larger one (over 32 by 32 lines) stays whole, as the cost is quadratic.
 const PAIRS_MAX: usize = 1024;
 /// Similarity in thousandths from which two lines count as one line that was edited: half of their words are common.
 const SAME_LINE_MIN: usize = 500;
@@ -121,8 +120,7 @@ impl WordHashes {
     }
 }
 
-/// Whether lines of a side can have kept at least half of the words of lines of the base, in whatever order: a fast
-/// filter.
+/// Whether lines of a side may have kept half of the base's words, in whatever order: a fast filter.
 pub(crate) fn may_keep_half(base: (&Lines<'_>, &Range<usize>), side: (&Lines<'_>, &Range<usize>)) -> bool {
     let (old, new) = (WordHashes::all_words(base.0, base.1), WordHashes::all_words(side.0, side.1));
     2 * common_count(&old, &new) >= old.len()

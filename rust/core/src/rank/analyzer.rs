@@ -228,8 +228,7 @@ mod tests {
         check("1234567", &["1234567"]);
     }
 
-    /// Accents and letter width are folded; scripts without spaces give bigrams, separate from the Latin part beside
-    /// them.
+    /// Accents and letter width are folded; scripts without spaces give bigrams, apart from Latin text beside them.
     #[test]
     fn other_scripts_are_folded() {
         check("Größe café cafe\u{301} ＡＢＣ", &["gross", "caf", "caf", "abc"]);

@@ -93,8 +93,7 @@ impl Bm25 {
         weight * frequency * (K1 + 1.0) / (frequency + norm(impact.length_class, self.average))
     }
 
-    /// Return the score in single precision, within a millionth of [`Self::score`]; `max_score` is that of
-    /// [`max_score`].
+    /// Return the score in single precision, within a millionth of [`Self::score`], for a term of this [`max_score`].
     pub(super) fn approximate(&self, impact: Impact, max_score: f32) -> f32 {
         let index = usize::from(impact.frequency) << 8 | usize::from(impact.length_class);
         max_score

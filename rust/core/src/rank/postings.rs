@@ -4,15 +4,18 @@ use std::ops::Range;
 
 use super::bm25::{Bm25, Impact};
 
-/// Classes of term frequencies for the score bound: 1 to 6 exactly, the last class is "7 or more". BM25 saturates: at
-/// k1 = 1.2 a score in a document of average length rises by at most 17 % beyond 7 mentions, so that finer classes
-/// would let a search skip little more.
+/// Classes of term frequencies for the score bound: 1 to 6 exactly, the last class is "7 or more".
+///
+/// BM25 saturates: at k1 = 1.2 a score in a document of average length rises by at most 17 % beyond 7 mentions, so that
+/// finer classes would let a search skip little more.
 const FREQUENCIES: usize = 7;
 /// Bits of a slot stored in an entry; the upper 16 are stored once per block of 65,536 slots.
 const LOW_BITS: u32 = 16;
 
-/// The posting list of one term. An entry is 32 bits, the low half of the slot above the 16 bits of its impact: a
-/// search waits for memory, so that entries are small and contiguous.
+/// The posting list of one term.
+///
+/// An entry is 32 bits, the low half of the slot above the 16 bits of its impact: a search waits for memory, so that
+/// entries are small and contiguous.
 pub(super) struct Postings {
     entries: Vec<u32>,
     /// The blocks after the first, by the upper half of their slots; few, as a block covers 65,536 documents.
@@ -20,8 +23,7 @@ pub(super) struct Postings {
     /// The upper half of the slots in the first block.
     first: u32,
     live: u32,
-    /// For each frequency class, the lowest length class (shortest document) of any entry: the input of the score
-    /// bound.
+    /// For each frequency class, the lowest length class (shortest document) of any entry, for the score bound.
     shortest_class: [u8; FREQUENCIES],
     /// One bit per frequency class that has an entry.
     seen_frequencies: u8,

@@ -204,8 +204,9 @@ impl Search<'_> {
     }
 }
 
-/// Factor that keeps the threshold below the exact k-th score: sums of 64 single-precision terms, each within a
-/// millionth, differ from the exact ones by less than 1 in 10,000.
+/// Factor that keeps the threshold below the exact k-th score despite rounding.
+///
+/// Sums of 64 single-precision terms, each within a millionth, differ from the exact ones by less than 1 in 10,000.
 const MARGIN: f32 = 1.0 - 1e-4;
 /// Candidates collected before those below the threshold are dropped for the first time.
 const CANDIDATES_MIN: usize = 256;
@@ -215,8 +216,9 @@ struct Threshold {
     /// A document of a lower score cannot be in the top k.
     score: f32,
     limit: usize,
-    /// The best `limit` scores in single precision, the worst on top; scores are positive, so that the order of their
-    /// bits is their order.
+    /// The best `limit` scores in single precision, the worst on top.
+    ///
+    /// Scores are positive, so that the order of their bits is their order.
     best: BinaryHeap<Reverse<u32>>,
     candidates: Vec<(f32, u32)>,
     capacity: usize,

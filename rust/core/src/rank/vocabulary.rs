@@ -59,9 +59,10 @@ impl Vocabulary {
         &mut self.postings[term_id as usize]
     }
 
-    /// Return the terms nearest to one that no document contains: up to 8 terms that begin with it, shortest first, or
-    /// else the longest term that it begins with. `config` gives `configuration`; scripts written without spaces give
-    /// nothing.
+    /// Return the terms nearest to one that no document contains.
+    ///
+    /// Up to 8 terms that begin with it, shortest first, or else the longest term that it begins with: `config` gives
+    /// `configuration`. Scripts written without spaces give nothing.
     pub(super) fn related(&self, term: &str) -> Vec<u32> {
         if term.chars().any(is_unspaced) {
             return Vec::new();

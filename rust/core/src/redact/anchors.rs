@@ -1,5 +1,4 @@
-//! Anchors: literal strings that may begin or announce a secret, all searched in one pass, and the rule that each
-//! triggers.
+//! Anchors: literal strings that begin or announce a secret, all found in one pass, and the rule that each triggers.
 
 use std::sync::LazyLock;
 

@@ -254,8 +254,7 @@ impl Findings<'_> {
     }
 }
 
-/// Whether the rest of a name behind its keyword says that the value describes the secret: `password_length`,
-/// `tokenType`.
+/// Whether a name only describes the secret, by its part behind the keyword: `password_length`, `tokenType`.
 fn describes_secret(rest: &str) -> bool {
     let lower = rest.to_ascii_lowercase();
     let last = lower.rsplit(['_', '-']).next().unwrap_or("");

@@ -149,10 +149,9 @@ fn zero_width(bytes: &[u8]) -> usize {
     }
 }
 
-/// Decode the escapes of a section; return the text and, for each of its bytes and its end, the position in the
-/// section.
+/// Decode the escapes of a section; None if there are none.
 ///
-/// None if there were no escapes.
+/// Return the text and, for each of its bytes and its end, the position in the section.
 fn unescape(section: &str) -> Option<(String, Vec<usize>)> {
     let bytes = section.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());

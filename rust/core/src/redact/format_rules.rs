@@ -82,8 +82,7 @@ impl Findings<'_> {
         }
     }
 
-    /// Return a JWT: three base64url parts with dots between, the first a JSON object; the third may be missing or
-    /// empty.
+    /// Return a JWT: three base64url parts with dots between, the first a JSON object; the third may be empty.
     pub(crate) fn jwt(&mut self, start: usize) -> Option<Span> {
         let header = self.body_end(ByteSet::Word, start, 12)?;
         let claims = self.after(header, b'.').and_then(|at| self.body_end(ByteSet::Word, at, 8))?;
@@ -96,10 +95,10 @@ impl Findings<'_> {
         (self.bytes.get(at) == Some(&byte)).then_some(at + 1)
     }
 
-    /// Return a private key block, from `-----BEGIN … PRIVATE KEY-----` to its end line or to the last byte that it can
-    /// have.
+    /// Return a private key block, from `-----BEGIN … PRIVATE KEY-----` to its end line.
     ///
-    /// Looks no further than the next five dashes, so that a text full of begin lines stays linear.
+    /// Without an end line it goes to the last byte that it can have. Looks no further than the next five dashes, so
+    /// that a text full of begin lines stays linear.
     pub(crate) fn pem(&self, start: usize, end: usize) -> Option<Span> {
         let from = start.saturating_sub(PEM_NAME_MAX);
         let begin = self.bytes[from..start].windows(11).rposition(|window| window == b"-----BEGIN ")? + from;

@@ -27,8 +27,7 @@ pub use json_keys::{NameHint, ObjectKind, scope_of_key, scope_of_value};
 pub use kinds::{Indicator, indicators, kinds};
 pub use stream::Stream;
 
-/// Passes over a text: replacing one secret may reveal another beside it. More passes than this change nothing in
-/// practice.
+/// Passes over a text, as replacing one secret may reveal another beside it; more change nothing in practice.
 const ROUNDS_MAX: usize = 4;
 
 /// Nesting depth up to which a JSON value is redacted; JSON parsers allow less.

@@ -108,8 +108,9 @@ pub(crate) fn is_heavily_punctuated(value: &str) -> bool {
     kinds.len() >= 5 && count >= 6 && value.chars().any(char::is_alphabetic)
 }
 
-/// Whether a long value without digits mixes upper and lower case as no identifier does (3.4 characters a segment or
-/// less).
+/// Whether a long value without digits mixes upper and lower case as no identifier does.
+///
+/// Its camel-case segments have 3.4 characters or fewer on average: `aGVsbGxvIHdvcmxk` against `parseHeaderLine`.
 fn has_scrambled_case(value: &str) -> bool {
     let bytes = &value.as_bytes()[..value.len().min(EXAMINED_MAX)];
     let plain = bytes.iter().all(|byte| byte.is_ascii_alphabetic() || b"+/=".contains(byte));

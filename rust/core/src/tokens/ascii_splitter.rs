@@ -69,8 +69,10 @@ impl AsciiWindow {
         }
     }
 
-    /// Letters begin a piece after digits and newlines, and after other characters, unless that is a single one without
-    /// a space before it, which belongs to them as white space does.
+    /// Return the letters that begin a piece.
+    ///
+    /// They do after digits and newlines, and after other characters, unless that is a single one without a space
+    /// before it, which belongs to them as white space does.
     #[inline]
     fn letters(&self) -> u64 {
         let after_others = self.other << 1 & (self.other | self.blank) << 2;
@@ -104,8 +106,9 @@ impl AsciiWindow {
         self.other & !((self.other | self.blank) << 1)
     }
 
-    /// A run of white space is a piece up to its last newline; then one without its last character, which always begins
-    /// a piece.
+    /// Return the white space that begins a piece.
+    ///
+    /// A run is a piece up to its last newline; then one without its last character, which always begins a piece.
     #[inline]
     fn white_space(&self) -> u64 {
         let white = self.space | self.newline;
@@ -121,8 +124,7 @@ impl AsciiWindow {
         unabsorbed & !(unabsorbed << 1) | self.space & !(white >> 1) | after_newline
     }
 
-    /// The positions whose starts are certain: all, or if the valid bytes end in white space, those up to its
-    /// beginning.
+    /// The positions at which a start is certain: all before white space at the end of the valid bytes.
     #[inline]
     fn certain(&self) -> u64 {
         let white = (self.space | self.newline) << (WIDTH - self.valid);
@@ -176,8 +178,7 @@ impl AsciiWindow {
         }
     }
 
-    /// Return the length of the contraction at an apostrophe, 0 for none, or None if the valid bytes end before that is
-    /// certain.
+    /// Return the length of the contraction at an apostrophe, 0 for none; None if the valid bytes end too early.
     #[inline]
     fn contraction(&self, at: usize, bytes: &[u8; WIDTH]) -> Option<usize> {
         if at + 2 >= self.valid {

@@ -21,8 +21,7 @@ const NO_NEIGHBOUR: usize = usize::MAX;
 
 /// A piece as a doubly linked list of tokens, with a heap of the pairs that may merge; stale heap entries are skipped.
 struct TokenList {
-    /// The rank of each token, by the token's first byte; `u32::MAX` for a byte that was absorbed by the token to its
-    /// left.
+    /// The rank of each token, by its first byte; `u32::MAX` for bytes absorbed by the token to their left.
     ranks: Vec<u32>,
     next: Vec<usize>,
     previous: Vec<usize>,

@@ -12,8 +12,9 @@ const BUCKET_PAIRS: usize = 8;
 #[repr(align(64))]
 struct Bucket<T>(T);
 
-/// The set of tokens that have a [`PieceKey`]: a hash table of buckets of four, empty slots 0; a full bucket overflows
-/// into the next.
+/// The set of tokens that have a [`PieceKey`], a hash table.
+///
+/// Buckets of four, empty slots 0; a full bucket overflows into the next.
 pub(crate) struct TokenSet {
     buckets: Vec<Bucket<[PieceKey; BUCKET_KEYS]>>,
 }
@@ -66,8 +67,7 @@ const RANK_MASK: u64 = (1 << RANK_BITS) - 1;
 /// The rank of a pair that does not merge.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Merges into ranks below this have a table of their own: they are looked up most, and the small table stays in the
-/// processor's cache.
+/// Merges into ranks below this have a table of their own: they are looked up most, and it stays in the cache.
 const COMMON_RANKS: u32 = 24_576;
 
 /// Bits of a Bloom filter (with one hash) before the table of rare merges: most pairs do not merge at all.
@@ -164,8 +164,9 @@ fn filter_bit(hash: u64) -> (usize, u64) {
     (slot(hash << 24, FILTER_BITS / 64), 1 << (hash & 63))
 }
 
-/// A hash table of pairs and the rank they merge into, one word an entry, in buckets of eight; a full bucket overflows
-/// into the next.
+/// A hash table from pairs of ranks to the rank that they merge into.
+///
+/// One word an entry, in buckets of eight; a full bucket overflows into the next.
 struct PairTable {
     buckets: Vec<Bucket<[u64; BUCKET_PAIRS]>>,
 }

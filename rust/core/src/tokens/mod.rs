@@ -142,8 +142,9 @@ impl Encoding {
         &text[..cut]
     }
 
-    /// Return the vocabulary in tiktoken's file format: for every token, base64 of its bytes, a space, its rank, a
-    /// newline.
+    /// Return the vocabulary in tiktoken's file format.
+    ///
+    /// For every token: base64 of its bytes, a space, its rank, a newline.
     #[must_use]
     pub fn vocabulary(&self) -> Vec<u8> {
         let spellings = self.vocabulary.spellings();

@@ -1,5 +1,4 @@
-//! The pre-tokenizer: splits text into the pieces that are encoded separately, by the published patterns of the
-//! encodings.
+//! The pre-tokenizer: splits text into separately encoded pieces, by the published patterns of the encodings.
 //!
 //! The patterns are matched by hand: at each position their alternatives are tried in order, and where a regular
 //! expression would backtrack, the position it would come to is computed.
@@ -99,8 +98,9 @@ impl Pieces<'_> {
         }
     }
 
-    /// Match a word `[upper, caseless, mark]* [lower, caseless, mark]+`: its end, or else the end of the upper case
-    /// letters that lack a second part.
+    /// Match a word `[upper, caseless, mark]* [lower, caseless, mark]+` and return its end.
+    ///
+    /// If the second part is missing, return as error the end of the upper case letters.
     fn cased_word(&self, start: usize) -> Result<usize, usize> {
         let mut at = start;
         let mut after_caseless = None;
@@ -121,8 +121,9 @@ impl Pieces<'_> {
         after_caseless.ok_or(at)
     }
 
-    /// Return the length of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` in any case, or 0; the long s (U+017F) folds
-    /// to s.
+    /// Return the length of `'s`, `'t`, `'re`, `'ve`, `'m`, `'ll` or `'d` in any case, or 0.
+    ///
+    /// The long s (U+017F) folds to s.
     fn contraction(&self, at: usize) -> usize {
         let bytes = self.text.as_bytes();
         if bytes.get(at) != Some(&b'\'') {
@@ -166,8 +167,9 @@ impl Pieces<'_> {
         at
     }
 
-    /// The end of a run of other characters (neither letter, number nor white space), with one space before it and
-    /// newlines (for o200k also slashes) after it; or else of white space.
+    /// Return the end of a run of other characters (neither letter, number nor white space), or else of white space.
+    ///
+    /// The run has one space before it and newlines (for o200k also slashes) after it.
     fn other_run(&self, start: usize, class: Class, width: usize) -> usize {
         let is_other = |class| matches!(class, Class::Other | Class::Mark);
         let body = if is_other(class) {
@@ -185,8 +187,10 @@ impl Pieces<'_> {
         end + self.text.as_bytes()[end..].iter().take_while(is_trailing).count()
     }
 
-    /// The end of white space: after its last newline; without one, before its last character, which belongs to the
-    /// next word; at the end of the text all of it.
+    /// Return the end of white space.
+    ///
+    /// It ends after its last newline; without one, before its last character, which belongs to the next word; at the
+    /// end of the text it is taken whole.
     fn white_space(&self, start: usize) -> usize {
         let mut at = start;
         let mut after_newline = None;

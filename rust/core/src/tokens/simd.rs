@@ -65,8 +65,9 @@ fn equal(lanes: __m128i, byte: u8) -> __m128i {
     _mm_cmpeq_epi8(lanes, _mm_set1_epi8(byte.cast_signed()))
 }
 
-/// Whether each lane is one of `count` bytes from `first` on: shifted so that `first` is the least signed byte, this is
-/// one comparison.
+/// Return which lanes are one of `count` bytes from `first` on.
+///
+/// Shifted so that `first` is the least signed byte, this is one comparison.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn range(lanes: __m128i, first: u8, count: u8) -> __m128i {

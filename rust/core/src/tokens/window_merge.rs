@@ -7,8 +7,10 @@ use crate::tokens::vocabulary::Vocabulary;
 const NO_PAIR: i32 = i32::MAX;
 const INDEX_BITS: u32 = 10;
 
-/// The tokens of at most `WINDOW` bytes, which is at most 1024, as a linked list. A token is identified by the index of
-/// its first unit; units are what merging began with: bytes, and characters that are certain to become one token.
+/// The tokens of at most `WINDOW` bytes, which is at most 1024, as a linked list.
+///
+/// A token is identified by the index of its first unit; units are what merging began with: bytes, and characters that
+/// are certain to become one token.
 pub(crate) struct WindowTokens<const WINDOW: usize> {
     ranks: [u32; WINDOW],
     /// The pair of a token and the next one, packed by [`pack_pair`].
@@ -150,8 +152,10 @@ impl<const WINDOW: usize> WindowTokens<WINDOW> {
         spans.skip_while(move |(start, _)| *start < first)
     }
 
-    /// Find the first token from byte `byte` on that `next`, whose bytes begin at that one, has too: return where it
-    /// begins there, and how many tokens from the byte on are before it.
+    /// Find the first token that this window and `next` have in common.
+    ///
+    /// `next` begins at byte `byte` of this window. Return where the token begins in `next`, and how many tokens from
+    /// that byte on are before it.
     pub(crate) fn common(&self, byte: usize, next: &Self) -> Option<(usize, usize)> {
         let mut others = next.walk(0).peekable();
         self.walk(byte).enumerate().find_map(|(skipped, (start, end))| {

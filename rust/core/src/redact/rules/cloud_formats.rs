@@ -5,8 +5,9 @@ use super::token_format::{Begins, ByteSet, Token, token};
 use Begins::{Anywhere, AtWord, Random};
 use ByteSet::{Alnum, Dotted, Hex, Padded, Upper, Wide, Word};
 
-/// Kind, prefix, body, minimum body length, where it may begin. If one prefix begins with another both may match; the
-/// longer span wins.
+/// Token formats: kind, prefix, byte set of the body, its minimum length, where the token may begin.
+///
+/// If one prefix begins with another both may match; the longer span wins.
 #[rustfmt::skip]
 pub(crate) const CLOUD_FORMATS: &[Token] = &[
     // Code hosts
