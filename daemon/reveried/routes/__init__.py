@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from reveried.http.routing import Table, table
 from reveried.routes import (
-    backups,
     conflicts,
     contexts,
-    description,
+    daemon,
     documents,
     dreams,
     events,
-    health,
     history,
     imports,
     jobs,
     memories,
-    metrics,
-    status,
     threads,
     tools,
 )
@@ -28,8 +24,7 @@ __all__ = ["routes"]
 def routes() -> Table:
     """Return all routes by (method, path); each module `routes/<noun>.py` has its own in `ROUTES`, listed here."""
     return table(
-        health.ROUTES,
-        status.ROUTES,
+        daemon.ROUTES,
         threads.ROUTES,
         contexts.ROUTES,
         memories.ROUTES,
@@ -39,9 +34,6 @@ def routes() -> Table:
         history.ROUTES,
         dreams.ROUTES,
         imports.ROUTES,
-        backups.ROUTES,
         events.ROUTES,
         jobs.ROUTES,
-        metrics.ROUTES,
-        description.ROUTES,
     )

@@ -1,0 +1,174 @@
+"""The daemon about itself: health, status, spaces, metrics, backups and the OpenAPI description."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reverie import tokens, wire
+from reverie.errors import Forbidden, StorageFailed
+from reverie.store import DreamRecord, Kind
+from reverie.store.backup import backup
+from reverie.usecases import dream, token_ledger
+from reveried import PROTOCOL, __version__
+from reveried.execution import answer_once
+from reveried.http.call import Reply
+from reveried.http.routing import Route
+from reveried.worker import WRITES_FAIL_HINT
+
+if TYPE_CHECKING:
+    from reveried.http.call import Call
+    from reveried.services import Services
+
+__all__ = ["ROUTES"]
+
+COUNTED_KINDS = {
+    "threads": Kind.THREAD,
+    "memories": Kind.MEMORY,
+    "documents": Kind.DOCUMENT,
+    "archives": Kind.ARCHIVE,
+    "dreams": Kind.DREAM,
+    "operations": Kind.OPERATION,
+    "events": Kind.EVENT,
+}
+ARCHIVE_RETENTION = "P100Y"  # ISO 8601: archives stay until they are purged
+METRICS_MEDIA = "text/plain; version=0.0.4; charset=utf-8"
+DRAFT_RANDOM_BYTES = 16  # of the name of an unfinished copy
+
+
+async def health(call: Call) -> Reply:
+    """Return status, version, protocol, process id and uptime of this daemon.
+
+    Raises:
+        StorageFailed: writes fail until the daemon is started again; a daemon that only reads is not healthy.
+    """
+    failure = call.services.worker.failure
+    if failure is not None:
+        raise StorageFailed(f"Writes fail: {failure.message}", hint=WRITES_FAIL_HINT)
+    return Reply(
+        wire.Health(
+            status="ok",
+            version=__version__,
+            protocol=PROTOCOL,
+            pid=os.getpid(),
+            uptime_seconds=round(time.monotonic() - call.services.started, 3),
+        )
+    )
+
+
+async def status(call: Call) -> Reply:
+    """Return counts, schedules with their next run, the last dream, the folder's state, the engine, token spend."""
+    return Reply(await asyncio.to_thread(_status, call))
+
+
+def _status(call: Call) -> wire.Status:
+    services = call.services
+    with services.store.reader(call.space) as reader:
+        schedules = services.scheduler.list(call.space)
+        last = reader.last_record(DreamRecord)
+        return wire.Status(
+            space=call.space,
+            root=str(services.folders.root_of(call.space)),
+            counts={name: reader.count(kind) for name, kind in COUNTED_KINDS.items()},
+            distillation=wire.DistillationSupport(
+                supported=True,
+                max_token_budget=services.config.dream.max_token_budget,
+                scheduled=bool(schedules),
+                index_emitted=True,
+                tokenizer_name=tokens.TOKENIZER,
+                archive_retention=ARCHIVE_RETENTION,
+            ),
+            model=wire.ModelInUse(engine="extractive"),
+            spend=token_ledger.spend(reader, services.clock()),
+            schedules=schedules,
+            last_dream=dream.dream_answer(last[1]) if last else None,
+            open_conflicts=reader.count(Kind.CONFLICT),
+            sync=services.folders.folder(call.space).status(),
+            operation=str(reader.operation()) if reader.operation() else None,
+        )
+
+
+async def spaces(call: Call) -> Reply:
+    """List the spaces that the caller may see: only its own."""
+    space = wire.Space(id=call.space, root=str(call.services.folders.root_of(call.space)))
+    return Reply(wire.Page(items=[space]))
+
+
+async def metrics(call: Call) -> Reply:
+    """Return requests by route and status, connections, the worker's queues, compute processes, event streams."""
+    lines = [*_process_lines(call.services), *call.services.metrics.lines(), ""]
+    return Reply(body="\n".join(lines).encode(), media=METRICS_MEDIA)
+
+
+def _process_lines(services: Services) -> list[str]:
+    worker, admission = services.worker.status(), services.admission
+    figures: list[tuple[str, str, str, float]] = [
+        ("reverie_uptime_seconds", "gauge", "Age of the process.", time.monotonic() - services.started),
+        ("reverie_connections", "gauge", "Open connections.", admission.open_connections),
+        ("reverie_connections_total", "counter", "Connections accepted.", admission.accepted),
+        ("reverie_body_bytes_held", "gauge", "Bytes of request bodies being received.", admission.reserved_bytes),
+        ("reverie_writes_queued", "gauge", "Writes of agents that wait.", worker.queued),
+        ("reverie_bulk_writes_queued", "gauge", "Pieces of bulk work that wait.", worker.bulk_queued),
+        ("reverie_commits_total", "counter", "Durable commits.", worker.commits),
+        ("reverie_writes_total", "counter", "Writes committed.", worker.writes),
+        ("reverie_commit_seconds_max", "gauge", "Longest commit so far.", worker.longest_commit_s),
+        ("reverie_storage_failed", "gauge", "1 when the store takes no more writes.", float(worker.failed)),
+        ("reverie_compute_processes", "gauge", "Compute processes now.", len(services.compute.pids())),
+        ("reverie_compute_started_total", "counter", "Compute processes started.", services.compute.started),
+        ("reverie_compute_crashed_total", "counter", "Compute processes that ended early.", services.compute.crashed),
+        ("reverie_jobs_running", "gauge", "Jobs that run.", services.jobs.running),
+        ("reverie_event_streams", "gauge", "Readers of the events.", services.events.readers),
+    ]
+    lines = [
+        "# HELP reverie_build_info The version that runs.",
+        "# TYPE reverie_build_info gauge",
+        f'reverie_build_info{{version="{__version__}"}} 1',
+    ]
+    for name, kind, says, value in figures:
+        lines += [f"# HELP {name} {says}", f"# TYPE {name} {kind}", f"{name} {value:g}"]
+    lines += [
+        "# HELP reverie_refused_total Connections and requests refused, by reason.",
+        "# TYPE reverie_refused_total counter",
+    ]
+    lines += [f'reverie_refused_total{{why="{why}"}} {count}' for why, count in sorted(admission.refused.items())]
+    return lines
+
+
+async def make_backup(call: Call) -> Reply:
+    """Copy the store to a file. It contains every space, so a token, which is bound to one, may not request it."""
+    body = call.into(wire.CreateBackup)
+    if call.agent is not None:
+        raise Forbidden("a token may not copy the whole store", hint="run `reverie backup FILE` as the daemon's owner")
+    path = Path(body.path)
+
+    async def copy() -> wire.BackupMade:
+        suffix = call.services.random(DRAFT_RANDOM_BYTES).hex()
+        made = await asyncio.to_thread(backup, call.services.store, path, draft_suffix=suffix)
+        return wire.BackupMade(path=str(made.path), size=made.byte_count, counts=made.counts)
+
+    return Reply(await answer_once(call.services, call.space, call.idempotency, copy, wire.BackupMade))
+
+
+async def description(call: Call) -> Reply:
+    """Return the OpenAPI 3.1 document of all routes."""
+    return Reply(call.services.description())
+
+
+ROUTES = (
+    Route("GET", "/v1/health", health, "Liveness, version and protocol of the daemon."),
+    Route("GET", "/v1/status", status, "Counts, schedules, folder state, and what needs a person.", answer=wire.Status),
+    Route("GET", "/v1/spaces", spaces, "The caller's space and its folder.", answer=wire.Page[wire.Space]),
+    Route("GET", "/metrics", metrics, "The daemon's figures in the Prometheus text format."),
+    Route(
+        "POST",
+        "/v1/backups",
+        make_backup,
+        "Copies the whole store to a file.",
+        body=wire.CreateBackup,
+        answer=wire.BackupMade,
+    ),
+    Route("GET", "/v1/openapi.json", description, "Returns this description."),
+)
