@@ -1,8 +1,8 @@
 """Pack a published tiktoken vocabulary into the merge list that the core embeds: `pack.py o200k_base.tiktoken …`.
 
-The list has the 256 single-byte tokens in the order of their ranks, one byte each, and then, for every further
-rank, the ranks of the two tokens that merge into it: three bytes each, little-endian. A test restores the published file from
-it byte for byte.
+The list has the 256 single-byte tokens in the order of their ranks, one byte each, and then, for every further rank,
+the ranks of the two tokens that merge into it: three bytes each, little-endian. A test restores the published file
+from it byte for byte.
 """
 
 from __future__ import annotations
