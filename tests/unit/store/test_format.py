@@ -10,7 +10,7 @@ from reverie.store import RULES, Kind, seal
 from reverie.store.codec import encode_record, to_ms
 from reverie.store.lmdb_env import MAP_BYTES, READERS_MAX
 from reverie.store.retention import Rules
-from reverie.store.schema import BLOB_BYTES_MIN, EVENTS_MAX, KEY_BYTES_MAX, SPACE_BYTES_MAX
+from reverie.store.schema import BLOB_BYTES_MIN, EVENTS_MAX, KEY_BYTES_MAX, RESERVED_CODES, SPACE_BYTES_MAX
 from support.stores import MASKING, raw_key
 
 FORMAT = (Path(reverie.store.__file__).parent / "FORMAT.md").read_text()
@@ -38,6 +38,7 @@ def test_the_table_of_kinds_is_the_schema() -> None:
 def test_no_code_is_used_twice() -> None:
     codes = [rule.code for rule in RULES.values()]
     assert len(set(codes)) == len(codes)
+    assert RESERVED_CODES.isdisjoint(codes), "an old store may have such a record"
     assert set(RULES) == set(Kind)
 
 
