@@ -74,7 +74,9 @@ def _file_errors(
             for path, error in sorted(failed.items())
         ),
         *(
-            wire.SyncRefusal(path=path, reason="projection", hint=f"Reverie generates this file; your text is at {aside}")
+            wire.SyncRefusal(
+                path=path, reason="projection", hint=f"Reverie generates this file; your text is at {aside}"
+            )
             for path, aside in set_aside
         ),
     ]

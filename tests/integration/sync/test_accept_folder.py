@@ -43,7 +43,7 @@ def refused(own: Tree) -> Conflict:
     return stopped.value
 
 
-def test_a_folder_that_git_cleaned_is_taken_again() -> None:
+def test_a_folder_cleaned_by_git_can_be_accepted() -> None:
     """`git clean` removes the ignored marker file; one command accepts the folder, also after a restart."""
     with tree() as own:
         filled(own)
@@ -82,7 +82,7 @@ def test_a_folder_that_git_cleaned_is_taken_again() -> None:
 
 @pytest.mark.parametrize("restarted", [False, True])
 @pytest.mark.parametrize("how", ["gone", "empty"])
-def test_what_is_missing_is_written_out(how: str, *, restarted: bool) -> None:
+def test_missing_files_are_written(how: str, *, restarted: bool) -> None:
     """Missing files are written and not taken for deletions, and events of the new folder are noticed."""
     with tree(REVERIE_SYNC_RESCAN_SECONDS="600") as own:
         filled(own)
@@ -170,7 +170,7 @@ def test_a_folder_of_another_is_refused_until_its_mark_is_removed(told: str) -> 
         assert noted(NAMES[0]) in own.read(NAMES[0])
 
 
-def test_what_is_the_space_s_folder_already_stays_as_it_is() -> None:
+def test_accepting_the_own_folder_changes_nothing() -> None:
     """Accepting the space's own folder changes nothing: deletions count, and a file in its place is an error."""
     with tree() as own:
         filled(own)
@@ -189,7 +189,7 @@ def test_what_is_the_space_s_folder_already_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("how", ["gone", "empty", "another", "unmarked"])
-def test_the_status_tells_at_once_what_became_of_the_folder(how: str) -> None:
+def test_the_status_shows_a_missing_folder_without_a_scan(how: str) -> None:
     """The status shows a missing folder without a scan, and no error once it is back."""
     with tree(REVERIE_SYNC_RESCAN_SECONDS="600") as own:
         filled(own)

@@ -24,7 +24,7 @@ def disputed(shared: Tree, name: str, person: tuple[str, str], agent: tuple[str,
     shared.agree()
 
 
-def test_what_both_changed_stands_as_the_person_wrote_it(shared: Tree) -> None:
+def test_the_person_s_text_stays_in_a_conflict(shared: Tree) -> None:
     """The person's text stays, the conflict has both texts, and either can be chosen; undo reverts the choice."""
     name = "facts/both.md"
     disputed(shared, name, ("Role: engineer", "Role: pilot"), ("Role: engineer", "Role: cook"))
@@ -97,7 +97,7 @@ def test_a_conflict_goes_along_when_its_folder_gets_another_name(shared: Tree) -
 
 
 @pytest.mark.parametrize("keep", ["file", "store", "both"])
-def test_of_a_document_that_is_gone_the_other_text_can_be_kept(
+def test_the_other_text_of_a_deleted_document_can_be_chosen(
     shared: Tree, keep: Literal["file", "store", "both"]
 ) -> None:
     """The other text of a deleted document can be chosen, and an undo opens the conflict again."""

@@ -8,7 +8,7 @@ OLD = "# Facts\n\n- Role: engineer\n- Tea: green\n"
 ANEW = "# Anew\n\n- City: Oslo\n"
 
 
-def test_an_old_buffer_that_is_saved_over_a_document_made_anew_loses_no_word() -> None:
+def test_a_stale_buffer_over_a_document_created_again_loses_no_word() -> None:
     """A stale buffer over a document that was moved away and created again loses no word."""
     with tree() as own:
         own.client.put_document("facts/a.md", OLD)
@@ -30,7 +30,7 @@ def test_an_old_buffer_that_is_saved_over_a_document_made_anew_loses_no_word() -
         assert len(own.client.conflicts().items) == 1
 
 
-def test_a_file_that_is_moved_over_its_own_older_copy_is_taken_as_it_is() -> None:
+def test_a_file_moved_over_its_older_copy_keeps_its_text() -> None:
     """A file moved over its older copy keeps its text, though an agent changed the copy before the next scan."""
     with tree(REVERIE_SYNC_DEBOUNCE_MS="2000") as own:
         own.client.put_document("facts/a.md", OLD)

@@ -274,7 +274,7 @@ def test_git_in_the_folder_keeps_every_identity() -> None:
         assert own.client.conflicts().items == []
 
 
-def test_what_was_said_is_known_after_a_restart() -> None:
+def test_facts_are_known_after_a_restart() -> None:
     """Seed 004, section 10: facts about user and work are known after a restart, with a person's edits."""
     with tree() as own:
         own.client.put_document(USER, "# User Facts\n\n- Name: Zhang San\n")
@@ -358,7 +358,7 @@ def test_a_daemon_that_has_nothing_to_write_is_in_agreement() -> None:
         assert own.client.document("facts/first.md").content == "- Name: Ada\n"
 
 
-def test_what_an_engine_would_change_of_a_persons_line_is_proposed() -> None:
+def test_an_engines_change_of_a_persons_line_is_a_proposal() -> None:
     """The file keeps every byte, and the distillation's answer has the proposal."""
     mine = "# Preferences\n\n- Prefers Editor: vim.\n"
     with tree() as own:

@@ -26,7 +26,7 @@ def as_folder(path: Path) -> None:
 
 
 @pytest.mark.parametrize(("make", "reason"), [(as_link, "symlink"), (os.mkfifo, "fifo"), (as_folder, "folder")])
-def test_where_no_file_can_be_an_agent_is_told_so(make: Callable[[Path], None], reason: str) -> None:
+def test_a_write_to_an_impossible_path_is_refused(make: Callable[[Path], None], reason: str) -> None:
     """Any way of writing to a path without a possible file is refused, and nothing is stored."""
     with tree() as own:
         own.client.put_document("facts/other.md", "- Other: one\n")
@@ -44,7 +44,7 @@ def test_where_no_file_can_be_an_agent_is_told_so(make: Callable[[Path], None], 
         assert own.client.sync_status().pending == 0
 
 
-def test_what_holds_a_secret_is_not_deleted_by_a_call() -> None:
+def test_a_memory_with_a_secret_is_not_deleted_by_a_call() -> None:
     """A memory or document whose file has a secret is not deleted by a call."""
     with tree() as own:
         own.save("facts/keys.md", f"# Keys\n\n{KEY}- Colour: blue\n")

@@ -16,7 +16,7 @@ NAMES = [f"facts/n{number:02}.md" for number in range(12)]
 QUIET_S = 0.2  # QUICK
 
 
-def test_an_agent_that_asks_for_a_file_that_is_gone_confirms_nothing() -> None:
+def test_an_agents_reads_confirm_no_deletion() -> None:
     """An agent's reads of missing files do not confirm their deletion."""
     with tree() as own:
         for name in NAMES:
@@ -40,7 +40,7 @@ def test_an_agent_that_asks_for_a_file_that_is_gone_confirms_nothing() -> None:
         assert {each.path for each in own.client.documents(limit=100).items} & set(NAMES) == set(NAMES[10:])
 
 
-def test_consent_holds_for_the_look_that_it_was_given_to() -> None:
+def test_accepted_deletions_hold_for_one_scan() -> None:
     """Accepted deletions hold for one scan; a folder that is half empty later asks again."""
     with tree() as own:
         for name in NAMES:
@@ -60,7 +60,7 @@ def test_consent_holds_for_the_look_that_it_was_given_to() -> None:
         assert {each.path for each in own.client.documents(limit=100).items} >= set(NAMES)
 
 
-def test_a_late_save_that_is_no_text_is_put_beside_the_file() -> None:
+def test_a_late_write_that_is_no_text_goes_to_a_conflict_copy() -> None:
     """A late write in Latin-1 goes to a conflict copy with a reason, and all else is synced, also after restarts."""
     with tree() as own:
         own.client.put_document("facts/user.md", "- Name: Ada\n")
@@ -82,7 +82,7 @@ def test_a_late_save_that_is_no_text_is_put_beside_the_file() -> None:
         assert "- Dog: Rex\n" in own.read("facts/user.md")
 
 
-def test_of_two_names_the_one_that_was_there_before_is_read_after_a_restart_too() -> None:
+def test_the_older_of_two_colliding_names_is_read_after_a_restart() -> None:
     """Of two colliding names the older one is read, also after a restart."""
     with tree() as own:
         own.client.put_document("facts/user.md", "- Name: Ada\n")
@@ -97,7 +97,7 @@ def test_of_two_names_the_one_that_was_there_before_is_read_after_a_restart_too(
         assert "- Tea: green\n" in own.read("facts/user.md")
 
 
-def test_what_cannot_be_read_in_the_place_of_an_index_is_told() -> None:
+def test_an_unreadable_projection_is_reported() -> None:
     """An unreadable node in place of a projection is reported, and the projection is back once it is gone."""
     with tree() as own:
         own.client.put_document("facts/user.md", "- Name: Ada\n")
@@ -116,7 +116,7 @@ def test_what_cannot_be_read_in_the_place_of_an_index_is_told() -> None:
         assert own.client.sync_status().refused == []
 
 
-def test_an_edit_of_an_index_is_told_for_as_long_as_its_text_is_there() -> None:
+def test_an_edited_projection_is_reported_while_its_copy_exists() -> None:
     """An edited projection is in the status until its copy is renamed or deleted, also after a restart."""
     with tree() as own:
         own.client.put_document("facts/user.md", "- Name: Ada\n")

@@ -7,7 +7,7 @@ from support.daemon_folder import tree
 from support.waiting import until
 
 
-def test_nothing_is_left_once_all_is_quiet() -> None:
+def test_the_swap_folder_is_empty_at_rest() -> None:
     """After many replaced documents and projections the swap folder is empty."""
     with tree() as made:
         for number in range(5):

@@ -50,7 +50,7 @@ def is_over(shared: Tree, name: str, found: wire.Conflict, *, text: str) -> None
     assert text in shared.read(name)
 
 
-def test_what_changes_nothing_gives_no_number(shared: Tree) -> None:
+def test_a_write_without_a_change_has_no_operation(shared: Tree) -> None:
     """A write without a change returns no operation number."""
     client, name = shared.client, "facts/twice.md"
     client.put_document(name, "- Name: Ada\n")
@@ -74,7 +74,7 @@ def test_what_changes_nothing_gives_no_number(shared: Tree) -> None:
 
 
 @pytest.mark.parametrize("keep", ["file", "store", "both"])
-def test_a_conflict_is_open_again_when_its_settling_is_taken_back(shared: Tree, keep: Keep) -> None:
+def test_undoing_a_settlement_opens_the_conflict_again(shared: Tree, keep: Keep) -> None:
     """Settling can be undone and done again any number of times."""
     name = f"facts/again-{keep}.md"
     found = disputed(shared, name)
@@ -94,7 +94,7 @@ def test_a_conflict_is_open_again_when_its_settling_is_taken_back(shared: Tree, 
     is_over(shared, name, found, text="Role: cook")
 
 
-def test_a_copy_that_comes_back_opens_its_conflict(shared: Tree) -> None:
+def test_a_restored_copy_opens_its_conflict(shared: Tree) -> None:
     """Undoing the deletion of a copy opens its conflict again."""
     name = "facts/copy.md"
     found = disputed(shared, name)
@@ -109,7 +109,7 @@ def test_a_copy_that_comes_back_opens_its_conflict(shared: Tree) -> None:
 
 
 @pytest.mark.parametrize("back", ["undo", "rollback"])
-def test_a_conflict_whose_opening_is_taken_back_is_closed(shared: Tree, back: str) -> None:
+def test_undoing_the_disputed_save_closes_the_conflict(shared: Tree, back: str) -> None:
     """Undoing the save that opened a conflict closes it and deletes its copy; undone again, it is open."""
     name = f"facts/opened-{back}.md"
     found = disputed(shared, name)
@@ -123,7 +123,7 @@ def test_a_conflict_whose_opening_is_taken_back_is_closed(shared: Tree, back: st
     stands(shared, name, found)
 
 
-def test_a_return_to_before_its_settling_opens_a_conflict(shared: Tree) -> None:
+def test_a_rollback_to_before_the_settlement_opens_the_conflict(shared: Tree) -> None:
     """A rollback of the space, or of the copy alone, to before the settling opens the conflict."""
     name = "facts/returned.md"
     found = disputed(shared, name)
@@ -140,7 +140,7 @@ def test_a_return_to_before_its_settling_opens_a_conflict(shared: Tree) -> None:
     stands(shared, name, found)
 
 
-def test_a_conflict_goes_back_with_its_document(shared: Tree) -> None:
+def test_a_conflict_follows_the_rollback_of_a_move(shared: Tree) -> None:
     """A conflict follows the rollback of a move, and is closed with its document."""
     name, moved = "facts/here.md", "facts/there.md"
     found = disputed(shared, name)
@@ -159,7 +159,7 @@ def test_a_conflict_goes_back_with_its_document(shared: Tree) -> None:
     assert of(shared, moved) == of(shared, name) == []
 
 
-def test_an_operation_that_is_none_is_not_found(shared: Tree) -> None:
+def test_an_unknown_operation_is_not_found(shared: Tree) -> None:
     """An unknown operation is not found; 0 is the empty beginning."""
     client, name = shared.client, "facts/when.md"
     client.put_document(name, "- Name: Ada\n")
@@ -185,7 +185,7 @@ def test_an_operation_that_is_none_is_not_found(shared: Tree) -> None:
 
 
 @pytest.mark.parametrize("odd", ["zz", "-1", "1.0", "9" * 19, ""])
-def test_what_is_no_number_is_told_as_that(shared: Tree, odd: str) -> None:
+def test_an_operation_that_is_no_number_is_refused(shared: Tree, odd: str) -> None:
     """An operation that is no number has the same error everywhere."""
     client, name = shared.client, "facts/odd.md"
     client.put_document(name, TEXT)

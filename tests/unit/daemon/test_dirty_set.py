@@ -29,7 +29,7 @@ def put(store: Store, path: str, text: str) -> int:
     return done.operation
 
 
-def test_a_document_is_unshown_until_it_was_dealt_with(tmp_path: Path) -> None:
+def test_a_document_is_dirty_until_it_is_handled(tmp_path: Path) -> None:
     """A document is dirty until it is handled; a write during a pass keeps it dirty."""
     with opened(tmp_path) as store:
         shows: dict[str, int] = {}
@@ -47,7 +47,7 @@ def test_a_document_is_unshown_until_it_was_dealt_with(tmp_path: Path) -> None:
         assert unshown.paths == set()
 
 
-def test_what_the_disk_shows_already_is_not_looked_at(tmp_path: Path) -> None:
+def test_a_document_that_the_disk_shows_is_not_dirty(tmp_path: Path) -> None:
     """A person's file that was stored is not dirty."""
     with opened(tmp_path) as store:
         shows: dict[str, int] = {}
@@ -59,7 +59,7 @@ def test_what_the_disk_shows_already_is_not_looked_at(tmp_path: Path) -> None:
         assert unshown.paths == {"b.md"}
 
 
-def test_a_look_of_before_takes_nothing_back(tmp_path: Path) -> None:
+def test_an_older_snapshot_changes_nothing(tmp_path: Path) -> None:
     """A thread with an older snapshot changes nothing."""
     with opened(tmp_path) as store:
         shows: dict[str, int] = {}

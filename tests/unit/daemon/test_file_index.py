@@ -38,7 +38,7 @@ class Busy:
         return "symlink"
 
 
-def test_files_that_grow_are_told_while_others_are_refused() -> None:
+def test_growing_can_be_read_during_a_scan() -> None:
     """`growing` can be read during a scan."""
     sight = FileIndex(Limits())
     sight.refused["a.md"] = cast("Refusal", Busy(sight))
@@ -46,7 +46,7 @@ def test_files_that_grow_are_told_while_others_are_refused() -> None:
     assert sight.growing == {"c.md"}
 
 
-def test_what_covers_a_path_is_told_while_it_is_looked_at() -> None:
+def test_covering_can_be_read_during_a_scan() -> None:
     """`covering` returns a refusal or None during a scan, and never raises."""
     sight = FileIndex(Limits())
     sight.refused = Looking({"facts": refusal("facts", "symlink")})
@@ -55,9 +55,7 @@ def test_what_covers_a_path_is_told_while_it_is_looked_at() -> None:
     assert found.path == "facts"
 
 
-def test_many_new_files_are_looked_at_with_one_listing_of_each_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scan_of_many_paths_lists_each_folder_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A scan of many paths lists each folder once, and has the result of a full scan."""
     paths = [f"{folder}{name}{n}.md" for folder in ("", "notes/", "notes/deep/") for name in "abB" for n in range(20)]
     listed: list[int] = []

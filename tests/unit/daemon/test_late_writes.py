@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from reverie.sync.swap_recovery import DisplacedFile
 
 
-def test_a_save_that_came_while_another_look_was_carried_out_waits_on() -> None:
+def test_a_late_write_during_a_pass_waits() -> None:
     """Only the late write that was merged is discarded; the oldest is merged first."""
     late = LateWrites(grace_ms=0)
     late.add("a.md", b"one", None, replaced_by=3)
@@ -50,7 +50,7 @@ class Replaced:
         self.settled = True
 
 
-def test_replaced_files_are_let_go_of_in_the_order_of_their_time() -> None:
+def test_displaced_files_settle_in_order() -> None:
     """Displaced files settle in the order of their times, also after clock changes."""
     late = LateWrites(grace_ms=1_000)
     first, second, third = Replaced(None), Replaced(b"late"), Replaced(None)
@@ -70,7 +70,7 @@ def test_replaced_files_are_let_go_of_in_the_order_of_their_time() -> None:
     assert late.due is None
 
 
-def test_a_file_that_cannot_be_settled_is_asked_again() -> None:
+def test_a_file_that_cannot_be_settled_is_retried() -> None:
     """After a disk error the file and those behind it are settled again."""
     late = LateWrites(grace_ms=0)
     failing, behind = Replaced(OSError("disk"), b"one"), Replaced(b"two")

@@ -105,7 +105,7 @@ async def attending(folders: Failing, tmp_path: Path) -> AsyncIterator[SyncLoop]
 
 
 @pytest.mark.parametrize("step", ["due", "sync", "record", "project"])
-def test_whatever_fails_is_tried_again_and_no_hint_is_forgotten(
+def test_failing_steps_are_retried_and_no_event_is_lost(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each failing step is retried after a pause, and no event is lost."""
@@ -127,9 +127,7 @@ def test_whatever_fails_is_tried_again_and_no_hint_is_forgotten(
 
 
 @pytest.mark.parametrize("step", ["record", "project"])
-def test_a_save_is_seen_at_once_while_records_or_projections_cannot_be_kept(
-    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failing_upkeep_delays_no_scan(step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Failing upkeep waits by itself, delays no scan, and is logged once."""
     monkeypatch.setattr(sync_loop, "RETRY_S", 600.0)
     monkeypatch.setattr(sync_loop, "SETTLED_S", 0.05)
@@ -149,9 +147,7 @@ def test_a_save_is_seen_at_once_while_records_or_projections_cannot_be_kept(
     assert step not in folders.done
 
 
-def test_an_index_that_could_not_be_written_is_tried_again_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_projection_is_retried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A projection that could not be written is retried, and delays no scan."""
     monkeypatch.setattr(sync_loop, "RETRY_S", 0.05)
     monkeypatch.setattr(sync_loop, "SETTLED_S", 0.05)
@@ -167,9 +163,7 @@ def test_an_index_that_could_not_be_written_is_tried_again_later(
     assert "project" in folders.done
 
 
-def test_news_ends_the_pause_after_a_look_that_failed_but_not_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_event_ends_the_back_off_but_not_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Events end the back-off, but scans keep their minimal distance."""
     monkeypatch.setattr(sync_loop, "RETRY_S", 600.0)
     monkeypatch.setattr(sync_loop, "NEWS_S", 0.1)
@@ -192,7 +186,7 @@ def test_news_ends_the_pause_after_a_look_that_failed_but_not_at_once(
     assert took >= (len(folders.looks) - 1) * 0.1
 
 
-def test_a_file_that_is_held_open_is_looked_at_again_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_growing_file_is_scanned_again_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that is being written is scanned again alone, without the whole folder."""
     monkeypatch.setattr(sync_loop, "UNWATCHED_S", 600.0)
     monkeypatch.setattr(sync_loop, "AGAIN_S", 0.05)

@@ -87,7 +87,7 @@ class Opened:
 
 
 @pytest.mark.parametrize("closes", ["before the crash", "long after it"])
-def test_an_older_save_that_a_crash_left_takes_nothing_newer_away(
+def test_a_recovered_late_write_deletes_nothing_newer(
     place: Place, monkeypatch: pytest.MonkeyPatch, closes: str
 ) -> None:
     """A recovered late write deletes nothing that a second editor saved since."""
@@ -120,9 +120,7 @@ def test_an_older_save_that_a_crash_left_takes_nothing_newer_away(
     asyncio.run(run())
 
 
-def test_what_could_not_be_read_at_first_is_recovered_with_the_next_look(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_recovery_is_retried_by_the_next_scan(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """A failed recovery is tried again by the next scan."""
 
     async def run() -> None:
@@ -154,7 +152,7 @@ def test_what_could_not_be_read_at_first_is_recovered_with_the_next_look(
     asyncio.run(run())
 
 
-def test_a_late_save_that_is_no_text_stops_no_other_file(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_write_that_is_no_text_blocks_no_other_file(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """A late write that is no text goes to a conflict copy, whose name is cut if it is long."""
     long = f"notes/{'n' * 225}.md"
 
@@ -179,7 +177,7 @@ def test_a_late_save_that_is_no_text_stops_no_other_file(place: Place, monkeypat
     asyncio.run(run())
 
 
-def test_what_is_deleted_while_its_folder_is_refused_stays_deleted(place: Place) -> None:
+def test_a_deletion_below_a_refused_folder_stays(place: Place) -> None:
     """A document deleted while its folder is a link stays deleted when the folder is back."""
 
     async def run() -> None:
@@ -205,7 +203,7 @@ def test_what_is_deleted_while_its_folder_is_refused_stays_deleted(place: Place)
 
 
 @pytest.mark.parametrize("restart", [True, False])
-def test_a_stopped_folder_deletes_nothing_that_an_agent_asks_for(place: Place, *, restart: bool) -> None:
+def test_a_stopped_folder_deletes_nothing_on_an_agents_read(place: Place, *, restart: bool) -> None:
     """A folder held by the mass-deletion guard deletes nothing, also after a restart."""
     names = [f"notes/n{number:02}.md" for number in range(12)]
 

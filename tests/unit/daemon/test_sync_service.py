@@ -40,7 +40,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.mark.parametrize("error", [ValidationError("no"), KeyError("a defect")])
-def test_what_is_wrong_with_one_file_keeps_no_other_back(tmp_path: Path, store: Store, error: Exception) -> None:
+def test_a_failing_file_blocks_no_other_one(tmp_path: Path, store: Store, error: Exception) -> None:
     """A failing file is in the status and retried; the others are stored."""
     root = tmp_path / "root"
     for name in NAMES:
@@ -64,7 +64,7 @@ def test_what_is_wrong_with_one_file_keeps_no_other_back(tmp_path: Path, store: 
     asyncio.run(run())
 
 
-def test_a_full_disk_is_nothing_of_one_file(tmp_path: Path, store: Store) -> None:
+def test_a_full_disk_fails_the_whole_scan(tmp_path: Path, store: Store) -> None:
     """A full disk fails the whole scan, and is no error of the file."""
     root = tmp_path / "root"
     (root / "default").mkdir(parents=True)
@@ -80,9 +80,7 @@ def test_a_full_disk_is_nothing_of_one_file(tmp_path: Path, store: Store) -> Non
     asyncio.run(run())
 
 
-def test_nothing_is_recorded_that_a_loss_of_power_could_take_back(
-    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_baselines_are_saved_only_after_a_flush(tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are flushed before their baselines are saved; without a flush nothing is saved."""
     write = documents.put(
         "default",
@@ -119,7 +117,7 @@ def test_nothing_is_recorded_that_a_loss_of_power_could_take_back(
     asyncio.run(run())
 
 
-def test_an_index_that_cannot_be_written_is_told_and_keeps_no_other_back(
+def test_a_failed_projection_is_in_the_status_and_blocks_no_other_one(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A projection that cannot be written is in the status until it is written."""
@@ -152,9 +150,7 @@ def test_an_index_that_cannot_be_written_is_told_and_keeps_no_other_back(
 
 
 @pytest.mark.parametrize("died", ["before the store was told", "before the folder was marked", "while it was written"])
-def test_a_folder_that_was_given_to_a_space_is_either_refused_or_its_own_after_a_crash(
-    tmp_path: Path, store: Store, died: str
-) -> None:
+def test_accepting_a_folder_survives_a_crash_at_any_step(tmp_path: Path, store: Store, died: str) -> None:
     """After a crash in any step of accepting a folder no missing file counts as deleted."""
     root = tmp_path / "root"
     for name in NAMES:
@@ -205,7 +201,7 @@ def test_a_folder_that_was_given_to_a_space_is_either_refused_or_its_own_after_a
     asyncio.run(run())
 
 
-def test_one_folder_that_cannot_be_recorded_keeps_no_other_open(
+def test_a_failing_folder_keeps_no_other_one_open(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An error at the end of one folder keeps no other one open."""
@@ -254,7 +250,7 @@ class Slow:
         return ScanResult(), WriteResult()
 
 
-def test_a_caller_that_is_cancelled_keeps_its_turn_until_its_look_has_ended(
+def test_a_cancelled_caller_keeps_its_lock_until_its_scan_has_ended(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A cancelled caller keeps its lock until its scan has ended."""
@@ -281,7 +277,7 @@ def test_a_caller_that_is_cancelled_keeps_its_turn_until_its_look_has_ended(
 
 
 @pytest.mark.parametrize("ends", [True, False])
-def test_the_end_waits_for_a_look_but_not_for_ever(
+def test_close_waits_a_limited_time_for_a_scan(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch, *, ends: bool
 ) -> None:
     """`close` waits a limited time for a scan, and closes only folders without one."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 from reveried.sync_service.sync_loop import MOST_S, RECORD_S, REST_TIMES, RETRY_MOST_S, RETRY_S, SETTLED_S, UpkeepTimers
 
 
-def test_nothing_is_due_before_something_was_written() -> None:
+def test_nothing_is_due_without_a_change() -> None:
     """Without a change nothing is ever due."""
     upkeep = UpkeepTimers()
     assert upkeep.due is None
@@ -30,7 +30,7 @@ def test_both_are_due_once_after_the_last_change() -> None:
     assert not upkeep.take_projections_due(1e9)
 
 
-def test_records_are_kept_while_changes_go_on() -> None:
+def test_baselines_are_saved_during_ongoing_changes() -> None:
     """Baselines are saved during ongoing changes; projections wait for their end."""
     upkeep, kept = UpkeepTimers(), []
     for tenth in range(100):
@@ -43,7 +43,7 @@ def test_records_are_kept_while_changes_go_on() -> None:
     assert max(after - before for before, after in zip([0.0, *kept], kept, strict=False)) <= RECORD_S + 0.2
 
 
-def test_projections_come_in_the_end_though_changes_go_on() -> None:
+def test_ongoing_changes_delay_projections_for_a_limited_time() -> None:
     """Ongoing changes delay projections by at most `MOST_S`."""
     upkeep, brought = UpkeepTimers(), []
     for half in range(600):
@@ -55,7 +55,7 @@ def test_projections_come_in_the_end_though_changes_go_on() -> None:
     assert max(after - before for before, after in zip([0.0, *brought], brought, strict=False)) <= MOST_S + 0.5
 
 
-def test_what_takes_long_is_done_less_often() -> None:
+def test_slow_projections_are_updated_less_often() -> None:
     """Slow projections are updated less often; baselines are saved all the same."""
     upkeep = UpkeepTimers()
     upkeep.note_change(0.0)
@@ -68,7 +68,7 @@ def test_what_takes_long_is_done_less_often() -> None:
     assert upkeep.take_projections_due(5.0 + REST_TIMES * 3.0)
 
 
-def test_records_that_fail_wait_longer_each_time_and_hold_nothing_up() -> None:
+def test_failing_baselines_back_off_alone() -> None:
     """Failing baselines back off without delaying projections, and a success resets the back-off."""
     upkeep, now, tries = UpkeepTimers(), 0.0, []
     while now < 60.0:
@@ -88,7 +88,7 @@ def test_records_that_fail_wait_longer_each_time_and_hold_nothing_up() -> None:
     assert upkeep.take_baselines_due(2e3 + RECORD_S)
 
 
-def test_projections_that_fail_wait_longer_each_time() -> None:
+def test_failing_projections_back_off() -> None:
     """Failing projections back off, also while changes go on."""
     upkeep = UpkeepTimers()
     upkeep.note_change(0.0)
@@ -102,7 +102,7 @@ def test_projections_that_fail_wait_longer_each_time() -> None:
     assert upkeep.take_projections_due(20.0 + REST_TIMES * 3.0)
 
 
-def test_a_check_comes_at_once_but_after_its_rest() -> None:
+def test_a_check_is_due_at_once_except_during_the_rest() -> None:
     """A check of projections is due at once, except during the rest after an update."""
     upkeep = UpkeepTimers()
     upkeep.schedule_check(5.0)

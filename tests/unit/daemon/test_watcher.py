@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COARSE_S = 0.02  # the kernel dates a change by its last tick
 
 
-def test_a_save_is_told_with_its_path_and_its_time(tmp_path: Path) -> None:
+def test_a_save_is_reported_with_path_and_time(tmp_path: Path) -> None:
     """A save is reported with path and time; the daemon's own files are not."""
     told: list[tuple[str | None, float]] = []
     came = threading.Event()
@@ -42,7 +42,7 @@ def test_a_save_is_told_with_its_path_and_its_time(tmp_path: Path) -> None:
     assert all(before - COARSE_S <= at <= time.monotonic() for _, at in told)
 
 
-def test_what_is_hidden_is_not_told_and_what_comes_out_of_it_is(tmp_path: Path) -> None:
+def test_hidden_files_are_not_reported(tmp_path: Path) -> None:
     """Hidden files are ignored, also a git repository; a file renamed to a visible name is reported."""
     (tmp_path / ".kept" / "deep").mkdir(parents=True)
     told: set[str | None] = set()
@@ -77,7 +77,7 @@ def test_what_is_hidden_is_not_told_and_what_comes_out_of_it_is(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("most", "late"), [(60.0, True), (0.01, False)])
-def test_a_late_event_counts_from_the_change(
+def test_a_delayed_event_has_the_time_of_the_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: float, *, late: bool
 ) -> None:
     """An event has the time of the file's change, unless that is longer ago than an event's delay."""
@@ -89,7 +89,7 @@ def test_a_late_event_counts_from_the_change(
     assert (told_by_handler(path) < -0.02) is late
 
 
-def test_an_event_of_a_file_that_is_gone_counts_from_now(tmp_path: Path) -> None:
+def test_an_event_of_a_missing_file_has_the_current_time(tmp_path: Path) -> None:
     """An event of a missing file has the current time."""
     assert told_by_handler(tmp_path / "gone.md") >= 0
 

@@ -27,7 +27,7 @@ CLAUDE = "---\nname: deploys\ndescription: how a release is cut\nmetadata:\n  ty
         ("factsheets/user.md", DocumentKind.PLAIN),
     ],
 )
-def test_the_path_says_the_form(path: str, form: DocumentKind) -> None:
+def test_the_path_determines_the_kind(path: str, form: DocumentKind) -> None:
     """The two folders have memories; conflict copies and indexes in them have none."""
     assert kind_of(path, "- a\n") is form
 
@@ -70,7 +70,7 @@ def test_other_front_matter_is_only_a_file(text: str) -> None:
         ("of-tomorrow", "fact"),
     ],
 )
-def test_a_kind_of_claude_code_is_a_type(kind: str, expected: str) -> None:
+def test_types_of_claude_code_are_mapped(kind: str, expected: str) -> None:
     """The type feedback is a preference; every other one, unknown ones included, is a fact."""
     assert parse_document("x.md", CLAUDE.format(kind)).items[0].type is MemoryType(expected)
 
@@ -90,7 +90,7 @@ def test_a_kind_of_claude_code_is_a_type(kind: str, expected: str) -> None:
         ("teams/skills", "skill"),
     ],
 )
-def test_a_file_of_facts_says_the_type_by_its_name(name: str, expected: str) -> None:
+def test_the_name_of_a_file_of_facts_determines_the_type(name: str, expected: str) -> None:
     """A file of facts with a name of its own is one more category of facts."""
     assert [item.type for item in parse_document(f"facts/{name}.md", "- a\n- b\n").items] == [MemoryType(expected)] * 2
 

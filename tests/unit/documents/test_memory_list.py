@@ -36,7 +36,7 @@ def test_a_new_listing() -> None:
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_everybody_elses_lines_stay(ending: str, mark: str) -> None:
+def test_lines_of_other_writers_stay(ending: str, mark: str) -> None:
     """Lines of people and of Claude Code stay, and so does the order of ours."""
     text = """\
 ---
@@ -72,7 +72,7 @@ the end"""
     assert update_memory_list(found, ENTRIES, {"facts/gone.md"}) == found
 
 
-def test_a_list_of_somebody_else_is_gone_on_with() -> None:
+def test_our_lines_continue_a_persons_list() -> None:
     """Our lines go right behind a list item, and behind a paragraph after an empty line."""
     one = ENTRIES[1:2]
     line = "- [facts/project.md](facts/project.md) — broker, release"
@@ -82,7 +82,7 @@ def test_a_list_of_somebody_else_is_gone_on_with() -> None:
     assert update_memory_list(f"# Mine\n{line}", [], {"facts/project.md"}) == "# Mine\n"
 
 
-def test_ours_go_before_what_is_open_to_the_end() -> None:
+def test_our_lines_go_before_an_unclosed_block() -> None:
     """With an unclosed code fence our lines go before it."""
     line = "- [facts/project.md](facts/project.md) — broker, release\n"
     assert update_memory_list("```\ncode\n", ENTRIES[1:2]) == f"{line}\n```\ncode\n"
@@ -95,7 +95,7 @@ def test_an_item_with_further_lines_is_its_writers() -> None:
     assert update_memory_list(text, ENTRIES[1:2]) == text
 
 
-def test_ours_are_listed_once() -> None:
+def test_our_lines_are_not_duplicated() -> None:
     """A duplicate of one of our lines is removed."""
     assert update_memory_list(OURS + OURS, ENTRIES) == OURS
 

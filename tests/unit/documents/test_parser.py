@@ -115,7 +115,7 @@ def test_a_file_with_front_matter_is_one_item() -> None:
     assert page.summary == "How a release is cut: in order"
 
 
-def test_a_file_without_text_says_its_description() -> None:
+def test_the_content_of_a_file_without_text_is_its_description() -> None:
     """The content of a file without text is its description, else its name."""
     head = "---\nname: x y\ntype: user\n{}---\n"
     assert said(parse_document("x.md", head.format("description: >-\n  two\n  lines\n"))) == [("two lines", ())]
@@ -139,7 +139,7 @@ def test_a_file_without_text_says_its_description() -> None:
         ("one\n- #dev", "one\n- #dev", ()),
     ],
 )
-def test_tags_stand_at_the_end_of_the_last_line(body: str, content: str, tags: tuple[str, ...]) -> None:
+def test_tags_at_the_end_of_the_last_line(body: str, content: str, tags: tuple[str, ...]) -> None:
     """Tags at the end of a file or episode parse as tags, and again after a write."""
     for ending in ("\n", "\r\n"):
         whole = f"---\nname: x\ntype: user\n---\n\n{body}\n".replace("\n", ending)
@@ -155,7 +155,7 @@ def test_tags_stand_at_the_end_of_the_last_line(body: str, content: str, tags: t
             assert said(parse_document(path, after))[1:] == said(page)[1:]
 
 
-def test_tags_stay_where_they_stand() -> None:
+def test_tags_stay_in_their_place() -> None:
     """A write keeps tags behind the last words or on a line of their own, as they were."""
     head = "---\nname: x\ntype: user\n---\n\n"
     for before, after in (("old #a", "new #a #b"), ("old\n\n#a", "new\n\n#a #b"), ("old", "new\n\n#a #b")):

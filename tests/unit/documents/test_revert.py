@@ -33,14 +33,14 @@ def after(text: str, ids: tuple[str, ...], *plan: Change, day: str = DAYS[0]) ->
     return made.text, made.ids
 
 
-def test_what_nobody_touched_since_comes_back_byte_for_byte() -> None:
+def test_an_unchanged_document_is_restored_byte_for_byte() -> None:
     """Without later changes the old text is restored byte for byte; a created document is deleted."""
     two = after(ONE, IDS, Delete("b"))
     assert revert_change(PATH, (ONE, IDS), two, two, day=DAYS[2]) == (ONE, IDS)
     assert revert_change(PATH, None, (ONE, IDS), (ONE, IDS), day=DAYS[2]) == (None, ())
 
 
-def test_what_came_later_stays() -> None:
+def test_later_changes_stay() -> None:
     """Later changes stay, and restored items get their ids and places back."""
     two = after(ONE, IDS, Delete("b"), Update("a", Wording("Name: Ada Moreau")))
     three = after(*two, Add("d", Wording("Town: Lisbon")), day=DAYS[1])
@@ -50,7 +50,7 @@ def test_what_came_later_stays() -> None:
     )
 
 
-def test_new_items_that_stand_together_are_told_apart() -> None:
+def test_adjacent_new_items_are_reverted_separately() -> None:
     """Where texts overlap, items are reverted one by one."""
     two = after(ONE, IDS, Add("d", Wording("Town: Lisbon")))
     three = after(*two, Add("e", Wording("Car: none")), day=DAYS[1])
@@ -67,7 +67,7 @@ def test_new_items_that_stand_together_are_told_apart() -> None:
     ]
 
 
-def test_a_document_that_others_went_on_with_keeps_their_items() -> None:
+def test_reverting_a_creation_keeps_later_items() -> None:
     """The creation of a document is reverted, and items added since stay."""
     made = new_document(PATH, [("a", Wording("Name: Ada"))], day=DAYS[0])
     one = (made.text or "", made.ids)
@@ -81,7 +81,7 @@ def test_a_document_that_others_went_on_with_keeps_their_items() -> None:
     assert revert_change(PATH, None, (framed, ("a",)), grown, day=DAYS[2]) is None
 
 
-def test_what_was_changed_since_is_not_decided() -> None:
+def test_later_changes_of_the_same_item_conflict() -> None:
     """An item or text that was changed again is a conflict."""
     two = after(ONE, IDS, Update("b", Wording("Role: pilot")))
     three = after(*two, Update("b", Wording("Role: diver")), day=DAYS[1])
@@ -93,7 +93,7 @@ def test_what_was_changed_since_is_not_decided() -> None:
     assert revert_change(PATH, (ONE, IDS), titled, again, day=DAYS[2]) is None
 
 
-def test_a_comment_between_the_items_is_taken_back_as_text() -> None:
+def test_a_comment_between_items_is_reverted_as_text() -> None:
     """A comment between items is reverted as text, and text added behind it stays."""
     two = (ONE.replace("- Role", "<!-- a word -->\n- Role"), IDS)
     three = after(*two, Add("d", Wording("Town: Lisbon")), day=DAYS[1])
@@ -118,7 +118,7 @@ def plans(draw: st.DrawFn, names: list[str], new: str) -> list[Change]:
 
 @settings(max_examples=count(200, 10_000), deadline=None)
 @given(st.data())
-def test_taking_back_leaves_what_the_others_did(data: st.DataObject) -> None:
+def test_a_revert_keeps_the_other_changes(data: st.DataObject) -> None:
     """Of two writes to different items the first is reverted, and only the second's items are left."""
     ids = tuple("abcdef")
     text = refresh_header(PATH, "# T\n\n" + "".join(f"- {name}: {name}\n" for name in ids), day=DAYS[0])

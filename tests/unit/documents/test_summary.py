@@ -59,7 +59,7 @@ def test_the_topic_of_an_episode(title: str, topic: str) -> None:
     assert summary_line(parse_document("episodes/2026-02.md", f"## {title}\n- Summary: x\n").items) == topic
 
 
-def test_topics_are_told_once() -> None:
+def test_topics_are_listed_once() -> None:
     """Topics are listed once however they are spelled, most frequent first, in at most ten words."""
     text = "- Name: Ada\n- Docker: 27\n- docker: on staging\n" + "".join(f"- Key k{at}: x\n" for at in range(9))
     found = summary_line(parse_document("facts/a.md", text).items)

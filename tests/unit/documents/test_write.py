@@ -61,7 +61,7 @@ TOLD = {
 
 
 @pytest.mark.parametrize("path", TOLD)
-def test_a_new_document_is_as_the_golden_file_says(path: str) -> None:
+def test_a_new_document_equals_its_golden_file(path: str) -> None:
     """Every kind of document equals its golden file, byte for byte."""
     items = [(f"mem_{number}", words) for number, words in enumerate(TOLD[path])]
     made = new_document(path, items, day="2026-02-20")
@@ -87,7 +87,7 @@ def test_an_update_changes_its_block_the_summary_and_the_day() -> None:
     ).replace("2020-01-01", DAY)
 
 
-def test_a_new_fact_stands_behind_the_last_one() -> None:
+def test_a_new_fact_goes_behind_the_last_one() -> None:
     """A new fact goes before the Updated line, below the last fact, with its list mark."""
     after = apply_changes("facts/user.md", MARKED, ["a", "b", "c"], [Add("d", Wording("Cat: Ulla"))], day=DAY)
     assert after.ids == ("a", "b", "c", "d")
@@ -154,7 +154,7 @@ EPISODES = "# 2026-11 Episodes\n\n> Summary: x\n\n## One\n- Summary: 1\n- Date: 
 @pytest.mark.parametrize(
     ("day", "order"), [("2026-11-02", "new a b"), ("2026-11-03", "a b new"), ("2026-11-30", "a b new")]
 )
-def test_a_new_episode_stands_behind_those_of_its_day(day: str, order: str) -> None:
+def test_a_new_episode_goes_behind_those_of_its_day(day: str, order: str) -> None:
     """An episode without a date counts as of the day of the one before it."""
     words = Wording("Walked far", title="A walk", day=day)
     after = apply_changes("episodes/2026-11.md", EPISODES, ["a", "b"], [Add("new", words)], day=DAY)
@@ -167,7 +167,7 @@ def test_a_new_episode_stands_behind_those_of_its_day(day: str, order: str) -> N
     )
 
 
-def test_an_episode_keeps_what_stands_below_its_fields() -> None:
+def test_an_episode_keeps_the_text_below_its_fields() -> None:
     """Content that is one section is written unchanged, other content as fields."""
     body = "- Summary: told again\n- Date: 2026-11-03\n\n### Later\n\nMore words."
     after = apply_changes(
@@ -199,7 +199,7 @@ TOLD_ONCE = "## Logger fix #ops\n- Summary: s\n- Date: 2026-09-24\n- Problem: le
         ("- Problem: x\n```\nopen", "- Summary: s\n- Date: 2026-09-24\n- Problem: x\n- Note: ```\n  open"),
     ],
 )
-def test_other_words_of_an_episode_take_the_place_of_those_it_had(content: str, expected: str) -> None:
+def test_an_update_replaces_the_fields_of_an_episode(content: str, expected: str) -> None:
     """An update keeps only the summary and day, and those only if the new words name none."""
     had = parse_document("episodes/2026-09.md", TOLD_ONCE).items[0]
     words = Wording(content, had.tags, had.title, had.fields)
@@ -236,7 +236,7 @@ def test_a_file_that_is_one_memory() -> None:
         ("episodes/x.md", [], [Add("a", Wording("x"))], "breaks_out"),
     ],
 )
-def test_changes_that_cannot_be_meant_are_refused(path: str, ids: list[str], plan: list[Change], reason: str) -> None:
+def test_invalid_changes_are_refused(path: str, ids: list[str], plan: list[Change], reason: str) -> None:
     """Invalid changes raise with a reason and a hint, and change nothing."""
     text = "- a\n- b\n" if path.startswith("facts") else "```\n"
     with pytest.raises(ValidationError) as refused:

@@ -26,7 +26,7 @@ TEXT = "# T\n\n- one\n- two\n\n- three\n"
         ("- one\n- two\n", "- one\n", TEXT.replace("- two", "- kept\n- two"), None),
     ],
 )
-def test_a_place_is_found_again_by_its_lines(person: str, before: str, put: str, found: str | None) -> None:
+def test_a_region_is_located_by_its_lines(person: str, before: str, put: str, found: str | None) -> None:
     """A region is found by its lines, or its offset is None; it is never guessed."""
     at = TEXT.index(before) if before else len(TEXT)
 

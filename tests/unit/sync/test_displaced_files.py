@@ -39,7 +39,7 @@ def swapped(root: Root) -> list[str]:
     return sorted(path.name for path in (root.real / ".reverie/swap").iterdir())
 
 
-def test_what_lies_in_the_swap_folder_and_is_not_ours(root: Root) -> None:
+def test_unrecoverable_files_in_the_swap_folder_stay(root: Root) -> None:
     """A file with a foreign name is returned without a path; a folder and a huge file stay where they are."""
     assert recover(root, []) == []
     place = root.real / ".reverie/swap"
@@ -55,7 +55,7 @@ def test_what_lies_in_the_swap_folder_and_is_not_ours(root: Root) -> None:
     ]
 
 
-def test_what_is_being_written_is_looked_after(root: Root) -> None:
+def test_a_file_open_for_writing_is_supervised(root: Root) -> None:
     """A file open for writing is supervised if its document is known, else it waits for the next start."""
     done = write_file(root, NOTE, OURS, expected=digest(OLD))
     assert isinstance(done, Written)
@@ -83,7 +83,7 @@ def test_a_save_whose_folder_is_gone_is_handed_over(root: Root) -> None:
     assert [(left.path, left.data) for left in recover(root, ["facts/x.md"])] == [("facts/x.md", THEIRS)]
 
 
-def test_settling_where_nobody_can_tell_who_writes(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settle_without_lease_information(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without lease information a file must have the same stamp twice; a missing one counts as settled."""
     monkeypatch.setattr(syscalls, "is_open_for_writing", lambda _: None)
     done = write_file(root, NOTE, OURS, expected=digest(OLD))

@@ -51,7 +51,7 @@ def swapped(root: Root) -> list[str]:
     return sorted(path.name for path in (root.real / ".reverie/swap").iterdir())
 
 
-def test_a_new_file_is_made_with_its_folders(root: Root) -> None:
+def test_a_new_file_is_written_with_its_folders(root: Root) -> None:
     """A write to a path without a file makes its folders and displaces nothing."""
     done = placed(root, b"one\n")
     assert (root.real / NOTE).read_bytes() == b"one\n"
@@ -74,7 +74,7 @@ def test_a_file_is_replaced_and_the_old_one_settles(root: Root) -> None:
 
 
 @pytest.mark.parametrize("expected", [None, digest(b"older\n")])
-def test_what_is_not_expected_stays(root: Root, expected: str | None) -> None:
+def test_a_mismatching_file_stays(root: Root, expected: str | None) -> None:
     """A file with other bytes than expected stays, and its hash is returned."""
     (root.real / "facts").mkdir()
     (root.real / NOTE).write_bytes(b"theirs\n")
@@ -85,7 +85,7 @@ def test_what_is_not_expected_stays(root: Root, expected: str | None) -> None:
     assert swapped(root) == []
 
 
-def test_a_file_that_is_gone_is_not_made_again(root: Root) -> None:
+def test_a_missing_file_is_not_written(root: Root) -> None:
     """An expected file that was removed, alone or with its folder, is not written."""
     assert write_file(root, NOTE, b"ours\n", expected=digest(b"x")) == Mismatch(None)
     assert not (root.real / "facts").exists()
@@ -99,7 +99,7 @@ def asked(displaced: DisplacedFile) -> tuple[bytes | None, bool]:
     return displaced.settle(), displaced.settled
 
 
-def test_a_save_in_the_displaced_file_is_given_back(root: Root) -> None:
+def test_a_save_in_the_displaced_file_is_returned(root: Root) -> None:
     """A write into a displaced file is returned by `settle` once the editor has closed it."""
     placed(root, b"one\n")
     with (root.real / NOTE).open("r+b", buffering=0) as editor:
@@ -116,7 +116,7 @@ def test_a_save_in_the_displaced_file_is_given_back(root: Root) -> None:
     assert swapped(root) == []
 
 
-def test_a_file_is_taken_away(root: Root) -> None:
+def test_a_file_is_removed(root: Root) -> None:
     """The expected file is removed and any other stays; the folder stays."""
     placed(root, b"one\n")
     assert remove_file(root, NOTE, expected=digest(b"other")) == Mismatch(digest(b"one\n"))
@@ -154,7 +154,7 @@ def test_names_that_lead_elsewhere_are_refused(root: Root, path: str) -> None:
         write_file(root, path, b"x", expected=None)
 
 
-def test_a_crash_leaves_nothing_of_ours(root: Root) -> None:
+def test_recovery_removes_our_own_bytes(root: Root) -> None:
     """Recovery removes files that were never placed, and displaced ones without a late write."""
     placed(root, b"one\n")
     placed(root, b"two\n", b"one\n")
@@ -191,7 +191,7 @@ def test_a_save_whose_file_is_gone_goes_back(root: Root) -> None:
     assert (root.real / NOTE).read_bytes() == b"edited\n"
 
 
-def test_what_is_no_file_is_refused(root: Root, tmp_path: Path) -> None:
+def test_anything_but_a_regular_file_is_refused(root: Root, tmp_path: Path) -> None:
     """A link or a folder is not written through or into; the error names it and what to do."""
     outside = tmp_path / "outside.md"
     outside.write_bytes(b"outside")

@@ -128,7 +128,7 @@ def test_a_removal_before_the_exchange(root: Root, monkeypatch: pytest.MonkeyPat
     assert swapped(root) == []
 
 
-def test_a_file_that_comes_before_ours(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_created_before_ours_stays(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file created meanwhile at a path without a file stays."""
     (root.real / NOTE).unlink()
     with before(monkeypatch, "rename_new", save(root, THEIRS)):
@@ -138,7 +138,9 @@ def test_a_file_that_comes_before_ours(root: Root, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("kind", ["folder", "link"])
-def test_what_is_no_file_goes_back(root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_a_node_that_is_no_file_is_put_back(
+    root: Root, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
     """A folder or link created at that moment is there afterwards, and nothing was written through it."""
 
     def act() -> None:
@@ -190,7 +192,7 @@ def test_half_a_save_after_a_whole_one(root: Root, monkeypatch: pytest.MonkeyPat
     assert done.displaced.settle() == LATER[:3]
 
 
-def test_a_write_into_our_bytes_is_told(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_into_our_file_leaves_no_stamp(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """If our file is changed at once, the result has no stamp, so that the next scan reads it."""
 
     def landed(_: FileSlot) -> None:
@@ -206,7 +208,7 @@ def test_a_write_into_our_bytes_is_told(root: Root, monkeypatch: pytest.MonkeyPa
     assert (root.real / NOTE).read_bytes() == OURS + THEIRS
 
 
-def test_a_save_while_a_file_is_taken_away(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_save_during_a_removal(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """A save during a removal stays: an edit beats a removal."""
     with before(monkeypatch, "rename_new", save(root, THEIRS)):
         assert remove_file(root, NOTE, expected=digest(OLD)) == Mismatch(digest(THEIRS))
@@ -214,7 +216,7 @@ def test_a_save_while_a_file_is_taken_away(root: Root, monkeypatch: pytest.Monke
     assert swapped(root) == []
 
 
-def test_two_saves_while_a_file_is_taken_away(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_saves_during_a_removal(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two saves the newer is at the path, the older is returned by `settle`."""
     with before(monkeypatch, "rename_new", save(root, THEIRS), save(root, LATER)):
         done = remove_file(root, NOTE, expected=digest(OLD))
@@ -224,7 +226,7 @@ def test_two_saves_while_a_file_is_taken_away(root: Root, monkeypatch: pytest.Mo
     assert done.displaced.settle() == THEIRS
 
 
-def test_a_file_removed_before_it_is_taken_away(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_removed_before_our_removal(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     with before(monkeypatch, "rename_new", (root.real / NOTE).unlink):
         assert remove_file(root, NOTE, expected=digest(OLD)) == Mismatch(None)
     assert remove_file(root, "gone/x.md", expected=digest(OLD)) == Mismatch(None)
@@ -235,7 +237,7 @@ def _unsupported(*_: object) -> None:
 
 
 @pytest.mark.parametrize("act", ["save", "remove"])
-def test_without_an_exchange_a_race_is_seen_too(root: Root, monkeypatch: pytest.MonkeyPatch, act: str) -> None:
+def test_races_without_an_exchange_are_noticed(root: Root, monkeypatch: pytest.MonkeyPatch, act: str) -> None:
     """Without atomic exchange, races until the last check are noticed."""
     real = os.link
 
@@ -250,7 +252,7 @@ def test_without_an_exchange_a_race_is_seen_too(root: Root, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("act", ["save", "remove"])
-def test_the_last_look_before_a_rename(root: Root, monkeypatch: pytest.MonkeyPatch, act: str) -> None:
+def test_the_last_check_before_a_rename(root: Root, monkeypatch: pytest.MonkeyPatch, act: str) -> None:
     real = displacing.digest_at
 
     def raced(folder: int, name: str) -> str | None:

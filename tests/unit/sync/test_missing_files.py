@@ -19,7 +19,7 @@ def test_a_block_that_an_agent_deleted_while_a_person_edits_it_stays() -> None:
     assert conflict_copies(sides) == [BASE.replace("- Role: developer\n", "")]
 
 
-def test_a_deleted_file_is_believed_after_a_quiet_period() -> None:
+def test_a_deletion_counts_after_a_quiet_period() -> None:
     """A missing file deletes its document only after the quiet period: an editor may be about to create it again."""
     sides = agreed_sides()
     del sides.files[PATH]
@@ -57,7 +57,7 @@ def test_a_file_that_comes_back_was_not_deleted() -> None:
     assert sides.baselines[PATH].missing_since is None
 
 
-def test_a_clock_that_goes_back_starts_the_quiet_period_anew() -> None:
+def test_a_clock_set_back_restarts_the_quiet_period() -> None:
     """After the clock went back nothing is deleted early, and nothing waits for the old time."""
     sides = agreed_sides()
     del sides.files[PATH]
@@ -70,7 +70,7 @@ def test_a_clock_that_goes_back_starts_the_quiet_period_anew() -> None:
     assert sides.text(PATH) is None
 
 
-def test_delete_beats_nothing_that_changed() -> None:
+def test_a_change_beats_a_deletion() -> None:
     """A file that was deleted while an agent changed its document is written again."""
     sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
@@ -79,7 +79,7 @@ def test_delete_beats_nothing_that_changed() -> None:
     assert settled_text(sides) == BASE + "- Tea: green\n"
 
 
-def test_a_change_that_was_undone_does_not_stand_in_the_way_of_a_delete() -> None:
+def test_an_undone_change_does_not_prevent_a_deletion() -> None:
     """A document that was changed and changed back has the text that the person saw, so the deletion counts."""
     sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
@@ -91,7 +91,7 @@ def test_a_change_that_was_undone_does_not_stand_in_the_way_of_a_delete() -> Non
     assert sides.text(PATH) is None
 
 
-def test_a_deleted_document_takes_its_untouched_file_along() -> None:
+def test_the_unchanged_file_of_a_deleted_document_is_removed() -> None:
     """The unchanged file of a document that an agent deleted is removed."""
     sides = agreed_sides()
     sides.delete(PATH)
@@ -102,7 +102,7 @@ def test_a_deleted_document_takes_its_untouched_file_along() -> None:
     assert sides.baselines == {}
 
 
-def test_a_file_that_was_removed_with_its_document_comes_back_with_it() -> None:
+def test_a_removed_file_is_written_when_its_document_is_created_again() -> None:
     """A crash forgot a removal, and the document was created again: no person deleted the file, so it is written."""
     sides = agreed_sides()
     sides.delete(PATH)
@@ -133,7 +133,7 @@ def test_deleted_on_both_sides_is_gone() -> None:
     assert sides.baselines == {}
 
 
-def test_a_moved_file_takes_its_document_along_at_once() -> None:
+def test_a_moved_file_moves_its_document_at_once() -> None:
     """A move needs no quiet period, and the plan names it, so that ids are kept."""
     sides = agreed_sides()
     sides.files["facts/me.md"] = sides.files.pop(PATH)
@@ -196,7 +196,7 @@ def test_a_stale_buffer_that_was_saved_and_moved_may_be_a_conflict() -> None:
     assert changes_nothing(sides.sync())
 
 
-def test_a_text_from_before_its_document_was_made_anew_that_was_moved_keeps_the_other_beside_it() -> None:
+def test_a_moved_text_of_a_deleted_document_is_a_conflict_with_the_new_one() -> None:
     """Neither text derives from the other, so nothing of the newer one counts as deleted."""
     sides = agreed_sides()
     sides.delete(PATH)
@@ -212,7 +212,7 @@ def test_a_text_from_before_its_document_was_made_anew_that_was_moved_keeps_the_
     assert (copy.path, sides.files[copy.copy_path].decode()) == ("facts/me.md", BASE + "- Tea: green\n")
 
 
-def test_what_a_person_puts_back_where_an_agent_has_begun_anew_stays_beside_it() -> None:
+def test_a_restored_text_of_a_deleted_document_is_a_conflict_with_the_new_one() -> None:
     """A file with the text of the deleted document is a person's, not an unrecorded write of ours."""
     sides = agreed_sides()
     del sides.files[PATH]
@@ -225,7 +225,7 @@ def test_what_a_person_puts_back_where_an_agent_has_begun_anew_stays_beside_it()
     assert conflict_copies(sides) == ["# User\n\n- Somebody else\n"]
 
 
-def test_an_old_file_in_another_folder_stays_beside_a_document_that_was_made_anew() -> None:
+def test_an_old_file_in_a_new_folder_is_a_conflict_with_the_new_document() -> None:
     """In a new folder, a text from before a deletion is no write of ours."""
     sides = agreed_sides()
     sides.delete(PATH)
@@ -237,7 +237,7 @@ def test_an_old_file_in_another_folder_stays_beside_a_document_that_was_made_ane
     assert conflict_copies(sides) == [anew]
 
 
-def test_a_new_file_that_shares_little_with_one_that_went_is_another_document() -> None:
+def test_a_new_file_with_few_common_lines_is_no_rename() -> None:
     """A new file with few common lines is a document of its own; the missing one is deleted after the quiet period."""
     sides = agreed_sides()
     del sides.files[PATH]
@@ -247,7 +247,7 @@ def test_a_new_file_that_shares_little_with_one_that_went_is_another_document() 
     assert sides.text(PATH) == BASE
 
 
-def test_of_two_files_with_one_text_each_moves_to_one_place() -> None:
+def test_two_files_with_one_text_are_moved_one_to_one() -> None:
     """No file is the source of two moves, and none the target of two."""
     sides = Sides()
     for path in ("a.md", "b.md"):
@@ -303,7 +303,7 @@ def test_more_than_half_of_the_files_gone_at_once_stops_deletions(files: int, go
     assert all((sides.text(path) is None) != stops for path in lost)
 
 
-def test_what_is_meant_is_deleted_once_a_person_said_so() -> None:
+def test_accepted_deletions_are_made() -> None:
     """With accepted deletions the same scan deletes."""
     sides = Sides()
     for number in range(20):
@@ -346,7 +346,7 @@ def test_a_stop_is_about_all_known_files() -> None:
     assert sides.sync(few).stops == ()
 
 
-def test_a_file_that_shrank_to_nothing_is_not_believed_until_it_is_quiet() -> None:
+def test_an_emptied_file_waits_for_the_quiet_period() -> None:
     """An editor that truncates and then writes makes no empty version."""
     sides = agreed_sides()
     sides.save(PATH, "")
@@ -359,7 +359,7 @@ def test_a_file_that_shrank_to_nothing_is_not_believed_until_it_is_quiet() -> No
     assert [version.text for version in sides.versions[PATH]] == [BASE + "- Tea: green\n", BASE]
 
 
-def test_a_file_that_stays_empty_is_meant() -> None:
+def test_a_file_that_stays_empty_empties_its_document() -> None:
     """After the quiet period the document is empty too."""
     sides = agreed_sides()
     sides.save(PATH, "")
@@ -368,7 +368,7 @@ def test_a_file_that_stays_empty_is_meant() -> None:
 
 
 @pytest.mark.parametrize("document", [True, False])
-def test_a_save_into_a_file_that_has_just_been_removed_stays(document: bool) -> None:  # noqa: FBT001
+def test_a_save_into_a_removed_file_stays(document: bool) -> None:  # noqa: FBT001
     """A save into a removed file is written to disk and stored, and does not count as a deletion."""
     sides = agreed_sides()
     if document:

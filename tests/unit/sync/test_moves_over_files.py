@@ -7,7 +7,7 @@ from support.sync_sides import BASE, PATH, Sides
 OTHER, THIRD = "facts/other.md", "facts/third.md"
 
 
-def test_a_file_that_took_the_place_of_one_that_moved_on_is_no_stale_save_of_it() -> None:
+def test_a_file_moved_over_a_moved_file_is_no_stale_save() -> None:
     """Of two copies one is moved away and the other moved to its place.
 
     No stale save, though an agent changed one just before.

@@ -27,7 +27,7 @@ BASE = "# T\n\n- one of them\n- two of them\n- three of them\n"
         ("喜欢茶", "喜欢水", 4 + 0),  # characters are words where nothing parts them
     ],
 )
-def test_what_an_edit_costs(old: str, new: str, expected: int) -> None:
+def test_edit_distances(old: str, new: str, expected: int) -> None:
     """The distance counts the word pairs and line pairs that only one text has."""
     assert edit_distance(old, new) == edit_distance(new, old) == expected
 
@@ -37,7 +37,7 @@ TEXTS = st.lists(st.sampled_from(["- a b c", "- a b d", "- a", "x", ""]), max_si
 
 @settings(max_examples=count(200, 10_000), deadline=None)
 @given(TEXTS, TEXTS, TEXTS)
-def test_the_cost_is_a_distance(one: str, two: str, three: str) -> None:
+def test_edit_distance_is_a_metric(one: str, two: str, three: str) -> None:
     """`edit_distance` satisfies the triangle inequality."""
     assert edit_distance(one, three) <= edit_distance(one, two) + edit_distance(two, three)
 
@@ -47,7 +47,7 @@ def found(new: str, *olds: str, lately: bool = False) -> int:
     return nearest_ancestor(new, [Candidate(old, replaced_recently=lately and at > 0) for at, old in enumerate(olds)])
 
 
-def test_the_least_costly_is_the_parent() -> None:
+def test_the_nearest_candidate_is_the_ancestor() -> None:
     """The candidate of least distance wins, the newest one on a tie."""
     newer = BASE + "- four of them\n"
 
@@ -56,14 +56,14 @@ def test_the_least_costly_is_the_parent() -> None:
     assert found("- something else\n", BASE, BASE) == 0
 
 
-def test_an_edit_inside_a_new_line_is_no_old_text() -> None:
+def test_an_edited_new_line_derives_from_the_newer_text() -> None:
     """A line that shares most of its words with a new line counts as that line, edited."""
     newer = BASE + "- four of them, and all of them are green\n"
 
     assert found(newer.replace("green", "blue"), newer, BASE) == 0
 
 
-def test_lately_a_text_that_shows_nothing_of_the_newer_one_is_older() -> None:
+def test_a_text_without_the_recent_additions_derives_from_the_older_one() -> None:
     """Without the newer line the save derives from the older text; with half of its words, from the newer."""
     newer = BASE.replace("two of them", "2")
     without = BASE.replace("- two of them\n", "")
@@ -74,14 +74,14 @@ def test_lately_a_text_that_shows_nothing_of_the_newer_one_is_older() -> None:
     assert found(without, without + "- x y z\n", without, BASE, lately=True) == 1
 
 
-def test_lately_what_only_deleted_is_newer() -> None:
+def test_a_recent_deletion_cannot_be_missed() -> None:
     """If a newer text only deleted lines, there was nothing that an editor could have missed."""
     newer = BASE.replace("- two of them\n", "")
 
     assert found(newer + "- x\n", newer, BASE, lately=True) == 0
 
 
-def test_the_parent_of_random_saves_is_found() -> None:
+def test_the_ancestor_of_random_saves_is_found() -> None:
     """Of texts that were edited one from another, the one that a random edit derives from is found."""
     right = wrong = 0
     for seed in range(count(60, 600)):

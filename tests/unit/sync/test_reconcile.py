@@ -122,7 +122,7 @@ def test_a_conflict_leaves_the_persons_text_in_place() -> None:
     ]
 
 
-def test_an_unknown_ancestor_makes_both_texts_new() -> None:
+def test_without_a_baseline_different_texts_conflict() -> None:
     """Without a baseline equal texts agree; of different ones the person's stays, with a conflict copy."""
     sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
@@ -138,7 +138,7 @@ def test_an_unknown_ancestor_makes_both_texts_new() -> None:
     assert conflict_copies(sides) == [BASE + "- Tea: green\n"]
 
 
-def test_an_earlier_text_of_the_store_is_its_own_whatever_was_forgotten() -> None:
+def test_an_earlier_version_without_a_baseline_is_our_own_write() -> None:
     """A file with an earlier version's text, whose write a crash forgot, is no person's save."""
     sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
@@ -188,7 +188,7 @@ def test_bytes_stay_as_people_wrote_them(text: str) -> None:
     assert settled_text(sides) == text.replace("German", "French").replace("vim", "emacs").replace("Ana", "Eva")
 
 
-def test_a_persons_new_line_endings_are_taken() -> None:
+def test_a_persons_new_line_endings_are_stored() -> None:
     """Changed line endings are stored, and stay while agents write."""
     crlf = BASE.replace("\n", "\r\n")
     sides = agreed_sides()
@@ -200,7 +200,7 @@ def test_a_persons_new_line_endings_are_taken() -> None:
     assert settled_text(sides) == crlf.replace("vim", "emacs") + "- Tea: green\r\n"
 
 
-def test_a_long_name_leaves_room_for_the_copys() -> None:
+def test_the_name_of_a_conflict_copy_is_cut() -> None:
     """The name of a conflict copy is at most 255 bytes, and not cut inside a character."""
     path = "é" * 120 + ".md"
     sides = agreed_sides(path=path)
@@ -213,7 +213,7 @@ def test_a_long_name_leaves_room_for_the_copys() -> None:
     assert copy.copy_path.startswith("é" * 100)
 
 
-def test_cases_may_come_in_any_order() -> None:
+def test_states_may_come_in_any_order() -> None:
     """The plan does not depend on the order of the path states."""
     sides = Sides()
     for name in "abcd":
@@ -223,7 +223,7 @@ def test_cases_may_come_in_any_order() -> None:
     assert sides.plan() == sides.plan(reversed(sides.paths()))
 
 
-def test_a_save_into_a_replaced_file_is_no_newer_than_that_file() -> None:
+def test_a_late_write_has_not_seen_later_versions() -> None:
     """A late write has not seen what was stored after its file was replaced, though a newer save exists."""
     sides = agreed_sides()
     late = f"{BASE}- Typed: late\n"
@@ -245,7 +245,7 @@ def test_a_save_into_a_replaced_file_is_no_newer_than_that_file() -> None:
         assert word in text
 
 
-def test_a_late_save_is_not_what_an_editor_goes_on_from() -> None:
+def test_a_late_write_is_not_the_last_save() -> None:
     """The next save derives from the last save, not from the late write, and drops nothing that came later."""
     sides = agreed_sides()
     sides.put(PATH, f"{BASE}- Agent: one\n")

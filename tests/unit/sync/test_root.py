@@ -41,7 +41,7 @@ def refused(path: Path, *, space: str = "default", store_id: str = "store", fres
     return str(stopped.value.details["reason"])
 
 
-def test_a_fresh_root_is_made_and_marked(tmp_path: Path) -> None:
+def test_a_fresh_root_gets_a_space_file(tmp_path: Path) -> None:
     """The marker names space and store; the same folder can be opened again and verified."""
     path = tmp_path / "a/space"
     with opened(path, fresh=True) as root:
@@ -78,7 +78,7 @@ def test_a_folder_that_is_not_ours_does_not_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mark", [b"no json", b"[1]", b"{}", b""])
-def test_a_mark_that_says_nothing_is_nobodys(tmp_path: Path, mark: bytes) -> None:
+def test_an_unreadable_space_file_belongs_to_another_space(tmp_path: Path, mark: bytes) -> None:
     (tmp_path / ".reverie").mkdir()
     (tmp_path / SPACE_FILE).write_bytes(mark)
     assert refused(tmp_path, fresh=True) == "root_of_another_space"
@@ -173,7 +173,7 @@ def test_names_last_once_they_are_flushed(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("kind", ["link", "file"])
-def test_another_thing_in_the_place_of_a_folder_keeps_nothing_from_being_flushed(tmp_path: Path, kind: str) -> None:
+def test_a_replaced_folder_needs_no_flush(tmp_path: Path, kind: str) -> None:
     """A folder that was replaced by a link, file or mount needs no flush."""
     with opened(tmp_path / "space", fresh=True) as root:
         write_file(root, "facts/a.md", b"- a\n", expected=None)

@@ -68,7 +68,7 @@ def test_documents_are_found_with_their_stamps(root: Root) -> None:
         assert scan_path(root, path, known={}) is None
 
 
-def test_conflict_copies_are_told_apart(root: Root) -> None:
+def test_conflict_copies_are_listed_separately(root: Root) -> None:
     write(root, "facts/user.sync-conflict-20261101-101010-ab12.md")
     write(root, "facts/user.md")
     found = scan(root, known={})
@@ -76,7 +76,7 @@ def test_conflict_copies_are_told_apart(root: Root) -> None:
     assert list(found.stamps) == ["facts/user.md"]
 
 
-def test_what_is_no_file_is_refused(root: Root, tmp_path: Path) -> None:
+def test_anything_but_a_regular_file_is_refused(root: Root, tmp_path: Path) -> None:
     """Each kind of node is refused with its own reason; the file beside it is found."""
     write(root, "note.md")
     os.mkfifo(root.real / "fifo.md")
@@ -121,7 +121,7 @@ def test_a_refused_folder_hides_what_is_below(root: Root) -> None:
     assert found.covering("notes/gone.md") is None
 
 
-def test_a_file_where_a_folder_was_is_told(root: Root) -> None:
+def test_a_file_in_place_of_a_folder_is_refused(root: Root) -> None:
     write(root, "facts/user.md")
     known = scan(root, known={}).stamps
     (root.real / "facts").rename(root.real / "elsewhere")
@@ -133,7 +133,7 @@ def test_a_file_where_a_folder_was_is_told(root: Root) -> None:
     assert seen.reason == "not_a_folder"
 
 
-def test_a_link_in_place_of_a_known_folder_is_told_whatever_its_name(root: Root) -> None:
+def test_a_link_in_place_of_a_known_folder_is_refused(root: Root) -> None:
     """A link is refused if documents were below its name, else ignored."""
     write(root, "v1.2/user.md")
     known = scan(root, known={}).stamps
@@ -173,7 +173,7 @@ def test_composed_and_decomposed_names(root: Root) -> None:
     assert (found.refused["u\u0308ber.md"].reason, found.refused["u\u0308ber.md"].detail) == ("name", "not_nfc")
 
 
-def test_names_that_cannot_be_are_told(root: Root) -> None:
+def test_invalid_names_are_refused(root: Root) -> None:
     """A refused name has the reason of `safe_relative`, and is printable."""
     for name in (b"con.md", b"a\xffb.md", b"a:b.md", b" x.md", b"$x.md"):
         (root.real / os.fsdecode(name)).write_bytes(b"x")
@@ -232,7 +232,7 @@ def test_reading_gives_bytes_hash_and_stamp(root: Root) -> None:
         (b"x" * 101, "too_large", "101 bytes"),
     ],
 )
-def test_what_is_no_text_is_refused(root: Root, data: bytes, reason: str, detail: str) -> None:
+def test_bytes_that_are_no_text_are_refused(root: Root, data: bytes, reason: str, detail: str) -> None:
     write(root, "x.md", data)
     found = read_file(root, "x.md", limit=100)
     assert isinstance(found, Refusal)

@@ -38,7 +38,7 @@ def test_the_store_has_a_marker() -> None:
     assert SECRET not in everything(sides, sides.plan())
 
 
-def test_other_blocks_go_on_syncing() -> None:
+def test_other_blocks_are_synced() -> None:
     """Edits of other lines, and of other words in the secret's line, are synced both ways."""
     sides = saved()
     sides.put(PATH, TEXT.replace("vim", "emacs").replace("until May", "until June"))
@@ -90,7 +90,7 @@ def test_a_document_that_an_agent_deletes_stays_if_its_file_holds_a_secret() -> 
     assert sides.sync() == Plan()
 
 
-def test_an_edit_that_would_show_a_secret_is_not_made() -> None:
+def test_an_edit_that_would_reveal_a_secret_is_not_made() -> None:
     """If an edit would reveal a secret, the person's file stays whole and the agent's text becomes a conflict copy."""
     sides = Sides()
     sides.save(PATH, "- password: hunter2-horse\n- Name: Ana\n")
@@ -125,7 +125,7 @@ def test_a_conflict_about_a_line_with_a_secret_shows_none() -> None:
     assert SECRET not in sides.files[copy.copy_path].decode()
 
 
-def test_a_conflict_beside_a_line_that_stayed_for_its_secret_is_told_in_its_place() -> None:
+def test_a_region_behind_a_kept_secret_has_its_offset_in_the_document() -> None:
     """The offset of a conflict region counts a line that stayed for its secret."""
     sides, raw = Sides(), RAW + "- Dog: Rex\n- Cat: Tom\n- City: Oslo\n"
     sides.save(PATH, raw)
@@ -143,7 +143,7 @@ def test_a_conflict_beside_a_line_that_stayed_for_its_secret_is_told_in_its_plac
     assert str(sides.text(PATH))[region.at :] == "- Cat: Tom\n- City: Oslo\n"
 
 
-def test_a_conflict_in_a_text_that_was_taken_whole_has_no_places() -> None:
+def test_a_conflict_of_whole_texts_has_no_regions() -> None:
     """If the person's text is taken whole, the conflict has no regions."""
     sides, raw = Sides(), "- password: hunter2-horse\n- Name: Ana\n- Dog: Rex\n- Cat: Tom\n"
     sides.save(PATH, raw)

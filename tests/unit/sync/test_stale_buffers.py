@@ -20,7 +20,7 @@ def test_an_old_buffer_that_is_saved_with_an_edit_deletes_nothing(later_ms: int)
     assert conflict_copies(sides) == []
 
 
-def test_an_old_buffer_goes_on_being_saved() -> None:
+def test_an_old_buffer_is_saved_repeatedly() -> None:
     """A person who never reloads and saves again and again deletes nothing of the agent's."""
     sides = sides_after_writes(BASE, ADDED)
     buffer, words = BASE, []
@@ -34,7 +34,7 @@ def test_an_old_buffer_goes_on_being_saved() -> None:
     assert conflict_copies(sides) == []
 
 
-def test_a_person_who_goes_on_after_a_merge_from_the_old_buffer_may_take_back_their_own_words() -> None:
+def test_the_author_of_a_merged_save_may_delete_its_lines() -> None:
     """The last save is a merge-base candidate, so its author may delete its lines."""
     sides = sides_after_writes(BASE, ADDED)
     one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
@@ -54,7 +54,7 @@ def test_an_older_buffer_than_that_is_found_too() -> None:
     assert text_after_save(sides, texts[2].replace("vim", "emacs")) == texts[6].replace("vim", "emacs")
 
 
-def test_a_fresh_edit_is_taken_as_it_is() -> None:
+def test_an_edit_of_the_current_text_is_stored_unchanged() -> None:
     """A person who saw the agent's text may change and delete it."""
     sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 10 * MINUTE
@@ -68,7 +68,7 @@ def test_a_fresh_edit_is_taken_as_it_is() -> None:
     assert conflict_copies(sides) == []
 
 
-def test_a_lone_old_text_right_after_the_new_one_is_a_stale_save() -> None:
+def test_a_single_old_text_right_after_the_new_one_is_a_stale_save() -> None:
     """An old text saved right after a new one was written deletes nothing; the same save again is deliberate."""
     sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 59_999
@@ -90,7 +90,7 @@ def test_the_same_save_at_once_is_an_echo() -> None:
     assert text_after_save(sides, BASE) == BASE
 
 
-def test_a_merged_save_that_is_saved_again_is_meant() -> None:
+def test_a_repeated_save_is_deliberate() -> None:
     """The same bytes saved again after a merge replace the merge result."""
     sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 5 * MINUTE
@@ -102,7 +102,7 @@ def test_a_merged_save_that_is_saved_again_is_meant() -> None:
     assert conflict_copies(sides) == []
 
 
-def test_what_came_after_the_merge_is_not_meant() -> None:
+def test_a_repeated_save_deletes_nothing_written_after_the_merge() -> None:
     """A repeated save does not delete what an agent wrote after the merge."""
     sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 5 * MINUTE
@@ -116,7 +116,7 @@ def test_what_came_after_the_merge_is_not_meant() -> None:
     assert "- Car: none, and none wanted\n" in text_after_save(sides, mine)
 
 
-def test_a_lone_old_text_a_minute_later_is_a_revert() -> None:
+def test_a_single_old_text_a_minute_later_is_a_revert() -> None:
     """An old text saved when the new one was on disk for a minute is a deliberate revert."""
     sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 60_000
@@ -124,7 +124,7 @@ def test_a_lone_old_text_a_minute_later_is_a_revert() -> None:
     assert text_after_save(sides, BASE) == BASE
 
 
-def test_the_minute_is_over_when_the_file_was_saved_not_when_it_is_looked_at() -> None:
+def test_the_age_of_a_write_counts_at_the_save() -> None:
     """The age of a write counts at the time of the save, not of the scan."""
     sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 10_000
@@ -136,7 +136,7 @@ def test_the_minute_is_over_when_the_file_was_saved_not_when_it_is_looked_at() -
     assert sides.text(PATH) == ADDED
 
 
-def test_what_a_person_took_out_of_their_own_text_stays_out() -> None:
+def test_a_person_may_delete_lines_of_their_last_save() -> None:
     """A paragraph that a person saved and then replaced does not come back."""
     sides = sides_after_writes(BASE)
     one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
@@ -148,7 +148,7 @@ def test_what_a_person_took_out_of_their_own_text_stays_out() -> None:
     assert conflict_copies(sides) == []
 
 
-def test_what_was_taken_out_of_a_merged_save_stays_out() -> None:
+def test_a_person_may_delete_lines_of_a_merged_save() -> None:
     """An editor that did not reload after a merge goes on from its own text, not from an older one."""
     sides = sides_after_writes(BASE, ADDED)
     one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
@@ -158,7 +158,7 @@ def test_what_was_taken_out_of_a_merged_save_stays_out() -> None:
     assert text_after_save(sides, BASE + two) == ADDED + two
 
 
-def test_a_file_that_is_made_where_an_agent_has_just_made_one_is_a_conflict() -> None:
+def test_a_file_created_together_with_an_agents_document_is_a_conflict() -> None:
     """A text without anything of the agent's is a conflict; an edit of the agent's text is not."""
     sides = sides_after_writes(BASE)
     assert text_after_save(sides, "# Me\n\n- I was here first\n") == "# Me\n\n- I was here first\n"
@@ -169,7 +169,7 @@ def test_a_file_that_is_made_where_an_agent_has_just_made_one_is_a_conflict() ->
     assert conflict_copies(sides) == []
 
 
-def test_another_version_that_is_moved_over_the_file_is_taken() -> None:
+def test_a_conflict_copy_moved_over_the_file_replaces_it() -> None:
     """A conflict copy that a person moves over the file replaces it."""
     sides = sides_after_writes(BASE)
     sides.put(PATH, BASE.replace("German", "French"))
@@ -184,7 +184,7 @@ def test_another_version_that_is_moved_over_the_file_is_taken() -> None:
     assert list(sides.files) == [PATH]
 
 
-def test_a_save_that_came_out_after_its_document_was_deleted_is_its_text() -> None:
+def test_a_late_write_of_a_deleted_document_creates_it_again() -> None:
     """A late write into the file of a deleted document creates the document again."""
     sides = sides_after_writes(BASE, ADDED)
     sides.delete(PATH)
@@ -195,7 +195,7 @@ def test_a_save_that_came_out_after_its_document_was_deleted_is_its_text() -> No
     assert sides.files[PATH].decode() == sides.text(PATH) == BASE.replace("vim", "emacs")
 
 
-def test_a_save_that_came_out_while_somebody_saved_again_is_merged_with_that() -> None:
+def test_a_late_write_is_merged_with_a_newer_save() -> None:
     """A late write is merged with a newer save, and neither deletes lines of the other."""
     sides = sides_after_writes(BASE)
     sides.now_ms += 5 * MINUTE
@@ -221,7 +221,7 @@ def test_old_texts_of_several_files_are_a_revert() -> None:
     assert sides.text("b.md") == BASE
 
 
-def test_what_an_agent_wrote_after_the_text_that_is_put_back_is_kept() -> None:
+def test_a_revert_keeps_what_the_store_got_later() -> None:
     """A revert returns to what the disk showed; later changes of the store are merged."""
     sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += 10 * MINUTE
@@ -230,7 +230,7 @@ def test_what_an_agent_wrote_after_the_text_that_is_put_back_is_kept() -> None:
     assert text_after_save(sides, BASE) == BASE.replace("Ana", "Eva")
 
 
-def test_a_deletion_of_what_was_just_updated_may_be_one_of_the_old() -> None:
+def test_a_deletion_right_after_an_update_is_a_conflict() -> None:
     """Right after an agent's update, a save without the line may come from an editor that had not seen it.
 
     The person's text is in place, and the line that the agent wrote is in the copy.
@@ -243,7 +243,7 @@ def test_a_deletion_of_what_was_just_updated_may_be_one_of_the_old() -> None:
     assert conflict_copies(sides) == [updated]
 
 
-def test_a_deletion_of_what_was_updated_long_ago_is_one() -> None:
+def test_a_deletion_long_after_an_update_counts() -> None:
     """A minute after the update the deletion counts, without a conflict copy."""
     sides = sides_after_writes(BASE, BASE.replace("German", "Dutch"))
     without = BASE.replace("- Language: German\n", "")
@@ -253,7 +253,7 @@ def test_a_deletion_of_what_was_updated_long_ago_is_one() -> None:
     assert conflict_copies(sides) == []
 
 
-def test_an_edit_of_what_was_just_written_has_seen_it() -> None:
+def test_an_edit_of_new_words_derives_from_them() -> None:
     """A save with words that only the agent wrote derives from the agent's text."""
     sides = sides_after_writes(BASE, ADDED)
 
@@ -261,7 +261,7 @@ def test_an_edit_of_what_was_just_written_has_seen_it() -> None:
     assert conflict_copies(sides) == []
 
 
-def test_a_clock_that_goes_back_makes_nothing_seen() -> None:
+def test_a_clock_set_back_makes_writes_recent() -> None:
     """After the clock went back, a write in the future counts as recent."""
     sides = sides_after_writes(BASE, ADDED)
     sides.now_ms -= 60 * MINUTE
@@ -269,7 +269,7 @@ def test_a_clock_that_goes_back_makes_nothing_seen() -> None:
     assert text_after_save(sides, BASE) == ADDED
 
 
-def test_a_save_before_the_write_was_recorded_is_one_of_either() -> None:
+def test_a_save_before_a_write_was_recorded_loses_nothing() -> None:
     """After a crash between write and record a person's edit of the new text, or of the old one, loses nothing."""
     for text in (BASE, ADDED):
         sides = sides_after_writes(BASE)
@@ -283,7 +283,7 @@ def test_a_save_before_the_write_was_recorded_is_one_of_either() -> None:
         assert text_after_save(sides, text.replace("vim", "emacs")) == ADDED.replace("vim", "emacs")
 
 
-def test_a_save_before_the_merge_was_written_is_made_from_the_save_before() -> None:
+def test_a_save_before_a_merge_was_written_derives_from_the_last_save() -> None:
     """After a crash between committing and writing a merge, a save derives from the save before."""
     sides = sides_after_writes(BASE)
     sides.put(PATH, ADDED)
@@ -294,7 +294,7 @@ def test_a_save_before_the_merge_was_written_is_made_from_the_save_before() -> N
     assert text_after_save(sides, BASE + "- City: Oslo\n- Car: none\n") == ADDED + "- City: Oslo\n- Car: none\n"
 
 
-def test_a_write_that_was_never_recorded_is_known_by_its_text() -> None:
+def test_an_unrecorded_write_is_recognised_by_its_text() -> None:
     """A file with the document's own text is no person's save, even if the record of the write is lost."""
     sides = sides_after_writes(BASE)
     record = sides.baselines[PATH]
@@ -309,7 +309,7 @@ def test_a_write_that_was_never_recorded_is_known_by_its_text() -> None:
     assert sides.files[PATH] == ADDED.replace("Ana", "Eva").encode()
 
 
-def test_a_save_that_came_out_of_a_swap_is_merged_into_what_is_there() -> None:
+def test_a_late_write_is_merged_into_the_current_file() -> None:
     """A late write into a displaced file is merged into the file that is there now."""
     sides = sides_after_writes(BASE, ADDED)
     case = sides.state(PATH)
@@ -324,7 +324,7 @@ def test_a_save_that_came_out_of_a_swap_is_merged_into_what_is_there() -> None:
     assert sides.sync() == Plan()
 
 
-def test_a_buffer_from_before_a_file_was_moved_away_is_no_edit_of_what_is_there_now() -> None:
+def test_a_buffer_from_before_a_move_deletes_nothing() -> None:
     """A file was moved away, created by an agent, moved back over that, and saved from the old buffer.
 
     All words stay.
@@ -341,7 +341,7 @@ def test_a_buffer_from_before_a_file_was_moved_away_is_no_edit_of_what_is_there_
     assert conflict_copies(sides) == ["# Anew\n\n- Tea: green\n"]
 
 
-def test_a_deletion_by_somebody_who_made_the_document_anew_is_one() -> None:
+def test_a_deletion_by_creating_a_document_again_counts() -> None:
     """An agent created the document again without a line, and a person edits the old file: the line stays deleted."""
     sides = sides_after_writes(BASE)
     sides.delete(PATH)
@@ -351,7 +351,7 @@ def test_a_deletion_by_somebody_who_made_the_document_anew_is_one() -> None:
     assert conflict_copies(sides) == []
 
 
-def test_what_a_crash_forgot_to_have_written_may_be_unseen_all_the_same() -> None:
+def test_an_unrecorded_write_may_be_unseen() -> None:
     """A new file is saved where an agent's document was written but not recorded: neither side loses words."""
     sides = Sides()
     sides.put(PATH, ADDED)

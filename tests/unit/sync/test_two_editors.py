@@ -20,7 +20,7 @@ def goes_on(sides: Sides, line: str) -> None:
     sides.now_ms += 100
 
 
-def test_an_editor_goes_on_from_what_it_saved_itself_though_another_saved_in_between() -> None:
+def test_an_editor_derives_from_its_own_save_although_another_saved_since() -> None:
     """An agent's lines stay, though neither editor reloads."""
     sides = sides_after_writes("# T\n\n- one two three\n")
     trip = TRIP.replace("lake", "lake soon")
@@ -59,7 +59,7 @@ def two_are_open(more: int) -> tuple[Sides, str]:
 
 
 @pytest.mark.parametrize("more", [0, 1, 2, 3])
-def test_the_other_editor_takes_away_nothing_of_a_save_that_it_had_not_seen(more: int) -> None:
+def test_the_other_editor_deletes_nothing_of_an_unseen_save(more: int) -> None:
     """The other editor's save shows what the first one lacked, so it does not derive from it and deletes nothing."""
     sides, other = two_are_open(more)
 
@@ -71,7 +71,7 @@ def test_the_other_editor_takes_away_nothing_of_a_save_that_it_had_not_seen(more
 
 @pytest.mark.parametrize("more", [0, 1, 2, 3])
 @pytest.mark.parametrize("line", ["", BY_OTHER])
-def test_who_saved_last_may_take_that_back(more: int, line: str) -> None:
+def test_the_author_of_the_last_save_may_delete_its_lines(more: int, line: str) -> None:
     """The author of the last save may delete its lines, whatever an agent wrote meanwhile."""
     sides, _ = two_are_open(more)
 
@@ -82,7 +82,7 @@ def test_who_saved_last_may_take_that_back(more: int, line: str) -> None:
     assert text.count("of the agent") == 1 + more
 
 
-def test_two_editors_save_in_turn_what_they_have_had_all_along() -> None:
+def test_two_editors_save_their_old_buffers_in_turn() -> None:
     """A save without a change does not prove that the other editor has seen everything."""
     one = "# Trip\n\n## train at eight sharp\n## tea from main station here\n- tea by the lake\n- boat at noon tea\n"
     two = one + "- hotel for two nights\n"
@@ -100,7 +100,7 @@ def test_two_editors_save_in_turn_what_they_have_had_all_along() -> None:
 
 
 @pytest.mark.parametrize(("file", "kept"), [((7, 1), False), ((8, 1), True), ((7, 2), True), (None, False)])
-def test_what_is_saved_as_it_was_is_no_move_of_a_copy_that_goes(file: tuple[int, int] | None, kept: bool) -> None:  # noqa: FBT001
+def test_a_stale_save_is_no_move_of_a_deleted_copy(file: tuple[int, int] | None, kept: bool) -> None:  # noqa: FBT001
     """A stale save with the bytes of a deleted copy is a move only if it is the same inode."""
     sides = sides_after_writes("# T\n")
     text_after_save(sides, TRIP)
