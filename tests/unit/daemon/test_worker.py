@@ -259,6 +259,30 @@ def test_commits_are_announced() -> None:
     assert announced == [1]
 
 
+class ForgetfulStore(SlowStore):
+    """A fake store that loses the outcome of the last write of each commit."""
+
+    def commit(self, writes: Sequence[Write[Any]], *, at: str) -> list[Done[Any] | Failed]:
+        """Return one outcome too few."""
+        return super().commit(writes, at=at)[:-1]
+
+
+def test_a_defect_beside_the_commit_is_answered_and_ends_all_writing() -> None:
+    """Whoever waits for an outcome that is missing gets an error, and so does every later write."""
+    store = ForgetfulStore()
+
+    async def work(worker: Worker) -> None:
+        async with asyncio.timeout(20):
+            with pytest.raises(StorageFailed):
+                await worker.submit(write("first"))
+            with pytest.raises(StorageFailed, match="no more writes"):
+                await worker.submit(write("second"))
+        assert worker.status().failed
+
+    run(store, work)
+    assert store.batches == [["first"]]
+
+
 def test_a_write_of_a_closed_loop_is_committed() -> None:
     """A write whose caller's event loop is closed is committed, and its answer dropped."""
     store = SlowStore(0.1)

@@ -94,6 +94,25 @@ def test_existing_files_and_links_are_not_written_to(backed_up: Store, tmp_path:
     assert not (tmp_path / ".reverie-e.part").exists()
 
 
+def test_without_hard_links_nothing_is_overwritten_either(
+    backed_up: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a file system without links the name is created exclusively before the draft is renamed to it."""
+
+    def unsupported(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(os, "link", unsupported)
+    (tmp_path / "mine").write_bytes(b"mine")
+    with pytest.raises(Conflict, match="exists"):
+        backup(backed_up, tmp_path / "mine", draft_suffix="d")
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+    backup(backed_up, tmp_path / "backup", draft_suffix="d")
+    assert stat.S_IMODE((tmp_path / "backup").stat().st_mode) == 0o600
+    assert run_check(tmp_path / "backup").ok
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["backup", "mine", "store"]
+
+
 def test_of_two_backups_to_one_file_one_is_made(backed_up: Store, tmp_path: Path) -> None:
     def outcome(suffix: str) -> bool:
         try:
