@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
@@ -16,7 +16,7 @@ from reverie.usecases.writing import NewText
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie.store import Reader, Writer
+    from reverie.store import ChangeRecord, Reader, Writer
 
 __all__ = [
     "Rules",
@@ -92,12 +92,21 @@ def operation_answer(record: OperationRecord) -> wire.Operation:
 
 
 def change_answers(record: OperationRecord) -> list[wire.OperationChange]:
-    """Return the changes of an operation for an answer.
+    """Return the changes of an operation, each with the fields of its form only: one record, or a run of a sequence."""
+    return [_change_answer(change) for change in record.changes]
 
-    They are the stored JSON, which is what the API sends: a change of a record has no `first` and `last`, an appended
-    sequence no `before` and `after`. `wire.OperationChange` would send all of them, three as null.
-    """
-    return cast("list[wire.OperationChange]", [change.as_json() for change in record.changes])
+
+def _change_answer(change: ChangeRecord) -> wire.OperationChange:
+    is_run = change.first is not None
+    return wire.OperationChange(
+        kind=change.kind.value,
+        key=change.key,
+        before=wire.ABSENT if is_run else change.before,
+        after=wire.ABSENT if is_run else change.after,
+        first=change.first if is_run else wire.ABSENT,
+        last=change.last if is_run else wire.ABSENT,
+        purged=True if change.purged else wire.ABSENT,
+    )
 
 
 def is_undoable(record: OperationRecord) -> bool:
