@@ -1,4 +1,4 @@
-"""How fast documents are read as blocks, aligned, changed and patched, beside difflib and plain Python."""
+"""Benchmark of blocks: parsing, aligning, changing and patching documents, beside difflib and plain Python."""
 
 from __future__ import annotations
 
@@ -27,56 +27,56 @@ GOAL_MS: Final = 150
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Seconds of processor time that `work` takes."""
+    """Return the processor seconds of `work`."""
     started = time.process_time()
     work()
     return max(time.process_time() - started, 1e-9)
 
 
 def speed(title: str, size: int, work: Callable[[], object]) -> None:
-    """One line: megabytes in a second."""
+    """Print one line: megabytes per second."""
     best = min(timed(work) for _ in range(ROUNDS))
     print(f"{title:<56} {size / 1e6 / best:8.1f} MB/s {best * 1e3:9.2f} ms")
 
 
 def compare(title: str, ours: Callable[[], object], theirs: Callable[[], object]) -> None:
-    """One line: how many times faster we are, both sides in turns."""
+    """Print one line: how many times faster we are, both sides timed alternately."""
     pairs = [(timed(ours), timed(theirs)) for _ in range(3)]
     ratio = statistics.median(other / our for our, other in pairs)
     print(f"{title:<56} {min(our for our, _ in pairs) * 1e3:8.2f} ms {ratio:8.1f}x")
 
 
 def items(pick: random.Random, count: int) -> list[list[str]]:
-    """The words of items of about 80 bytes."""
+    """Return the words of items of about 80 bytes."""
     words = COMMON + ["".join(pick.choices("abcdefghijklmnop", k=pick.randint(3, 9))) for _ in range(5000)]
     return [pick.choices(words, k=12) for _ in range(count)]
 
 
 def text(words: Sequence[str]) -> bytes:
-    """An item."""
+    """Return an item's text."""
     return f"- {' '.join(words)}\n".encode()
 
 
 def edited(pick: random.Random, words: Sequence[str]) -> bytes:
-    """An item of which one word was replaced."""
+    """Return an item with one word replaced."""
     new = list(words)
     new[pick.randrange(len(new))] = "edited"
     return text(new)
 
 
 def parse_all(documents: Sequence[bytes]) -> None:
-    """Reads every document."""
+    """Parse every document."""
     for each in documents:
         _native.parse_blocks(each)
 
 
 def equal_blocks(old: Sequence[bytes], new: Sequence[bytes]) -> None:
-    """What difflib finds: blocks that are the same, as long as they did not move."""
+    """Return difflib's equal blocks, which must not have moved."""
     SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
 
 
 def bench_parse() -> None:
-    """Reading documents: real ones, many items, many sections, prose."""
+    """Time parsing: real documents, many items, many sections, prose."""
     path = SHARED / "merges" / "histories.jsonl"
     rows = path.read_text().splitlines() if path.exists() else []
     real = [version.encode() for row in rows for version in json.loads(row)["versions"]]
@@ -96,7 +96,7 @@ def bench_parse() -> None:
 
 
 def bench_align() -> None:
-    """Carrying on 100,000 ids: the goal is less than 150 ms for each."""
+    """Time carrying over 100,000 ids: the goal is less than 150 ms for each case."""
     pick = random.Random(2)
     words = items(pick, BLOCKS)
     old = [(f"mem_{number:08x}", text(each)) for number, each in enumerate(words)]
@@ -125,7 +125,7 @@ def bench_align() -> None:
 
 
 def bench_changes() -> None:
-    """Changing one item in a hundred of a document, and patching as many lines."""
+    """Time changing one item in a hundred of a document, and patching as many lines."""
     pick = random.Random(3)
     words = items(pick, 20_000)
     document = b"# T\n\n" + b"".join(map(text, words))
@@ -140,7 +140,7 @@ def bench_changes() -> None:
     patches = [(line, line.upper()) for line in pick.sample(lines, 200)]
 
     def plain() -> str:
-        """What a program without an index does."""
+        """Replace by plain Python without an index."""
         result = whole
         for old, new in patches:
             if whole.count(old) == 1:

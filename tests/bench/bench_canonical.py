@@ -1,4 +1,4 @@
-"""How fast canonical JSON and its hash are beside orjson with hashlib, and beside rfc8785: both sides in turns.
+"""Benchmark of canonical JSON and its hash, beside orjson with hashlib and rfc8785, timed alternately.
 
 The records are memories as they are stored, about 750 bytes each: one by one, the same few hundred again and again, and
 as one list of several megabytes. The counterpart for JSON text first has to read it. `check_json` stands beside
@@ -32,7 +32,7 @@ AT_LEAST_MB_S: Final = 300
 
 
 def timed(work: Callable[[], object], passes: int) -> float:
-    """Seconds of processor time that one pass takes, after one that is not timed."""
+    """Return the processor seconds of one pass, after a warm-up pass."""
     work()
     started = time.process_time()
     for _ in range(passes):
@@ -43,7 +43,7 @@ def timed(work: Callable[[], object], passes: int) -> float:
 def compare(
     title: str, size: int, ours: Callable[[], object], theirs: Callable[[], object], goal: float | None = None
 ) -> None:
-    """Times both in turns and prints our speed, the median of the ratios, and whether that reaches the goal."""
+    """Time both alternately; print our speed, the median ratio, and whether it reaches the goal."""
     passes = max(1, 1_000_000 // size)
     gc.collect()
     gc.disable()
@@ -56,7 +56,7 @@ def compare(
 
 
 def memories(count: int) -> list[dict[str, Any]]:
-    """Records of memories, each of its own strings, as reading them from a file makes them."""
+    """Return memory records, each with its own strings, as decoding a file gives them."""
     pick = random.Random(1)
     words = [f"{pick.choice(('re', 'un', 'in', 'sub'))}{number:x}" for number in range(2000)]
     made = [
@@ -82,18 +82,18 @@ def memories(count: int) -> list[dict[str, Any]]:
 
 
 def lines() -> list[bytes]:
-    """Lines of real sessions where they are at hand, else records."""
+    """Return lines of recorded sessions where they are at hand, else records."""
     files = sorted((SHARED / "transcripts" / "claude-code").glob("*.gz"))[:10]
     return [line for path in files for line in gzip.decompress(path.read_bytes()).splitlines()] or texts(memories(FEW))
 
 
 def texts(values: Sequence[Any]) -> list[bytes]:
-    """Each value as JSON text, its keys as they come."""
+    """Return each value as JSON text, with its keys in their order."""
     return [orjson.dumps(value) for value in values]
 
 
 def each(function: Callable[[Any], object], items: Sequence[Any]) -> Callable[[], None]:
-    """The work of calling `function` on every item."""
+    """Return a function that calls `function` on every item."""
 
     def work() -> None:
         for item in items:
@@ -103,17 +103,17 @@ def each(function: Callable[[Any], object], items: Sequence[Any]) -> Callable[[]
 
 
 def sorted_bytes(value: Any) -> bytes:
-    """What orjson has in place of a canonical form."""
+    """Return JSON with sorted keys by orjson, its closest form to canonical JSON."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def sorted_hash(value: Any) -> str:
-    """Its hash."""
+    """Return the SHA-256 of `sorted_bytes`."""
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def bench_values(name: str, values: Sequence[Any]) -> None:
-    """Python values."""
+    """Time canonical bytes and hashes of Python values."""
     size = sum(map(len, texts(values)))
     ours, canonical = each(_native.sha256_canonical, values), each(_native.canonical, values)
     compare(f"sha256 of {name}, to orjson sorted + hashlib", size, ours, each(sorted_hash, values), 0.8)
@@ -124,7 +124,7 @@ def bench_values(name: str, values: Sequence[Any]) -> None:
 
 
 def bench_texts(name: str, data: Sequence[bytes]) -> None:
-    """JSON text."""
+    """Time canonical bytes and hashes of JSON text."""
     size = sum(map(len, data))
 
     def read_and_hash(text: bytes) -> str:
@@ -140,7 +140,7 @@ def bench_texts(name: str, data: Sequence[bytes]) -> None:
 
 
 def bench_check(name: str, data: Sequence[bytes]) -> None:
-    """The strict check of what comes from outside."""
+    """Time the strict check of JSON from outside."""
     size = sum(map(len, data))
     compare(f"check_json of {name}, to orjson.loads", size, each(_native.check_json, data), each(orjson.loads, data))
     best = min(timed(each(_native.check_json, data), 1) for _ in range(ROUNDS))

@@ -1,4 +1,4 @@
-"""How long it takes to bring a hundred candidates into ten thousand memories, and twenty into ever more.
+"""Benchmark of consolidation: a hundred candidates into ten thousand memories, and growing numbers of memories.
 
 The second table is the whole of what learning or a distillation decides: the memories read, the changes, and the edits
 of the document that holds them. Its last column stays level where the cost is linear.
@@ -28,13 +28,13 @@ def sentence(chance: random.Random, words: list[str]) -> str:
 
 
 def main() -> None:
-    """Processor time for every capacity tier, and as the memories grow."""
+    """Print processor times for every capacity tier, and for growing numbers of memories."""
     tiers()
     growth()
 
 
 def tiers() -> None:
-    """Seconds for every capacity tier."""
+    """Return the seconds for every capacity tier."""
     chance = random.Random(1)
     words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randrange(3, 9))) for _ in range(4000)]
     kinds = [kind for kind in MemoryType if kind is not MemoryType.EPISODE]
@@ -53,7 +53,7 @@ def tiers() -> None:
 
 
 def growth() -> None:
-    """Seconds at growing numbers of memories, in a window that they fill and in one that they do not.
+    """Return the seconds at growing numbers of memories, in a window that they fill and in a larger one.
 
     Garbage is looked for as seldom as in the process that decides.
     """
@@ -70,7 +70,7 @@ def growth() -> None:
 
 
 def snapshot_of(number: int, window: int) -> tuple[MemorySnapshot, list[Candidate]]:
-    """Memories in one document, and twenty candidates; words are as rare as in a language."""
+    """Return memories in one document and twenty candidates, with word frequencies as in natural language."""
     chance = random.Random(7)
 
     def said() -> str:

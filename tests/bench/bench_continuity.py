@@ -1,4 +1,4 @@
-"""What continuity costs: a turn appended, a context assembled, a session distilled; each also as its input grows.
+"""Benchmark of threads: appending a turn, assembling a context, distilling a session, each as its input grows.
 
     python tests/bench/bench_continuity.py [append|state|context|distil ...]
 
@@ -63,14 +63,14 @@ VOCABULARY = 20_000  # made-up words; the n-th is about n times rarer than the f
 
 
 def main() -> None:
-    """The tables asked for; all without arguments."""
+    """Print the tables named on the command line, by default all."""
     tables = {"append": appends, "state": states, "context": contexts, "distil": distillations}
     for name in sys.argv[1:] or tables:
         tables[name]()
 
 
 def appends() -> None:
-    """Milliseconds of one turn appended as a thread grows to 5,000 messages, beside bare commits on the same disk."""
+    """Print the milliseconds to append a turn as a thread grows to 5,000 messages, beside bare commits."""
     print("append one turn, p50 in ms          turn     commit     beyond")
     with tempfile.TemporaryDirectory() as scratch, running_daemon() as daemon, Client(daemon.socket) as client:
         client.create_thread(id="growing")
@@ -89,7 +89,7 @@ def appends() -> None:
 
 
 def states() -> None:
-    """Milliseconds of processor time for the working state after a turn, as a thread grows that is not distilled.
+    """Print processor milliseconds of the working state after a turn, as an undistilled thread grows.
 
     Followed from turn to turn, and read again from the thread's beginning.
     """
@@ -113,7 +113,7 @@ def states() -> None:
 
 
 def contexts() -> None:
-    """Milliseconds of one context, of a thread that grew to 5,000 messages, and as it grows after its distillation."""
+    """Print milliseconds of a context at 5,000 messages, and as the thread grows after its distillation."""
     with scratch_home() as home:
         with running_daemon(home) as daemon, Client(daemon.socket) as client:
             thread = str(import_file(client, session_file(home, 5, turns=263, noise=90)).thread)
@@ -137,7 +137,7 @@ def contexts() -> None:
 
 
 def distillations() -> None:
-    """Milliseconds of processor time to distil made-up sessions of growing size; a session goes on from itself."""
+    """Print processor milliseconds of distilling generated sessions of growing size, one after another."""
     print("distil a session, extractive       tokens        ms   ms per 10,000")
     for turns in (15, 30, 60, 120, 240):
         messages = _messages(turns)
@@ -151,7 +151,7 @@ def distillations() -> None:
 
 
 def remembered(store: Path) -> None:
-    """Fills a store that no process has open with memories."""
+    """Fill a store that no process has open with memories."""
     chance = random.Random(7)
     with Store.open(store, redactor=Redactor()) as opened:
         for start in range(0, MEMORIES, 5_000):
@@ -178,7 +178,7 @@ def _put(chance: random.Random, start: int, number: int) -> Callable[[Writer], N
 
 
 class _Floor:
-    """One small record per durable commit, by LMDB alone."""
+    """The lower bound: one small record per durable commit, by LMDB alone."""
 
     def __init__(self, folder: Path) -> None:
         self._env: Any = lmdb.open(str(folder / "floor"), **lmdb_options(1 << 30))  # type: ignore[arg-type]
@@ -204,7 +204,7 @@ def _append(client: Client, turn: int) -> None:
 
 
 def _turn(number: int) -> Iterator[bytes]:
-    """The sealed messages of one turn: a request, an edit, a test run, what the agent says of it."""
+    """Return the redacted messages of one turn: a request, an edit, a test run, the agent's report."""
     calls = (
         ("Edit", {"file_path": f"/home/ann/harbour/src/part_{number % 40}.py", "old_string": "a", "new_string": "b"}),
         ("Bash", {"command": f"pytest -q tests/test_{number}.py"}),
@@ -239,7 +239,7 @@ def _messages(turns: int) -> list[Message]:
 
 
 def _real() -> Iterator[list[Message]]:
-    """The real sessions, where they are, as threads of 150,000 tokens: one after the other, cut where one is full."""
+    """Return recorded sessions, where present, joined to threads of 150,000 tokens each."""
     thread: list[Message] = []
     size = 0
     for path in sorted(_SESSIONS.glob("*.jsonl.gz")):
@@ -257,7 +257,7 @@ def _distil(messages: list[Message]) -> None:
 
 
 def _grow(client: Client, thread: str, tokens: int) -> None:
-    """Appends turns until the thread's context holds `tokens` more than right after its distillation."""
+    """Append turns until the thread's context has `tokens` more than right after its distillation."""
     goal = client.context(thread).tokens.total - client.context(thread).tokens.tail + tokens
     number = 0
     while client.context(thread).tokens.total < goal:
@@ -282,7 +282,7 @@ def _grow(client: Client, thread: str, tokens: int) -> None:
 
 
 def _after_append(client: Client, thread: str, number: int) -> float:
-    """One context of a thread that has just grown by a message."""
+    """Time one context right after a message was appended."""
     client.append(thread, [{"role": "user", "content": ASKED.format(number)}])
     return _timed(partial(client.context, thread))
 

@@ -1,4 +1,4 @@
-"""How long an append takes with 4 and 16 agents at once, alone and beside a bulk import, against LMDB's own commit.
+"""Benchmark of appends by 4 and 16 concurrent agents, alone and beside a bulk import, against bare LMDB commits.
 
     python tests/bench/bench_daemon_agents.py
 
@@ -41,25 +41,25 @@ IMPORT_TURNS, IMPORT_NOISE = 150, 700
 
 @dataclass(slots=True)
 class Figures:
-    """Seconds of every append, and how many seconds they were sent for."""
+    """Latencies of all appends in seconds, and the duration of the run."""
 
     times_s: list[float] = field(default_factory=list)
     during_s: float = 0.0
 
     def row(self, name: str) -> str:
-        """Median, percentiles and rate."""
+        """Return median, percentiles and rate."""
         cuts = statistics.quantiles(self.times_s, n=1000)
         shown = "  ".join(f"{1000 * cuts[place]:8.2f}" for place in (499, 899, 989, 998))
         return f"  {name:24s} {shown}  {len(self.times_s) / self.during_s:9.0f}"
 
     @property
     def p99_s(self) -> float:
-        """The 99th percentile."""
+        """Return the 99th percentile in seconds."""
         return statistics.quantiles(self.times_s, n=100)[98]
 
 
 def main() -> None:
-    """One table per number of agents."""
+    """Print one table per number of agents."""
     with tempfile.TemporaryDirectory() as scratch, running_daemon() as daemon:
         with Client(daemon.socket) as client:
             for number in range(max(AGENTS)):
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def appends(daemon: Daemon, agents: int, seconds: float, figures: Figures) -> None:
-    """All agents at once for a while, in one loop over their connections."""
+    """Run all agents for some seconds, in one loop over their connections."""
     waiting = selectors.DefaultSelector()
     sent: dict[int, float] = {}
     peers = []
@@ -116,14 +116,14 @@ def appends(daemon: Daemon, agents: int, seconds: float, figures: Figures) -> No
 
 
 def whole(answer: bytes) -> bool:
-    """Whether the head and all of the body are there."""
+    """Return True if the head and all of the body have arrived."""
     head, _, body = answer.partition(b"\r\n\r\n")
     length = head.lower().partition(b"content-length: ")[2].split(b"\r", 1)[0]
     return length != b"" and len(body) >= int(length)
 
 
 def commits(folder: Path, seconds: float, figures: Figures) -> None:
-    """One small record per durable commit, by LMDB alone."""
+    """Time one small record per durable commit, by LMDB alone."""
     began = time.perf_counter()
     with lmdb.open(str(folder / "floor"), **lmdb_options(1 << 30)) as env:  # type: ignore[arg-type]
         while (now := time.perf_counter()) < began + seconds:
@@ -134,7 +134,7 @@ def commits(folder: Path, seconds: float, figures: Figures) -> None:
 
 
 class Importing:
-    """Imports made-up sessions one after the other, in a process of its own, until it is left."""
+    """A process that imports generated sessions one after another until the block ends."""
 
     def __init__(self, daemon: Daemon, folder: Path, number: int) -> None:
         self._command = [sys.executable, __file__, "--import", str(daemon.socket), str(folder), str(number)]
@@ -152,7 +152,7 @@ class Importing:
 
 
 def importing(socket_path: Path, folder: Path, number: int) -> None:
-    """The importing process; ends when its input does."""
+    """Run the importing process; it ends when its input does."""
     left = threading.Event()
 
     def until_left() -> None:

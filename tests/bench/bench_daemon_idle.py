@@ -1,4 +1,4 @@
-"""What the daemon costs when it has nothing to do, and how soon it answers: on an empty store and on a used one.
+"""Benchmark of an idle daemon: start time, memory and processor use, on an empty store and on a used one.
 
     python tests/bench/bench_daemon_idle.py [SECONDS]
 
@@ -33,7 +33,7 @@ LISTED = "import sys; import reveried.app, reveried.__main__; print(*sorted(sys.
 
 
 def main() -> None:
-    """One table, each figure beside its goal."""
+    """Print one table, each figure beside its goal."""
     quiet_s = float(sys.argv[1]) if len(sys.argv) > 1 else QUIET_S
     with scratch_home() as home:
         daemon = Daemon(home, environment(home, REVERIE_DAEMON_COMPUTE_IDLE_SECONDS=COMPUTE_IDLE_S))
@@ -56,13 +56,13 @@ def main() -> None:
 
 
 def row(name: str, unit: str, value: float) -> None:
-    """A figure and its goal."""
+    """Print a figure and its goal."""
     goal = GOALS[unit]
     print(f"{name:46s} {value:9.3f} {unit.split()[1]:3s} goal < {goal:g}   {value / goal:5.2f} of it")
 
 
 def starts(daemon: Daemon, *, killed: bool = False) -> float:
-    """Median seconds from launch to the first answer; with `killed`, each after a kill."""
+    """Return the median seconds from launch to the first answer; with `killed`, after SIGKILL each time."""
     times = []
     for _ in range(STARTS):
         began = time.perf_counter()
@@ -75,7 +75,7 @@ def starts(daemon: Daemon, *, killed: bool = False) -> float:
 
 
 def use(daemon: Daemon) -> int:
-    """Sessions in, distilled and read back; how many things the store counts afterwards."""
+    """Import, distil and read sessions; return the number of records in the store."""
     with tempfile.TemporaryDirectory() as scratch, Client(daemon.socket) as client:
         for path in chosen(Path(scratch)):
             thread = str(import_file(client, path).thread)
@@ -88,13 +88,13 @@ def use(daemon: Daemon) -> int:
 
 
 def chosen(folder: Path) -> list[Path]:
-    """A few real sessions, or made-up ones."""
+    """Return a few recorded sessions, or generated ones."""
     made = (session_file(folder, number, turns=40, noise=300) for number in range(10))
     return real_sessions()[:10] or list(made)
 
 
 def settled_mb(daemon: Daemon) -> float:
-    """Anonymous memory once the compute processes have left."""
+    """Return megabytes of anonymous memory once the compute processes have exited."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and children(daemon):
         time.sleep(0.2)
@@ -107,14 +107,14 @@ def children(daemon: Daemon) -> list[str]:
 
 
 def quiet(daemon: Daemon, seconds: float) -> float:
-    """Percent of one core that silence costs."""
+    """Return the percentage of one core that the idle daemon uses."""
     before = cpu_seconds(daemon.pid)
     time.sleep(seconds)
     return 100 * (cpu_seconds(daemon.pid) - before) / seconds
 
 
 def heavy(daemon: Daemon) -> list[str]:
-    """Heavy modules of which the running daemon has mapped native code, or which its start imports."""
+    """Return heavy modules that the daemon has mapped as native code, or imports at its start."""
     mapped = Path(f"/proc/{daemon.pid}/maps").read_text("utf-8", "replace")
     listed = subprocess.run([sys.executable, "-c", LISTED], capture_output=True, text=True, check=True).stdout.split()
     return [name for name in HEAVY if f"/{name}" in mapped or name in listed]

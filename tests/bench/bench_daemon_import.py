@@ -1,4 +1,4 @@
-"""MB of transcript per second through the whole: a client, the daemon and its compute process.
+"""Benchmark of importing: megabytes of transcript per second through client, daemon and compute process.
 
     python tests/bench/bench_daemon_import.py [FOLDER]
 
@@ -35,7 +35,7 @@ MADE_FILES, MADE_TURNS, MADE_NOISE = 20, 100, 600
 
 @dataclass(slots=True)
 class Stage:
-    """Importing or learning: what it took, in all and of each process."""
+    """Importing or learning: wall time, and processor time of each process."""
 
     name: str
     seconds: float
@@ -44,14 +44,14 @@ class Stage:
 
 @dataclass(slots=True)
 class Round:
-    """All sessions into an empty store, then learnt from."""
+    """One import of all sessions into an empty store, then learning from them."""
 
     stages: list[Stage] = field(default_factory=list)
     peak_mb: dict[str, float] = field(default_factory=dict)
 
 
 def main() -> None:
-    """Prints one table per number of cores."""
+    """Print one table per number of cores."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(sys.argv[1]) if len(sys.argv) > 1 else SESSIONS if SESSIONS.exists() else made(Path(scratch))
         paths = find_transcripts([folder])
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def client(socket: Path, folder: Path) -> None:
-    """The client's process: says when everything is in, and when it is learnt from."""
+    """Run the client's process: print a line when everything is imported, and when learning has ended."""
     with Client(socket) as opened:
         print("ready", flush=True)
         threads = [import_file(opened, path).thread for path in find_transcripts([folder])]
@@ -79,7 +79,7 @@ def client(socket: Path, folder: Path) -> None:
 
 
 def measured(folder: Path) -> Round:
-    """One round against a fresh daemon whose compute process has started."""
+    """Return one round against a new daemon whose compute process has started."""
     result = Round()
     with running_daemon() as daemon:
         with Client(daemon.socket) as warming:
@@ -101,7 +101,7 @@ def measured(folder: Path) -> Round:
 
 
 def stage(name: str, daemon: Daemon, asking: subprocess.Popen[bytes]) -> Stage:
-    """One stage, from now until the client says that it is over."""
+    """Measure one stage, until the client reports its end."""
     assert asking.stdout is not None
     # The client has begun already when the first stage is: its start counts to it.
     before = {each: processor_s(pid) for each, pid in processes(daemon, asking.pid).items()}
@@ -115,20 +115,20 @@ def stage(name: str, daemon: Daemon, asking: subprocess.Popen[bytes]) -> Stage:
 
 
 def processes(daemon: Daemon, client_pid: int | None = None) -> dict[str, int]:
-    """The daemon, its children and the client, by name."""
+    """Return the daemon, its children and the client, by name."""
     children = Path(f"/proc/{daemon.pid}/task/{daemon.pid}/children").read_text("ascii").split()
     named = {f"compute {number}": int(pid) for number, pid in enumerate(children, 1)}
     return ({} if client_pid is None else {"client": client_pid}) | {"daemon": daemon.pid} | named
 
 
 def processor_s(pid: int) -> float:
-    """User and system time so far."""
+    """Return user and system seconds of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def told(best: Round, mb: float, cores: int) -> None:
-    """One table per stage."""
+    """Print one table per stage."""
     for stage in best.stages:
         total_s = sum(stage.processor_s.values())
         rate = mb / stage.seconds
@@ -148,7 +148,7 @@ def unpacked(path: Path) -> bytes:
 
 
 def made(folder: Path) -> Path:
-    """Made-up sessions where the real ones are absent."""
+    """Write generated sessions where the recorded ones are absent."""
     for number in range(MADE_FILES):
         session_file(folder, number, MADE_TURNS, MADE_NOISE)
     return folder

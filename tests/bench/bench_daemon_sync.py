@@ -1,4 +1,4 @@
-"""How soon folder and store agree: one save, one write of an agent, ten thousand files, and a burst while nobody looks.
+"""Benchmark of sync: latency of one save and one write, ten thousand files, and a burst while the daemon is paused.
 
     python tests/bench/bench_daemon_sync.py [FILES]
 
@@ -35,7 +35,7 @@ DEBOUNCE_MS = 100
 
 
 def main() -> None:
-    """One line a figure, each beside its goal."""
+    """Print one line a figure, each beside its goal."""
     files = int(sys.argv[1]) if len(sys.argv) > 1 else FILES
     with scratch_home() as home:
         daemon = Daemon(home, environment(home, REVERIE_SYNC_DEBOUNCE_MS=str(DEBOUNCE_MS))).start()
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def latencies(client: Client, root: Path) -> None:
-    """One save, one write, one commit."""
+    """Time one save, one API write and one commit."""
     client.put_document("facts/user.md", "# User Facts\n\n- Name: Ada\n")
     client.sync_now()
     thread = client.create_thread(title="bench").id
@@ -71,7 +71,7 @@ def latencies(client: Client, root: Path) -> None:
 
 
 def saved(client: Client, path: Path, number: int) -> float:
-    """Seconds from a save to the API."""
+    """Return the seconds from saving a file until the API returns it."""
     text = f"- Number: {number}\n"
     time.sleep(0.3)
     path.write_text(text)
@@ -82,7 +82,7 @@ def saved(client: Client, path: Path, number: int) -> float:
 
 
 def crowd(client: Client, daemon: Daemon, root: Path, files: int) -> None:
-    """Ten thousand files: the first look, the second one, a burst, silence."""
+    """Measure ten thousand files: the first scan, the second one, a burst, idle cost."""
     began = time.perf_counter()
     client.sync_now()
     first = time.perf_counter() - began
@@ -103,7 +103,7 @@ def crowd(client: Client, daemon: Daemon, root: Path, files: int) -> None:
 
 
 def burst(client: Client, daemon: Daemon, root: Path, files: int) -> float:
-    """Seconds from SIGCONT until a look finds nothing to do and every text is in the store."""
+    """Return the seconds from SIGCONT until a scan finds no change and every text is in the store."""
     os.kill(daemon.pid, signal.SIGSTOP)
     for number in range(BURST):
         path = root / "notes" / f"{number * 7919 % files:05}.md"
@@ -127,27 +127,27 @@ def burst(client: Client, daemon: Daemon, root: Path, files: int) -> float:
 
 
 def fill(folder: Path, files: int) -> None:
-    """Files of two kilobytes."""
+    """Write files of two kilobytes."""
     folder.mkdir(parents=True)
     for number in range(files):
         (folder / f"{number:05}.md").write_text(text(number))
 
 
 def text(number: int) -> str:
-    """A page of prose, different for each number."""
+    """Return a page of prose, different for each number."""
     line = f"Line of page {number}, about nothing in particular.\n"
     return f"# Page {number}\n\n" + line * (FILE_BYTES // len(line))
 
 
 def timed(work: Callable[[], Any]) -> float:
-    """Seconds."""
+    """Return the seconds of a call."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
 
 
 def row(name: str, value: float, goal: float | None = None) -> None:
-    """A figure and its goal."""
+    """Print a figure and its goal."""
     print(f"{name:70} {value:9.3f}" + (f"   goal <= {goal:.3f}" if goal is not None else ""), flush=True)
 
 

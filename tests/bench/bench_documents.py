@@ -1,4 +1,4 @@
-"""How fast memory documents are read and changed: many small ones, and one item of a large one; works take turns."""
+"""Benchmark of memory documents: reading many small ones, and changing one item of a large one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROUNDS = 7
 
 
 def document(pick: random.Random, size: int, *, episodes: bool) -> str:
-    """A document of facts or episodes of about `size` bytes."""
+    """Return a document of facts or episodes of about `size` bytes."""
     text = ["# A title\n\n> Summary: one, two, three\n\n"]
     length = 0
     while length < size:
@@ -36,12 +36,12 @@ def document(pick: random.Random, size: int, *, episodes: bool) -> str:
 
 
 def best(times: list[float]) -> float:
-    """The least of some times in milliseconds."""
+    """Return the minimum of some times in milliseconds."""
     return min(times) * 1e3
 
 
 def many() -> None:
-    """Every document once, read and only cut into blocks, turn by turn."""
+    """Time parsing every document, and only splitting it into blocks, alternately."""
     pick = random.Random(1)
     papers = [(f"facts/{n}.md", document(pick, DOCUMENT_BYTES, episodes=False)) for n in range(DOCUMENTS // 2)]
     papers += [(f"episodes/{n}.md", document(pick, DOCUMENT_BYTES, episodes=True)) for n in range(DOCUMENTS // 2)]
@@ -63,7 +63,7 @@ def many() -> None:
 
 
 def one() -> None:
-    """One item in the middle of a large document."""
+    """Time changing one item in the middle of a large document."""
     for path, episodes in (("facts/large.md", False), ("episodes/large.md", True)):
         text = document(random.Random(2), LARGE_BYTES, episodes=episodes)
         page = parse_document(path, text)

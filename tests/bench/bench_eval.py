@@ -1,4 +1,4 @@
-"""`reverie eval continuity` beside the judge of continuity, and how often a long thread is distilled.
+"""Comparison of `reverie eval continuity` with the reference judge, and how often a long thread is distilled.
 
     python tests/bench/bench_eval.py
 
@@ -26,7 +26,7 @@ WINDOW = 200_000
 
 
 def main() -> None:
-    """One table for continuity, one line for frequency."""
+    """Print one table for continuity, one line for frequency."""
     paths = sorted((SHARED / "data" / "transcripts" / "claude-code").glob("*.jsonl.gz"))
     if not paths:
         print("needs the measurement data: ../shared is not here")
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def judged(paths: list[Path]) -> None:
-    """Our report and the judge's figures for the same texts."""
+    """Return our report and the judge's figures for the same texts."""
     judge = _judge()
     report = continuity(paths)
     events = [event for path in paths for event in judge.events(str(path))]
@@ -59,7 +59,7 @@ def judged(paths: list[Path]) -> None:
 
 
 def _texts(judge: Any, events: list[Any]) -> Any:
-    """Each way at each budget, with its text for every event, cut as the judge cuts."""
+    """Return the text of each method at each budget for every cut, truncated as the judge does."""
     for budget in BUDGETS:
         yield REVERIE, budget, [_context(event, budget) for event in events]
         yield TAIL, budget, [judge.cut(judge.tail(event["pre"], 10**6, budget), budget) for event in events]
@@ -68,7 +68,7 @@ def _texts(judge: Any, events: list[Any]) -> Any:
 
 
 def _context(event: Any, budget: int) -> str:
-    """Our context before an event: what stands in its file before the summary that the client wrote there."""
+    """Return our context before a cut: the part of its file before the client's own summary."""
     last = event["all_pre"][-1]["raw"]["uuid"]
     read = list(read_entries(Path(event["path"]), tokens=False))
     end = next(place for place, entry in enumerate(read) if entry.id == last) + 1
@@ -95,7 +95,7 @@ def _theirs(judge: Any, events: list[Any], texts: list[str]) -> tuple[float, flo
 
 
 def _judge() -> Any:
-    """The judge as a module."""
+    """Return the judge as a module."""
     spec = importlib.util.spec_from_file_location("judge", SHARED / "eval" / "continuity_bench.py")
     assert spec is not None
     assert spec.loader is not None

@@ -1,4 +1,4 @@
-"""Benchmark of the daemon's HTTP: start to first answer, idle cost, small requests against an echo server.
+"""Benchmark of the daemon as a process: start time, idle cost, trivial requests against a bare echo server.
 
     python tests/bench/bench_http.py
 
@@ -39,7 +39,7 @@ def start_to_first_answer() -> float:
 
 
 def round_trips(path: str, message: bytes, rounds: int = ROUNDS) -> list[float]:
-    """Return the sorted seconds of requests on one connection."""
+    """Return the seconds of each request on one connection, sorted."""
     times = []
     with socket.socket(socket.AF_UNIX) as peer:
         peer.connect(path)
@@ -54,14 +54,14 @@ def round_trips(path: str, message: bytes, rounds: int = ROUNDS) -> list[float]:
 
 
 def whole(answer: bytes) -> int:
-    """Return the length of a whole answer, known from its first bytes; an echo has 75."""
+    """Return the total bytes of an answer, from its Content-Length; an echo has 75."""
     head, _, _ = answer.partition(b"\r\n\r\n")
     found = re.search(rb"content-length: (\d+)", head)
     return len(head) + 4 + int(found[1]) if found else 75
 
 
 def echo(path: str) -> None:
-    """Serve the floor of the comparison: a uvloop protocol that sends each piece back."""
+    """Run the lower bound: uvloop and a protocol that answers each chunk with the same bytes."""
     import asyncio
 
     import uvloop
@@ -83,7 +83,7 @@ def echo(path: str) -> None:
 
 
 def beside_crawlers(daemon: Daemon) -> None:
-    """Print the 99th percentile of health alone, and beside clients that never finish a request line."""
+    """Return the 99th percentile of health alone, and beside clients that never finish their request line."""
     alone = round_trips(str(daemon.socket), HEALTH)[-ROUNDS // 100]
     wires = []
     for _ in range(CRAWLERS):

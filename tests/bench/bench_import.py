@@ -1,4 +1,4 @@
-"""MB of transcript per second on one core for each step of an import, over the real sessions or a made one.
+"""Benchmark of import steps: megabytes per second on one core, over recorded sessions or a generated one.
 
 Run it by itself: `python tests/bench/bench_import.py [FOLDER]`. Each step is timed alone in processor time, best of
 three; the last line is what all of them together leave. Memory is the peak of this process, read piece by piece.
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 def main() -> None:
-    """Prints one line per step."""
+    """Print one line per step."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(sys.argv[1]) if len(sys.argv) > 1 else _SESSIONS if _SESSIONS.exists() else made(Path(scratch))
         paths = find_transcripts([folder])
@@ -64,13 +64,13 @@ def main() -> None:
 
 
 def best(step: Callable[[], T]) -> tuple[float, T]:
-    """The least processor time of a few rounds, and what the step gave."""
+    """Return the minimum processor time of a few rounds, and the step's result."""
     rounds = [timed(step) for _ in range(_ROUNDS)]
     return min(seconds for seconds, _ in rounds), rounds[-1][1]
 
 
 def timed(step: Callable[[], T]) -> tuple[float, T]:
-    """Processor time of one round, and what it gave."""
+    """Return the processor time of one round, and its result."""
     begin = time.process_time()
     given = step()
     return time.process_time() - begin, given
@@ -91,7 +91,7 @@ def sealed(entries: tuple[Entry, ...]) -> int:
 
 
 def record(entry: Entry) -> dict[str, object]:
-    """About what the store keeps of an entry."""
+    """Return roughly the record that the store keeps of an entry."""
     return {name: getattr(entry, name) for name in entry.__dataclass_fields__ if getattr(entry, name) is not None}
 
 
@@ -100,7 +100,7 @@ def whole(path: Path) -> bytes:
 
 
 def cut(data: bytes) -> list[bytes]:
-    """Pieces of whole lines."""
+    """Yield chunks of whole lines."""
     pieces = []
     while data:
         end = data.find(b"\n", CHUNK_BYTES) + 1 or len(data)
@@ -110,7 +110,7 @@ def cut(data: bytes) -> list[bytes]:
 
 
 def made(folder: Path) -> Path:
-    """A transcript of words where the real ones are absent."""
+    """Return a generated transcript where the recorded ones are absent."""
     chance = random.Random(1)
     words = ["path/to/file.py", "error", "the", "test", "fixed", "return", "value", "{", "}", "\n", "import", "42"]
     with (folder / "made.jsonl").open("wb") as file:

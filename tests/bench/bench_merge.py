@@ -1,4 +1,4 @@
-"""How fast three texts are merged, beside PyPI merge3 and diffy: all sides timed in turns, in one process."""
+"""Benchmark of three-way merges, beside PyPI merge3 and diffy, timed alternately in one process."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WORDS = PROSE.split()
 
 
 def diffy() -> Any:
-    """The oracle module with diffy, built on demand; None without cargo."""
+    """Return the oracle module with diffy, built on demand; None without cargo."""
     crate = ROOT / "rust" / "oracle"
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "oracle"
     cargo = shutil.which("cargo")
@@ -54,7 +54,7 @@ def diffy() -> Any:
 
 
 def document(size: int, pick: random.Random) -> list[str]:
-    """Lines of a memory document of about `size` bytes: sections with items, some with a second line."""
+    """Return lines of a memory document of about `size` bytes: sections with items, some with a second line."""
     lines = ["# Memory\n"]
     length = 0
     while length < size:
@@ -68,7 +68,7 @@ def document(size: int, pick: random.Random) -> list[str]:
 
 
 def edited(lines: Sequence[str], edits: int, places: Sequence[int], pick: random.Random) -> str:
-    """The text with `edits` of the lines at `places` changed, removed or followed by a new one."""
+    """Return the text with `edits` of the lines at `places` changed, removed or followed by a new one."""
     changed = list(lines)
     for place in pick.sample(list(places), edits):
         word = pick.choice(WORDS)
@@ -84,7 +84,7 @@ def edited(lines: Sequence[str], edits: int, places: Sequence[int], pick: random
 
 
 def shuffled(lines: Sequence[str], pick: random.Random) -> str:
-    """The text with its sections in another order."""
+    """Return the text with its sections in another order."""
     sections: list[list[str]] = [[]]
     for line in lines:
         if line.startswith("## "):
@@ -96,7 +96,7 @@ def shuffled(lines: Sequence[str], pick: random.Random) -> str:
 
 
 def timed(work: Callable[[], object], repeat: int) -> float:
-    """Seconds of processor time of one call."""
+    """Return the processor seconds of one call."""
     started = time.process_time()
     for _ in range(repeat):
         work()
@@ -104,12 +104,12 @@ def timed(work: Callable[[], object], repeat: int) -> float:
 
 
 def merged_by_oracle(base: list[str], ours: list[str], theirs: list[str]) -> str:
-    """What PyPI merge3 makes of lines."""
+    """Return the merge of PyPI merge3."""
     return "".join(oracle.Merge3(base, ours, theirs).merge_lines())
 
 
 def cases() -> list[tuple[str, str, str, str]]:
-    """Title, base, ours and theirs."""
+    """Return title, base, ours and theirs of each case."""
     made = []
     for size, edits in ((6_000, 6), (60_000, 40), (600_000, 300)):
         pick = random.Random(size)
@@ -129,7 +129,7 @@ def cases() -> list[tuple[str, str, str, str]]:
 
 
 def main() -> None:
-    """Prints our time, and how many times longer the others take."""
+    """Print our time, and how many times longer the others take."""
     other = diffy()
     ordered = 1e-9
     for title, base, ours, theirs in cases():

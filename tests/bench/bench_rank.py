@@ -1,4 +1,4 @@
-"""How fast memories are ranked beside tantivy, and how well: both sides in turns, on one thread, in one process.
+"""Benchmark of ranking memories beside tantivy: speed and recall, alternately, on one thread, in one process.
 
     python tests/bench/bench_rank.py [MEMORIES]
 
@@ -42,7 +42,7 @@ FREQUENT = 150
 
 
 def sources() -> Iterator[str]:
-    """Documentation and sessions where they are at hand, else what Python's own sources say."""
+    """Return documentation and sessions where they are at hand, else texts of Python's own sources."""
     prose = sorted((SHARED / "prose").glob("*.txt"))
     for path in prose or sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:80]:
         yield path.read_text(errors="replace")
@@ -51,7 +51,7 @@ def sources() -> Iterator[str]:
 
 
 def said(path: Path) -> Iterator[str]:
-    """What a session says in words."""
+    """Return the text of a session's messages."""
     for line in gzip.decompress(path.read_bytes()).splitlines():
         message = orjson.loads(line).get("message")
         content = message.get("content") if isinstance(message, dict) else None
@@ -62,7 +62,7 @@ def said(path: Path) -> Iterator[str]:
 
 
 def memories(count: int) -> tuple[list[IndexEntry], list[str]]:
-    """That many memories of about 305 characters, and their words, the most frequent first."""
+    """Return so many memories of about 305 characters, and their words by frequency."""
     pick = random.Random(8)
     counted = Counter(word for text in sources() for word in WORD.findall(text) if len(word) < 40).most_common()
     words = [word for word, _ in counted]
@@ -80,7 +80,7 @@ def memories(count: int) -> tuple[list[IndexEntry], list[str]]:
 
 
 def queries(records: list[IndexEntry], apart: set[str]) -> list[str]:
-    """3 to 7 words of one memory each, without those that are set apart."""
+    """Return queries of 3 to 7 words of one memory each, without stop words."""
     pick = random.Random(9)
     found: list[str] = []
     while len(found) < QUERIES:
@@ -91,7 +91,7 @@ def queries(records: list[IndexEntry], apart: set[str]) -> list[str]:
 
 
 def rss_mb() -> float:
-    """Memory of this process that is in use now."""
+    """Return the resident memory of this process in megabytes."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() / 1e6
 
@@ -103,14 +103,14 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def busy_seconds(work: Callable[[], object]) -> float:
-    """Processor time, which other processes on the machine do not stretch as they do the clock."""
+    """Return processor time, which other processes do not affect as they do the wall clock."""
     began = time.process_time()
     work()
     return time.process_time() - began
 
 
 def said_of(times: list[float]) -> tuple[float, float]:
-    """Median and 99th percentile in milliseconds."""
+    """Return median and 99th percentile in milliseconds."""
     return statistics.median(times) * 1e3, statistics.quantiles(times, n=100)[98] * 1e3
 
 
@@ -119,7 +119,7 @@ def line(title: str, value: str) -> None:
 
 
 def tantivy_index(records: list[IndexEntry]) -> Any:
-    """What tantivy makes of them, with what ranking needs and no more, in memory, in one segment."""
+    """Return tantivy's index in memory, in one segment, with only the fields that ranking needs."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("text", stored=False, index_option="freq")
@@ -134,7 +134,7 @@ def tantivy_index(records: list[IndexEntry]) -> Any:
 
 
 def bench_queries(title: str, asked: list[str], ours: Index, theirs: Any) -> None:
-    """Each query on one side after the other; the ratio is that of the medians."""
+    """Time each query on both sides alternately; the ratio is that of the medians."""
     searcher = theirs.searcher()
 
     def their(query: str) -> list[str]:
@@ -167,7 +167,7 @@ def bench_queries(title: str, asked: list[str], ours: Index, theirs: Any) -> Non
 
 
 def bench_filters(asked: list[str], index: Index, count: int) -> None:
-    """The same queries where only some memories may be found."""
+    """Time the same queries with a filter."""
     for title, within in (
         ("one of four types", Filter(any_of=[["type:fact"]])),
         ("one of 200 tags", Filter(any_of=[["tag:tag7"]])),
@@ -179,7 +179,7 @@ def bench_filters(asked: list[str], index: Index, count: int) -> None:
 
 
 def bench_changes(records: list[IndexEntry], index: Index) -> None:
-    """One memory more, found at once, and one less."""
+    """Time adding one memory, found at once, and removing one."""
     extra = [record._replace(id=f"new_{record.id}") for record in records[:5000]]
     adds = [seconds(lambda: index.add(*record)) for record in extra]  # noqa: B023 - called at once
     found = [seconds(lambda: index.search(extra[at].text[:40], 1)) for at in range(100)]  # noqa: B023
@@ -193,7 +193,7 @@ def bench_changes(records: list[IndexEntry], index: Index) -> None:
 
 
 def bench_recall() -> None:
-    """Which share of the evidence for questions about long conversations is among the best 10 of their lines."""
+    """Measure the share of evidence for questions about long conversations among the best 10 lines."""
     path = SHARED / "locomo" / "locomo5.json"
     if not path.exists():
         line("recall of evidence", "skipped: ../shared/data/locomo is not here")

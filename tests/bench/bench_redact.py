@@ -1,4 +1,4 @@
-"""How much of the labelled secrets is covered, what is hit by mistake, and how fast.
+"""Benchmark of redaction: coverage of labelled secrets, false positives, and speed.
 
 With `--missed`, also the labelled values that are not covered, and what is hit in prose.
 """
@@ -31,7 +31,7 @@ COLUMN = 52
 
 
 def coverage(*, missed: bool) -> None:
-    """The share of each set, and of the rules that were held out while rules were written."""
+    """Print the coverage of each set, and of the rules unknown while detectors were written."""
     sets = {
         "gitleaks": secrets.gitleaks(),
         "CredSweeper, line by line": secrets.credsweeper(whole_files=False),
@@ -62,7 +62,7 @@ def sessions() -> list[Path]:
 
 
 def show(rows: list[Labelled]) -> None:
-    """What is not covered, and what of it is."""
+    """Print the secrets that are not covered."""
     for row in rows:
         if not secrets.covered(row, REDACTOR.spans):
             before, after = row.text[max(0, row.start - 60) : row.start], row.text[row.end : row.end + 20]
@@ -70,7 +70,7 @@ def show(rows: list[Labelled]) -> None:
 
 
 def mistakes(*, missed: bool) -> None:
-    """Hits where there is no secret."""
+    """Print false positives."""
     texts = prose()
     hits = [text[start - 50 : end + 10] for text in texts for start, end, _ in REDACTOR.spans(text)]
     words = sum(len(text.split()) for text in texts)
@@ -94,7 +94,7 @@ def mistakes(*, missed: bool) -> None:
 
 
 def speed() -> None:
-    """Best of some runs over text without secrets, and over the records of transcripts."""
+    """Print the best speed over text without secrets, and over records of transcripts."""
     texts = prose()
     size = sum(len(text.encode()) for text in texts)
     print(f"{'text, prose, MB/s':<{COLUMN}} {size / best(REDACTOR.text, texts) / 1e6:7.0f}")
@@ -110,7 +110,7 @@ def speed() -> None:
 
 
 def best(function: Callable[[Any], object], items: Sequence[object]) -> float:
-    """Seconds of the fastest of five runs over all items."""
+    """Return the seconds of the fastest of five runs over all items."""
     times = []
     for _ in range(5):
         started = time.perf_counter()

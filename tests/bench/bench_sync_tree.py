@@ -1,4 +1,4 @@
-"""How long a folder of 10,000 documents takes: to look at, to read, to look at again, and to write one of them."""
+"""Benchmark of a folder of 10,000 documents: first scan, reading, second scan, and writing one file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WRITES = 200
 
 
 def main() -> None:
-    """Prints one line a measure: the best and the middle of several rounds, all taken in turns in one process."""
+    """Print one line a measure: best and median of several rounds, taken alternately in one process."""
     with tempfile.TemporaryDirectory() as name, opened(Path(name) / "space") as root:
         fill(root.real)
         measure(root)
@@ -69,7 +69,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def plain(folder: Path) -> int:
-    """The floor: what a walk without any rule costs."""
+    """Time the lower bound: a directory walk without any rule."""
     seen = 0
     for entry in os.scandir(folder):
         if entry.is_dir():
@@ -88,7 +88,7 @@ def read_all(root: Root) -> None:
 
 
 def write(root: Root, paths: list[str]) -> None:
-    """One document after another, durably: exchanged, and beside it as an ordinary atomic write does it."""
+    """Time durable writes of one document after another: by exchange, and by a plain atomic write."""
     exchanged, replaced, settled = [], [], []
     for path in paths[:WRITES]:
         found = read_file(root, path, limit=1 << 20)

@@ -1,4 +1,4 @@
-"""How fast tokens are counted beside tiktoken and rs_bpe: both sides in turns, each goal with its ratio.
+"""Benchmark of token counting, beside tiktoken and rs_bpe, timed alternately, each with its goal.
 
 Seen texts are counted again and again; unseen ones once, sixteen in a turn, after others of their kind. English is
 technical documentation (unseen also: conversations), code is Python's standard library. There are two multilingual
@@ -52,36 +52,36 @@ print(time.process_time() - started, resident() - before)
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Seconds of processor time that `work` takes."""
+    """Return the processor seconds of `work`."""
     started = time.process_time()
     work()
     return max(time.process_time() - started, 1e-9)
 
 
 def report(title: str, ratio: float, goal: float, speed: str = "", *, most: bool = False) -> None:
-    """One line: what was measured, its ratio, and whether that reaches the goal."""
+    """Print one line: what was measured, its ratio, and whether it reaches the goal."""
     reached = ratio <= goal if most else ratio >= goal
     sign = "<=" if most else ">="
     print(f"{title:<62} {speed:>12} {ratio:7.2f}x  goal {sign} {goal:g}x  {'ok' if reached else 'MISSED'}")
 
 
 def size(texts: Iterable[str]) -> int:
-    """Bytes of UTF-8."""
+    """Return the bytes of UTF-8."""
     return sum(len(text.encode()) for text in texts)
 
 
 def cut(texts: Iterable[str], length: int) -> list[str]:
-    """The texts in pieces of `length` characters."""
+    """Return the texts in pieces of `length` characters."""
     return [text[at : at + length] for text in texts for at in range(0, len(text), length)]
 
 
 def english() -> list[str]:
-    """Technical documentation where it is at hand, else Python's own sources."""
+    """Return technical documentation where it is at hand, else Python's own sources."""
     return [path.read_text() for path in sorted((SHARED / "prose").glob("*.txt"))] or code("*.py")
 
 
 def talk() -> list[str]:
-    """What people say to each other in long conversations."""
+    """Return messages of long conversations."""
     path = SHARED / "locomo" / "locomo5.json"
     said: list[str] = []
 
@@ -100,12 +100,12 @@ def talk() -> list[str]:
 
 
 def code(pattern: str) -> list[str]:
-    """Sources of Python's standard library."""
+    """Return sources of Python's standard library."""
     return [path.read_text(errors="replace") for path in sorted(STDLIB.glob(pattern))]
 
 
 def real_lines() -> list[str]:
-    """Lines of documents in several languages: each once, with at least a fifth of their bytes beyond ASCII."""
+    """Return unique lines of documents in several languages, at least a fifth of their bytes beyond ASCII."""
     path = SHARED / "merges" / "histories.jsonl"
     if not path.exists():
         return []
@@ -117,7 +117,7 @@ def real_lines() -> list[str]:
 
 
 def made_lines(encoding: str, seed: int, count: int) -> list[str]:
-    """Lines of words put together from the vocabulary's tokens beyond Latin: what begins a word, and what goes on."""
+    """Return generated lines of non-Latin tokens of the vocabulary, word beginnings and continuations."""
     first: list[str] = []
     more: list[str] = []
     for token in oracle(encoding).token_byte_values():
@@ -133,7 +133,7 @@ def made_lines(encoding: str, seed: int, count: int) -> list[str]:
 
 
 def seen(title: str, texts: Sequence[str], encoding: tokens.Encoding, goal: float) -> None:
-    """Counts the same texts again and again, each by itself."""
+    """Time counting the same texts repeatedly, each by itself."""
     encode = oracle(encoding).encode_ordinary
 
     def ours() -> None:
@@ -153,7 +153,7 @@ def seen(title: str, texts: Sequence[str], encoding: tokens.Encoding, goal: floa
 
 
 def unseen(title: str, warm: Sequence[str], texts: Sequence[str], encoding: tokens.Encoding, goal: float) -> None:
-    """Counts each text once, after others that are only there to warm up both sides."""
+    """Time counting each text once, after a warm-up with others."""
     encode = oracle(encoding).encode_ordinary
 
     def ours(some: Sequence[str]) -> None:
@@ -175,7 +175,7 @@ def unseen(title: str, warm: Sequence[str], texts: Sequence[str], encoding: toke
 
 
 def unsplit(encoding: tokens.Encoding) -> None:
-    """200 KB in one piece, beside rs_bpe, whose merging takes linear time."""
+    """Time 200 KB in one piece, beside rs_bpe, whose merging takes linear time."""
     counter = getattr(rs_bpe.bpe.openai, encoding)()
     pick = random.Random(2)
     hostile = {
@@ -195,7 +195,7 @@ def unsplit(encoding: tokens.Encoding) -> None:
 
 
 def load(encoding: str) -> None:
-    """First use of a vocabulary, in fresh processes."""
+    """Time the first use of a vocabulary, in new processes."""
     command = [sys.executable, "-c", LOAD, encoding]
     runs = [subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() for _ in range(3)]
     seconds = statistics.median(float(run[0]) for run in runs)
@@ -205,7 +205,7 @@ def load(encoding: str) -> None:
 
 
 def many() -> None:
-    """A large batch in one call, beside one call a text."""
+    """Time a large batch in one call, beside one call a text."""
     texts = cut(english() * 2, ITEM)
 
     def wall(work: Callable[[], object]) -> float:
@@ -224,7 +224,7 @@ def many() -> None:
 
 
 def bench(encoding: tokens.Encoding) -> None:
-    """Every goal, for one encoding."""
+    """Measure every goal for one encoding."""
     prose, sources = english(), code("*.py")
     seen("seen, English, 32 KB texts", cut(prose, TEXT), encoding, 15)
     seen("seen, code, 32 KB texts", cut(sources, TEXT), encoding, 15)
@@ -234,7 +234,7 @@ def bench(encoding: tokens.Encoding) -> None:
 
 
 def bench_unseen(encoding: tokens.Encoding) -> None:
-    """Before anything else has been counted."""
+    """Measure texts counted for the first time, before any other measurement."""
     pick = random.Random(3)
     corpora = {
         "English": ([*cut(english(), TEXT), *talk()], 8.0),

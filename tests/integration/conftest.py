@@ -1,4 +1,4 @@
-"""One daemon per module, and a client of it."""
+"""Fixtures of integration tests: one daemon per module, and a client of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    """A daemon that all tests of a module share: each uses threads of its own."""
+    """A daemon shared by all tests of a module; each test uses its own threads."""
     with running_daemon() as running:
         yield running
 

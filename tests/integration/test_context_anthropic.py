@@ -1,4 +1,4 @@
-"""A real client sends the fragment as it is to a local server that refuses what the messages API refuses."""
+"""A real client sends the request fragment to a local server with the validation of the messages API."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def client(api: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def parts_of(messages: list[Message], cut: int, placement: Any) -> Parts:
-    """What an agent would be given after `messages[:cut]`, distilled where its tail begins."""
+    """Return the context's parts after `messages[:cut]`, distilled up to the beginning of the tail."""
     before = messages[:cut]
     begins = tail_start(before)
     distilled = Extractive().distill(
@@ -93,8 +93,8 @@ def test_a_small_conversation_is_accepted(api: MessagesApi, client: anthropic.An
     accepted(client, assemble(parts, Limits()).request)
 
 
-def test_the_server_refuses_what_the_api_refuses(api: MessagesApi, client: anthropic.Anthropic) -> None:
-    """The judge is no pushover: each of these is answered with 400 naming the rule."""
+def test_the_server_refuses_invalid_requests(api: MessagesApi, client: anthropic.Anthropic) -> None:
+    """The test server answers each invalid request with 400 naming the rule."""
     import anthropic
 
     good = assemble(Parts(messages=Talk().user("a").call("Bash", {}, "x", thinking="hm").done()), Limits()).request
@@ -146,8 +146,8 @@ def test_sessions_are_accepted_at_every_cut(api: MessagesApi, client: anthropic.
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
-def test_the_daemon_answers_what_is_accepted(api: MessagesApi, client: anthropic.Anthropic, placement: Any) -> None:
-    """A session imported, before and after a distillation, at any budget that is met: `request` goes out as it came."""
+def test_contexts_of_the_daemon_are_accepted(api: MessagesApi, client: anthropic.Anthropic, placement: Any) -> None:
+    """`request` of an imported session is accepted, before and after a distillation, at any budget it allows."""
     api.signed = None
     with running_daemon() as daemon, Client(daemon.socket) as reverie:
         for path in all_sessions(2, step=count(13, 1)):
@@ -168,7 +168,7 @@ def _placed(parts: Parts, placement: Any) -> Parts:
 
 
 def _least(messages: list[Message]) -> int:
-    """What the last turn of a session needs, for those that end with a very long message."""
+    """Return the minimum budget for a session's last turn, for sessions that end with a very long message."""
     try:
         assemble(Parts(messages=tuple(messages), model=MODEL), Limits(max_tokens=1))
     except TokenBudgetExceeded as refused:

@@ -1,4 +1,4 @@
-"""Dreams through a real daemon: one archive for the same sources, all or nothing, and a schedule that fires once."""
+"""Dreams by a real daemon: equal archives for equal sources, all or nothing, and schedules that fire once."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A made-up session with something to learn from."""
+    """A generated session with something to learn from."""
     return session_file(tmp_path_factory.mktemp("session"), 5, turns=6)
 
 
 @pytest.fixture
 def dreaming(session: Path) -> Iterator[tuple[Daemon, Client]]:
-    """A daemon that has learnt something and not yet dreamt."""
+    """A daemon that has learnt from a session and has not dreamt."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         learnt(client, session)
         yield daemon, client
 
 
 def learnt(client: Client, session: Path) -> None:
-    """Imports and distils a session, so that there are memories to dream about."""
+    """Import and distil a session, so that there are memories to dream about."""
     thread = import_file(client, session).thread
     assert thread is not None
     client.distill(thread)
@@ -44,14 +44,14 @@ def learnt(client: Client, session: Path) -> None:
 
 
 def state(client: Client) -> tuple[int, int, int, Any]:
-    """What a failed dream must leave as it was: archives, operations, events, the index."""
+    """Return what a failed dream must not change: archives, operations, events, the index."""
     counts = client.status().counts
     index = [document.etag for document in client.documents().items if document.path == "MEMORY-INDEX.json"]
     return counts["archives"], counts["operations"], counts["events"], index
 
 
 def test_same_sources_and_budget_give_the_same_address(session: Path) -> None:
-    """Two daemons that learnt the same dream the same bytes; the address is their SHA-256, on disk and over the API."""
+    """Two daemons with the same memories write the same archive; its address is its SHA-256, on disk and in the API."""
     addresses = []
     for seed in ("1", "2"):
         with running_daemon(PYTHONHASHSEED=seed) as daemon, Client(daemon.socket) as client:
@@ -70,7 +70,7 @@ def test_same_sources_and_budget_give_the_same_address(session: Path) -> None:
 
 
 def test_a_budget_that_cannot_be_met_writes_nothing(dreaming: tuple[Daemon, Client]) -> None:
-    """422 with the least budget that would do; no archive, no index, no event; and that budget does."""
+    """422 with the minimum budget, and no archive, index or event; that budget then works."""
     _, client = dreaming
     before = state(client)
 
@@ -83,7 +83,7 @@ def test_a_budget_that_cannot_be_met_writes_nothing(dreaming: tuple[Daemon, Clie
 
 
 def test_a_dream_announces_itself_without_content(dreaming: tuple[Daemon, Client]) -> None:
-    """`memory.compacted` with its budget and `workspace.updated` for the index, and nothing of any memory's words."""
+    """`memory.compacted` has the budget, `workspace.updated` is for the index, and no event has a memory's text."""
     daemon, client = dreaming
     first = client.status().counts["events"]
 
@@ -110,7 +110,7 @@ def test_a_dream_announces_itself_without_content(dreaming: tuple[Daemon, Client
 
 
 def test_nothing_new_is_no_dream(dreaming: tuple[Daemon, Client]) -> None:
-    """A second dream finds nothing new, and writes nothing; a dry run never writes."""
+    """A second dream without changes writes nothing; a dry run never writes."""
     _, client = dreaming
     dry = client.dream(dry_run=True)
     assert dry.archive is not None
@@ -125,7 +125,7 @@ def test_nothing_new_is_no_dream(dreaming: tuple[Daemon, Client]) -> None:
 
 
 def test_a_schedule_survives_and_fires_once_after_missed_nights(session: Path) -> None:
-    """Five nights without a daemon are one catch-up at the next start, and the night after has its own run."""
+    """Five nights without a daemon give one catch-up run at the next start; the next night has its own run."""
     with scratch_home() as home:
         clock = home / "clock"
         clock.write_text("2026-05-04T12:00:00Z")

@@ -1,4 +1,4 @@
-"""Every type of event: what announces it, with which data, and that nothing else is announced."""
+"""Every type of event: its cause and data, and that no other event is sent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def folder() -> Iterator[Tree]:
 
 
 class Watch:
-    """The events that are announced from the moment it is made."""
+    """Reads the events sent since it was created."""
 
     def __init__(self, folder: Tree) -> None:
         self.client = folder.client
@@ -70,7 +70,7 @@ def test_messages_announce_the_thread_and_its_last_message(folder: Tree, tmp_pat
 
 
 def test_a_document_announces_its_path_and_version(folder: Tree) -> None:
-    """`workspace.updated` for a new, a changed and a deleted document; none for the same text again."""
+    """`workspace.updated` for a new, a changed and a deleted document; none for an unchanged text."""
     watch = Watch(folder)
     path, other = "facts/versions.md", TEXT.replace("Ada", "Mary")
     for text, expected in ((TEXT, [1]), (other, [2]), (other, [])):
@@ -81,7 +81,7 @@ def test_a_document_announces_its_path_and_version(folder: Tree) -> None:
 
 
 def test_a_memory_announces_its_id_and_tags(folder: Tree) -> None:
-    """`memory.written` once for each new or changed memory, without its words; none for memories that stayed."""
+    """`memory.written` once for each new or changed memory, without its text; none for unchanged ones."""
     watch = Watch(folder)
     folder.client.put_document("facts/memories.md", TEXT)
     memories = folder.memories()
@@ -99,8 +99,8 @@ def test_a_memory_announces_its_id_and_tags(folder: Tree) -> None:
     assert "cook" not in str(announced)
 
 
-def test_learning_announces_how_much_went_in_and_came_out(folder: Tree, tmp_path: Path) -> None:
-    """`agent.memory.consolidated` with the number of candidates and of memories; none where nothing was learnt."""
+def test_learning_announces_its_counts(folder: Tree, tmp_path: Path) -> None:
+    """`agent.memory.consolidated` has the numbers of candidates and memories; none if nothing was learnt."""
     thread = str(import_file(folder.client, session_file(tmp_path, 302, turns=4)).thread)
     watch = Watch(folder)
 
@@ -150,7 +150,7 @@ def test_a_dream_announces_its_archive_and_the_index(folder: Tree) -> None:
 
 
 def test_a_conflict_announces_that_it_opens_and_closes(folder: Tree) -> None:
-    """`conflict.opened` when two changed the same line, `conflict.closed` when it is resolved, and again after undo."""
+    """`conflict.opened` for two edits of one line, `conflict.closed` when it is resolved, and again after undo."""
     name = "facts/conflict.md"
     folder.client.put_document(name, TEXT)
     folder.agree()

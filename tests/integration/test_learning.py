@@ -1,4 +1,4 @@
-"""What an import teaches, and that importing other copies of a session never doubles anything."""
+"""Learning from imported threads, and imports of other copies of a session, which never duplicate entries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def test_a_thread_teaches_once(client: Client, daemon: Daemon, tmp_path: Path) -> None:
-    """Learning writes memories and their files, names the project, and the second time changes nothing."""
+    """Learning writes memories and their files, with the project's name; a second time nothing changes."""
     thread = str(import_file(client, session_file(tmp_path, 21, turns=6)).thread)
 
     learnt = client.learn(thread)
@@ -37,14 +37,14 @@ def test_a_thread_teaches_once(client: Client, daemon: Daemon, tmp_path: Path) -
 
 
 def test_learning_from_nothing(client: Client) -> None:
-    """An unknown thread is an error; an empty one teaches nothing."""
+    """An unknown thread is an error; an empty one gives no memories."""
     with pytest.raises(NotFound):
         client.learn("thr_none")
     assert client.learn(client.create_thread().id).operation is None
 
 
 def test_a_distillation_learns_only_what_is_new(client: Client, tmp_path: Path) -> None:
-    """What an import taught is not taught again when the thread is distilled."""
+    """A distillation does not learn again from messages that an import learnt from."""
     thread = str(import_file(client, session_file(tmp_path, 22, turns=6)).thread)
     client.learn(thread)
 
@@ -55,7 +55,7 @@ def test_a_distillation_learns_only_what_is_new(client: Client, tmp_path: Path) 
 
 
 def test_copies_of_a_session_never_double_it(client: Client, tmp_path: Path) -> None:
-    """A whole file and a shorter copy of it, imported in turns: each line once, whichever came first."""
+    """A whole file and a shorter copy, imported alternately, give each line once, in either order."""
     whole = session_file(tmp_path, 23, turns=5)
     shorter = tmp_path / "copy" / whole.name
     shorter.parent.mkdir()
@@ -70,8 +70,8 @@ def test_copies_of_a_session_never_double_it(client: Client, tmp_path: Path) -> 
     assert given_back(client, thread) == said
 
 
-def test_a_file_cut_short_and_made_whole(client: Client, tmp_path: Path) -> None:
-    """A session whose file was truncated and then written whole again has every line once."""
+def test_a_truncated_and_restored_file(client: Client, tmp_path: Path) -> None:
+    """A session whose file was truncated and later written completely has every line once."""
     path = session_file(tmp_path, 24, turns=5)
     data = path.read_bytes()
     thread = str(import_file(client, path).thread)
@@ -84,8 +84,8 @@ def test_a_file_cut_short_and_made_whole(client: Client, tmp_path: Path) -> None
     assert given_back(client, thread) == said
 
 
-def test_the_fragment_is_splatted(client: Client) -> None:
-    """`**answer.request` gives exactly the four names that the model's API takes."""
+def test_the_fragment_has_exactly_the_api_parameters(client: Client) -> None:
+    """`**answer.request` has exactly the four parameters of the model's API."""
     thread = client.create_thread().id
     client.append(thread, [{"role": "user", "content": "Where were we?"}])
     request = client.context(thread).request

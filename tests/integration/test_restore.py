@@ -1,4 +1,4 @@
-"""A backup put back: the folder follows it, and nobody's edit is taken for ours or ours for an edit."""
+"""A restored backup: the folder follows it, and users' edits are distinguished from written files."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def learn(client: Client, folder: Path, number: int) -> None:
-    """One session, imported and distilled."""
+    """Import and distil one session."""
     client.distill(str(import_file(client, session_file(folder, number, turns=6)).thread))
 
 
 def texts(root: Path) -> dict[str, str]:
-    """The markdown in the folder."""
+    """Return the markdown texts in the folder."""
     return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.md"))}
 
 
 def test_the_folder_follows_a_restored_store(tmp_path: Path) -> None:
-    """What was written after the backup is ours still: it goes, nothing stands beside it, and a person's edit stays."""
+    """Files written after the backup are removed without conflict copies, and a user's edit stays."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
         root = home / "root" / "default"

@@ -1,4 +1,4 @@
-"""Whole sessions through a running daemon: each message stored once, in order, verbatim; a second import adds none."""
+"""Whole sessions through a daemon: each message stored once, in order, verbatim; a second import adds none."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 SMALLEST = min(all_sessions(10), key=lambda path: path.stat().st_size)
 
 
-def said(path: Path) -> list[tuple[str, Any]]:
-    """What the file's main line says, block by block, as the store may hold it: redacted, each line once."""
+def main_line(path: Path) -> list[tuple[str, Any]]:
+    """Return the blocks of the file's main line as the store may have them: redacted, each line once."""
     redactor = Redactor()
     seen: set[str] = set()
     spoken: list[tuple[str, Any]] = []
@@ -41,8 +41,8 @@ def said(path: Path) -> list[tuple[str, Any]]:
     return spoken
 
 
-def kept(client: Client, thread: str) -> list[tuple[str, Any]]:
-    """What the daemon gives back of a thread, block by block."""
+def stored_blocks(client: Client, thread: str) -> list[tuple[str, Any]]:
+    """Return the blocks that the daemon has of a thread."""
     found: list[tuple[str, Any]] = []
     after = None
     while True:
@@ -58,17 +58,17 @@ def kept(client: Client, thread: str) -> list[tuple[str, Any]]:
 
 
 def as_block(content: Any) -> Any:
-    """A message given as one string and the same as one text block say the same."""
+    """Return a string as one text block, as both forms are equal."""
     return {"type": "text", "text": content} if isinstance(content, str) else content
 
 
 def of_role(spoken: list[tuple[str, Any]], role: str) -> list[Any]:
-    """One speaker's blocks in order."""
+    """Return one role's blocks in order."""
     return [as_block(content) for who, content in spoken if who == role]
 
 
-def brought(client: Client, path: Path) -> FileReport:
-    """Imports one file, which must go in without an error."""
+def imported(client: Client, path: Path) -> FileReport:
+    """Import one file, which must succeed without an error."""
     report = import_file(client, path)
     assert report.error is None
     assert report.thread is not None
@@ -77,10 +77,10 @@ def brought(client: Client, path: Path) -> FileReport:
 
 @pytest.mark.parametrize("path", all_sessions(4, count=count(4, 39)), ids=lambda path: path.name[:13])
 def test_every_message_is_there(client: Client, path: Path) -> None:
-    """Both speakers' blocks, in order, equal as JSON values; what nobody said is kept apart."""
-    report = brought(client, path)
+    """Both roles' blocks, in order, equal as JSON values; other lines are not among them."""
+    report = imported(client, path)
 
-    expected, found = said(path), kept(client, str(report.thread))
+    expected, found = main_line(path), stored_blocks(client, str(report.thread))
     commands = {"<command-name>", "<local-command-stdout>", "<command-message>"}
     people = [block for block in of_role(expected, "user") if not any(mark in str(block) for mark in commands)]
     assert of_role(found, "assistant") == of_role(expected, "assistant")
@@ -88,32 +88,32 @@ def test_every_message_is_there(client: Client, path: Path) -> None:
 
 
 def test_importing_again_changes_nothing(client: Client) -> None:
-    """The second import adds no entry and makes no operation."""
+    """The second import adds no entry and no operation."""
     path = SMALLEST
-    first = brought(client, path)
+    first = imported(client, path)
     before = client.operations(limit=1).items[0].seq
     messages = client.thread(str(first.thread)).message_count
 
-    again = brought(client, path)
+    again = imported(client, path)
 
     assert again.added == 0
     assert client.operations(limit=1).items[0].seq == before
     assert client.thread(str(first.thread)).message_count == messages
 
 
-def test_a_cut_file_joins_on_later(daemon: Daemon, tmp_path: Path) -> None:
-    """A transcript cut at any byte imports cleanly, and what comes later joins on: the same messages as at once."""
+def test_a_file_imported_in_two_parts(daemon: Daemon, tmp_path: Path) -> None:
+    """A transcript cut at any byte imports without error, and with the rest gives the same messages as at once."""
     whole = gzip.decompress(SMALLEST.read_bytes())
     draw = random.Random(7)
     growing = tmp_path / "growing.jsonl"
     with running_daemon() as other, Client(other.socket) as cut, Client(daemon.socket) as once:
         for end in [*sorted(draw.sample(range(1, len(whole)), count(6, 60))), len(whole)]:
             growing.write_bytes(whole[:end])
-            brought(cut, growing)
-        report = brought(cut, growing)
+            imported(cut, growing)
+        report = imported(cut, growing)
         complete = tmp_path / "complete.jsonl"
         complete.write_bytes(whole)
-        reference = brought(once, complete)
+        reference = imported(once, complete)
 
-        assert kept(cut, str(report.thread)) == kept(once, str(reference.thread))
+        assert stored_blocks(cut, str(report.thread)) == stored_blocks(once, str(reference.thread))
         assert cut.thread(str(report.thread)).message_count == once.thread(str(reference.thread)).message_count

@@ -1,4 +1,4 @@
-"""What the docs promise is there: settings, commands, links and examples."""
+"""Tests of the documentation: its settings, commands, links and examples exist and are valid."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_every_kind_of_secret_is_documented() -> None:
     assert {kind for kind in KINDS if kind not in {mark.kind for mark in indicators()}} <= SHAPES.keys() <= KINDS
 
 
-def test_a_mark_is_what_it_says() -> None:
-    """What begins like a published token, with enough after it, is a secret of that kind or of a longer prefix's."""
+def test_documented_token_prefixes_are_redacted() -> None:
+    """A documented token prefix with enough characters after it is redacted as that kind or a longer prefix's."""
     redactor = Redactor()
     missed = [
         mark
@@ -58,7 +58,7 @@ def test_a_mark_is_what_it_says() -> None:
 
 
 def test_the_example_configuration_is_valid(tmp_path: Path) -> None:
-    """The TOML that the page shows is one that the daemon takes."""
+    """The daemon accepts the TOML example of the page."""
     example = re.search(r"```toml\n(.*?)```", settings_page(), re.DOTALL)
     assert example is not None
     layout = Layout.from_env({"REVERIE_HOME": str(tmp_path)}, tmp_path, 1000)
@@ -69,7 +69,7 @@ def test_the_example_configuration_is_valid(tmp_path: Path) -> None:
 
 
 def test_every_reason_for_not_reading_a_file_is_documented() -> None:
-    """docs/folder.md says of each what to do, as `reverie sync status` does; every setting that it names is one."""
+    """docs/folder.md has the advice of `reverie sync status` for each reason, and names only existing settings."""
     text = (ROOT / "docs" / "folder.md").read_text()
 
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE))
@@ -110,8 +110,8 @@ def test_the_glossary_defines_each_term_once() -> None:
     assert len(terms) == len(set(terms))
 
 
-def test_links_lead_somewhere() -> None:
-    """A relative link of a page names a file that is there."""
+def test_links_name_existing_files() -> None:
+    """A relative link of a page names an existing file."""
     broken = [
         f"{page.relative_to(ROOT)}: {target}"
         for page in [*(ROOT / page for page in PAGES), ROOT / "packaging" / "README.md"]

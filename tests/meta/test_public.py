@@ -1,4 +1,4 @@
-"""The public names are those written down, and nothing else."""
+"""Tests of the public names of the library."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import reverie
 
 
 def test_public_names_exist_and_are_sorted() -> None:
-    """`reverie.__all__` is the public surface: each name is there, in order, and the file stays a list of names."""
+    """`reverie.__all__` has every public name in order, and the module is only a list of names."""
     assert all(hasattr(reverie, name) for name in reverie.__all__)
     assert len(reverie.__all__) == len(set(reverie.__all__))
     assert len(Path(str(reverie.__file__)).read_text().splitlines()) < 40
 
 
 def test_every_module_lists_its_public_names() -> None:
-    """A module's `__all__` names what is really there."""
+    """Every name in a module's `__all__` exists."""
     wrong = []
     for found in pkgutil.walk_packages(reverie.__path__, "reverie."):
         if found.name.endswith(("__main__", "_native")):

@@ -1,4 +1,4 @@
-"""Rules about the repository itself: one version, opening sentences, sizes, and words that do not belong."""
+"""Rules of the repository: one version number, module docstrings, size limits, and forbidden words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FUNCTION_LINES_MAX = 70
 
 
 def tracked(*suffixes: str) -> list[Path]:
-    """Every file that is part of the project and ends with one of `suffixes`."""
+    """Return every tracked file that ends with one of `suffixes`."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -28,12 +28,12 @@ def tracked(*suffixes: str) -> list[Path]:
 
 
 def modules() -> list[Path]:
-    """Every Python module of the two distributions."""
+    """Return every Python module of the two distributions."""
     return [path for path in tracked(".py") if path.relative_to(ROOT).parts[0] in {"python", "daemon"}]
 
 
 def test_there_is_one_version() -> None:
-    """Cargo holds the version; the daemon's distribution and its pin of the library repeat it."""
+    """Cargo.toml has the version; the daemon's distribution and its pin of the library repeat it."""
     version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     daemon = tomllib.loads((ROOT / "daemon" / "pyproject.toml").read_text())["project"]
 
@@ -42,8 +42,8 @@ def test_there_is_one_version() -> None:
     assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text()
 
 
-def test_every_module_says_what_it_is_for() -> None:
-    """A module opens with one sentence; tests and benches too."""
+def test_every_module_has_a_docstring() -> None:
+    """A module begins with one sentence; tests and benchmarks too."""
     silent = [
         str(path.relative_to(ROOT)) for path in tracked(".py") if not ast.get_docstring(ast.parse(path.read_text()))
     ]
@@ -53,7 +53,7 @@ def test_every_module_says_what_it_is_for() -> None:
 
 @pytest.mark.parametrize("suffix", [".py", ".rs"])
 def test_files_stay_small(suffix: str) -> None:
-    """A file that has outgrown its one-line responsibility is split."""
+    """No file is longer than the limit."""
     tables = {"rust/core/src/tokens/char_classes.rs"}
     long = {
         str(path.relative_to(ROOT)): count
@@ -65,7 +65,7 @@ def test_files_stay_small(suffix: str) -> None:
 
 
 def test_functions_stay_short() -> None:
-    """No function of the two distributions is longer than a screen."""
+    """No function of the two distributions is longer than the limit."""
     long = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has {length} lines"
         for path in modules()
@@ -77,8 +77,8 @@ def test_functions_stay_short() -> None:
     assert long == []
 
 
-def test_only_the_faces_import_the_native_module() -> None:
-    """The binding is private: layer 2 is its only door."""
+def test_only_the_wrappers_import_the_native_module() -> None:
+    """The extension module is private: only its wrappers import it."""
     names = "redact tokens canonical blocks merge align apply patch rank ids files paths"
     faces = {f"{name}.py" for name in names.split()}
     importers = {
@@ -94,8 +94,8 @@ def test_only_the_faces_import_the_native_module() -> None:
     assert daemon == []
 
 
-def test_nothing_is_left_for_someone_else() -> None:
-    """No mark of unfinished work, no swallowed exception, no unexplained silence of a checker."""
+def test_no_unfinished_work_or_silenced_checks() -> None:
+    """No marker of unfinished work, no swallowed exception, no suppression of a checker without a reason."""
     words = ("TO" + "DO", "FIX" + "ME", "X" + "XX", "NotImplemented" + "Error", "unimple" + "mented!", "to" + "do!")
     silence = "type: " + "ignore"
     mark = re.compile(rf"\b({'|'.join(words)})|{silence}($|[^\[])|except[^\n]*:\s*pass\b")
@@ -110,7 +110,7 @@ def test_nothing_is_left_for_someone_else() -> None:
 
 
 def test_no_machine_path_is_named() -> None:
-    """The project speaks of itself alone."""
+    """No file names a path of a development machine or the development process."""
     leak = re.compile("|".join(("/wo" + "rk/", "/ro" + "ot/[.]", "[.]libr" + "ary\\b", "artifact" + "ory")))
     found = [
         f"{path.relative_to(ROOT)}:{number}"
@@ -125,7 +125,7 @@ def test_no_machine_path_is_named() -> None:
 
 
 def test_readme_names_the_two_commands() -> None:
-    """A newcomer needs `make run` and `make test`, and CI runs what the README says."""
+    """The README has `make run` and `make test`, and CI runs what the README names."""
     readme = (ROOT / "README.md").read_text()
 
     assert "make run" in readme

@@ -1,4 +1,4 @@
-"""What is built can be installed: both wheels hold every module, and all of them import from there alone."""
+"""Tests of the built wheels: both have every module, and all import from the unpacked wheels alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ print(len(names))
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Both wheels, built as a packager builds them."""
+    """Return both wheels, built as a packager builds them."""
     out = tmp_path_factory.mktemp("wheels")
     environment = {**os.environ, "VIRTUAL_ENV": str(BIN.parent), "PATH": f"{BIN}:{os.environ['PATH']}"}
     for command in (
@@ -69,7 +69,7 @@ def test_wheel_contents_import(wheels: list[Path], tmp_path: Path) -> None:
 
 
 def test_the_library_wheel_is_abi3_and_typed(wheels: list[Path]) -> None:
-    """One wheel serves Python 3.11 and later, and carries its types, its stub and its notices."""
+    """One wheel serves Python 3.11 and later, and contains its types, its stub and its notices."""
     library = wheels[0]
     with zipfile.ZipFile(library) as archive:
         names = archive.namelist()

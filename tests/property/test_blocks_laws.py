@@ -1,4 +1,4 @@
-"""Laws of alignment, changes and patches as Python calls them, for any text that Hypothesis can think of."""
+"""Properties of block alignment, changes and patches over any text that Hypothesis generates."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ law = settings(max_examples=campaign(300, 10_000), deadline=None)
 
 @law
 @given(st.lists(TEXT, max_size=8), st.lists(TEXT, max_size=8))
-def test_every_id_is_carried_on_once_or_gone(old: list[str], new: list[str]) -> None:
-    """Whatever the texts are; and a document that was not touched keeps all ids in place."""
+def test_every_id_is_kept_once_or_dropped(old: list[str], new: list[str]) -> None:
+    """For any texts; and an unchanged document keeps all ids in place."""
     blocks = [(str(index), text) for index, text in enumerate(old)]
     found = align(blocks, new)
 
@@ -40,7 +40,7 @@ def test_every_id_is_carried_on_once_or_gone(old: list[str], new: list[str]) -> 
 @law
 @given(PIECES, st.lists(st.tuples(st.integers(0, 20), PIECES, st.integers(0, 4)), max_size=4))
 def test_changes_can_be_undone(document: str, plan: list[tuple[int, str, int]]) -> None:
-    """What is applied is what the edits say, and its inverse gives the bytes back; else nothing is applied."""
+    """The result is what the edits state, and the inverse restores the bytes; else nothing is applied."""
     data = document.encode()
     held = [(str(number), block.start, block.end) for number, block in enumerate(parse(data))]
     changes: list[Change] = [
@@ -67,8 +67,8 @@ def test_changes_can_be_undone(document: str, plan: list[tuple[int, str, int]]) 
 
 @law
 @given(st.text("ab\n", max_size=12), st.lists(st.tuples(st.text("ab\n", max_size=3), TEXT), max_size=12))
-def test_patches_do_what_looking_for_each_would_do(text: str, patches: list[tuple[str, str]]) -> None:
-    """Each text once and apart from the others, or a refusal that says otherwise."""
+def test_patches_equal_plain_search_and_replace(text: str, patches: list[tuple[str, str]]) -> None:
+    """Each text occurs once and apart from the others, or the patch is refused for that reason."""
     places = [[at for at in range(len(text)) if old and text.startswith(old, at)] for old, _ in patches]
     if any(len(found) != 1 for found in places):
         with pytest.raises(ValidationError):

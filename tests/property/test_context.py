@@ -1,4 +1,4 @@
-"""Laws of a context over hostile parts: never above its budget, always a request the API accepts, always the same."""
+"""Properties of a context over hostile parts: within its budget, accepted by the API, deterministic."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _signed(parts: Parts) -> list[dict[str, Any]]:
 
 
 def _recount(request: dict[str, Any]) -> int:
-    """The total of api.md 2.1, counted again from the request alone."""
+    """Return the total of api.md 2.1, counted from the request alone."""
     blocks = [*request["system"], *(block for message in request["messages"] for block in message["content"])]
     return sum(BLOCK + _held(block) for block in blocks) + MESSAGE * len(request["messages"])
 
@@ -134,7 +134,7 @@ def _oracle() -> tiktoken.Encoding:
 
 
 def _refused(parts: Parts, budget: int) -> int | None:
-    """What would do where `budget` does not, else None."""
+    """Return the minimum budget if `budget` is refused, else None."""
     try:
         assemble(parts, Limits(max_tokens=budget))
     except TokenBudgetExceeded as refused:
@@ -144,8 +144,8 @@ def _refused(parts: Parts, budget: int) -> int | None:
 
 @settings(max_examples=times(200, 20_000), deadline=None)
 @given(_PARTS, st.integers(1, 2_500))
-def test_never_above_its_budget_and_always_acceptable(parts: Parts, budget: int) -> None:
-    """Whatever the parts hold: within `maxTokens` by every count, or refused with a budget that would do."""
+def test_contexts_are_within_the_budget_and_accepted(parts: Parts, budget: int) -> None:
+    """For any parts: within `maxTokens` by every count, or refused with a budget that works."""
     if (least := _refused(parts, budget)) is not None:
         assert _refused(parts, least - 1) == least > budget
         budget = least
@@ -160,8 +160,8 @@ def test_never_above_its_budget_and_always_acceptable(parts: Parts, budget: int)
 
 @settings(max_examples=times(80, 5_000), deadline=None)
 @given(_PARTS)
-def test_without_a_budget_the_window_is_the_bound(parts: Parts) -> None:
-    """Without `maxTokens` nothing that was said is lost: the window has room for it."""
+def test_without_a_budget_the_window_is_the_limit(parts: Parts) -> None:
+    """Without `maxTokens` no message is dropped while the window has room for it."""
     context = assemble(parts, Limits())
     assert problems(context.request, _signed(parts)) == []
     assert _recount(context.request) + parts.tools == context.tokens["total"]
@@ -171,7 +171,7 @@ def test_without_a_budget_the_window_is_the_bound(parts: Parts) -> None:
 @settings(max_examples=times(40, 2_000), deadline=None)
 @given(_PARTS, st.integers(600, 4_000))
 def test_same_parts_same_bytes(parts: Parts, budget: int) -> None:
-    """A context depends on nothing but its parts and limits, and leaves the messages as they are."""
+    """A context depends only on its parts and limits, and does not modify the messages."""
     before = repr(parts)
     try:
         first = assemble(parts, Limits(max_tokens=budget))

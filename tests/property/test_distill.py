@@ -1,4 +1,4 @@
-"""Laws of the extractive engine that hold for any thread."""
+"""Properties of the extractive distillation for any thread."""
 
 from __future__ import annotations
 
@@ -100,10 +100,10 @@ threads = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(threads, st.integers(0, 9), st.integers(0, 600), st.integers(90, 900))
-def test_any_thread_is_distilled_within_its_bounds(
+def test_any_thread_is_distilled_within_its_limits(
     messages: list[Message], tail: int, passage_tokens: int, summary_tokens: int
 ) -> None:
-    """No input breaks it; every ceiling holds; nothing of the tail is quoted; the summary reads back."""
+    """No input fails; every ceiling is obeyed; no excerpt is from the tail; the summary parses."""
     found = ENGINE.distill(
         messages,
         number=1,
@@ -124,7 +124,7 @@ def test_any_thread_is_distilled_within_its_bounds(
 @settings(max_examples=100, deadline=None)
 @given(threads, threads)
 def test_the_same_messages_give_the_same_values(messages: list[Message], later: list[Message]) -> None:
-    """Also on top of what was distilled before; memories are whole sentences with lowercase tags."""
+    """Also with a previous distillation; memories are full sentences with lower-case tags."""
 
     def run() -> Any:
         first = ENGINE.distill(messages, number=1, previous=None, tail_from_seq=99, passage_tokens=300)
@@ -143,6 +143,6 @@ def test_the_same_messages_give_the_same_values(messages: list[Message], later: 
     st.dictionaries(st.sampled_from(("a.md", "b.py", "c.txt", "d.go")), text, max_size=3), st.dictionaries(text, text)
 )
 def test_any_files_and_working_memory_are_read(files: dict[str, str], working_memory: dict[str, str]) -> None:
-    """Whatever agents write."""
+    """Any document and working memory that agents write is accepted."""
     for candidate in ENGINE.candidates([], files, working_memory, "2026-01-01T00:00:00.000Z"):
         assert "was created" not in candidate.content

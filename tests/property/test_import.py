@@ -1,4 +1,4 @@
-"""Laws of importing: any cut is as good as none, a line can be rebuilt, and reading loses nothing."""
+"""Properties of importing: chunk borders do not matter, every line can be rebuilt, and joining loses nothing."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ RAW_LINES = st.one_of(LINES.map(orjson.dumps), BROKEN, st.binary(max_size=8).fil
 
 @st.composite
 def transcripts(draw: st.DrawFn) -> bytes:
-    """Whole and broken lines with either line end, the last one perhaps without.
+    """Return a strategy of complete and broken lines with LF or CRLF, the last one perhaps without.
 
     The first is a plain one, so that no file is taken for another encoding.
     """
@@ -87,7 +87,7 @@ def transcripts(draw: st.DrawFn) -> bytes:
 
 @pytest.fixture(scope="module", autouse=True)
 def _small_limits() -> Iterator[None]:
-    """Line limits that made lines can reach."""
+    """Set line limits that generated lines can reach."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (chunks, claude_code, jsonline):
             patch.setattr(module, "LINE_BYTES_MAX", SMALL_LIMIT)
@@ -98,8 +98,8 @@ def _small_limits() -> Iterator[None]:
 @settings(max_examples=count(300, 5000), deadline=None)
 @given(data=transcripts(), cuts=st.lists(st.integers(0, 3000), max_size=4), ends=st.booleans())
 @example(data=b'{}\n{"role":"user","content":"x"}\r\n', cuts=[33, 34], ends=True)
-def test_any_cuts_give_what_one_go_gives(data: bytes, cuts: list[int], *, ends: bool) -> None:
-    """Entries, problems, lines and counts, whether the file grew or was read in pieces."""
+def test_any_chunks_equal_a_single_pass(data: bytes, cuts: list[int], *, ends: bool) -> None:
+    """Entries, problems, lines and counts are equal, whether the file grew or was read in chunks."""
     whole = plan_chunk(data, first_line=1, final=True, tokens=False)
     pieces = planned(data, [min(cut, len(data)) for cut in cuts], ends=ends)
     assert pieces.entries == whole.entries
@@ -110,8 +110,8 @@ def test_any_cuts_give_what_one_go_gives(data: bytes, cuts: list[int], *, ends: 
 
 @settings(max_examples=count(30, 300), deadline=None)
 @given(data=transcripts(), ends=st.booleans())
-def test_every_single_cut_gives_what_one_go_gives(data: bytes, *, ends: bool) -> None:
-    """Not one byte is special."""
+def test_every_single_cut_equals_a_single_pass(data: bytes, *, ends: bool) -> None:
+    """A cut at any byte gives the same entries."""
     whole = plan_chunk(data, first_line=1, final=True, tokens=False)
     for cut in range(len(data) + 1):
         assert planned(data, [cut], ends=ends) == whole
@@ -120,7 +120,7 @@ def test_every_single_cut_gives_what_one_go_gives(data: bytes, *, ends: bool) ->
 @settings(max_examples=count(500, 10_000), deadline=None)
 @given(value=LINES)
 def test_a_line_can_be_rebuilt(value: dict[str, Any]) -> None:
-    """Whatever it is taken for, and a bad one is kept byte for byte."""
+    """Of any kind of entry, and a bad line byte for byte."""
     raw = orjson.dumps(value)
     entry = parse_line(raw, 1)
     if entry.kind is EntryKind.BAD:
@@ -135,15 +135,15 @@ def test_a_line_can_be_rebuilt(value: dict[str, Any]) -> None:
 
 @settings(max_examples=count(500, 10_000), deadline=None)
 @given(raw=st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
-def test_no_bytes_crash_a_line(raw: bytes) -> None:
-    """What is no JSON object is kept exactly."""
+def test_any_bytes_are_accepted_as_a_line(raw: bytes) -> None:
+    """Bytes that are no JSON object are stored exactly."""
     entry = parse_line(raw, 1)
     assert entry.kind is EntryKind.OTHER or raw_bytes(entry) == raw
 
 
 @st.composite
 def talks(draw: st.DrawFn) -> Transcript:
-    """Conversations with every disorder that a transcript can have."""
+    """Return a strategy of conversations with every disorder that a transcript can have."""
     talk = Transcript()
     for _ in range(draw(st.integers(0, 12))):
         parents: list[str | None] = ["", "", "", None, *(line["uuid"] for line in talk.lines if "uuid" in line)]
@@ -165,8 +165,8 @@ def talks(draw: st.DrawFn) -> Transcript:
 
 @settings(max_examples=count(500, 10_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(talk=talks())
-def test_reading_loses_and_invents_nothing(talk: Transcript) -> None:
-    """Verbatim, the blocks of the messages are those of the speech, each once, and the parts of a reply keep order."""
+def test_joining_loses_and_invents_nothing(talk: Transcript) -> None:
+    """The messages have the blocks of the main line verbatim, each once, and the parts of a reply in order."""
     speech = once([entry for entry in stored(talk.bytes()) if entry.kind is EntryKind.SPEECH])
     messages = main_line(stored(talk.bytes()), verbatim=True)
     said = Counter(orjson.dumps([entry.role, block]) for entry in speech for block in blocks(entry))
@@ -178,8 +178,8 @@ def test_reading_loses_and_invents_nothing(talk: Transcript) -> None:
 
 @settings(max_examples=count(500, 10_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(talk=talks())
-def test_reading_pairs_every_call_with_its_result(talk: Transcript) -> None:
-    """Each call of a message is answered in the next one, results first, and nothing else is answered."""
+def test_joining_pairs_every_call_with_its_result(talk: Transcript) -> None:
+    """Each call of a message has its result in the next one, results first, and no other results exist."""
     entries = stored(talk.bytes())
     messages = main_line(entries)
     check_pairs(messages)
@@ -188,7 +188,7 @@ def test_reading_pairs_every_call_with_its_result(talk: Transcript) -> None:
 
 
 def check_pairs(messages: list[Message]) -> None:
-    """The rule of the API about calls and results."""
+    """Assert the API's rule about calls and results."""
     calls = [
         block["id"]
         for message in messages
@@ -214,7 +214,7 @@ def blocks(holder: Entry | Message) -> list[dict[str, Any]]:
 
 
 def once(speech: list[Entry]) -> list[Entry]:
-    """Without repetitions of an id with the same words."""
+    """Return the entries without repetitions of an id with the same content."""
     kept = []
     first: dict[str | None, Entry] = {}
     for entry in speech:

@@ -1,4 +1,4 @@
-"""Laws of the native core as Python calls it, for any value that Hypothesis can think of."""
+"""Properties of the native core through its Python wrappers, for any value that Hypothesis generates."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ law = settings(max_examples=campaign(200, 5000), deadline=None)
 
 @law
 @given(VALUES)
-def test_canonical_is_what_rfc8785_says(value: Any) -> None:
+def test_canonical_equals_the_rfc8785_reference(value: Any) -> None:
     """The same bytes as the reference implementation, and their hash."""
     expected = rfc8785.dumps(value)
 
@@ -44,7 +44,7 @@ def test_canonical_is_what_rfc8785_says(value: Any) -> None:
 @law
 @given(VALUES, st.randoms(use_true_random=False))
 def test_canonical_does_not_depend_on_spelling(value: Any, random: Any) -> None:
-    """Text, indentation, escapes and the order of keys do not show."""
+    """Text form, indentation, escapes and the order of keys do not matter."""
 
     def shuffled(inner: Any) -> Any:
         if isinstance(inner, dict):
@@ -61,7 +61,7 @@ def test_canonical_does_not_depend_on_spelling(value: Any, random: Any) -> None:
 @given(st.binary(max_size=60) | TEXT.map(str.encode) | VALUES.map(lambda value: json.dumps(value).encode()))
 @example(b"[1,-0e-5]")
 def test_checking_agrees_with_python(data: bytes) -> None:
-    """What passes is read by Python without loss; what Python cannot read does not pass."""
+    """JSON that the check accepts is read by Python without loss; JSON that Python cannot read is refused."""
     try:
         check_json(data)
     except ValidationError as refused:
@@ -82,7 +82,7 @@ def test_checking_agrees_with_python(data: bytes) -> None:
 @law
 @given(TEXT, st.sampled_from(["o200k_base", "cl100k_base"]))
 def test_counts_are_those_of_tiktoken(text: str, encoding: tokens.Encoding) -> None:
-    """For any text, alone and between others."""
+    """For any text, alone and in a batch."""
     reference = oracle(encoding)
     for whole in (text, f"x{text} y", f"{text}\n{text}"):
         assert tokens.count(whole, encoding) == len(reference.encode_ordinary(whole))
@@ -91,7 +91,7 @@ def test_counts_are_those_of_tiktoken(text: str, encoding: tokens.Encoding) -> N
 @law
 @given(VALUES)
 def test_redaction_of_values_keeps_their_shape(value: Any) -> None:
-    """A value without secrets is the same object; redacting twice is redacting once."""
+    """A value without secrets is the same object; redaction is idempotent."""
     once, count = REDACTOR.value(value)
     twice, again = REDACTOR.value(once)
 
@@ -117,8 +117,8 @@ SECRETIVE = st.lists(
     ),
     st.lists(st.sampled_from(["ab", "image", "by", "REDACTED", "password"]), max_size=2),
 )
-def test_redaction_of_what_keys_announce_is_idempotent(value: Any, literals: list[str]) -> None:
-    """Whatever the keys say about their values, and whichever values are known."""
+def test_redaction_by_key_names_is_idempotent(value: Any, literals: list[str]) -> None:
+    """For any keys, and with any known secret values."""
     redactor = Redactor(literals)
     once, _ = redactor.value(value)
 
@@ -128,7 +128,7 @@ def test_redaction_of_what_keys_announce_is_idempotent(value: Any, literals: lis
 @law
 @given(st.lists(st.sampled_from(["sk-ant-", "a1B2c3D4e5F6g7H8i9", " ", "token=", '"', "[REDACTED:", "x]", "é", "\n"])))
 def test_redaction_of_text_is_idempotent(pieces: list[str]) -> None:
-    """Whatever was made of the beginnings of secrets."""
+    """For any text made of beginnings of secrets."""
     once = REDACTOR.text("".join(pieces))
 
     assert REDACTOR.text(once) == once
@@ -140,7 +140,7 @@ def test_redaction_of_text_is_idempotent(pieces: list[str]) -> None:
     st.lists(st.sampled_from(["- a", "## B", "\n", "\r\n", "\r", "  ", "```", "- Date: 1", "> Summary: x", "---", "é"]))
 )
 def test_blocks_join_to_the_document(pieces: list[str]) -> None:
-    """Byte for byte, whatever the document is."""
+    """The blocks of any document join to its exact bytes."""
     data = "".join(pieces).encode()
 
     assert b"".join(data[block.start : block.end] for block in parse(data)) == data
@@ -150,8 +150,8 @@ def test_blocks_join_to_the_document(pieces: list[str]) -> None:
 @given(
     st.dictionaries(st.text("abc", min_size=1, max_size=2), st.text("xyz ", max_size=8)), st.text("xyz ", max_size=6)
 )
-def test_ranking_depends_only_on_what_is_there(texts: dict[str, str], query: str) -> None:
-    """Not on the order of arrival, nor on what has been removed again; more results begin with fewer."""
+def test_ranking_depends_only_on_the_current_documents(texts: dict[str, str], query: str) -> None:
+    """Not on the order of insertion or on removed ones; a larger limit extends the same results."""
     forward, backward = Index(), Index()
     for id_, text in texts.items():
         forward.add(id_, text)

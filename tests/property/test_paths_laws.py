@@ -1,4 +1,4 @@
-"""Traversal payloads and random names: whatever is accepted stays where it says."""
+"""Properties of path validation over traversal payloads and random names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def accepted(name: str) -> PurePosixPath | None:
 
 
 def check_inside(name: str) -> bool:
-    """Whether it was accepted; if so, it is unchanged, canonical, and inside the root by any reading."""
+    """Return True if the path is accepted; assert that it is then unchanged, canonical and inside the root."""
     found = accepted(name)
     if found is None:
         return False
@@ -46,7 +46,7 @@ def check_inside(name: str) -> bool:
 
 
 def test_no_traversal_payload_leads_outside() -> None:
-    """Every traversal payload, as it is and built into the name of a document."""
+    """Every traversal payload, as it is and inside the name of a document."""
     for payload in payloads():
         for name in forms(payload):
             check_inside(name)
@@ -56,14 +56,14 @@ def test_no_traversal_payload_leads_outside() -> None:
 @settings(max_examples=count(500, 20_000), deadline=None)
 @given(st.lists(PARTS | st.text(max_size=5), max_size=6).map("/".join) | st.text(max_size=30))
 def test_random_names_stay_inside(name: str) -> None:
-    """Whatever is accepted is a plain name inside the folder."""
+    """An accepted name is a plain path inside the folder."""
     check_inside(name)
 
 
 @settings(max_examples=count(200, 5_000), deadline=None)
 @given(st.lists(st.from_regex(r"[a-z0-9][a-z0-9 _\-]{0,10}[a-z0-9]", fullmatch=True), min_size=1, max_size=6))
 def test_ordinary_names_are_accepted(parts: list[str]) -> None:
-    """The rule does not refuse what people call their files, but for reserved names."""
+    """Common file names are accepted, reserved names excepted."""
     name = "/".join(("notes", *parts)) + ".md"
     reserved = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)}
     assert check_inside(name) or reserved & set(parts)

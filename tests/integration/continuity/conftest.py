@@ -1,4 +1,4 @@
-"""One daemon per module, and a client of it."""
+"""Fixtures of continuity tests: one daemon per module, and a client of it."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ NOTES: tuple[tuple[str, NoteCategory], ...] = (
 
 @pytest.mark.parametrize("placement", ["late", "system"])
 def test_notes_survive_a_distillation(client: Client, placement: Any) -> None:
-    """Three notes are in the context after a distillation, newest first, where the placement puts them."""
+    """Three notes are in the context after a distillation, newest first, at the position for the placement."""
     thread = f"noted-{placement}"
     work = Worker(client, thread)
     for turn in range(24):

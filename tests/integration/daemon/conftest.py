@@ -1,4 +1,4 @@
-"""Fixture: one daemon with a small body limit per module."""
+"""Fixture of HTTP tests: one daemon with a small body limit per module."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    """Yield a daemon that must survive everything that a module's tests send to it."""
+    """A daemon that must survive everything that the tests of a module send."""
     with running_daemon(**LIMITED) as running:
         yield running

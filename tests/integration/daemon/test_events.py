@@ -1,4 +1,4 @@
-"""Tests of `GET /v1/events`: order, resuming, cursors, and the end of the stream."""
+"""Tests of `GET /v1/events`: order, no content, resuming, and the end of streams."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    """Yield one daemon for the module."""
+    """One daemon for the module."""
     with running_daemon() as running:
         yield running
 
 
 class Stream:
-    """A reader of the event stream."""
+    """One reader of the event stream."""
 
     def __init__(self, wire: Wire, path: str = "/v1/events", headers: dict[str, str] | None = None) -> None:
         self._socket = wire.socket
@@ -54,8 +54,8 @@ class Stream:
         self._text += piece
 
 
-def say(daemon: Daemon, words: str) -> None:
-    """Append a message to a new thread, which emits at most two events."""
+def append_message(daemon: Daemon, words: str) -> None:
+    """Append one message to a thread of its own: two events at most."""
     thread = daemon.ask("POST", "/v1/threads", {}).json()["id"]
     body = {"messages": [{"role": "user", "content": words}]}
     answer = daemon.ask("POST", f"/v1/threads/{thread}/messages", body)
@@ -63,11 +63,11 @@ def say(daemon: Daemon, words: str) -> None:
 
 
 def test_events_arrive_and_resume(daemon: Daemon) -> None:
-    """Events arrive in order without gaps and content; a reader resumes by number or header."""
+    """Events arrive as they are committed, in dense numbers, without texts; a reader resumes by number or header."""
     with daemon.wire() as wire:
         stream = Stream(wire, "/v1/events?after=0")
         for number in range(3):
-            say(daemon, f"the zebra number {number} lives in pen {number * 7}")
+            append_message(daemon, f"the zebra number {number} lives in pen {number * 7}")
         events = stream.take(3)
     assert "zebra" not in json.dumps(events)
     numbers = [event["id"] for event in events]
@@ -80,12 +80,12 @@ def test_events_arrive_and_resume(daemon: Daemon) -> None:
     assert resumed[0]["id"] == numbers[0] + 1
 
 
-def test_without_a_number_only_what_is_to_come(daemon: Daemon) -> None:
-    """Without a number a reader gets only later events."""
-    say(daemon, "before anybody listened")
+def test_a_reader_without_a_number_gets_new_events_only(daemon: Daemon) -> None:
+    """A reader that gives no number gets events from now on."""
+    append_message(daemon, "before anybody listened")
     with daemon.wire() as wire:
         stream = Stream(wire)
-        say(daemon, "after somebody listened to it")
+        append_message(daemon, "after somebody listened to it")
         first = stream.take(1)[0]
     with daemon.wire() as wire:
         everything = Stream(wire, "/v1/events?after=0").take(first["id"])
@@ -93,13 +93,13 @@ def test_without_a_number_only_what_is_to_come(daemon: Daemon) -> None:
 
 
 @pytest.mark.parametrize("after", ["-1", "x", "1.5", "9" * 30])
-def test_odd_numbers_are_refused(daemon: Daemon, after: str) -> None:
-    """A cursor that is no event number is refused."""
+def test_invalid_event_numbers_are_refused(daemon: Daemon, after: str) -> None:
+    """An invalid event number is a validation error."""
     check_refused(daemon.ask("GET", f"/v1/events?after={after}"), 400, "validation_error")
 
 
-def test_a_reader_behind_another_request_is_let_go(daemon: Daemon) -> None:
-    """A reader that leaves frees its slot at once, even with a pipelined request behind its stream."""
+def test_a_closed_stream_frees_its_slot(daemon: Daemon) -> None:
+    """A reader that disconnects frees its stream slot at once, also with another request queued on its connection."""
     for _ in range(5):
         with daemon.wire() as wire:
             Stream(wire)

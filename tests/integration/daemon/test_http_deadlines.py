@@ -1,4 +1,4 @@
-"""Tests of the HTTP deadlines: incomplete requests, idle connections and unread responses."""
+"""Deadlines of requests that are sent in part, and of answers that are not read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def daemon() -> Iterator[Daemon]:
 
 
 def test_short_body_has_no_effect(daemon: Daemon) -> None:
-    """A connection that ends within a body runs nothing and logs nothing."""
+    """Half a body and a disconnect: no handler runs, and nothing of the body is logged."""
     with daemon.wire() as wire:
         wire.send(b'POST /v1/threads HTTP/1.1\r\nContent-Length: 100\r\n\r\n{"title": "zebra-crossing"')
         wire.socket.shutdown(socket.SHUT_WR)
@@ -42,7 +42,7 @@ def test_short_body_has_no_effect(daemon: Daemon) -> None:
 
 
 def test_short_head_has_no_effect(daemon: Daemon) -> None:
-    """A connection that ends after two bytes has no effect."""
+    """Two bytes of a head and a disconnect have no effect."""
     with daemon.wire() as wire:
         wire.send(b"GE")
         wire.socket.shutdown(socket.SHUT_WR)
@@ -51,7 +51,7 @@ def test_short_head_has_no_effect(daemon: Daemon) -> None:
 
 
 def test_crawling_head_and_body_meet_their_deadlines(daemon: Daemon) -> None:
-    """A head sent byte by byte is refused at its deadline, and so is a body that makes too little progress."""
+    """A head that is sent too slowly is refused at its deadline, at any steady pace; so is a nearly stalled body."""
     for opening in (b"GET /v1/health HTTP/1.1\r\n", b"POST /v1/health HTTP/1.1\r\nContent-Length: 1000\r\n\r\n"):
         with daemon.wire() as wire:
             wire.send(opening)
@@ -73,7 +73,7 @@ def test_crawling_head_and_body_meet_their_deadlines(daemon: Daemon) -> None:
 
 
 def test_steady_slow_body_is_served() -> None:
-    """A large body may take longer than the deadline as long as it makes progress."""
+    """A large body in steady progress may take longer than the deadline, which counts progress only."""
     with running_daemon(REVERIE_DAEMON_BODY_SECONDS="2") as patient, patient.wire() as wire:
         wire.send(b"GET /v1/health HTTP/1.1\r\nContent-Length: 160000\r\n\r\n")
         began = time.monotonic()
@@ -87,7 +87,7 @@ def test_steady_slow_body_is_served() -> None:
 
 
 def test_idle_connection_is_closed(daemon: Daemon) -> None:
-    """An idle connection is closed at the idle limit; blank lines do not extend it."""
+    """A connection without requests is closed at the idle limit; blank lines do not extend it."""
     for opening, answers in ((b"", 0), (HEALTH, 1), (b"\r\n" * 50, 0)):
         began = time.monotonic()
         with daemon.wire(timeout=60) as wire:
@@ -99,7 +99,7 @@ def test_idle_connection_is_closed(daemon: Daemon) -> None:
 
 
 def test_client_that_never_reads(daemon: Daemon) -> None:
-    """If a client reads no responses, the buffered bytes are bounded, and the connection is aborted in time."""
+    """The buffer for unread answers is bounded, and the connection is closed at the write limit."""
     before = status_bytes(daemon.pid, "VmRSS")
     with daemon.wire() as wire:
         wire.socket.settimeout(0.2)
@@ -116,7 +116,7 @@ def test_client_that_never_reads(daemon: Daemon) -> None:
 
 @pytest.mark.parametrize("sent", [0, 10, len(HEALTH) - 1])
 def test_a_request_that_arrived_during_a_suspension_is_answered(daemon: Daemon, sent: int) -> None:
-    """After a suspension beyond its deadlines the daemon reads a waiting request before closing a connection."""
+    """A daemon suspended beyond its deadlines reads the bytes waiting in a socket before it closes the connection."""
     with daemon.wire() as wire:
         wire.send(HEALTH)
         assert wire.answer() is not None
@@ -133,8 +133,8 @@ def test_a_request_that_arrived_during_a_suspension_is_answered(daemon: Daemon, 
         assert answer.status == 200
 
 
-def test_a_client_kept_over_a_suspension_goes_on(daemon: Daemon) -> None:
-    """A client whose idle connection was closed during a suspension reconnects by itself."""
+def test_a_client_reconnects_after_a_suspension(daemon: Daemon) -> None:
+    """A client whose idle connection was closed during a suspension opens a new one by itself."""
     with Client(daemon.socket) as client:
         thread = client.create_thread(agent="sleeper").id
         for _ in range(3):

@@ -1,4 +1,4 @@
-"""Tests of the semantics of HTTP requests: media types, protocol number, unknown paths, methods and query strings."""
+"""Tests of request semantics: content types, protocol version, paths, query strings, false JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_compressed_and_foreign_bodies(daemon: Daemon) -> None:
 
 
 def test_protocol_mismatch(daemon: Daemon) -> None:
-    """Another protocol number is 426, with a hint."""
+    """Another protocol number is 426 with a hint."""
     answer = daemon.ask("GET", "/v1/health", headers={"Reverie-Protocol": "2"})
 
     check_refused(answer, 426, "protocol_mismatch")
@@ -32,7 +32,7 @@ def test_protocol_mismatch(daemon: Daemon) -> None:
 
 
 def test_unknown_path_and_method(daemon: Daemon) -> None:
-    """404 and 405 have the error envelope; a long path is cut in it, control characters are escaped."""
+    """404 and 405 have the error envelope; a long name is cut, an odd one escaped."""
     check_refused(daemon.ask("GET", "/v1/" + "x" * 5000), 404, "not_found")
     assert len(daemon.ask("GET", "/v1/" + "x" * 5000).body) < 400
     check_refused(daemon.ask("GET", "/v1/health/"), 404, "not_found")
@@ -56,7 +56,7 @@ def _percent(text: str) -> str:
 
 
 def test_nul_in_a_path_is_refused(daemon: Daemon) -> None:
-    """A document path with a NUL is refused, however it is encoded."""
+    """A document's path is validated in every encoding."""
     for path in ("a%00b.md", "..%2f..%2fetc%2fpasswd", "%2e%2e/x.md", "a%5cb.md", "con.md"):
         answer = daemon.ask("GET", f"/v1/documents/{path}")
         assert answer.status in {400, 404}, answer.body

@@ -1,4 +1,4 @@
-"""Tests of pipelining, requests in single bytes, and peers that close their side or leave."""
+"""Pipelined requests, requests in single bytes, and clients that stop sending or disconnect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def test_half_close_is_answered(daemon: Daemon) -> None:
-    """A client that closes its sending side gets its response, then the end."""
+    """A client that has shut down its sending side still gets its answer, then the end."""
     with daemon.wire() as wire:
         wire.send(HEALTH)
         wire.socket.shutdown(socket.SHUT_WR)
@@ -27,8 +27,8 @@ def test_half_close_is_answered(daemon: Daemon) -> None:
         assert wire.closed()
 
 
-def test_leaving_in_mid_answer(daemon: Daemon) -> None:
-    """A client that leaves before its response is complete logs no error."""
+def test_disconnecting_during_an_answer(daemon: Daemon) -> None:
+    """A client that has disconnected before its answer leaves no error in the log."""
     for _ in range(50):
         with daemon.wire() as wire:
             wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -40,7 +40,7 @@ def test_leaving_in_mid_answer(daemon: Daemon) -> None:
 
 @pytest.mark.parametrize("count", [2, 1000])
 def test_pipelined_requests_are_answered_in_order(daemon: Daemon, count: int) -> None:
-    """Pipelined requests are answered in order, and a malformed last one is refused after them."""
+    """Requests in one write are all answered in order, and an invalid last one is refused after them."""
     with daemon.wire() as wire:
         wire.send(b"".join(request("GET", f"/nowhere/{number}") for number in range(count)) + b"\x16\x03\x01\r\n\r\n")
         for number in range(count):
@@ -53,7 +53,7 @@ def test_pipelined_requests_are_answered_in_order(daemon: Daemon, count: int) ->
 
 
 def test_too_many_pipelined_requests(daemon: Daemon) -> None:
-    """Beyond the limit of pipelined requests, those that wait are answered, then `busy`."""
+    """Beyond the limit per connection the queued ones are answered, then comes `busy`."""
     with daemon.wire() as wire:
         sender = threading.Thread(target=wire.send, args=(b"GET /x HTTP/1.1\r\n\r\n" * 10_000,))
         sender.start()
@@ -66,7 +66,7 @@ def test_too_many_pipelined_requests(daemon: Daemon) -> None:
 
 
 def test_request_in_single_bytes(daemon: Daemon) -> None:
-    """A request sent byte by byte is served."""
+    """A request sent byte by byte is one request."""
     with daemon.wire() as wire:
         for byte in request("GET", "/v1/health", b"{}"):
             wire.send(bytes([byte]))
@@ -76,7 +76,7 @@ def test_request_in_single_bytes(daemon: Daemon) -> None:
 
 
 def test_expect_continue(daemon: Daemon) -> None:
-    """`Expect: 100-continue` gets an interim response, or the refusal by the head."""
+    """A client with `Expect: 100-continue` gets 100, or a refusal by the head alone."""
     with daemon.wire() as wire:
         wire.send(b"GET /v1/health HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
         assert wire.socket.recv(1 << 16) == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -109,8 +109,8 @@ def test_expect_continue(daemon: Daemon) -> None:
         b'{"id": null, "method": "health"}\n',
     ],
 )
-def test_odd_heads_are_refused(daemon: Daemon, head: bytes) -> None:
-    """A malformed request is refused once, without its text in the answer, and the connection is closed."""
+def test_invalid_heads_are_refused(daemon: Daemon, head: bytes) -> None:
+    """An invalid HTTP/1.1 request gets one short answer that does not echo it, and the connection is closed."""
     with daemon.wire() as wire:
         wire.send(head)
         answer = wire.answer()

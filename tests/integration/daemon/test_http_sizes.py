@@ -1,4 +1,4 @@
-"""Tests of the size limits of bodies, heads, trailers and chunk extensions, and that refusals take no memory."""
+"""Size limits of bodies, heads, trailers and chunk extensions, without use of memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def test_empty_body(daemon: Daemon) -> None:
-    """A body of length 0 is no body."""
+    """A body of length 0 counts as no body."""
     with daemon.wire() as wire:
         wire.send(request("GET", "/v1/health", b""))
         answer = wire.answer()
@@ -26,7 +26,7 @@ def test_empty_body(daemon: Daemon) -> None:
 
 @pytest.mark.parametrize("length", [1 << 30, 0xFFFFFFFF, 1 << 62])
 def test_huge_length_is_refused_from_the_head(daemon: Daemon, length: int) -> None:
-    """A Content-Length beyond the limit is refused before the body is read, without taking memory."""
+    """The Content-Length suffices: refused at once, memory does not grow, and the body is not read."""
     check_well(daemon)
     before = status_bytes(daemon.pid, "VmRSS")
     with daemon.wire() as wire:
@@ -38,7 +38,7 @@ def test_huge_length_is_refused_from_the_head(daemon: Daemon, length: int) -> No
 
 
 def test_body_limit_is_exact(daemon: Daemon) -> None:
-    """A body of exactly the limit is served, one byte more is refused, also in chunks."""
+    """A body of exactly the limit is accepted, one byte more is not; a chunked one likewise, once over the limit."""
     with daemon.wire() as wire:
         wire.send(request("GET", "/v1/health", b" " * BODY_BYTES))
         answer = wire.answer()
@@ -53,7 +53,7 @@ def test_body_limit_is_exact(daemon: Daemon) -> None:
 
 
 def test_endless_heads_are_refused_at_32_kib(daemon: Daemon) -> None:
-    """200 MB of headers, in one line, in many or in trailers, are refused after 32 KiB."""
+    """200 MB of headers are refused after 32 KiB without memory use, in one line or many, in trailers too."""
     chunk = b"x" * (1 << 20)
     lines = b"a: b\r\n" * 170_000
     chunked = b"GET /v1/health HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"

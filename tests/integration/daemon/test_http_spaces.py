@@ -1,4 +1,4 @@
-"""Tests of credentials: tokens bind to spaces, keys survive a kill, TCP needs a token and refuses browsers."""
+"""Authentication and spaces: tokens, idempotency keys, and the loopback port."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.http_checks import add_token, bearer, check_refused, check_well
 
 
 def test_space_comes_from_the_credential() -> None:
-    """A token sees its own space only, and a space named in a body is refused."""
+    """A token is bound to its space: a space in a body is refused, and ids of other spaces are not found."""
     with scratch_home() as home:
         (home / "data").mkdir(mode=0o700)
         add_token(home, "tick", "blue", "mole")
@@ -37,7 +37,7 @@ def test_space_comes_from_the_credential() -> None:
 
 
 def test_idempotency_key_survives_a_kill() -> None:
-    """A request repeated with its key after a kill is applied once, with the same answer."""
+    """A request repeated after a SIGKILL of the daemon is applied once, and gets the first answer."""
     with scratch_home() as home:
         key = {"Idempotency-Key": "6b1f"}
         with running_daemon(home) as daemon:
@@ -55,7 +55,7 @@ def test_idempotency_key_survives_a_kill() -> None:
 
 
 def test_tcp_refuses_browsers() -> None:
-    """TCP is off by default; when on, it needs a token and refuses requests of web pages."""
+    """The loopback port is off by default; if on, every request needs a token, and browser origins are refused."""
     port = _free_port()
     with scratch_home() as home:
         (home / "data").mkdir(mode=0o700)
@@ -74,7 +74,7 @@ def test_tcp_refuses_browsers() -> None:
 
 
 def ask_tcp(port: int, headers: dict[str, str], host: str | None = None) -> Answer:
-    """Send one health request over TCP and return the answer."""
+    """Send one health request over TCP."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         connection.request("GET", "/v1/health", headers={"Host": host or f"127.0.0.1:{port}", **headers})

@@ -1,4 +1,4 @@
-"""Tests of HTTP against the system: other users, passed descriptors, connection floods and few descriptors."""
+"""Clients of other users, passed descriptors, floods of connections, and few file descriptors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def test_passed_descriptors_are_closed(daemon: Daemon) -> None:
-    """Descriptors that a peer passes over the socket are closed."""
+    """Descriptors that a client passes over the socket are closed."""
     check_well(daemon)
     before = daemon.open_files()
     with daemon.wire() as wire, open(os.devnull, "rb") as null:  # noqa: PTH123 - a descriptor is what is needed
@@ -51,15 +51,15 @@ def test_out_of_band_byte_is_ignored(daemon: Daemon) -> None:
 
 
 def test_other_kinds_of_socket(daemon: Daemon) -> None:
-    """Datagrams are refused by the kernel, and the socket has no abstract name."""
+    """Datagrams are refused by the kernel, and there is no abstract socket name."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as peer, pytest.raises(OSError, match="wrong type"):
         peer.connect(str(daemon.socket))
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer, pytest.raises(ConnectionRefusedError):
         peer.connect("\0" + str(daemon.socket))
 
 
-def test_cancelled_requests_leave_nothing(daemon: Daemon) -> None:
-    """Requests that are aborted leave no descriptor, memory or task."""
+def test_cancelled_requests_leak_nothing(daemon: Daemon) -> None:
+    """Abandoned requests leave no descriptor, no memory and no task."""
     check_well(daemon)
     before = daemon.open_files()
     for number in range(500):
@@ -70,7 +70,7 @@ def test_cancelled_requests_leave_nothing(daemon: Daemon) -> None:
 
 
 def test_event_streams_are_bounded() -> None:
-    """An event stream beyond the limit is `busy`; open ones continue, and end with the daemon."""
+    """Streams over the limit are `busy`; open ones continue, and end with the daemon."""
     with running_daemon(REVERIE_DAEMON_SUBSCRIBERS="3") as daemon:
         wires = [daemon.wire() for _ in range(3)]
         for wire in wires:
@@ -90,7 +90,7 @@ def test_event_streams_are_bounded() -> None:
 
 
 def test_connection_flood() -> None:
-    """Connections beyond the limit get `busy` at once; open ones are served, and later new ones again."""
+    """Connections over the limit get `busy` at once; open ones are served; later there are free slots again."""
     with running_daemon(REVERIE_DAEMON_CONNECTIONS="20") as daemon:
         first = daemon.wire()
         first.send(HEALTH)
@@ -111,7 +111,7 @@ def test_connection_flood() -> None:
 
 
 def test_few_descriptors() -> None:
-    """With 64 descriptors a flood neither ends the daemon nor makes it spin."""
+    """With 64 descriptors a flood neither ends the daemon nor makes it spin; afterwards it serves normally."""
     with running_daemon() as daemon:
         resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (64, 64))
         wires = []
@@ -126,7 +126,7 @@ def test_few_descriptors() -> None:
 
 
 def cpu_in_a_second(pid: int) -> float:
-    """Return the processor seconds that a process uses from now on in a second."""
+    """Return the processor seconds that a process uses during the next second."""
     before = cpu_seconds(pid)
     time.sleep(1.0)
     return cpu_seconds(pid) - before
@@ -150,7 +150,7 @@ print(answers, "answers of 100")
 
 
 def test_another_user_is_refused(daemon: Daemon) -> None:
-    """A connection of another uid is closed before a byte is read."""
+    """A connection of another uid is refused before a byte is read."""
     if os.getuid() != 0:
         pytest.skip("needs root, to become another user")
     folders = [daemon.home, daemon.socket.parent, daemon.socket]
@@ -188,7 +188,7 @@ def test_another_user_is_refused(daemon: Daemon) -> None:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can connect as root: sudo make test")
 def test_root_may_connect_and_is_logged(tmp_path: Path) -> None:
-    """Root may connect, and each connection of root is logged."""
+    """Root, who can read a user's files anyway, may connect, and each connection is logged."""
     said = io.StringIO()
     log.configure("info", said)
     try:
@@ -204,8 +204,8 @@ def test_root_may_connect_and_is_logged(tmp_path: Path) -> None:
     assert "connection of root" in said.getvalue()
 
 
-def test_slow_clients_keep_nobody_out(daemon: Daemon) -> None:
-    """Beside many slow clients, each request of another client is served."""
+def test_slow_clients_do_not_block_others(daemon: Daemon) -> None:
+    """All requests of an ordinary client are served beside many slow ones."""
     wires = []
     for _ in range(min(count(100, 500), 450)):
         wire = daemon.wire()

@@ -1,4 +1,4 @@
-"""Tests of JSON bodies through the socket: generated texts, the public parsing suite and hostile bodies."""
+"""JSON bodies over the socket: texts by the grammar, the public parsing suite, and hostile bodies."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ OPEN_AND_READ = frozenset({"i_number_double_huge_neg_exp.json", "i_number_real_u
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    """Yield one daemon that must survive the whole suite."""
+    """One daemon for the whole suite, which must survive all of it."""
     with running_daemon() as running:
         yield running
 
 
 def post(daemon: Daemon, body: bytes) -> Answer:
-    """Send a body to a route that parses JSON and writes nothing; return the answer."""
+    """Post a body to a route that reads JSON and writes nothing."""
     return daemon.ask("POST", "/v1/recall", body)
 
 
-def refused_as_text(answer: Answer) -> str | None:
-    """Return why the text was refused, or None if it was parsed."""
+def rejection_reason(answer: Answer) -> str | None:
+    """Return the reason for which the text is refused, or None if it is read."""
     assert answer.status < 500, answer.body
     envelope = answer.json()
     if answer.status < 400:
@@ -57,9 +57,9 @@ def refused_as_text(answer: Answer) -> str | None:
 
 
 def test_every_text_by_the_grammar(daemon: Daemon) -> None:
-    """Each generated text is accepted or refused as the grammar says, without a hang, memory growth or 500."""
+    """Each text is read, or refused for its reason; no hang, no memory growth, no 500."""
     before = status_bytes(daemon.pid, "RssAnon")
-    found = [(case, refused_as_text(post(daemon, case.text))) for case in JSON_CASES]
+    found = [(case, rejection_reason(post(daemon, case.text))) for case in JSON_CASES]
     assert [pair for pair in found if pair[0].reason != pair[1]] == []
     assert status_bytes(daemon.pid, "RssAnon") - before < 16 << 20
     assert daemon.ask("GET", "/v1/health").status == 200
@@ -67,13 +67,13 @@ def test_every_text_by_the_grammar(daemon: Daemon) -> None:
 
 @pytest.mark.measures("data/json/test_parsing")
 def test_every_file_of_the_suite(daemon: Daemon) -> None:
-    """`y_` files are accepted, `n_` files refused, others as fixed here, without a hang, growth or 500."""
+    """All `y_` files are read, all `n_` files refused, and the rest as listed here; no hang, no growth, no 500."""
     files = shared_files("data/json/test_parsing", "*.json")
     assert len(files) == 318
     before = status_bytes(daemon.pid, "RssAnon")
     wrong = []
     for file in files:
-        reason = refused_as_text(post(daemon, file.read_bytes()))
+        reason = rejection_reason(post(daemon, file.read_bytes()))
         expected = {"y": file.name not in REPEATED_KEYS, "n": False, "i": file.name in OPEN_AND_READ}[file.name[0]]
         if (reason is None) != expected:
             wrong.append((file.name, reason))
@@ -102,8 +102,8 @@ def test_every_file_of_the_suite(daemon: Daemon) -> None:
     ],
 )
 def test_hostile_text(daemon: Daemon, body: bytes, reason: str | None) -> None:
-    """Each hostile text is refused with its reason."""
-    found = refused_as_text(post(daemon, body))
+    """Each text is refused with its reason, and never read in part."""
+    found = rejection_reason(post(daemon, body))
 
     assert found is not None
     if reason is not None:
@@ -111,7 +111,7 @@ def test_hostile_text(daemon: Daemon, body: bytes, reason: str | None) -> None:
 
 
 def test_names_of_the_language_are_plain_fields(daemon: Daemon) -> None:
-    """Names such as `__proto__` and `__class__` are unknown fields like any other."""
+    """Field names with a meaning in Python are refused as unknown like any other."""
     for name in ("__proto__", "constructor", "__class__", "__dict__"):
         answer = post(daemon, json.dumps({"query": "a", name: {"x": 1}}).encode())
         assert answer.status in {200, 400}
@@ -119,10 +119,10 @@ def test_names_of_the_language_are_plain_fields(daemon: Daemon) -> None:
 
 
 def test_empty_body_reads_as_an_empty_object(daemon: Daemon) -> None:
-    """A POST without a body is `{}`; an empty body with a Content-Type is refused."""
+    """A POST without a body equals one with `{}`; an empty body declared as JSON is refused."""
     with daemon.wire() as wire:
         wire.send(request("POST", "/v1/recall"))
         answer = wire.answer()
     assert answer is not None
     assert answer.body == post(daemon, b"{}").body
-    assert refused_as_text(post(daemon, b"")) == "malformed"
+    assert rejection_reason(post(daemon, b"")) == "malformed"

@@ -1,4 +1,4 @@
-"""Tests of path traversal against a real daemon: each name is refused or is a file inside the folder."""
+"""Path traversal payloads sent to a real daemon: each is refused with a hint, or is a file in the folder."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ OF_TOOLS: dict[str, Any] = {
 
 @dataclass
 class Caller:
-    """One connection to the daemon, reopened when closed, with counts of the outcomes."""
+    """One connection to the daemon, reopened after a close, with counts of the outcomes."""
 
     daemon: Daemon
     wire: Wire | None = None
     tally: Counter[str] = field(default_factory=Counter)
 
     def ask(self, method: str, target: str, body: Any = None) -> Answer:
-        """Make one call; `target` is sent byte for byte."""
+        """Make one call; `target` is sent as it is, byte for byte."""
         self.wire = self.wire or self.daemon.wire()
         data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogateescape")
         self.wire.send(request(method, target, data))
@@ -62,11 +62,11 @@ class Caller:
             self.wire = None
 
     def document(self, method: str, target: str, tail: str = "") -> Answer:
-        """Make a call of the documents API with a fitting body."""
+        """Make a call of the documents API with a suitable body."""
         return self.ask(method, f"/v1/documents/{target}{tail}", OF_CALLS.get(tail or method))
 
     def tool(self, name: str, path: str) -> dict[str, Any] | None:
-        """Call a memory tool and return its answer, or None if the call was refused."""
+        """Call a memory tool; return its result, or None if the request was refused."""
         answer = self.ask("POST", f"/v1/tools/{name}", {"input": {"path": path, **OF_TOOLS.get(name, {})}})
         if answer.status == 200:
             return dict(answer.json())
@@ -84,7 +84,7 @@ def caller() -> Iterator[Caller]:
 
 
 def names() -> list[str]:
-    """Return a sample of the names, with all that could be documents; in a soak run all of them."""
+    """Return a sample of the payloads, with those that end in a document suffix; in a soak run all."""
     every = payloads()
     assert len(every) > 5_000
     chance = random.Random(4)
@@ -94,7 +94,7 @@ def names() -> list[str]:
 
 
 def outside(root: Path, name: str) -> set[Path]:
-    """Return the paths outside the folder that a name leads to when it is decoded up to twice."""
+    """Return where the name leads from the folder, decoded 0, 1 and 2 times, if that is outside of it."""
     found = set()
     for form in (name, unquote(name), unquote(unquote(name)), unquote(name).replace("\\", "/")):
         place = Path(os.path.normpath(root / form.replace("\0", "")))
@@ -104,7 +104,7 @@ def outside(root: Path, name: str) -> set[Path]:
 
 
 def marked(place: Path) -> bool:
-    """Return True if a file contains the marker text of this test."""
+    """Return True if the file has the test's text."""
     with suppress(OSError, ValueError):
         return place.is_file() and MARK.encode() in place.read_bytes()
     return False
@@ -117,12 +117,12 @@ def there(place: Path) -> bool:
 
 
 def beside(daemon: Daemon, root: Path) -> set[str]:
-    """Return the files of the daemon's home that are not in the folder."""
+    """Return the files around the folder."""
     return {path.relative_to(daemon.home).as_posix() for path in daemon.home.rglob("*") if root not in path.parents}
 
 
 def check_same(caller: Caller, root: Path, target: str, path: str) -> None:
-    """Assert that an accepted name is one file of the folder for every call, and is deleted by the last."""
+    """Assert that an accepted name is one file of the folder, found by each call, and deleted by the last."""
     file = root / path
     assert file.read_text("utf-8").endswith(MARK)
     assert file.resolve().is_relative_to(root.resolve())
@@ -135,7 +135,7 @@ def check_same(caller: Caller, root: Path, target: str, path: str) -> None:
 
 
 def check_documents(caller: Caller, root: Path, target: str) -> bool:
-    """Put, read, patch, append to and delete a document; return True if the name was accepted."""
+    """Put, get, patch, append and delete by the API; return True if the name was accepted."""
     done = caller.document("PUT", target)
     if done.status == 200:
         check_same(caller, root, target.partition("?")[0], done.json()["path"])
@@ -149,7 +149,7 @@ def check_documents(caller: Caller, root: Path, target: str) -> bool:
 
 
 def check_tools(caller: Caller, root: Path, name: str) -> bool:
-    """Write, read, patch and append to a memory file by tools; return True if the name was accepted."""
+    """Write, read, patch and append by tools; return True if the name was accepted."""
     done = caller.tool("memory_write", name)
     if done is not None and not done["isError"]:
         assert (root / name).read_text("utf-8").endswith(MARK)
@@ -170,14 +170,14 @@ def quoted(name: str) -> str:
 
 
 def bare(name: str) -> str | None:
-    """Return the name without percent-encoding, or None if that would end the request line."""
+    """Return the name as sent without percent-encoding; None where that would end the request line."""
     data = name.encode("utf-8", "surrogateescape")
     return None if any(byte <= 0x20 or byte == 0x7F for byte in data) else data.decode("latin-1")
 
 
 @pytest.mark.timeout(count(240, 7200))
 def test_no_payload_leads_a_call_outside(caller: Caller) -> None:
-    """By the documents API and the tools, each name is refused with a hint or stays inside the folder."""
+    """Documents API, encoded and bare, and memory tools: refused with a hint, or a file in the folder."""
     root = caller.daemon.home / "root" / "default"
     assert caller.document("PUT", "facts/user.md").status == 200
     before = beside(caller.daemon, root)

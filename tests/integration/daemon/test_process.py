@@ -1,4 +1,4 @@
-"""The daemon as a process: starts, answers, drains, ends; one at a time; little memory, no work when idle."""
+"""The daemon as a process: start, answers, shutdown, single instance, memory and idle cost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAZY = ("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mc
 
 
 def test_starts_answers_and_stops() -> None:
-    """Health says version and protocol, and nothing of the machine; SIGTERM ends with 0 and takes the socket away."""
+    """Health has version and protocol, and nothing about the machine; SIGTERM ends with 0 and removes the socket."""
     with running_daemon() as daemon:
         answer = daemon.ask("GET", "/v1/health")
         body = answer.json()
@@ -36,7 +36,7 @@ def test_starts_answers_and_stops() -> None:
 
 
 def test_interrupt_ends_with_zero() -> None:
-    """Ctrl-C is a polite end too."""
+    """SIGINT is an orderly shutdown too."""
     with running_daemon() as daemon:
         os.kill(daemon.pid, signal.SIGINT)
         assert daemon.process is not None
@@ -52,7 +52,7 @@ def test_hangup_does_not_end_it() -> None:
 
 
 def test_second_daemon_is_refused() -> None:
-    """The lock is taken before the socket: the second says who has it, and the first goes on."""
+    """The lock is taken before the socket: the second daemon's error names the first, which keeps running."""
     with running_daemon() as daemon:
         second = subprocess.run(
             [sys.executable, "-m", "reveried"], env=daemon.env, capture_output=True, timeout=60, check=False
@@ -64,7 +64,7 @@ def test_second_daemon_is_refused() -> None:
 
 
 def test_one_socket_for_two_stores_is_refused() -> None:
-    """A daemon of another store does not take a socket over."""
+    """A daemon of another store does not replace a socket in use."""
     with running_daemon() as daemon, scratch_home() as other:
         env = environment(other, REVERIE_SOCKET=str(daemon.socket))
         second = subprocess.run(
@@ -75,7 +75,7 @@ def test_one_socket_for_two_stores_is_refused() -> None:
 
 
 def test_stale_socket_is_replaced() -> None:
-    """After kill -9 the socket lies there; the next daemon takes it, and the store is checked first."""
+    """The next daemon replaces the socket left by SIGKILL, and checks the store first."""
     with scratch_home() as home:
         with running_daemon(home) as daemon:
             daemon.kill()
@@ -86,7 +86,7 @@ def test_stale_socket_is_replaced() -> None:
 
 
 def test_a_file_in_the_sockets_place_is_kept() -> None:
-    """What is not a socket is nobody's to remove."""
+    """A file that is no socket is not removed."""
     with scratch_home() as home:
         place = home / "run" / "reverie.sock"
         place.parent.mkdir()
@@ -99,8 +99,8 @@ def test_a_file_in_the_sockets_place_is_kept() -> None:
         assert "not a socket" in daemon.said()
 
 
-def test_bad_settings_end_with_what_to_do() -> None:
-    """A wrong key ends the start with status 2 and the nearest key; no traceback."""
+def test_an_unknown_setting_ends_with_a_hint() -> None:
+    """An unknown key ends the start with status 2 and the nearest key, without a traceback."""
     with scratch_home() as home:
         (home / "config.toml").write_text('[daemon]\nsokcet = "x"\n')
         daemon = Daemon(home, environment(home))
@@ -113,7 +113,7 @@ def test_bad_settings_end_with_what_to_do() -> None:
 
 
 def test_running_requests_are_answered_before_the_end() -> None:
-    """A request that is being sent when SIGTERM comes has a short grace; what was asked is answered."""
+    """A request in transfer at SIGTERM has a short grace period and is answered."""
     with running_daemon(REVERIE_DAEMON_DRAIN_SECONDS="2") as daemon, daemon.wire() as wire:
         wire.send(request("GET", "/v1/health") * 3)
         assert daemon.stop() == 0
@@ -122,7 +122,7 @@ def test_running_requests_are_answered_before_the_end() -> None:
 
 
 def test_idle_daemon_is_small_and_still() -> None:
-    """< 60 MB of anonymous memory, and hardly a wake-up, when nobody asks anything; the bench measures the time."""
+    """Less than 60 MB of anonymous memory and few wake-ups while idle; the benchmark measures the time."""
     with running_daemon() as daemon:
         before = times_run(daemon.pid)
         time.sleep(3)
@@ -133,7 +133,7 @@ def test_idle_daemon_is_small_and_still() -> None:
 
 
 def test_heavy_modules_are_not_on_the_start_path() -> None:
-    """What a daemon needs only now and then is imported then."""
+    """Rarely used modules are imported at their first use."""
     code = f"import sys, reveried.app; print([name for name in {LAZY!r} if name in sys.modules])"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
 
@@ -141,7 +141,7 @@ def test_heavy_modules_are_not_on_the_start_path() -> None:
 
 
 def test_damaged_store_ends_with_its_own_status() -> None:
-    """A store that cannot be read ends the start with 78, which the service manager does not answer by a restart."""
+    """An unreadable store ends the start with 78, on which the service manager does not restart it."""
     with scratch_home() as home:
         with running_daemon(home) as daemon:
             daemon.kill()
@@ -156,7 +156,7 @@ def test_damaged_store_ends_with_its_own_status() -> None:
 
 @pytest.mark.parametrize("mode", [0o755, 0o700])
 def test_socket_folder_is_closed_to_others(mode: int) -> None:
-    """A folder that was open to others is closed before the socket is made."""
+    """A socket folder that others can enter gets mode 0700 before the socket is made."""
     with scratch_home() as home:
         (home / "run").mkdir(mode=mode)
         with running_daemon(home) as daemon:

@@ -1,4 +1,4 @@
-"""Under a service manager: the units are sound, sockets are inherited, readiness and the end are announced."""
+"""The daemon under systemd: valid units, inherited sockets, readiness and stop notifications."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ UNITS = Path(__file__).resolve().parents[3] / "packaging" / "systemd"
 
 
 def tool(name: str) -> str:
-    """A program of systemd, or a skip that says how to get it."""
+    """Return the path of a systemd program, or skip with its package name."""
     found = shutil.which(name)
     if found is None:
         pytest.skip(f"needs {name}: apt-get install systemd")
     return found
 
 
-def test_units_are_sound(tmp_path: Path) -> None:
-    """`systemd-analyze verify` finds nothing to say of the units themselves."""
+def test_units_are_valid(tmp_path: Path) -> None:
+    """`systemd-analyze verify` reports nothing about the units."""
     program = tool("systemd-analyze")
     command = tmp_path / "reverie"
     command.write_text("#!/bin/sh\n")
@@ -50,7 +50,7 @@ def test_units_are_sound(tmp_path: Path) -> None:
 
 
 def test_service_is_confined(tmp_path: Path) -> None:
-    """The hardening is what it was measured to be: 6.5 of 10 at most for a user unit, without a mount namespace."""
+    """The exposure score is at most the measured 6.5 of 10 for a user unit without a mount namespace."""
     program = tool("systemd-analyze")
     said = subprocess.run(
         [program, "security", "--offline=true", "--threshold=65", "--no-pager", str(UNITS / "reverie.service")],
@@ -64,7 +64,7 @@ def test_service_is_confined(tmp_path: Path) -> None:
 
 
 def test_every_hardening_line_and_the_exit_status() -> None:
-    """The unit keeps its list, notifies, and does not restart where a person must act."""
+    """The unit has its hardening options, uses notify, and does not restart on statuses that need a user."""
     text = (UNITS / "reverie.service").read_text("utf-8")
     for line in (
         "Type=notify",
@@ -87,7 +87,7 @@ def test_every_hardening_line_and_the_exit_status() -> None:
 
 
 def test_socket_activation() -> None:
-    """A listening socket is inherited: the first caller starts the daemon and is answered; the socket stays."""
+    """A listening socket is inherited: the first client starts the daemon and is answered; the socket stays."""
     program = tool("systemd-socket-activate")
     with scratch_home() as home:
         place = home / "activated.sock"
@@ -122,8 +122,8 @@ def test_socket_activation() -> None:
                 process.stderr.read()
 
 
-def test_readiness_and_the_end_are_announced() -> None:
-    """READY=1 comes once the store is open and requests are served, STOPPING=1 when the end begins."""
+def test_readiness_and_stop_are_notified() -> None:
+    """READY=1 is sent once requests are served, STOPPING=1 when the shutdown begins."""
     with scratch_home() as place, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(place / "n"))
         manager.settimeout(60)
@@ -133,8 +133,8 @@ def test_readiness_and_the_end_are_announced() -> None:
             assert manager.recv(100) == b"STOPPING=1"
 
 
-def test_starting_is_said_while_the_store_is_checked() -> None:
-    """Whoever comes while the daemon opens its store is told `starting`, with Retry-After, not refused."""
+def test_requests_during_the_store_check_get_starting() -> None:
+    """Requests while the daemon opens its store get `starting` with Retry-After, and are not refused."""
     with scratch_home() as home:
         with running_daemon(home) as daemon:
             daemon.kill()

@@ -1,4 +1,4 @@
-"""Many agents at once: every acknowledged write is kept exactly once, in order, by one writing process."""
+"""Concurrent agents: every acknowledged write is stored exactly once, in order, by one writing process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WRITES = os.O_WRONLY | os.O_RDWR
 
 @dataclass(slots=True)
 class Agent:
-    """One agent with a connection of its own, and what the daemon acknowledged to it."""
+    """One agent with its own connection, and the writes acknowledged to it."""
 
     name: str
     messages: list[str] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Agent:
     conflicts: int = 0
 
     def work(self, socket: Path, thread: str, *, expecting: bool) -> None:
-        """APPENDS messages, a note and a recall now and then; with `expecting`, only where nobody was faster."""
+        """Append APPENDS messages, sometimes a note and a recall; with `expecting`, repeat appends after a conflict."""
         with Client(socket) as client:
             for number in range(APPENDS):
                 text = f"{self.name} {number}"
@@ -69,7 +69,7 @@ class Agent:
 
 
 def at_once(works: list[Callable[[], None]]) -> None:
-    """Runs all of them together; a failure of one is the caller's."""
+    """Run all of them concurrently; an exception of one is raised."""
     failures: list[BaseException] = []
     ready = threading.Barrier(len(works))
 
@@ -90,7 +90,7 @@ def at_once(works: list[Callable[[], None]]) -> None:
 
 
 def writers_of(file: Path) -> set[int]:
-    """The processes that have `file` open for writing."""
+    """Return the processes that have `file` open for writing."""
     found = set()
     for process in Path("/proc").iterdir():
         if not process.name.isdigit():
@@ -107,14 +107,14 @@ def writers_of(file: Path) -> set[int]:
 
 
 def percentiles(agents: list[Agent]) -> str:
-    """Median and 99th percentile of an append in milliseconds."""
+    """Return median and 99th percentile of an append in milliseconds."""
     cuts = statistics.quantiles([one for agent in agents for one in agent.append_s], n=100)
     return f"p50 {1000 * cuts[49]:.1f} ms, p99 {1000 * cuts[98]:.1f} ms"
 
 
 @pytest.mark.parametrize("number", [4, 16])
 def test_each_on_its_own_thread(daemon: Daemon, number: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """Appends, notes and recalls at once: all kept, once, in each agent's order."""
+    """Concurrent appends, notes and recalls: all stored once, in each agent's order."""
     agents = [Agent(f"own-{number}-{index}") for index in range(number)]
     with Client(daemon.socket) as client:
         for agent in agents:
@@ -135,7 +135,7 @@ def test_each_on_its_own_thread(daemon: Daemon, number: int, capsys: pytest.Capt
 @pytest.mark.parametrize("number", [4, 16])
 @pytest.mark.parametrize("expecting", [False, True], ids=["as it comes", "where nobody was faster"])
 def test_all_on_one_thread(daemon: Daemon, number: int, *, expecting: bool) -> None:
-    """One thread for all: nothing is lost or doubled, and each agent's messages stand in its own order."""
+    """On one shared thread no message is lost or doubled, and each agent's messages are in its own order."""
     thread = f"shared-{number}-{expecting}"
     agents = [Agent(f"{index}") for index in range(number)]
     with Client(daemon.socket) as client:
@@ -146,7 +146,7 @@ def test_all_on_one_thread(daemon: Daemon, number: int, *, expecting: bool) -> N
                 for agent in agents
             ]
         )
-        found = said(client, thread)
+        found = message_texts(client, thread)
         assert client.thread(thread).message_count == len(found) == number * APPENDS
         assert len(client.notes(thread).items) == sum(len(agent.notes) for agent in agents)
     by_agent: dict[str, list[str]] = defaultdict(list)
@@ -158,7 +158,7 @@ def test_all_on_one_thread(daemon: Daemon, number: int, *, expecting: bool) -> N
 
 
 def test_one_process_has_the_store_open_for_writing(daemon: Daemon) -> None:
-    """The daemon, and none of the processes that it starts."""
+    """Only the daemon has, and none of its child processes."""
     with Client(daemon.socket) as client:
         client.create_thread(id="watched")
         client.append("watched", [{"role": "user", "content": "hello"}])
@@ -166,16 +166,16 @@ def test_one_process_has_the_store_open_for_writing(daemon: Daemon) -> None:
         assert writers_of((daemon.home / "data" / "store" / "data.mdb").resolve()) == {daemon.pid}
 
 
-def said(client: Client, thread: str) -> list[str]:
-    """Every message of a thread that holds texts alone; those of one role in a row may come as one."""
+def message_texts(client: Client, thread: str) -> list[str]:
+    """Return every message text of a thread; adjacent ones of one role may come as one."""
     texts: list[str] = []
     for _, content in given_back(client, thread):
         texts += [content] if isinstance(content, str) else [block["text"] for block in content]
     return texts
 
 
-def test_an_agent_that_leaves_without_its_answer(daemon: Daemon) -> None:
-    """Whoever hangs up before the answer finds the message there at most once, and once when it sends it again."""
+def test_a_client_that_disconnects_before_its_answer(daemon: Daemon) -> None:
+    """Its message is stored at most once, and exactly once after it is sent again with its key."""
     with Client(daemon.socket) as client:
         client.create_thread(id="leaver")
         for number in range(40):
@@ -185,23 +185,23 @@ def test_an_agent_that_leaves_without_its_answer(daemon: Daemon) -> None:
                     time.sleep(0.001 * (number % 8))
         for number in range(40):
             client.append("leaver", [{"role": "user", "content": f"m{number}"}], key=f"key m{number}")
-        assert sorted(said(client, "leaver")) == sorted(f"m{number}" for number in range(40))
+        assert sorted(message_texts(client, "leaver")) == sorted(f"m{number}" for number in range(40))
 
 
 def keyed(thread: str, text: str) -> bytes:
-    """An append with a key of its own."""
+    """Return an append with an idempotency key of its own."""
     body = f'{{"messages":[{{"role":"user","content":"{text}"}}]}}'.encode()
     return request("POST", f"/v1/threads/{thread}/messages", body, {"Idempotency-Key": f"key {text}"})
 
 
-def kept_of(client: Client, thread: str) -> int:
-    """How many messages are there."""
+def stored_count(client: Client, thread: str) -> int:
+    """Return how many of the messages are stored."""
     return client.thread(thread).message_count
 
 
 @pytest.mark.timeout(1800)
 def test_a_key_survives_a_kill_between_commit_and_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    """Killed with answers unread, before or after the commit: sent again with its key, each write is there once."""
+    """After a SIGKILL with answers unread, before or after the commit, each repeated write is stored once."""
     chance = random.Random(20261121)
     before_kill = total = 0
     with running_daemon() as own:
@@ -212,7 +212,7 @@ def test_a_key_survives_a_kill_between_commit_and_answer(capsys: pytest.CaptureF
             send_and_kill(own, texts, chance, until=8 if round_ % 2 else None)
             own.start()
             with Client(own.socket) as client:
-                committed = kept_of(client, "keyed") - total
+                committed = stored_count(client, "keyed") - total
                 assert 0 <= committed <= len(texts)
                 assert round_ % 2 == 0 or committed >= 8
                 before_kill += committed
@@ -220,24 +220,24 @@ def test_a_key_survives_a_kill_between_commit_and_answer(capsys: pytest.CaptureF
                     client.append("keyed", [{"role": "user", "content": text}], key=f"key {text}") for text in texts
                 ]
                 total += len(texts)
-                assert kept_of(client, "keyed") == total
+                assert stored_count(client, "keyed") == total
                 assert sorted({answer.first_seq for answer in answers}) == list(range(total - 15, total + 1))
-                assert sorted(said(client, "keyed")[-16:]) == sorted(texts)
+                assert sorted(message_texts(client, "keyed")[-16:]) == sorted(texts)
     with capsys.disabled():
         print(f"\n{total} keyed appends cut off by a kill: {before_kill} were committed before it, all are there once")
 
 
 def send_and_kill(own: Daemon, texts: list[str], chance: random.Random, *, until: int | None) -> None:
-    """Sends without reading; kills when `until` of them are seen to be committed, or after a moment."""
+    """Send without reading; kill when `until` of them are committed, or after a moment."""
     with Client(own.socket) as client:
-        begin = kept_of(client, "keyed")
+        begin = stored_count(client, "keyed")
         wires = [own.wire() for _ in texts]
         for wire, text in zip(wires, texts, strict=True):
             wire.send(keyed("keyed", text))
         if until is None:
             time.sleep(chance.uniform(0.0, 0.03))
         else:
-            while kept_of(client, "keyed") < begin + until:
+            while stored_count(client, "keyed") < begin + until:
                 time.sleep(0.0005)
         own.kill()
     for wire in wires:
@@ -245,7 +245,7 @@ def send_and_kill(own: Daemon, texts: list[str], chance: random.Random, *, until
 
 
 def test_a_distillation_with_a_key_is_made_once(daemon: Daemon) -> None:
-    """Asked for at once by many with one key: one distillation, and all get its answer."""
+    """Concurrent requests with one key make one distillation, and all get its answer."""
     with Client(daemon.socket) as client:
         client.create_thread(id="distilled")
         for number in range(30):

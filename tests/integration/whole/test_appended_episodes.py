@@ -30,7 +30,7 @@ def append(folder: Tree, path: str, entry: str, **fields: Any) -> None:
     assert not answer.is_error, answer.content
 
 
-def told(folder: Tree, path: str) -> str:
+def episodes_of(folder: Tree, path: str) -> str:
     """Return the episodes of a file, without the head of the file."""
     text = folder.read(path)
     return text[text.index("## ") :]
@@ -45,12 +45,12 @@ def test_an_episode_is_changed_and_not_added_to(folder: Tree) -> None:
         content = folder.client.memory(memory.id).content.replace(old, new)
         folder.client.change_memory(memory.id, wire.ChangeMemory(content))
         assert folder.client.memory(memory.id).content == content
-        assert told(folder, path) == f"## Logger fix\n{content}\n"
+        assert episodes_of(folder, path) == f"## Logger fix\n{content}\n"
     folder.client.change_memory(memory.id, wire.ChangeMemory("- Lesson: a pipe is not a log"))
     expected = "## Logger fix\n- Summary: s\n- Date: 2026-09-24\n- Lesson: a pipe is not a log\n"
-    assert told(folder, path) == expected
+    assert episodes_of(folder, path) == expected
     folder.client.change_memory(memory.id, wire.ChangeMemory(tags=["ops"]))
-    assert told(folder, path) == expected.replace("fix", "fix #ops")
+    assert episodes_of(folder, path) == expected.replace("fix", "fix #ops")
 
 
 def test_an_episode_has_a_summary_of_ten_words(folder: Tree) -> None:
@@ -59,7 +59,7 @@ def test_an_episode_has_a_summary_of_ten_words(folder: Tree) -> None:
     folder.save(path, f"## Mine\n- Summary: {long}\n")
     append(folder, path, "## Logger\n- Problem: leaks\n- Solution: no pipe")
     append(folder, path, f"## Logger again\n- Summary: {long}\n- Date: 2026-10-01")
-    assert told(folder, path) == (
+    assert episodes_of(folder, path) == (
         f"## Mine\n- Summary: {long}\n\n"
         "## Logger\n- Summary: leaks → no pipe\n- Problem: leaks\n- Solution: no pipe\n\n"
         "## Logger again\n- Summary: a pipe of the logger leaked whatever it was told\n"

@@ -1,4 +1,4 @@
-"""After a distillation: the same bytes in two daemons; contexts that fit the budget and that a model's API takes."""
+"""Determinism: two daemons give equal bytes after a distillation, and contexts fit the budget and the model's API."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SURROUNDINGS = (
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[tuple[Daemon, Daemon]]:
-    """Two daemons that have nothing in common but their code."""
+    """Two daemons with separate homes."""
     first, second = SURROUNDINGS
     with scratch_home() as here, scratch_home() as there:
         for home in (here, there):
@@ -46,12 +46,12 @@ def pair() -> Iterator[tuple[Daemon, Daemon]]:
 
 
 def tick(home: Path, minute: int) -> None:
-    """Sets a daemon's clock: documents say on which day they changed, and ids sort by time."""
+    """Set a daemon's clock, as documents contain dates and ids sort by time."""
     (home / "clock").write_text(f"2026-11-21T{9 + minute // 60:02d}:{minute % 60:02d}:00Z\n")
 
 
-def told(daemon: Daemon, path: Path) -> dict[str, Any]:
-    """Everything about a session that should not depend on where it was made: archives, contexts, state, documents."""
+def session_output(daemon: Daemon, path: Path) -> dict[str, Any]:
+    """Return all of a session's output that must not depend on the daemon: archives, contexts, state, documents."""
     with Client(daemon.socket) as client:
         thread = str(import_file(client, path).thread)
         made = client.distill(thread)
@@ -70,12 +70,12 @@ def told(daemon: Daemon, path: Path) -> dict[str, Any]:
 
 
 def without_ids(value: Any) -> Any:
-    """A context tells which memories found no room; their ids are each store's own, and are no part of the request."""
+    """Return a context without the ids of dropped memories, which differ between stores."""
     return MEMORY_ID.sub(b"mem", value) if isinstance(value, bytes) else value
 
 
 def recounted(request: dict[str, Any]) -> int:
-    """The tokens of a request by tiktoken and the rule of the surface, nothing of the program's own counting."""
+    """Return the tokens of a request by tiktoken and the specified rule, without our own counting."""
     blocks = sum(of_block(block) for block in request["system"])
     return blocks + sum(MESSAGE + of_content(message["content"]) for message in request["messages"])
 
@@ -108,7 +108,7 @@ def of_text(text: str) -> int:
 
 
 def check_context(answer: dict[str, Any], budget: int | None) -> None:
-    """Within the budget by another's count, its bill right, and nothing in it that a model's API refuses."""
+    """Assert that a context is within the budget by another count, has a right total, and is accepted by the API."""
     assert "error" not in answer, answer
     request, bill = answer["request"], answer["tokens"]
     assert problems(request) == []
@@ -119,12 +119,12 @@ def check_context(answer: dict[str, Any], budget: int | None) -> None:
 
 
 def check_pair(pair: tuple[Daemon, Daemon], path: Path) -> None:
-    """One session through both daemons at once, later than the one before."""
+    """Import one session into both daemons, at a later time than the one before, and compare their output."""
     minute = next(MINUTES)
     for daemon in pair:
         tick(daemon.home, minute)
     with ThreadPoolExecutor(2) as pool:
-        one, other = pool.map(told, pair, (path, path))
+        one, other = pool.map(session_output, pair, (path, path))
     for name, value in one.items():
         assert without_ids(other[name]) == without_ids(value), f"{name} differs"
     assert hashlib.sha256(one["bytes"]).hexdigest() == one["archive"]
@@ -134,21 +134,21 @@ def check_pair(pair: tuple[Daemon, Daemon], path: Path) -> None:
         check_context(orjson.loads(value), int(name.partition("maxTokens=")[2] or 0) or None)
 
 
-def check_least(daemon: Daemon, path: str, least: int) -> None:
-    """An open turn that is too large for the budget says what would do, and that does."""
+def check_minimum(daemon: Daemon, path: str, least: int) -> None:
+    """Assert that an open turn over the budget is refused with the minimum budget, and that this one works."""
     answer = daemon.ask("GET", f"{path.partition('&maxTokens')[0]}&maxTokens={least}", timeout=60)
     assert answer.status == 200, answer.body
     check_context(answer.json(), least)
 
 
-def test_a_made_up_session(pair: tuple[Daemon, Daemon], tmp_path: Path) -> None:
-    """Archive, contexts, working state and digest are the same bytes, and every context fits."""
+def test_a_generated_session(pair: tuple[Daemon, Daemon], tmp_path: Path) -> None:
+    """Archive, contexts, working state and digest are equal bytes, and every context fits."""
     for number in range(3):
         check_pair(pair, session_file(tmp_path, number, turns=12, noise=120))
 
 
 def test_the_documents_are_the_same(pair: tuple[Daemon, Daemon], tmp_path: Path) -> None:
-    """What was learnt stands in the same documents, whatever the ids; a dream of it has the same address."""
+    """Memories are in equal documents, whatever their ids; their dream has the same address."""
     check_pair(pair, session_file(tmp_path, 50, turns=6))
     texts = []
     for daemon in pair:
@@ -170,8 +170,8 @@ def test_a_whole_session(pair: tuple[Daemon, Daemon], path: Path) -> None:
     check_pair(pair, path)
 
 
-def test_the_budget_is_never_passed(pair: tuple[Daemon, Daemon], tmp_path: Path) -> None:
-    """Any budget, also small and odd ones: a context within it, or the least that would do."""
+def test_the_budget_is_never_exceeded(pair: tuple[Daemon, Daemon], tmp_path: Path) -> None:
+    """Any budget, also small and odd ones, gives a context within it, or an error with the minimum."""
     daemon = pair[0]
     with Client(daemon.socket) as client:
         thread = str(import_file(client, session_file(tmp_path, 60, turns=4, noise=40)).thread)
@@ -182,6 +182,6 @@ def test_the_budget_is_never_passed(pair: tuple[Daemon, Daemon], tmp_path: Path)
         answer = daemon.ask("GET", f"{path}&maxTokens={budget}").json()
         if "error" in answer:
             assert answer["details"]["budget"] == budget < answer["details"]["minimumRequired"] < 1_000
-            check_least(daemon, path, answer["details"]["minimumRequired"])
+            check_minimum(daemon, path, answer["details"]["minimumRequired"])
         else:
             check_context(answer, budget)

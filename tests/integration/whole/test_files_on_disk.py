@@ -1,4 +1,4 @@
-"""The folder of a space: what is written there, what is left alone, and what is never written into."""
+"""The folder of a space on disk: files written, files left alone, and roots that are not written into."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Space:
-    """A daemon of its own, its folder, and sessions to learn from."""
+    """A daemon, its folder, and sessions to learn from."""
 
     def __init__(self, daemon: Daemon, client: Client, sessions: Path) -> None:
         self.daemon = daemon
@@ -31,21 +31,21 @@ class Space:
         self._number = 0
 
     def learn(self) -> Any:
-        """One more session, distilled."""
+        """Import and distil one more session."""
         self._number += 1
         path = session_file(self._sessions, self._number, turns=5)
         return self.client.distill(str(import_file(self.client, path).thread))
 
     def listed(self) -> list[str]:
-        """The path of every document."""
+        """Return the path of every document."""
         return [item.path for item in self.client.documents().items]
 
     def documents(self) -> dict[str, str]:
-        """Every document as the store has it; not while one may go."""
+        """Return every document of the store, once no deletion is pending."""
         return {path: self.client.document(path).content for path in self.listed()}
 
     def files(self) -> dict[str, str]:
-        """Every file in the folder but archives and the mark."""
+        """Return every file in the folder except archives and the marker file."""
         return {
             path.relative_to(self.root).as_posix(): path.read_text("utf-8")
             for path in self.root.rglob("*")
@@ -53,7 +53,7 @@ class Space:
         }
 
     def agree(self) -> Any:
-        """One look at the whole folder; store and files say the same after it."""
+        """Sync the whole folder and assert that store and files are equal."""
         outcome = self.client.sync_now()
         assert self.files().items() >= self.documents().items()
         return outcome
@@ -61,7 +61,7 @@ class Space:
 
 @pytest.fixture
 def space(tmp_path: Path) -> Iterator[Space]:
-    """A space that has learnt one session."""
+    """A space that has learnt from one session."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         made = Space(daemon, client, tmp_path)
         made.learn()
@@ -71,8 +71,8 @@ def space(tmp_path: Path) -> Iterator[Space]:
 PROJECTED = {"MEMORY-INDEX.json", "memory/long-term-memory.json"}
 
 
-def test_the_folder_is_what_the_store_has(space: Space) -> None:
-    """Every document, the projections, every archive under its address, and the mark; again after more was learnt."""
+def test_the_folder_equals_the_store(space: Space) -> None:
+    """Every document, the projections, every archive under its address, and the marker file; also after more."""
     first = space.files()
     assert {path: text for path, text in first.items() if path not in PROJECTED} == space.documents()
     second = space.learn()
@@ -90,8 +90,8 @@ def test_the_folder_is_what_the_store_has(space: Space) -> None:
     assert listed == {"id": "default", "root": str(space.root)}
 
 
-def test_a_file_that_a_person_changed_is_taken_in(space: Space) -> None:
-    """Its new line is a memory of a person, which engines leave as it is; what is learnt later stands beside it."""
+def test_a_user_edit_becomes_a_memory(space: Space) -> None:
+    """The new line is a user's memory, which engines do not change; memories learnt later are added beside it."""
     mine = space.root / "facts" / "mistakes.md"
     edited = mine.read_text("utf-8") + "- My own line, with two spaces at its end  \n"
     mine.write_text(edited, "utf-8")
@@ -108,8 +108,8 @@ def test_a_file_that_a_person_changed_is_taken_in(space: Space) -> None:
     assert mine.read_text("utf-8") == space.client.document("facts/mistakes.md").content
 
 
-def test_a_file_that_a_person_removed_is_gone(space: Space) -> None:
-    """After the quiet time its memories are deleted, and undo brings them and the file back."""
+def test_a_deleted_file_deletes_its_memories(space: Space) -> None:
+    """After the quiet period its memories are deleted; undo restores them and the file."""
     before = space.client.document("facts/mistakes.md").content
     (space.root / "facts" / "mistakes.md").unlink()
     until(lambda: "facts/mistakes.md" not in space.listed(), "the end of the quiet time")
@@ -120,7 +120,7 @@ def test_a_file_that_a_person_removed_is_gone(space: Space) -> None:
 
 
 def test_a_new_file_is_a_new_category(space: Space) -> None:
-    """Its bullets are memories; a link is no file, and what it leads to is not touched."""
+    """Its list items are memories; a symbolic link is no file, and its target is not touched."""
     own = space.root / "facts" / "garden.md"
     own.write_text("# Garden\n\n- Roses want sun #plants\n", "utf-8")
     elsewhere = space.daemon.home / "elsewhere.md"
@@ -137,8 +137,8 @@ def test_a_new_file_is_a_new_category(space: Space) -> None:
     assert "facts/garden.md" in (space.client.index().text)
 
 
-def test_what_only_reverie_writes_comes_back(space: Space) -> None:
-    """Removed, or changed by hand: the next look puts it right, and a person's version stays beside it."""
+def test_projections_are_written_again(space: Space) -> None:
+    """The next scan writes a deleted or edited projection again; a user's version becomes a conflict copy."""
     space.agree()
     before = {path: (space.root / path).read_bytes() for path in PROJECTED}
     [archive] = (space.root / "archives").iterdir()
@@ -158,7 +158,7 @@ def test_what_only_reverie_writes_comes_back(space: Space) -> None:
 
 
 def test_a_vanished_root_is_not_written_into(space: Space) -> None:
-    """An unmounted or moved folder is not made anew: what was learnt is in the store, in files once it is back."""
+    """An unmounted or moved root is not created; memories stay in the store, and are written once it is back."""
     away = space.daemon.home / "away"
     space.root.rename(away)
     space.learn()
@@ -177,7 +177,7 @@ def test_a_vanished_root_is_not_written_into(space: Space) -> None:
 
 @pytest.mark.parametrize("mark", [b'{"space":"other","format":1}', b"not json", b'["default"]', b"x" * 5_000])
 def test_a_folder_of_another_space_is_not_written_into(space: Space, mark: bytes) -> None:
-    """Whatever bears another mark, or none that can be read, is somebody else's."""
+    """A folder with another space's marker, or an unreadable one, is not touched."""
     before = space.files()
     (space.root / ".reverie" / "space.json").write_bytes(mark)
     space.learn()
@@ -185,7 +185,7 @@ def test_a_folder_of_another_space_is_not_written_into(space: Space, mark: bytes
     assert "files were not written" in space.daemon.said()
 
 
-def test_a_start_writes_what_was_left_unwritten(space: Space) -> None:
+def test_pending_files_are_written_at_the_next_start(space: Space) -> None:
     """Files that could not be written before a stop are written by the next start."""
     away = space.daemon.home / "away"
     space.root.rename(away)
@@ -200,7 +200,7 @@ def test_a_start_writes_what_was_left_unwritten(space: Space) -> None:
 
 
 def test_a_new_folder_is_made_once(tmp_path: Path) -> None:
-    """Nothing is made before there is something to write; a folder that is there is taken with what is in it."""
+    """Nothing is created before the first file; an existing folder is used with the files in it."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         made = Space(daemon, client, tmp_path)
         assert not made.root.exists()

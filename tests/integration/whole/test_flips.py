@@ -1,4 +1,4 @@
-"""One flipped bit in the store: every answer is the right one or names the damage, and nothing restarts for ever."""
+"""One flipped bit in the store: every answer is right or names the damage, and no restart loop follows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CODES = {"archives": b"default\0\x0b\x02", "memories": b"default\0\x09\x02", "th
 
 @dataclass(slots=True)
 class Prepared:
-    """A store with something of every kind in it, and what a sound daemon answers to every read of it."""
+    """A store with records of every kind, and the answers of an undamaged daemon to every read."""
 
     data: Path
     answers: dict[str, bytes]
@@ -44,7 +44,7 @@ class Prepared:
 
 @dataclass(slots=True)
 class Trial:
-    """One flipped bit and what came of it."""
+    """One flipped bit and its outcome."""
 
     number: int
     where: str
@@ -56,13 +56,13 @@ class Trial:
         return f"trial {self.number}: bit {self.bit} ({self.where})"
 
 
-class Died(Exception):
+class Disconnected(Exception):
     """The daemon closed the connection without an answer."""
 
 
 @pytest.fixture(scope="module")
 def prepared() -> Iterator[Prepared]:
-    """Threads said, imported and distilled, notes, memories, documents, archives, a dream, an undo, a schedule."""
+    """Threads, imports, distillations, notes, memories, documents, archives, a dream, an undo and a schedule."""
     with scratch_home() as home:
         with running_daemon(home) as daemon:
             with Client(daemon.socket) as client:
@@ -77,7 +77,7 @@ def prepared() -> Iterator[Prepared]:
 
 
 def fill(client: Client, home: Path) -> None:
-    """A store as a few days of work leave it."""
+    """Fill a store as some days of work do."""
     for number in range(3):
         report = import_file(client, session_file(home, number, turns=5, noise=60))
         client.distill(str(report.thread))
@@ -99,15 +99,15 @@ def fill(client: Client, home: Path) -> None:
 
 
 def ask(daemon: Daemon, path: str, body: Any = None) -> Answer:
-    """One read, or with a body one write. Raises Died where there was no answer."""
+    """Make one read, or with a body one write. Raises Unanswered if there is no answer."""
     try:
         return daemon.ask("GET" if body is None else "POST", path, body)
     except (OSError, AssertionError) as error:
-        raise Died(path) from error
+        raise Disconnected(path) from error
 
 
 def reads(daemon: Daemon) -> list[str]:
-    """Every read that a caller could make of this store, each list in one page and in small ones."""
+    """Return every read that a caller could make of this store, each list in one page and in small pages."""
     lists = ("threads", "memories", "documents", "operations", "archives", "dreams", "schedules", "index")
     found = [f"/v1/{name}" for name in lists] + [f"/v1/{name}?limit=3" for name in lists[:6]]
     ids = {name: list(ask(daemon, f"/v1/{name}?limit=1000").json()["items"]) for name in lists[:6]}
@@ -124,13 +124,13 @@ def reads(daemon: Daemon) -> list[str]:
 
 
 def context_reads(daemon: Daemon) -> list[str]:
-    """Those that a compute process answers."""
+    """Return the reads that a compute process answers."""
     threads = [item["id"] for item in ask(daemon, "/v1/threads").json()["items"]]
     return [f"/v1/threads/{thread}/{part}" for thread in threads for part in ("context", "working-state")]
 
 
 def judge(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
-    """Reads everything on one connection: each answer is the right one, or an envelope that names the damage."""
+    """Make every read on one connection: each answer is right, or an error that names the damage."""
     for path, right in expected.items():
         answer = ask(daemon, path)
         if answer.body == right:
@@ -144,7 +144,7 @@ def judge(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
 
 
 def write_afterwards(trial: Trial, daemon: Daemon) -> None:
-    """Writes to a thread of its own, which may be refused for the damage; what is acknowledged is there."""
+    """Write to a new thread, which may be refused for the damage; acknowledged messages are stored."""
     made = ask(daemon, "/v1/threads", {"id": "after"})
     if made.status != 201:
         assert made.json()["error"] == "storage_failed", f"{trial}: {made.body[:300]!r}"
@@ -160,12 +160,12 @@ def write_afterwards(trial: Trial, daemon: Daemon) -> None:
 
 
 def unchanged(path: str) -> bool:
-    """Whether a read's answer does not hold what was written since."""
+    """Return True if the answer to a read has nothing of the later writes."""
     return not path.startswith(("/v1/threads?", "/v1/operations?")) and path not in ("/v1/threads", "/v1/operations")
 
 
 def started(daemon: Daemon) -> int | None:
-    """None where it became ready; else the status that it ended with."""
+    """Return None once the daemon is ready, else its exit status."""
     daemon.launch()
     assert daemon.process is not None
     try:
@@ -176,13 +176,13 @@ def started(daemon: Daemon) -> int | None:
 
 
 def ended(daemon: Daemon) -> int:
-    """The status of a daemon that stopped answering by itself."""
+    """Return the exit status of a daemon that stopped answering."""
     assert daemon.process is not None
     return daemon.process.wait(EXIT_S)
 
 
 def restarted(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
-    """After it fell over: one start, which checks first, and refuses the file or serves what is right."""
+    """Start once after a crash, with the store check: the store is refused, or all reads are right."""
     status = started(daemon)
     trial.verdict = "crashed, then refused"
     if status is not None:
@@ -194,7 +194,7 @@ def restarted(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
 
 
 def run(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
-    """The life of one daemon on one damaged store."""
+    """Run one daemon on one damaged store."""
     status = started(daemon)
     if status is not None:
         assert status == EXIT_DAMAGED, f"{trial}: the start ended with {status}:\n{daemon.said()}"
@@ -206,14 +206,14 @@ def run(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
             trial.verdict = "named"
         write_afterwards(trial, daemon)
         judge(trial, daemon, {path: right for path, right in expected.items() if unchanged(path)})
-    except Died:
+    except Disconnected:
         status = ended(daemon)
         assert status < 0, f"{trial}: ended with {status}:\n{daemon.said()}"
         restarted(trial, daemon, expected)
 
 
 def compare(trial: Trial, report: CheckReport) -> None:
-    """What `check` says of the damaged file covers what reading it met."""
+    """Assert that `check` reports all damage that the reads met."""
     assert not report.ok, f"{trial}: {trial.verdict} {trial.noticed}, and check finds nothing"
     if report.status == FILE:
         return
@@ -225,7 +225,7 @@ def compare(trial: Trial, report: CheckReport) -> None:
 
 
 def damaged(prepared: Prepared, home: Path, bits: list[int]) -> Daemon:
-    """A daemon, not started, on a copy with these bits flipped."""
+    """Return a daemon, not started, on a copy with these bits flipped."""
     shutil.copytree(prepared.data, home / "data")
     for bit in bits:
         flip(home / "data" / "store" / "data.mdb", bit)
@@ -234,7 +234,7 @@ def damaged(prepared: Prepared, home: Path, bits: list[int]) -> Daemon:
 
 @pytest.mark.parametrize("kind", ["archives", "memories", "threads"])
 def test_a_record_under_another_key_is_not_absent(prepared: Prepared, kind: str) -> None:
-    """A bit in the key itself: whoever asks by the right key is told of the damage, not that there is nothing."""
+    """With a flipped bit in the key, a read by the right key reports damage, not absence."""
     listed = json.loads(prepared.answers[f"/v1/{kind}"])["items"][0]
     name = listed["sha256" if kind == "archives" else "id"]
     whole = (prepared.data / "store" / "data.mdb").read_bytes()
@@ -250,7 +250,7 @@ def test_a_record_under_another_key_is_not_absent(prepared: Prepared, kind: str)
 
 @pytest.mark.parametrize("bit", [36, 41, 50])
 def test_a_map_beyond_all_memory_is_damage(prepared: Prepared, bit: int) -> None:
-    """A last page that no machine can map ends the start as damage does, so that nobody starts it again and again."""
+    """A last page number that no machine can map ends the start with the damage status, which is not restarted."""
     with scratch_home() as home:
         daemon = damaged(prepared, home, last_page_bits(bit))
         status = started(daemon)
@@ -261,7 +261,7 @@ def test_a_map_beyond_all_memory_is_damage(prepared: Prepared, bit: int) -> None
 
 @pytest.mark.timeout(3600)
 def test_no_wrong_answer_after_a_flipped_bit(prepared: Prepared, capsys: pytest.CaptureFixture[str]) -> None:
-    """Trial after trial on a copy of the same store."""
+    """Random bits are flipped, one at a time, in copies of one store."""
     chance = random.Random(20261121)
     whole = (prepared.data / "store" / "data.mdb").read_bytes()
     verdicts: Counter[tuple[str, str]] = Counter()

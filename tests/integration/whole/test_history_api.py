@@ -1,4 +1,4 @@
-"""Tests of operations, undo, archives, dreams, schedules, backups and jobs over the socket."""
+"""Operations, undo, archives, dreams, schedules, backups and jobs over the API."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def learnt(client: Client, folder: Path, number: int) -> str:
 
 
 def state(daemon: Daemon, client: Client) -> dict[str, Any]:
-    """Return everything that a distillation changes, except archives and their index."""
+    """Return all that a distillation changes, except archives and the index files that list them."""
     root = daemon.home / "root" / "default"
     texts = {
         item.path: client.document(item.path).content
@@ -49,7 +49,7 @@ def state(daemon: Daemon, client: Client) -> dict[str, Any]:
 
 
 def thread_state(client: Client, thread: str) -> dict[str, Any]:
-    """Return what a distillation changes of its thread."""
+    """Return the records of a thread that a distillation changes."""
     held = client.thread(thread)
     return {
         "distillations": held.distillations,
@@ -62,12 +62,12 @@ def thread_state(client: Client, thread: str) -> dict[str, Any]:
 
 
 def last(client: Client, why: str) -> str:
-    """Return the newest operation with this reason."""
+    """Return the newest operation of a kind."""
     return next(operation.id for operation in client.operations(limit=1000).items if operation.why == why)
 
 
-def test_a_distillation_is_taken_back_whole(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """Undo of a distillation restores memories, documents, files, digest, summaries and thread; redo repeats it."""
+def test_undo_of_a_distillation(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """Memories, documents, files, digest, summaries and thread are restored; it can be made again, equally."""
     learnt(client, tmp_path, 1)
     before = state(daemon, client)
     thread = str(import_file(client, session_file(tmp_path, 2, turns=5)).thread)
@@ -93,8 +93,8 @@ def test_a_distillation_is_taken_back_whole(daemon: Daemon, client: Client, tmp_
     assert redone["documents"].keys() == after["documents"].keys()
 
 
-def test_undone_and_redone_a_thread_weighs_the_same(client: Client, tmp_path: Path) -> None:
-    """The live tokens of a thread follow undo and redo of a distillation, plus later messages."""
+def test_token_counts_follow_undo_and_redo(client: Client, tmp_path: Path) -> None:
+    """The context's token count follows undo and redo of a distillation, and messages in between are added."""
     thread = str(import_file(client, session_file(tmp_path, 12, turns=5)).thread)
     whole = client.thread(thread).tokens  # by our count: the model's own account of it is not kept
     client.distill(thread)
@@ -108,8 +108,8 @@ def test_undone_and_redone_a_thread_weighs_the_same(client: Client, tmp_path: Pa
     assert client.thread(thread).context.tokens == whole + added
 
 
-def test_a_schedule_is_not_taken_back(client: Client) -> None:
-    """The operation of a schedule is not undoable, and an undo of it is refused."""
+def test_a_schedule_cannot_be_undone(client: Client) -> None:
+    """Its operation is not offered for undo, and is refused by its number."""
     client.create_thread(id="settled")
     client.add_note("settled", "kept", "task")
     made = client.add_schedule("0 3 * * *")
@@ -123,8 +123,8 @@ def test_a_schedule_is_not_taken_back(client: Client) -> None:
     assert [change.kind for change in offered.changes] == ["note"]
 
 
-def test_a_list_made_anew_is_not_taken_back(client: Client) -> None:
-    """After a new memory, its operation is undoable, and the update of MEMORY.md is not."""
+def test_undo_skips_projections(client: Client) -> None:
+    """After a new memory, undo offers that operation, not the one that wrote the index."""
     client.sync_now()
     client.remember(wire.CreateMemory("The gate opens at dawn."))
     client.sync_now()
@@ -140,7 +140,7 @@ def test_a_list_made_anew_is_not_taken_back(client: Client) -> None:
 
 
 def test_a_deleted_thread_stays_deleted(client: Client, tmp_path: Path) -> None:
-    """Records of a deleted thread cannot be restored into a new thread of the same id."""
+    """Deletions in a thread before its own deletion cannot be undone into a thread of the same id."""
     thread = learnt(client, tmp_path, 13)
     distilled = last(client, "thread.distill")
     note = client.add_note(thread, "an old note", "task")
@@ -158,8 +158,8 @@ def test_a_deleted_thread_stays_deleted(client: Client, tmp_path: Path) -> None:
     assert client.summaries(thread).items == []
 
 
-def test_what_others_stand_on_is_not_taken_back(client: Client, tmp_path: Path) -> None:
-    """Undo is refused if a later operation changed the same records; they are named, nothing changes."""
+def test_undo_of_changed_records_is_a_conflict(client: Client, tmp_path: Path) -> None:
+    """An operation whose records changed since is a conflict that names them; nothing changes."""
     thread = learnt(client, tmp_path, 3)
     first = last(client, "thread.distill")
     client.append(thread, [{"role": "user", "content": f"then part_{number}?"} for number in range(14)])
@@ -171,8 +171,8 @@ def test_what_others_stand_on_is_not_taken_back(client: Client, tmp_path: Path) 
     assert newest(client).id == before
 
 
-def test_messages_are_never_taken_back(client: Client) -> None:
-    """Appends and deletions of threads are not undoable, and an undo of them is refused."""
+def test_messages_cannot_be_undone(client: Client) -> None:
+    """Appends and deletions of threads are marked as not undoable, and refused."""
     client.create_thread(id="said")
     client.append("said", [{"role": "user", "content": "x"}])
     appended = newest(client)
@@ -184,8 +184,8 @@ def test_messages_are_never_taken_back(client: Client) -> None:
             client.undo(operation.id)
 
 
-def test_whatever_is_called_undoable_can_be_undone(client: Client) -> None:
-    """Every undoable operation, newest first, can be undone or names what overlaps."""
+def test_every_undoable_operation_can_be_undone(client: Client) -> None:
+    """Newest first, every operation marked undoable is undone, or the refusal names the changed records."""
     client.remember(wire.CreateMemory("The bell rings at noon."))
     outcomes = [(operation, outcome(client, operation.id)) for operation in client.operations(limit=1000).items]
     for operation, refusal in outcomes:
@@ -197,7 +197,7 @@ def test_whatever_is_called_undoable_can_be_undone(client: Client) -> None:
 
 
 def outcome(client: Client, operation: str) -> str | None:
-    """Return why an operation cannot be undone, or None after its undo."""
+    """Return why an operation cannot be undone, or None after it was."""
     try:
         client.undo(operation)
     except ReverieError as error:
@@ -206,7 +206,7 @@ def outcome(client: Client, operation: str) -> str | None:
 
 
 def test_an_undo_with_a_key_is_made_once(client: Client) -> None:
-    """An undo repeated with its key gives the same answer and makes one operation."""
+    """A repeated undo with its key has the same answer and makes one operation."""
     client.create_thread(id="undone")
     client.add_note("undone", "to be taken back", "task")
     operation = newest(client).id
@@ -217,7 +217,7 @@ def test_an_undo_with_a_key_is_made_once(client: Client) -> None:
 
 
 def test_operations_are_listed_to_the_end(client: Client) -> None:
-    """Operations are listed newest first without gaps, with author, reason and parent."""
+    """Newest first, without gaps, each with actor, reason and parent."""
     whole = client.operations(limit=1000).items
     assert [operation.seq for operation in whole] == list(range(len(whole), 0, -1))
     assert turned(client.operations, 7) == whole
@@ -226,7 +226,7 @@ def test_operations_are_listed_to_the_end(client: Client) -> None:
 
 
 def test_an_unknown_operation_is_not_found(daemon: Daemon) -> None:
-    """An unknown operation is 404, and a malformed number is 400."""
+    """An unused number, and a value that is no number."""
     for method, path in (("GET", ""), ("POST", "/undo")):
         check_refused(daemon.ask(method, f"/v1/operations/999999{path}"), 404, "not_found")
         for odd in ("x", "-1", "1.0", "9" * 19, "%C2%B2"):
@@ -234,7 +234,7 @@ def test_an_unknown_operation_is_not_found(daemon: Daemon) -> None:
 
 
 def test_archives_are_addressed_by_their_bytes(client: Client, daemon: Daemon, tmp_path: Path) -> None:
-    """An archive's address is the SHA-256 of its bytes; it stays after an undo."""
+    """Each listed archive has its SHA-256 as address; archives stay when their operation is undone."""
     learnt(client, tmp_path, 4)
     whole = client.archives(limit=1000).items
     assert whole
@@ -250,7 +250,7 @@ def test_archives_are_addressed_by_their_bytes(client: Client, daemon: Daemon, t
 
 
 def test_dreams_are_listed_and_shown(client: Client, daemon: Daemon, tmp_path: Path) -> None:
-    """A dream that found something is stored; a dry run and an empty dream are not."""
+    """A dream with changes is stored with its cost; a dry run and a dream without changes are not."""
     learnt(client, tmp_path, 5)
     dry = client.dream(dry_run=True)
     assert (dry.dry_run, dry.id, client.dreams().items) == (True, None, [])
@@ -270,8 +270,8 @@ def test_dreams_are_listed_and_shown(client: Client, daemon: Daemon, tmp_path: P
         check_refused(daemon.ask("POST", "/v1/dreams?wait=true", body), 400, "validation_error")
 
 
-def test_schedules_come_and_go(client: Client, daemon: Daemon) -> None:
-    """Schedules are added with their next run, listed, removed, added once per key, and validated."""
+def test_schedules_are_added_listed_and_deleted(client: Client, daemon: Daemon) -> None:
+    """Each has its next run; with a key it is added once; invalid ones are refused."""
     made = client.add_schedule("30 2 * * *", timezone="Europe/Berlin", token_budget=5_000, key="nightly")
     assert client.add_schedule("30 2 * * *", timezone="Europe/Berlin", token_budget=5_000, key="nightly") == made
     assert [schedule.id for schedule in client.schedules().items] == [made.id]
@@ -293,7 +293,7 @@ def test_schedules_come_and_go(client: Client, daemon: Daemon) -> None:
 
 
 def test_a_backup_is_a_whole_store(client: Client, daemon: Daemon, tmp_path: Path) -> None:
-    """A backup made by the running daemon restores to a store with the same answers."""
+    """Made while the daemon runs, it passes the check, and a daemon on the restored store gives the same answers."""
     client.create_thread(id="backed-up")
     client.append("backed-up", [{"role": "user", "content": "keep me"}])
     target = tmp_path / "copy.mdb"
@@ -313,7 +313,7 @@ def test_a_backup_is_a_whole_store(client: Client, daemon: Daemon, tmp_path: Pat
 
 
 def test_a_backup_that_cannot_be_made_is_refused(daemon: Daemon, tmp_path: Path) -> None:
-    """A backup needs an absolute path that does not exist in a folder that does."""
+    """A missing parent folder, an existing target and a relative path are refused."""
     there = tmp_path / "there"
     there.write_text("mine", "utf-8")
     check_refused(daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "no" / "x")}), 404, "not_found")
@@ -324,7 +324,7 @@ def test_a_backup_that_cannot_be_made_is_refused(daemon: Daemon, tmp_path: Path)
 
 
 def test_a_token_may_not_copy_the_store(tmp_path: Path) -> None:
-    """A token may not make a backup, and sees its own space only."""
+    """A backup has every space, so only the owner may make one; a token reads its own space only."""
     with scratch_home() as home:
         (home / "data").mkdir(mode=0o700)
         add_token(home, "tick", "blue", "mole")
@@ -340,8 +340,8 @@ def test_a_token_may_not_copy_the_store(tmp_path: Path) -> None:
             assert own.ask("GET", "/v1/threads", headers=bearer("tick")).json()["items"][0]["agent"] == "mole"
 
 
-def test_jobs_are_listed_and_ended(client: Client, daemon: Daemon) -> None:
-    """Jobs are listed in pages; a finished job cannot be cancelled; an unknown one is 404."""
+def test_jobs_are_listed_and_cancelled(client: Client, daemon: Daemon) -> None:
+    """Jobs of this daemon in pages; a finished job stays finished; an unknown one is not found."""
     jobs = [client.start_dream().job for _ in range(3)]
     page = daemon.ask("GET", "/v1/jobs?limit=2").json()
     assert len(page["items"]) == 2
@@ -356,8 +356,8 @@ def test_jobs_are_listed_and_ended(client: Client, daemon: Daemon) -> None:
     check_refused(daemon.ask("DELETE", "/v1/jobs/job_absent"), 404, "not_found")
 
 
-def test_status_counts_what_is_there(client: Client) -> None:
-    """The counts of the status agree with the lists, and the tokens with distillations and dreams."""
+def test_status_counts_match_the_lists(client: Client) -> None:
+    """Counts equal the lengths of the lists; tokens spent are those of distillations and dreams."""
     status = client.status()
     assert status.counts["threads"] == len(client.threads(limit=1000).items)
     assert status.counts["memories"] == len(client.memories(limit=1000).items)
@@ -372,7 +372,7 @@ def test_status_counts_what_is_there(client: Client) -> None:
 
 
 def test_a_backup_under_an_odd_name_is_refused(daemon: Daemon, tmp_path: Path) -> None:
-    """A name that is too long or has a NUL, and a path where no file can be, are client errors."""
+    """A too long name, a NUL and a path below a file are client errors."""
     for path in (str(tmp_path / ("x" * 300)), str(tmp_path / "a\0b"), "/proc/1/x"):
         check_refused(daemon.ask("POST", "/v1/backups", {"path": path}), 400, "validation_error")
     assert list(tmp_path.iterdir()) == []

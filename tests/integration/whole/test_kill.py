@@ -1,4 +1,4 @@
-"""SIGKILL at random moments of an import beside eight busy clients: what was acknowledged is there, once, in order."""
+"""SIGKILL at random moments of an import beside eight clients: every acknowledged message is stored once, in order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SOUND = "the store is sound after an unclean stop"
 
 @dataclass(slots=True)
 class Agent:
-    """A client that appends to a thread of its own until the daemon is gone, and knows what was acknowledged."""
+    """A client that appends to its own thread until the daemon is gone, and records acknowledged messages."""
 
     thread: str
     acknowledged: list[str] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Agent:
             return
 
     def check(self, client: Client) -> None:
-        """Every acknowledged message once and in order; the one that was under way may be there, once, and no other."""
+        """Assert that every acknowledged message is stored once and in order, and at most one unacknowledged one."""
         if self.last == "":  # killed before its thread was acknowledged
             return
         found = [content for _, content in given_back(client, self.thread)]
@@ -62,14 +62,14 @@ class Agent:
 
 @dataclass(slots=True)
 class Campaign:
-    """One home, its kills and its figures."""
+    """One home, the kills and their figures."""
 
     daemon: Daemon
     agents: list[Agent] = field(default_factory=list)
     restarts_s: list[float] = field(default_factory=list)
 
     def one(self, number: int, delay_s: float) -> None:
-        """Work, a kill after `delay_s`, a restart that finds the store sound, and nothing acknowledged is missing."""
+        """Work, kill after `delay_s`, restart; assert that the store is sound and complete."""
         path = session_file(self.daemon.home, number, TURNS, NOISE)
         new = [Agent(f"t{number}-{index}") for index in range(CLIENTS)]
         with working(self.daemon, new, path):
@@ -88,7 +88,7 @@ class Campaign:
         self.agents += new
 
     def end(self) -> int:
-        """Everything once more at the end; how many messages were acknowledged."""
+        """Check everything at the end; return the number of acknowledged messages."""
         with Client(self.daemon.socket) as client:
             for agent in self.agents:
                 agent.check(client)
@@ -99,7 +99,7 @@ class Campaign:
 
 
 def imported(daemon: Daemon, path: Path) -> None:
-    """One import; it may end with its daemon."""
+    """Run one import, which may fail with its daemon."""
     try:
         with Client(daemon.socket) as client:
             importing.import_file(client, path)
@@ -109,7 +109,7 @@ def imported(daemon: Daemon, path: Path) -> None:
 
 @contextmanager
 def working(daemon: Daemon, agents: list[Agent], path: Path | None) -> Iterator[None]:
-    """Agents, and an import of `path`, all at once, until the daemon is gone."""
+    """Run the agents and an import of `path` concurrently until the daemon is gone."""
     threads = [threading.Thread(target=agent.work, args=(daemon.socket,)) for agent in agents]
     if path is not None:
         threads.append(threading.Thread(target=imported, args=(daemon, path)))
@@ -125,7 +125,7 @@ def working(daemon: Daemon, agents: list[Agent], path: Path | None) -> Iterator[
 
 @contextmanager
 def campaign() -> Iterator[Campaign]:
-    """A fresh store under a daemon that is warm: its compute process has started."""
+    """A new store under a daemon whose compute process has started."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
         try:
@@ -138,7 +138,7 @@ def campaign() -> Iterator[Campaign]:
 
 
 def usual_s(daemon: Daemon) -> float:
-    """How long the import takes beside the agents when nobody kills."""
+    """Return the duration of the import beside the agents without a kill."""
     agents = [Agent(f"usual-{index}") for index in range(CLIENTS)]
     path = session_file(daemon.home, 1_000_000, TURNS, NOISE)
     with working(daemon, agents, None):
@@ -152,7 +152,7 @@ def usual_s(daemon: Daemon) -> float:
 
 @pytest.mark.timeout(3600)
 def test_nothing_acknowledged_is_lost(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Kill after kill, and each time: all there, in order, once; the import ends complete; check finds nothing."""
+    """After each of many kills all messages are stored in order, once; the import completes; check finds nothing."""
     monkeypatch.setattr(importing, "_PIECE_BYTES", PIECE_BYTES)
     assert len(made_session(0, TURNS, NOISE)) > 5 * PIECE_BYTES
     chance = random.Random(20261121)

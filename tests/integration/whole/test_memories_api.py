@@ -1,4 +1,4 @@
-"""Tests of memories, recall and their documents over the socket."""
+"""Memories over the API: lists, filters, recall, documents and history."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = ("skill", "fact", "procedure", "observation", "mistake", "preference", "
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    """Yield a daemon that has learnt from three sessions."""
+    """A daemon that has learnt from three sessions."""
     folder = tmp_path_factory.mktemp("sessions")
     with running_daemon() as running:
         with Client(running.socket) as client:
@@ -35,7 +35,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 
 def test_memories_are_listed_to_the_end(client: Client) -> None:
-    """With any page size each memory is listed once, and every type that the sessions teach is there."""
+    """Any page size gives each memory once, with at least one complete memory of each type in the sessions."""
     whole = client.memories(limit=1000).items
     assert len(whole) >= 7
     assert {"observation", "preference", "mistake", "episode"} <= {memory.type for memory in whole}
@@ -51,14 +51,14 @@ def test_memories_are_listed_to_the_end(client: Client) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_memories_are_filtered_by_type(client: Client, kind: Any) -> None:
-    """The filter by type returns the memories of that type only, also in pages of one."""
+    """The list has exactly the memories of the type, also in pages of one."""
     expected = [memory for memory in client.memories(limit=1000).items if memory.type == kind]
     assert client.memories(kind=kind).items == expected
     assert turned(client.memories, 1, kind=kind) == expected
 
 
 def test_memories_are_filtered_by_tag(client: Client) -> None:
-    """The filter by tag returns the memories with that tag."""
+    """The list has exactly the memories with the tag."""
     whole = client.memories(limit=1000).items
     tag = next(tag for memory in whole for tag in memory.tags)
     assert client.memories(tag=tag).items == [memory for memory in whole if tag in memory.tags]
@@ -66,13 +66,13 @@ def test_memories_are_filtered_by_tag(client: Client) -> None:
 
 
 @pytest.mark.parametrize("query", ["type=secret", "tag=", "limit=0", "kind=fact", "type=fact&type=skill"])
-def test_a_list_that_cannot_be_meant_is_refused(daemon: Daemon, query: str) -> None:
-    """Unknown types, empty tags and limits out of range are refused."""
+def test_an_invalid_list_request_is_refused(daemon: Daemon, query: str) -> None:
+    """Types, tags and limits are validated."""
     check_refused(daemon.ask("GET", f"/v1/memories?{query}"), 400, "validation_error")
 
 
 def test_a_memory_has_a_history(client: Client) -> None:
-    """The history has every version with its operation, and ends with the current memory."""
+    """Every version with its operation; the last one is the current memory."""
     for memory in client.memories().items:
         versions = client.memory_history(memory.id).items
         assert [version.version for version in versions] == list(range(1, len(versions) + 1))
@@ -84,14 +84,14 @@ def test_a_memory_has_a_history(client: Client) -> None:
 
 
 def test_an_unknown_memory_is_not_found(client: Client) -> None:
-    """An unknown memory and its history are 404."""
+    """Neither the memory nor its history."""
     for call in (client.memory, client.memory_history):
         with pytest.raises(NotFound, match="no memory"):
             call("mem_absent")
 
 
-def test_recall_finds_what_answers(client: Client) -> None:
-    """Recall returns the best memories first with reasons, and changes nothing but access counts."""
+def test_recall_ranks_matching_memories(client: Client) -> None:
+    """Best first, each with its matched words; only the access count changes."""
     name = next(memory for memory in client.memories(kind="mistake").items).content.split("`")[1]
     answer = client.recall(f"may I change {name}?")
     best = answer.hits[0].memory
@@ -108,8 +108,8 @@ def test_recall_finds_what_answers(client: Client) -> None:
     assert newest(client).id == operation
 
 
-def test_recall_keeps_to_what_was_asked(client: Client) -> None:
-    """Recall respects limit, token budget, types and tags; an unknown word finds nothing."""
+def test_recall_obeys_its_parameters(client: Client) -> None:
+    """Limit, token budget, types and tags are obeyed; a query of unknown words finds nothing."""
     assert len(client.recall("read handle flush", limit=1).hits) == 1
     small = client.recall("read handle flush", token_budget=60)
     assert small.tokens <= 60
@@ -137,13 +137,13 @@ def test_recall_keeps_to_what_was_asked(client: Client) -> None:
         {"query": "x", "space": "y"},
     ],
 )
-def test_a_recall_that_cannot_be_meant_is_refused(daemon: Daemon, body: Any) -> None:
-    """Lengths, bounds and names of a recall are validated."""
+def test_an_invalid_recall_is_refused(daemon: Daemon, body: Any) -> None:
+    """Lengths, bounds and names are validated."""
     check_refused(daemon.ask("POST", "/v1/recall", body), 400, "validation_error")
 
 
 def test_a_recall_with_a_key_counts_once(daemon: Daemon, client: Client) -> None:
-    """A recall repeated with its key gives the same answer and counts one access."""
+    """A repeated recall with its key has the same answer and counts one access."""
     memory = client.memories(kind="observation").items[0]
     key = {"Idempotency-Key": "recalled once"}
     first, again = (daemon.ask("POST", "/v1/recall", {"query": memory.content}, key) for _ in range(2))
@@ -154,8 +154,8 @@ def test_a_recall_with_a_key_counts_once(daemon: Daemon, client: Client) -> None
     check_refused(daemon.ask("POST", "/v1/recall", {"query": "other"}, key), 409, "conflict")
 
 
-def test_documents_hold_the_memories(client: Client, daemon: Daemon) -> None:
-    """Documents are listed in pages; each ETag is the SHA-256 of the text; the index lists the same documents."""
+def test_documents_contain_the_memories(client: Client, daemon: Daemon) -> None:
+    """Listed by path in pages; each text's ETag is its SHA-256; the index is made from them."""
     whole = client.documents(limit=1000).items
     paths = [document.path for document in whole]
     assert paths == sorted(paths)
@@ -188,12 +188,12 @@ def test_an_absent_document_is_not_found(client: Client, path: str) -> None:
     "path", ["..%2fdaemon.lock", "facts/../../x", "facts//x.md", "%00", "a/./b", "~/x", "CON", "a%5Cb"]
 )
 def test_a_path_that_leads_elsewhere_is_refused(daemon: Daemon, path: str) -> None:
-    """A path outside the folder is refused by its name, before the disk is read."""
+    """The path is validated before any lookup."""
     check_refused(daemon.ask("GET", f"/v1/documents/{path}"), 400, "validation_error")
 
 
 def test_a_space_without_memories_has_no_index() -> None:
-    """A new space has empty lists and an empty index text, and recall finds nothing."""
+    """An empty space has empty lists and an empty text; recall finds nothing."""
     with running_daemon() as own, Client(own.socket) as client:
         assert own.ask("GET", "/v1/index").json() == {"text": "", "items": []}
         assert client.memories().items == []

@@ -64,7 +64,7 @@ def check_contains(answer: Any, expected: Any, place: str) -> None:
 
 @pytest.fixture(params=HOMES, ids=lambda path: path.name)
 def older(request: pytest.FixtureRequest) -> Iterator[tuple[dict[str, Any], Daemon, Layout]]:
-    """A vector, a daemon over the home that it describes, and where its parts are."""
+    """A vector, a daemon over the home that it describes, and the paths of its parts."""
     vector = json.loads(gzip.decompress(request.param.read_bytes()))
     with scratch_home() as home:
         layout = unpacked(vector, home)
@@ -78,7 +78,7 @@ def older(request: pytest.FixtureRequest) -> Iterator[tuple[dict[str, Any], Daem
 
 
 def test_an_older_home_gives_the_same_answers(older: tuple[dict[str, Any], Daemon, Layout]) -> None:
-    """Every answer of the older daemon is contained in this one's, and the folder stays as it was."""
+    """Every answer of the older daemon is contained in this one's, and the folder is unchanged."""
     vector, daemon, layout = older
 
     for path, expected in vector["answers"].items():
@@ -90,8 +90,8 @@ def test_an_older_home_gives_the_same_answers(older: tuple[dict[str, Any], Daemo
             assert (layout.root / "default" / name).read_text() == text
 
 
-def test_an_older_home_goes_on(older: tuple[dict[str, Any], Daemon, Layout]) -> None:
-    """Messages are appended, files are synced, operations are undone, and the idempotency key is still known."""
+def test_an_older_home_stays_usable(older: tuple[dict[str, Any], Daemon, Layout]) -> None:
+    """Appends, syncs and undos work, and stored idempotency keys still apply."""
     vector, daemon, layout = older
     (thread,) = vector["answers"]["/v1/threads"]["items"]
     with Client(daemon.socket) as client:

@@ -1,4 +1,4 @@
-"""Plans made from what has changed since: made again, never written; nobody is told to try again for others' haste."""
+"""Concurrent changes of the same records: outdated plans are made again, and no caller has to repeat a request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AT_ONCE = count(10, 32)
 
 
 def at_once(daemon: Daemon, calls: list[Callable[[Client], Any]]) -> list[Any]:
-    """What each call gives, all made together on connections of their own; an error stands for its answer."""
+    """Make all calls concurrently on separate connections; return the answers, or errors in their place."""
     outcomes: list[Any] = [None] * len(calls)
     ready = threading.Barrier(len(calls))
 
@@ -61,7 +61,7 @@ def brought(client: Client, folder: Path, number: int) -> str:
 
 
 def test_many_threads_are_distilled_at_once(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """Each stands on the memories that the others change: all are made, and every memory is there once."""
+    """Each distillation depends on the memories that the others change: all succeed, and every memory exists once."""
     threads = [brought(client, tmp_path, 200 + number) for number in range(AT_ONCE)]
     made = at_once(daemon, [partial(distil, thread) for thread in threads])
 
@@ -73,7 +73,7 @@ def test_many_threads_are_distilled_at_once(daemon: Daemon, client: Client, tmp_
 
 
 def test_one_thread_is_distilled_by_many(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """One of them does it; to the others nothing is left to distil."""
+    """One call distils; the others report that nothing is left to distil."""
     thread = brought(client, tmp_path, 300)
     made = at_once(daemon, [partial(distil, thread)] * 4)
     done = [outcome for outcome in made if not isinstance(outcome, Exception)]
@@ -85,7 +85,7 @@ def test_one_thread_is_distilled_by_many(daemon: Daemon, client: Client, tmp_pat
 
 
 def test_learning_dreaming_and_undoing_at_once(tmp_path: Path) -> None:
-    """Whatever changes memories at the same time: everything is done or says why it cannot be, and nothing is lost."""
+    """Concurrent changes of memories all succeed or give a reason, and nothing is lost."""
     with running_daemon() as own, Client(own.socket) as client:
         threads = [brought(client, tmp_path, 400 + number) for number in range(8)]
         client.distill(threads[0])
@@ -114,7 +114,7 @@ def documents(client: Client) -> dict[str, str]:
 
 
 def test_appends_during_a_distillation_are_in_the_tail(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """What is said while the thread is distilled comes after it, and counts towards the window."""
+    """Messages appended during a distillation are after it, and count towards the window."""
     thread = brought(client, tmp_path, 500)
     before = client.thread(thread).message_count
     calls: list[Callable[[Client], Any]] = [partial(distil, thread)]

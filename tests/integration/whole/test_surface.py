@@ -1,4 +1,4 @@
-"""Tests of the whole API: its OpenAPI description, metrics and events."""
+"""The API as a whole: its OpenAPI description, metrics and events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 def test_the_description_names_every_call(daemon: Daemon) -> None:
-    """openapi.json describes exactly the routes that are served."""
+    """The OpenAPI 3.1 document has exactly the served calls."""
     described = daemon.ask("GET", "/v1/openapi.json").json()
     assert described["openapi"].startswith("3.1")
     told = {
@@ -30,7 +30,7 @@ def test_the_description_names_every_call(daemon: Daemon) -> None:
 
 
 def test_every_call_refuses_other_methods(daemon: Daemon) -> None:
-    """A known path with another method is 405, with the allowed methods."""
+    """A known path with another method is 405 with the allowed methods."""
     known: dict[str, set[str]] = {}
     for method, path in routes():
         known.setdefault(path, set()).add(method)
@@ -47,13 +47,13 @@ def test_every_call_refuses_other_methods(daemon: Daemon) -> None:
 
 
 def _serves(pattern: str, path: str) -> bool:
-    """Return True if a route with a `path` parameter also matches this path."""
+    """Return True if a call of this pattern matches all paths below it, this path included."""
     head, found, _ = pattern.partition("{path:path}")
     return bool(found) and pattern.endswith(found) and path.startswith(head)
 
 
-def test_metrics_count_what_was_asked(daemon: Daemon, client: Client) -> None:
-    """The metrics are Prometheus text without names, paths or contents."""
+def test_metrics_count_requests(daemon: Daemon, client: Client) -> None:
+    """Prometheus text without names, paths or contents."""
     client.create_thread(id="very-secret-name", title="hush")
     text = daemon.ask("GET", "/metrics").body.decode()
     assert "reverie_commits_total" in text
@@ -63,8 +63,8 @@ def test_metrics_count_what_was_asked(daemon: Daemon, client: Client) -> None:
     assert all(line.startswith("#") or len(line.rsplit(" ", 1)) == 2 for line in text.splitlines() if line)
 
 
-def test_events_tell_what_happened_without_content(daemon: Daemon, client: Client) -> None:
-    """Events after a number arrive in order with their type, and without content."""
+def test_events_have_types_and_no_content(daemon: Daemon, client: Client) -> None:
+    """From a number on, in order, each with its type and no message text."""
     before = client.status().counts["events"]
     client.create_thread(id="told")
     client.append("told", [{"role": "user", "content": "nobody else's business"}])

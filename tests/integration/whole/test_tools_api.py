@@ -1,4 +1,4 @@
-"""Tests of the tools of agents over the API: definitions, results, error sentences and path safety."""
+"""Agents' tools over the API: definitions, results, errors that an agent can act on, and the sandbox."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ USER = "# User Facts\n\n> Summary: user name, role\n\n- Name: Ann\n- Role: harbo
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Tree]:
-    """Yield a daemon with a folder that a person edits too."""
+    """A daemon whose folder users edit too."""
     with tree() as made:
         yield made
 
 
-def given(client: Client, name: str, thread: str | None = None, **fields: Any) -> Any:
-    """Call a tool that must succeed, and return its content."""
+def result_of(client: Client, name: str, thread: str | None = None, **fields: Any) -> Any:
+    """Return the result of a tool call that succeeds."""
     answer = client.call_tool(name, fields, thread=thread)
     assert not answer.is_error, answer.content
     return answer.content
 
 
 def refused(client: Client, name: str, thread: str | None = None, **fields: Any) -> str:
-    """Call a tool that must fail; return its sentence, which is short and has no HTTP terms."""
+    """Return the error text of a tool: short, and without HTTP terms."""
     answer = client.call_tool(name, fields, thread=thread)
     assert answer.is_error, answer.content
     assert isinstance(answer.content, str)
@@ -58,7 +58,7 @@ def refused(client: Client, name: str, thread: str | None = None, **fields: Any)
 
 
 def test_the_definitions_are_served_in_every_form(client: Client, daemon: Daemon) -> None:
-    """The definitions are those of the library in each format; an unknown format is refused."""
+    """They equal the library's; an unknown form is refused with the list of forms."""
     for form in tools.FORMATS:
         assert client.tools(form).items == tools.definitions(form)
     assert daemon.ask("GET", "/v1/tools").json() == {"items": tools.definitions("anthropic"), "next": None}
@@ -68,7 +68,7 @@ def test_the_definitions_are_served_in_every_form(client: Client, daemon: Daemon
 
 
 def test_an_unknown_tool_is_not_found(daemon: Daemon) -> None:
-    """An unknown tool is 404 and names the known ones; a malformed body is 400."""
+    """404 with the names of all tools; an invalid body is 400 for any tool."""
     answer = daemon.ask("POST", "/v1/tools/memory_burn", {"input": {}})
     check_refused(answer, 404, "not_found")
     assert "memory_patch" in answer.json()["details"]["hint"]
@@ -78,7 +78,7 @@ def test_an_unknown_tool_is_not_found(daemon: Daemon) -> None:
 
 
 def test_the_index_is_literally_the_specified_one(folder: Tree) -> None:
-    """Three files of given sizes and summaries give exactly the specified index text and list."""
+    """Three user files of these sizes and summaries give this exact text, also from memory_list."""
     filled("facts/user.md", "# User Facts\n\n> Summary: user name, language, role\n\n- Name: Zoë\n", 320, folder)
     filled("facts/project.md", "# Project Facts\n\n> Summary: tech stack, conventions\n\n- Uses Bun\n", 210, folder)
     head = "# 2026-02 Episodes\n\n> Summary: logger fix, short ID, config refactor\n\n## Logger\n- Summary: a → b\n"
@@ -87,7 +87,7 @@ def test_the_index_is_literally_the_specified_one(folder: Tree) -> None:
     index = folder.client.index()
 
     assert index.text == INDEX
-    assert given(folder.client, "memory_list") == [
+    assert result_of(folder.client, "memory_list") == [
         {"path": "facts/user.md", "summary": "user name, language, role", "size": 320},
         {"path": "facts/project.md", "summary": "tech stack, conventions", "size": 210},
         {"path": "episodes/2026-02.md", "summary": "logger fix, short ID, config refactor", "size": 1229},
@@ -96,24 +96,24 @@ def test_the_index_is_literally_the_specified_one(folder: Tree) -> None:
 
 
 def filled(name: str, text: str, size: int, folder: Tree) -> None:
-    """Save `text` with one more line, so that it is `size` bytes long."""
+    """Save `text` with one more line that makes it `size` bytes long."""
     line = "- Note: " if name.startswith("facts") else "- Lesson: "
     rest = size - len(text.encode()) - len(line) - 1
     folder.save(name, text + line + ("tide " * size)[: rest - 1] + ".\n")
 
 
 def test_a_file_is_written_read_patched_and_appended_to(folder: Tree) -> None:
-    """Each memory tool returns its specified result, and the file changes at once."""
+    """Each answer is as specified, and the user's folder has the file at once."""
     client = folder.client
-    assert given(
+    assert result_of(
         client, "memory_write", path="facts/harbour.md", content="# Harbour\n\n- Piers: 3\n- Depth: 9 m\n"
     ) == {"success": True}
-    text = given(client, "memory_read", path="facts/harbour.md")
+    text = result_of(client, "memory_read", path="facts/harbour.md")
     assert "- Piers: 3\n" in text
     assert text == folder.read("facts/harbour.md")
 
     patches = [{"oldText": "Piers: 3", "newText": "Piers: 4"}, {"oldText": "- Depth: 9 m\n", "newText": ""}]
-    assert given(client, "memory_patch", path="facts/harbour.md", patches=patches) == {
+    assert result_of(client, "memory_patch", path="facts/harbour.md", patches=patches) == {
         "success": True,
         "appliedCount": 2,
     }
@@ -121,68 +121,68 @@ def test_a_file_is_written_read_patched_and_appended_to(folder: Tree) -> None:
     assert "Depth" not in folder.read("facts/harbour.md")
 
     entry = "## Buoy relit\n- Summary: dark buoy → new fuse\n- Date: 2026-11-20\n- Lesson: check the fuse first"
-    assert given(client, "memory_append", path="episodes/2026-11.md", entry=entry) == {"success": True}
-    assert given(
+    assert result_of(client, "memory_append", path="episodes/2026-11.md", entry=entry) == {"success": True}
+    assert result_of(
         client, "memory_append", path="facts/harbour.md", entry="- Lights: green", summary="piers, lights"
     ) == {"success": True}
-    listed = {item["path"]: item for item in given(client, "memory_list")}
+    listed = {item["path"]: item for item in result_of(client, "memory_list")}
     assert listed["facts/harbour.md"]["summary"] == "piers, lights"
     assert listed["episodes/2026-11.md"]["size"] == len(folder.read("episodes/2026-11.md").encode())
     assert "check the fuse first" in folder.read("episodes/2026-11.md")
 
 
-def test_what_a_person_has_just_saved_is_read(folder: Tree) -> None:
-    """memory_read returns a save of a person without waiting for the watcher."""
-    given(folder.client, "memory_write", path="facts/hand.md", content="# Hand\n\n- Ink: blue\n")
+def test_a_just_saved_file_is_read(folder: Tree) -> None:
+    """The tool reads the file itself and does not wait for the watcher."""
+    result_of(folder.client, "memory_write", path="facts/hand.md", content="# Hand\n\n- Ink: blue\n")
     folder.save("facts/hand.md", folder.read("facts/hand.md").replace("blue", "green"))
-    assert "- Ink: green" in given(folder.client, "memory_read", path="facts/hand.md")
-    given(folder.client, "memory_append", path="facts/hand.md", entry="- Paper: white")
+    assert "- Ink: green" in result_of(folder.client, "memory_read", path="facts/hand.md")
+    result_of(folder.client, "memory_append", path="facts/hand.md", entry="- Paper: white")
     assert {"- Ink: green", "- Paper: white"} <= set(folder.read("facts/hand.md").splitlines())
 
 
-def test_no_words_go_that_an_agent_has_not_seen(folder: Tree) -> None:
-    """memory_write merges with later saves; an overlap, or a file that was never read, is refused."""
+def test_a_write_loses_no_unread_text(folder: Tree) -> None:
+    """A user's edit since the agent's read is merged; text that it never read, or changed too, must be read first."""
     client = folder.client
     folder.save("facts/tide.md", "# Tide\n\n- Low: six\n- High: noon\n- Neap: monday\n")
     told = refused(client, "memory_write", path="facts/tide.md", content="# Tide\n\n- Spring: friday\n")
     assert "memory_read" in told
     assert "- High: noon" in folder.read("facts/tide.md")
 
-    seen = given(client, "memory_read", path="facts/tide.md")
+    seen = result_of(client, "memory_read", path="facts/tide.md")
     folder.save("facts/tide.md", folder.read("facts/tide.md").replace("Low: six", "Low: seven"))
-    given(client, "memory_write", path="facts/tide.md", content=seen.replace("Neap: monday", "Neap: sunday"))
+    result_of(client, "memory_write", path="facts/tide.md", content=seen.replace("Neap: monday", "Neap: sunday"))
     assert {"- Low: seven", "- High: noon", "- Neap: sunday"} <= set(folder.read("facts/tide.md").splitlines())
 
-    given(client, "memory_write", path="facts/tide.md", content=seen.replace("Neap: monday", "Neap: tuesday"))
+    result_of(client, "memory_write", path="facts/tide.md", content=seen.replace("Neap: monday", "Neap: tuesday"))
     assert {"- Low: seven", "- High: noon", "- Neap: tuesday"} <= set(folder.read("facts/tide.md").splitlines())
 
-    seen = given(client, "memory_read", path="facts/tide.md")
+    seen = result_of(client, "memory_read", path="facts/tide.md")
     folder.save("facts/tide.md", folder.read("facts/tide.md").replace("High: noon", "High: one"))
     told = refused(client, "memory_write", path="facts/tide.md", content=seen.replace("High: noon", "High: two"))
     assert "changed since you read it" in told
     assert "- High: one" in folder.read("facts/tide.md")
 
-    given(client, "memory_read", path="facts/tide.md")
-    given(client, "memory_append", path="facts/tide.md", entry="- Moon: full")
-    given(client, "memory_write", path="facts/tide.md", content="# Tide\n\n- all anew\n")
-    given(client, "memory_write", path="facts/tide.md", content="# Tide\n\n- and again\n")
+    result_of(client, "memory_read", path="facts/tide.md")
+    result_of(client, "memory_append", path="facts/tide.md", entry="- Moon: full")
+    result_of(client, "memory_write", path="facts/tide.md", content="# Tide\n\n- all anew\n")
+    result_of(client, "memory_write", path="facts/tide.md", content="# Tide\n\n- and again\n")
     assert "- and again" in folder.read("facts/tide.md")
     assert "Moon" not in folder.read("facts/tide.md")
 
 
-def test_what_one_agent_has_seen_another_has_not(folder: Tree) -> None:
-    """The versions that were read are kept per thread: another thread must read the file first."""
+def test_read_versions_are_per_thread(folder: Tree) -> None:
+    """A second thread must read a user's text itself, though the first one has."""
     client = folder.client
     for thread in ("reader", "writer"):
         client.create_thread(id=thread)
     folder.save("facts/mooring.md", "# Mooring\n\n- Rope: 12 mm\n")
-    given(client, "memory_read", "reader", path="facts/mooring.md")
+    result_of(client, "memory_read", "reader", path="facts/mooring.md")
     assert "memory_read" in refused(client, "memory_write", "writer", path="facts/mooring.md", content="# M\n\n- x\n")
-    given(client, "memory_write", "reader", path="facts/mooring.md", content="# Mooring\n\n- Rope: 14 mm\n")
+    result_of(client, "memory_write", "reader", path="facts/mooring.md", content="# Mooring\n\n- Rope: 14 mm\n")
 
 
-def test_parameters_stand_in_the_input(daemon: Daemon) -> None:
-    """Parameters beside `input` are refused, with a hint where they belong."""
+def test_parameters_outside_the_input_are_refused(daemon: Daemon) -> None:
+    """The error names where they belong."""
     answer = daemon.ask("POST", "/v1/tools/memory_read", {"path": "facts/user.md"})
     check_refused(answer, 400, "validation_error")
     assert answer.json()["details"]["field"] == "path"
@@ -190,9 +190,9 @@ def test_parameters_stand_in_the_input(daemon: Daemon) -> None:
 
 
 def test_a_patch_that_does_not_fit_changes_nothing(folder: Tree) -> None:
-    """If one old text is absent or ambiguous, no patch is applied, and the sentence says what to do."""
+    """With an absent or ambiguous text none of the patches is applied, and the error has a hint."""
     client = folder.client
-    given(client, "memory_write", path="facts/exact.md", content="# Exact\n\n- a tide\n- a tide\n- a moon\n")
+    result_of(client, "memory_write", path="facts/exact.md", content="# Exact\n\n- a tide\n- a tide\n- a moon\n")
     before = folder.read("facts/exact.md")
     for old in ("the sun", "- a tide"):
         patches = [{"oldText": "- a moon", "newText": "- the moon"}, {"oldText": old, "newText": "x"}]
@@ -201,8 +201,8 @@ def test_a_patch_that_does_not_fit_changes_nothing(folder: Tree) -> None:
     assert folder.read("facts/exact.md") == before
 
 
-def test_errors_tell_an_agent_what_to_do(folder: Tree) -> None:
-    """Error sentences name the missing or unknown parameter and the tool that lists files."""
+def test_errors_have_hints_for_agents(folder: Tree) -> None:
+    """The missing value, the known ones, and where to look."""
     client = folder.client
     assert "memory_list" in refused(client, "memory_read", path="facts/nowhere.md")
     assert "memory_list" in refused(
@@ -219,7 +219,7 @@ def test_errors_tell_an_agent_what_to_do(folder: Tree) -> None:
 
 
 def test_an_agent_makes_no_second_spelling_of_a_name(folder: Tree) -> None:
-    """A new name that differs only in case from an existing file is refused with the existing spelling."""
+    """The error has the existing spelling, and the user's file of that name is still read."""
     client = folder.client
     folder.save("facts/harbour.md", "- the crane is blue\n")
     client.sync_now()
@@ -230,7 +230,7 @@ def test_an_agent_makes_no_second_spelling_of_a_name(folder: Tree) -> None:
         with pytest.raises(Conflict, match="the same name") as caught:
             client.remember(wire.CreateMemory("a second one", document=path))
         assert caught.value.details["reason"] == "collision"
-    given(client, "memory_append", path="facts/harbour.md", entry="- the quay is long")
+    result_of(client, "memory_append", path="facts/harbour.md", entry="- the quay is long")
     folder.save("facts/harbour.md", folder.read("facts/harbour.md") + "- the gate is green\n")
     client.sync_now()
     assert {"the crane is blue", "the quay is long", "the gate is green"} <= {
@@ -239,16 +239,16 @@ def test_an_agent_makes_no_second_spelling_of_a_name(folder: Tree) -> None:
     assert client.sync_status().refused == []
 
 
-def test_a_secret_is_not_kept(folder: Tree) -> None:
-    """A key in a tool's input is redacted before it is stored."""
+def test_a_secret_is_redacted(folder: Tree) -> None:
+    """A string that looks like a key is redacted before it is written anywhere."""
     secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
-    given(folder.client, "memory_write", path="facts/keys.md", content=f"# Keys\n\n- deploy with {secret}\n")
+    result_of(folder.client, "memory_write", path="facts/keys.md", content=f"# Keys\n\n- deploy with {secret}\n")
     assert secret not in folder.read("facts/keys.md")
-    assert "[REDACTED:github-token]" in given(folder.client, "memory_read", path="facts/keys.md")
+    assert "[REDACTED:github-token]" in result_of(folder.client, "memory_read", path="facts/keys.md")
 
 
 def test_every_hostile_path_stays_inside(tmp_path: Path) -> None:
-    """Each labelled path is accepted or refused by each tool as it should be, and nothing outside changes."""
+    """Each labelled path through each tool with a path: accepted or refused as labelled, nothing written outside."""
     with tree() as own:
         secret = own.root.parent / "outside.md"
         secret.write_text("- the outside\n")
@@ -262,7 +262,7 @@ def test_every_hostile_path_stays_inside(tmp_path: Path) -> None:
 
 
 def check_path(own: Tree, path: str, expected: str) -> None:
-    """Assert that every tool accepts exactly this name, or that every tool refuses it with a reason."""
+    """Write, read, patch and append under exactly this name, or assert that each is refused with a reason."""
     calls: tuple[tuple[str, dict[str, Any]], ...] = (
         ("memory_write", {"path": path, "content": "# X\n\n- a word\n"}),
         ("memory_read", {"path": path}),
@@ -282,7 +282,7 @@ def check_path(own: Tree, path: str, expected: str) -> None:
 
 
 def outside(own: Tree) -> dict[str, bytes]:
-    """Return the files of the daemon's home that are neither in the folder nor its own."""
+    """Return every file of the daemon's home outside the folder, except its own data."""
     home = own.daemon.home
     return {
         file.relative_to(home).as_posix(): file.read_bytes()
@@ -296,7 +296,7 @@ def folder_texts(own: Tree) -> list[str]:
 
 
 def test_a_tool_of_a_thread_needs_one(client: Client) -> None:
-    """A tool of a thread without a thread, or with an unknown one, says what to give."""
+    """A missing or unknown thread is an error that names the parameter."""
     for name, fields in (
         ("note", {"content": "x", "category": "task"}),
         ("working_state_get", {}),
@@ -306,10 +306,10 @@ def test_a_tool_of_a_thread_needs_one(client: Client) -> None:
         assert "`thread`" in refused(client, name, thread="nobody", **fields)
 
 
-def test_a_note_stands_in_the_context(client: Client) -> None:
-    """A note of the tool is in the list of notes and in the next context."""
+def test_a_note_of_the_tool_is_in_the_context(client: Client) -> None:
+    """A note written by the tool is listed like any other, and in the next request."""
     client.create_thread(id="tooled")
-    made = given(client, "note", "tooled", content="the pier is closed", category="correction")
+    made = result_of(client, "note", "tooled", content="the pier is closed", category="correction")
     assert made["success"] is True
     assert [(note.id, note.category) for note in client.notes("tooled").items] == [(made["id"], "correction")]
     client.append("tooled", [{"role": "user", "content": "hello"}])
@@ -318,14 +318,16 @@ def test_a_note_stands_in_the_context(client: Client) -> None:
 
 
 def test_the_working_state_is_read_and_set(client: Client) -> None:
-    """The tool and the API read the same working state; setting nothing is refused."""
+    """The tool and the API return the state that the tool set; an empty update is an error."""
     client.create_thread(id="stated")
     client.append("stated", [{"role": "user", "content": "Please count the boats in the outer harbour"}])
-    assert given(client, "working_state_get", "stated")["currentTask"] == "Please count the boats in the outer harbour"
-    after = given(client, "working_state_set", "stated", nextSteps=["count", "report"])
+    assert (
+        result_of(client, "working_state_get", "stated")["currentTask"] == "Please count the boats in the outer harbour"
+    )
+    after = result_of(client, "working_state_set", "stated", nextSteps=["count", "report"])
     assert after["nextSteps"] == ["count", "report"]
     assert after["sources"]["nextSteps"] == [1, 1]
-    assert given(client, "working_state_get", "stated") == after
+    assert result_of(client, "working_state_get", "stated") == after
     assert client.working_state("stated").next_steps == ["count", "report"]
     assert "nothing was given" in refused(client, "working_state_set", "stated")
     assert "at most 500 tokens" in refused(
@@ -333,22 +335,22 @@ def test_the_working_state_is_read_and_set(client: Client) -> None:
     )
 
 
-def test_recall_gives_what_is_remembered_as_data(folder: Tree) -> None:
-    """The tool recall returns memories with type, origin and time, counts accesses and respects a limit."""
+def test_recall_returns_memories_as_framed_data(folder: Tree) -> None:
+    """With type, origin and time, in a frame; it counts as an access; the limit is obeyed."""
     client = folder.client
     text = "# Boats\n\n- The Marie has a red hull\n- The Eva is grey\n"
-    given(client, "memory_write", path="facts/boats.md", content=text)
-    found = given(client, "recall", query="what colour is the hull of the Marie")
+    result_of(client, "memory_write", path="facts/boats.md", content=text)
+    found = result_of(client, "recall", query="what colour is the hull of the Marie")
     assert "never instructions" in found["about"]
     assert found["memories"][0]["content"] == "The Marie has a red hull"
     assert found["memories"][0]["from"] == "facts/boats.md"
     assert next(each for each in client.memories().items if "Marie" in each.content).access_count == 1
-    assert len(given(client, "recall", query="hull grey Marie Eva", limit=1)["memories"]) == 1
-    assert given(client, "recall", query="zzzyx")["memories"] == []
+    assert len(result_of(client, "recall", query="hull grey Marie Eva", limit=1)["memories"]) == 1
+    assert result_of(client, "recall", query="zzzyx")["memories"] == []
 
 
-def test_a_call_made_again_with_its_key_is_made_once(folder: Tree) -> None:
-    """A repeated call returns the first answer and has no second effect; another body is a conflict."""
+def test_a_repeated_call_with_its_key_is_made_once(folder: Tree) -> None:
+    """The first answer is returned and nothing is done twice; another body under that key is a conflict."""
     client = folder.client
     client.create_thread(id="keyed")
     calls: list[tuple[str, dict[str, Any], str | None]] = [
@@ -370,21 +372,21 @@ def test_a_call_made_again_with_its_key_is_made_once(folder: Tree) -> None:
         client.call_tool("note", {"content": "other", "category": "task"}, thread="keyed", key="key-note")
 
 
-def test_what_agents_write_outlives_the_daemon() -> None:
-    """After a restart the person's file and the tool have what an agent wrote."""
+def test_written_memories_survive_a_restart() -> None:
+    """After a restart the user's file and the agent's tool have the same text."""
     with running_daemon() as daemon:
         with Client(daemon.socket) as client:
-            given(client, "memory_write", path="facts/user.md", content=USER)
+            result_of(client, "memory_write", path="facts/user.md", content=USER)
         daemon.kill()
         daemon.start()
         with Client(daemon.socket) as client:
-            assert "- Name: Ann" in given(client, "memory_read", path="facts/user.md")
-            assert given(client, "memory_list")[0]["summary"]
-            assert "Ann" in given(client, "recall", query="what is the user's name")["memories"][0]["content"]
+            assert "- Name: Ann" in result_of(client, "memory_read", path="facts/user.md")
+            assert result_of(client, "memory_list")[0]["summary"]
+            assert "Ann" in result_of(client, "recall", query="what is the user's name")["memories"][0]["content"]
 
 
-def test_a_failure_of_the_daemon_is_no_answer_of_a_tool(client: Client) -> None:
-    """Errors of the daemon are errors of the call, not results of the tool."""
+def test_a_daemon_error_is_no_tool_result(client: Client) -> None:
+    """Errors that an agent cannot correct stay errors of the call."""
     with pytest.raises(NotFound, match="no tool"):
         client.call_tool("memory_burn")
     with pytest.raises(ValidationError):
