@@ -118,7 +118,7 @@ def contexts() -> None:
         with running_daemon(home) as daemon, Client(daemon.socket) as client:
             thread = str(import_file(client, session_file(home, 5, turns=263, noise=90)).thread)
             client.distill(thread)
-        remembered(next(home.rglob("data.mdb")).parent)
+        fill_memories(next(home.rglob("data.mdb")).parent)
         with running_daemon(home) as daemon, Client(daemon.socket) as client:
             messages = client.thread(thread).message_count
             print(f"context of {messages:,} messages beside {MEMORIES:,} memories, ms        p50      p99    tokens")
@@ -150,7 +150,7 @@ def distillations() -> None:
     print(f"  goal: 150,000 tokens in at most {DISTIL_GOAL_MS} ms; the last column stays level where cost is linear\n")
 
 
-def remembered(store: Path) -> None:
+def fill_memories(store: Path) -> None:
     """Fill a store that no process has open with memories."""
     chance = random.Random(7)
     with Store.open(store, redactor=Redactor()) as opened:

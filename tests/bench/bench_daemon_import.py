@@ -53,7 +53,13 @@ class Round:
 def main() -> None:
     """Print one table per number of cores."""
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(sys.argv[1]) if len(sys.argv) > 1 else SESSIONS if SESSIONS.exists() else made(Path(scratch))
+        folder = (
+            Path(sys.argv[1])
+            if len(sys.argv) > 1
+            else SESSIONS
+            if SESSIONS.exists()
+            else generated_folder(Path(scratch))
+        )
         paths = find_transcripts([folder])
         mb = sum(len(unpacked(path)) for path in paths) / 1e6
         print(f"{len(paths)} files, {mb:.1f} MB unpacked, into an empty store; best of {ROUNDS}")
@@ -61,7 +67,7 @@ def main() -> None:
         for chosen in ({min(cores)}, cores) if len(cores) > 1 else (cores,):
             os.sched_setaffinity(0, chosen)
             rounds = [measured(folder) for _ in range(ROUNDS)]
-            told(min(rounds, key=lambda one: one.stages[0].seconds), mb, len(chosen))
+            print_stages(min(rounds, key=lambda one: one.stages[0].seconds), mb, len(chosen))
 
 
 def client(socket: Path, folder: Path) -> None:
@@ -127,7 +133,7 @@ def processor_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def told(best: Round, mb: float, cores: int) -> None:
+def print_stages(best: Round, mb: float, cores: int) -> None:
     """Print one table per stage."""
     for stage in best.stages:
         total_s = sum(stage.processor_s.values())
@@ -147,7 +153,7 @@ def unpacked(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
-def made(folder: Path) -> Path:
+def generated_folder(folder: Path) -> Path:
     """Write generated sessions where the recorded ones are absent."""
     for number in range(MADE_FILES):
         session_file(folder, number, MADE_TURNS, MADE_NOISE)

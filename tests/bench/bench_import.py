@@ -38,7 +38,13 @@ T = TypeVar("T")
 def main() -> None:
     """Print one line per step."""
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(sys.argv[1]) if len(sys.argv) > 1 else _SESSIONS if _SESSIONS.exists() else made(Path(scratch))
+        folder = (
+            Path(sys.argv[1])
+            if len(sys.argv) > 1
+            else _SESSIONS
+            if _SESSIONS.exists()
+            else generated_transcript(Path(scratch))
+        )
         paths = find_transcripts([folder])
         reading_s, size = best(lambda: sum(plan.consumed for path in paths for plan in read_chunks(path, tokens=False)))
         peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -109,7 +115,7 @@ def cut(data: bytes) -> list[bytes]:
     return pieces
 
 
-def made(folder: Path) -> Path:
+def generated_transcript(folder: Path) -> Path:
     """Return a generated transcript where the recorded ones are absent."""
     chance = random.Random(1)
     words = ["path/to/file.py", "error", "the", "test", "fixed", "return", "value", "{", "}", "\n", "import", "42"]

@@ -47,10 +47,10 @@ def sources() -> Iterator[str]:
     for path in prose or sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:80]:
         yield path.read_text(errors="replace")
     for path in sorted((SHARED / "transcripts" / "claude-code").glob("*.gz"))[:20]:
-        yield from said(path)
+        yield from message_texts(path)
 
 
-def said(path: Path) -> Iterator[str]:
+def message_texts(path: Path) -> Iterator[str]:
     """Return the text of a session's messages."""
     for line in gzip.decompress(path.read_bytes()).splitlines():
         message = orjson.loads(line).get("message")
@@ -109,7 +109,7 @@ def busy_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def said_of(times: list[float]) -> tuple[float, float]:
+def p50_and_p99_ms(times: list[float]) -> tuple[float, float]:
     """Return median and 99th percentile in milliseconds."""
     return statistics.median(times) * 1e3, statistics.quantiles(times, n=100)[98] * 1e3
 
@@ -160,7 +160,7 @@ def bench_queries(title: str, asked: list[str], ours: Index, theirs: Any) -> Non
             )
         )
     gc.enable()
-    our, whole, bare = (said_of([times[side] for times in took]) for side in range(3))
+    our, whole, bare = (p50_and_p99_ms([times[side] for times in took]) for side in range(3))
     line(f"query, {title}: p50 and p99", f"{our[0]:.3f} ms  {our[1]:.3f} ms")
     line("  tantivy, from text to ids", f"{whole[0]:.3f} ms  {whole[1]:.3f} ms  ours is {our[0] / whole[0]:.2f}x")
     line("  tantivy, parsed before, no ids", f"{bare[0]:.3f} ms  {bare[1]:.3f} ms  ours is {our[0] / bare[0]:.2f}x")
@@ -174,7 +174,7 @@ def bench_filters(asked: list[str], index: Index, count: int) -> None:
         ("a type, a tag and a time", Filter(any_of=[["type:fact"], ["tag:tag7"]], since=count // 2)),
     ):
         times = [seconds(lambda: index.search(query, 10, within)) for query in asked]  # noqa: B023 - called at once
-        p50, p99 = said_of(times)
+        p50, p99 = p50_and_p99_ms(times)
         line(f"query within {title}: p50 and p99", f"{p50:.3f} ms  {p99:.3f} ms")
 
 

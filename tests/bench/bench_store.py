@@ -102,7 +102,7 @@ def commits(folder: Path, store: Store) -> None:
 
 
 def appends(store: Store) -> None:
-    """Measure 4 MiB of entries that were sealed elsewhere: what the writing process spends before the flush."""
+    """Measure committing 4 MiB of entries that were sealed elsewhere: the writing process's time before the flush."""
     values = [{**ENTRY, "n": n} for n in range(2900)]
     sealing = seconds(lambda: [seal(value, REDACTOR) for value in values])
     sealed: list[Sealed] = [seal(value, REDACTOR) for value in values]

@@ -116,7 +116,7 @@ def real_lines() -> list[str]:
     return [line for line in lines if (data := line.encode()) and sum(byte > 127 for byte in data) * 5 >= len(data)]
 
 
-def made_lines(encoding: str, seed: int, count: int) -> list[str]:
+def generated_lines(encoding: str, seed: int, count: int) -> list[str]:
     """Return generated lines of non-Latin tokens of the vocabulary, word beginnings and continuations."""
     first: list[str] = []
     more: list[str] = []
@@ -132,7 +132,7 @@ def made_lines(encoding: str, seed: int, count: int) -> list[str]:
     return ["".join(words[at : at + 12]) + "\n" for at in range(0, len(words), 12)]
 
 
-def seen(title: str, texts: Sequence[str], encoding: tokens.Encoding, goal: float) -> None:
+def count_repeatedly(title: str, texts: Sequence[str], encoding: tokens.Encoding, goal: float) -> None:
     """Time counting the same texts repeatedly, each by itself."""
     encode = oracle(encoding).encode_ordinary
 
@@ -152,7 +152,7 @@ def seen(title: str, texts: Sequence[str], encoding: tokens.Encoding, goal: floa
     report(f"{encoding} {title}", statistics.median(other / our for our, other in pairs), goal, speed)
 
 
-def unseen(title: str, warm: Sequence[str], texts: Sequence[str], encoding: tokens.Encoding, goal: float) -> None:
+def count_once(title: str, warm: Sequence[str], texts: Sequence[str], encoding: tokens.Encoding, goal: float) -> None:
     """Time counting each text once, after a warm-up with others."""
     encode = oracle(encoding).encode_ordinary
 
@@ -226,10 +226,10 @@ def many() -> None:
 def bench(encoding: tokens.Encoding) -> None:
     """Measure every goal for one encoding."""
     prose, sources = english(), code("*.py")
-    seen("seen, English, 32 KB texts", cut(prose, TEXT), encoding, 15)
-    seen("seen, code, 32 KB texts", cut(sources, TEXT), encoding, 15)
-    seen("items of 480 B one at a time, English", cut(prose, ITEM), encoding, 12)
-    seen("items of 480 B one at a time, code", cut(sources, ITEM), encoding, 12)
+    count_repeatedly("seen, English, 32 KB texts", cut(prose, TEXT), encoding, 15)
+    count_repeatedly("seen, code, 32 KB texts", cut(sources, TEXT), encoding, 15)
+    count_repeatedly("items of 480 B one at a time, English", cut(prose, ITEM), encoding, 12)
+    count_repeatedly("items of 480 B one at a time, code", cut(sources, ITEM), encoding, 12)
     unsplit(encoding)
 
 
@@ -240,14 +240,14 @@ def bench_unseen(encoding: tokens.Encoding) -> None:
         "English": ([*cut(english(), TEXT), *talk()], 8.0),
         "code": (cut(code("*/*.py"), TEXT), 8.0),
         "multilingual, real lines": (real_lines(), 4.0),
-        "multilingual, made lines": (made_lines(encoding, 5, 20_000), 4.0),
+        "multilingual, made lines": (generated_lines(encoding, 5, 20_000), 4.0),
     }
     for title, (texts, goal) in corpora.items():
         pick.shuffle(texts)
         mixed = cut(["".join(texts)], TEXT)
         third = len(mixed) // 3
         if third:
-            unseen(f"unseen, {title}, 32 KB texts", mixed[:third], mixed[third:], encoding, goal)
+            count_once(f"unseen, {title}, 32 KB texts", mixed[:third], mixed[third:], encoding, goal)
 
 
 if __name__ == "__main__":

@@ -241,7 +241,7 @@ def test_a_clock_that_goes_backwards() -> None:
 
 
 @pytest.mark.parametrize("window", [1_000, 2_000, 8_000])
-def test_a_window_smaller_than_the_floors(client: Client, daemon: Daemon, window: int) -> None:
+def test_a_window_smaller_than_the_minimum(client: Client, daemon: Daemon, window: int) -> None:
     """A tiny window gives a context within nine tenths of it, or 422 with the least budget; messages are stored."""
     thread = f"window-{window}"
     work = Worker(client, thread, context_window=window)

@@ -17,7 +17,7 @@ WINDOW = 60_000
 OUTPUT = "   0.1s  collected and checked one more case of the feed, as before\n"
 
 
-def worked(client: Client, thread: str) -> Worker:
+def fifty_turns(client: Client, thread: str) -> Worker:
     """Fifty turns on a feed reader: an early decision, a dead end, a correction, an open question."""
     work = Worker(client, thread, context_window=WINDOW)
     for turn in range(TURNS - 3):
@@ -57,7 +57,7 @@ def worked(client: Client, thread: str) -> Worker:
 @pytest.fixture(scope="module")
 def distilled(client: Client) -> Worker:
     """The fifty turns, distilled by appends and once more at the end."""
-    work = worked(client, "fifty")
+    work = fifty_turns(client, "fifty")
     assert any(answer.distilled for answer in work.answers)
     client.distill("fifty")
     return work
@@ -94,7 +94,7 @@ def test_the_context_has_decisions_and_corrections(client: Client, distilled: Wo
         assert fact in remembered, fact
 
 
-def test_the_conversation_goes_on(client: Client, distilled: Worker) -> None:
+def test_a_turn_after_the_distillation(client: Client, distilled: Worker) -> None:
     """A turn after the distillation appears in the working state."""
     distilled.told("what were we just working on?")
     context = client.context(distilled.thread)

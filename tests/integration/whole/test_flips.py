@@ -99,7 +99,7 @@ def fill(client: Client, home: Path) -> None:
 
 
 def ask(daemon: Daemon, path: str, body: Any = None) -> Answer:
-    """Make one read, or with a body one write. Raises Unanswered if there is no answer."""
+    """Make one read, or with a body one write. Raises Disconnected if there is no answer."""
     try:
         return daemon.ask("GET" if body is None else "POST", path, body)
     except (OSError, AssertionError) as error:

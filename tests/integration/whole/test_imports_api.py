@@ -59,7 +59,7 @@ def test_chunks_of_any_size_make_the_same_thread(client: Client) -> None:
         assert thread.context.tokens > 900
 
 
-def test_a_long_file_is_taken_in_piece_by_piece(client: Client, tmp_path: Path) -> None:
+def test_a_long_file_is_imported_in_chunks(client: Client, tmp_path: Path) -> None:
     """A file larger than a chunk and a commit is imported completely, and the sums are the file's."""
     path = session_file(tmp_path, 12, turns=150, noise=700)
     data = path.read_bytes()

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from support.daemon import Daemon
 
 
-def said(*texts: str) -> list[dict[str, Any]]:
+def turns(*texts: str) -> list[dict[str, Any]]:
     """Return messages of the user and the agent in turn."""
     return [{"role": ("user", "assistant")[number % 2], "content": text} for number, text in enumerate(texts)]
 
 
-def tell(client: Client, thread: str) -> None:
+def logger_thread(client: Client, thread: str) -> None:
     """Create a thread in which the user has a logger fixed."""
     client.create_thread(id=thread)
     client.append(thread, [{"role": each.role, "content": each.content} for each in logger_fix().messages])
@@ -30,7 +30,7 @@ def tell(client: Client, thread: str) -> None:
 
 def test_every_item_has_a_source(client: Client) -> None:
     """`sources` parallels the lists, and each number is an entry of the thread."""
-    tell(client, "sourced")
+    logger_thread(client, "sourced")
     state = client.working_state("sourced")
     texts = {message.last_seq: str(message.content) for message in client.messages("sourced").items}
 
@@ -43,7 +43,7 @@ def test_every_item_has_a_source(client: Client) -> None:
 
 def test_set_fields_stay_until_newer_messages_replace_them(client: Client) -> None:
     """PATCH keeps other fields, PUT empties them; a later request replaces the set task, a plain yes does not."""
-    tell(client, "set")
+    logger_thread(client, "set")
     before = client.working_state("set")
     patched = client.set_working_state("set", current_task="Release 2.1", next_steps=["tag it", "tell Ann"])
 
@@ -52,9 +52,9 @@ def test_set_fields_stay_until_newer_messages_replace_them(client: Client) -> No
     assert patched.sources.next_steps == [len(logger_fix().messages)] * 2
     assert client.working_state("set") == patched
 
-    client.append("set", said("yes"))
+    client.append("set", turns("yes"))
     assert client.working_state("set").current_task == "Release 2.1"
-    client.append("set", said("thanks", "I tag it now.", "Please write the announcement for the new release"))
+    client.append("set", turns("thanks", "I tag it now.", "Please write the announcement for the new release"))
     after = client.working_state("set")
     assert after.current_task == "Please write the announcement for the new release"
     assert "tag it" in after.next_steps
@@ -63,13 +63,13 @@ def test_set_fields_stay_until_newer_messages_replace_them(client: Client) -> No
     assert (whole.current_task, whole.next_steps, whole.open_files) == ("", [], ["NEWS.md"])
 
 
-def test_a_set_state_reaches_the_context_and_outlives_distillation_and_restart() -> None:
+def test_a_set_state_survives_distillation_and_restart() -> None:
     """A set state is in the context before and after a distillation and a restart."""
     with running_daemon() as daemon:
         with Client(daemon.socket) as client:
             client.create_thread(id="kept")
             for number in range(20):
-                client.append("kept", said(f"question {number} about the harbour", "Answered. " + "word " * 300))
+                client.append("kept", turns(f"question {number} about the harbour", "Answered. " + "word " * 300))
             client.set_working_state("kept", current_task="Count the boats", recent_decisions=["by hand, not by radar"])
             assert "Current task: Count the boats" in str(client.context("kept").request)
             client.distill("kept")
@@ -84,7 +84,7 @@ def test_a_set_state_reaches_the_context_and_outlives_distillation_and_restart()
 
 def test_setting_a_state_can_be_undone(client: Client) -> None:
     """Setting a state is an operation that undo reverts."""
-    tell(client, "undone")
+    logger_thread(client, "undone")
     before = client.working_state("undone")
     client.set_working_state("undone", current_task="nonsense")
     client.undo(newest(client).id)
@@ -120,7 +120,7 @@ def test_an_invalid_state_is_refused(daemon: Daemon, client: Client, method: str
     check_refused(daemon.ask(method, "/v1/threads/strict-state/working-state", body), 400, "validation_error")
 
 
-def test_a_state_of_too_many_words_is_refused_whole(client: Client) -> None:
+def test_a_state_over_the_token_limit_is_refused(client: Client) -> None:
     """A state over 500 tokens is refused and nothing of it is stored; an unknown thread is 404."""
     client.create_thread(id="wordy")
     with pytest.raises(ValidationError, match="at most 500 tokens"):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Said = list[dict[str, Any]]
 
 
-def say(*texts: str) -> Said:
+def alternate(*texts: str) -> Said:
     """Return messages in turn, the user's first."""
     return [{"role": ("user", "assistant")[index % 2], "content": text} for index, text in enumerate(texts)]
 
@@ -91,9 +91,9 @@ def test_messages_come_back_unchanged(client: Client) -> None:
         {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "ls", "n": [1, 2.5, None, True]}},
     ]
     result = [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "a\nb\r\n", "is_error": False}]
-    first = client.append("said", say("hello"))
+    first = client.append("said", alternate("hello"))
     second = client.append(
-        "said", [{"role": "assistant", "content": blocks}, {"role": "user", "content": result}, *say("more")[:1]]
+        "said", [{"role": "assistant", "content": blocks}, {"role": "user", "content": result}, *alternate("more")[:1]]
     )
     page = client.messages("said")
 
@@ -150,11 +150,11 @@ def test_invalid_messages_are_refused(daemon: Daemon, client: Client, body: Any)
 def test_a_stale_expected_seq_is_a_conflict(client: Client) -> None:
     """A stale `expectedSeq` is a conflict with the current sequence number; nothing is appended."""
     client.create_thread(id="raced")
-    client.append("raced", say("a"), expected_seq=0)
+    client.append("raced", alternate("a"), expected_seq=0)
     with pytest.raises(Conflict) as caught:
-        client.append("raced", say("b"), expected_seq=0)
+        client.append("raced", alternate("b"), expected_seq=0)
     assert caught.value.details["currentVersion"] == 1
-    assert client.append("raced", say("b"), expected_seq=1).last_seq == 2
+    assert client.append("raced", alternate("b"), expected_seq=1).last_seq == 2
 
 
 def test_a_repeated_key_gets_the_stored_answer(daemon: Daemon, client: Client) -> None:
@@ -163,15 +163,15 @@ def test_a_repeated_key_gets_the_stored_answer(daemon: Daemon, client: Client) -
     again = client.create_thread(title="keyed", key="k-thread")
     assert again == first
 
-    body = {"messages": say("only once")}
+    body = {"messages": alternate("only once")}
     path = f"/v1/threads/{first.id}/messages"
     answers = [daemon.ask("POST", path, body, {"Idempotency-Key": "k-append"}) for _ in range(3)]
-    client.append(first.id, say("something else"))
+    client.append(first.id, alternate("something else"))
     late = daemon.ask("POST", path, body, {"Idempotency-Key": "k-append"})
     assert {answer.body for answer in [*answers, late]} == {answers[0].body}
     assert client.thread(first.id).message_count == 2
 
-    other = daemon.ask("POST", path, {"messages": say("x")}, {"Idempotency-Key": "k-append"})
+    other = daemon.ask("POST", path, {"messages": alternate("x")}, {"Idempotency-Key": "k-append"})
     check_refused(other, 409, "conflict")
     assert "new key" in other.json()["details"]["hint"]
     check_refused(daemon.ask("POST", path, body, {"Idempotency-Key": ""}), 400, "validation_error")
@@ -187,8 +187,8 @@ def test_usage_replaces_our_count(client: Client) -> None:
         "cache_creation_input_tokens": 5,
         "output_tokens": 85,
     }
-    told = client.append("used", say("q", "a"), usage=usage)
-    after = client.append("used", say("and then?"))
+    told = client.append("used", alternate("q", "a"), usage=usage)
+    after = client.append("used", alternate("and then?"))
 
     assert told.context.tokens == 40_100
     assert told.context.fraction == pytest.approx(40_100 / 200_000, abs=1e-4)
@@ -197,7 +197,7 @@ def test_usage_replaces_our_count(client: Client) -> None:
 
 def test_an_unknown_thread_is_not_found(daemon: Daemon) -> None:
     """Every route of an unknown thread answers 404 with a hint."""
-    body = {"messages": say("x")}
+    body = {"messages": alternate("x")}
     calls: list[tuple[str, str, Any]] = [
         ("GET", "", None),
         ("DELETE", "?confirm=absent", None),
@@ -220,7 +220,7 @@ def test_an_unknown_thread_is_not_found(daemon: Daemon) -> None:
 def test_deleting_needs_confirmation(client: Client) -> None:
     """Deleting needs the id as `confirm`; then the thread and all its records are gone."""
     client.create_thread(id="doomed")
-    client.append("doomed", say("a", "b"))
+    client.append("doomed", alternate("a", "b"))
     client.add_note("doomed", "keep it short", "preference")
     for wrong in (None, "another", "Doomed"):
         with pytest.raises(ValidationError, match="cannot be undone"):
@@ -233,7 +233,7 @@ def test_deleting_needs_confirmation(client: Client) -> None:
     again = client.create_thread(id="doomed")
     assert again.message_count == 0
     assert client.notes("doomed").items == []
-    assert client.append("doomed", say("fresh")).first_seq == 1
+    assert client.append("doomed", alternate("fresh")).first_seq == 1
 
 
 def test_a_long_thread_is_deleted_whole() -> None:
@@ -242,9 +242,9 @@ def test_a_long_thread_is_deleted_whole() -> None:
         with Client(own.socket) as client:
             client.create_thread(id="huge")
             client.create_thread(id="other")
-            client.append("other", say("stay"))
+            client.append("other", alternate("stay"))
             for _ in range(12):
-                client.append("huge", say(*("x" * 10 for _ in range(500))))
+                client.append("huge", alternate(*("x" * 10 for _ in range(500))))
             with own.wire() as wire:
                 wire.send(b"DELETE /v1/threads/huge?confirm=huge HTTP/1.1\r\nHost: reverie\r\n\r\n")
                 own.kill()
@@ -294,16 +294,16 @@ def test_applied_edits_are_counted(client: Client, daemon: Daemon) -> None:
         {"type": "clear_thinking_20251015", "cleared_thinking_turns": 2, "cleared_input_tokens": 100},
         {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 8, "cleared_input_tokens": 900},
     ]
-    client.append("edited", say("q", "a"), usage={"input_tokens": 5_000, "output_tokens": 10})
-    told = client.append("edited", say("q", "a"), applied_edits=edits)
+    client.append("edited", alternate("q", "a"), usage={"input_tokens": 5_000, "output_tokens": 10})
+    told = client.append("edited", alternate("q", "a"), applied_edits=edits)
 
     assert told.applied == ["clear_thinking", "clear_tool_uses"]
     assert told.context.tokens < 5_010
     cleared = client.thread("edited").cleared
     assert cleared is not None
     assert (cleared.edits, cleared.tokens) == (2, 1_000)
-    assert client.append("edited", say("q", "a")).applied == []
-    body = {"messages": say("q"), "appliedEdits": "all"}
+    assert client.append("edited", alternate("q", "a")).applied == []
+    body = {"messages": alternate("q"), "appliedEdits": "all"}
     check_refused(daemon.ask("POST", "/v1/threads/edited/messages", body), 400, "validation_error")
 
 
@@ -312,9 +312,9 @@ def test_a_models_factor_applies_to_its_next_thread(client: Client) -> None:
     words = "the tide is out and the boats lie in the mud " * 60
     client.create_thread(id="taught", model="model-a")
     for account in (1_000, 3_000):
-        client.append("taught", say(words, "a"), usage={"input_tokens": account, "output_tokens": 0})
+        client.append("taught", alternate(words, "a"), usage={"input_tokens": account, "output_tokens": 0})
     factor = client.thread("taught").context.factor
     assert factor > 1.5
     for thread, model, expected in (("same", "model-a", factor), ("other", "model-b", 1.0)):
         client.create_thread(id=thread, model=model)
-        assert client.append(thread, say(words)).context.factor == expected
+        assert client.append(thread, alternate(words)).context.factor == expected

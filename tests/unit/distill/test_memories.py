@@ -194,7 +194,7 @@ def test_commands_that_keep_working_become_procedures_and_skills() -> None:
     assert skill.content == "To see the state of the pull request: `gh pr view --json state`."
 
 
-def tried(command: str, times: int = 2) -> list[str]:
+def memories_of_runs(command: str, times: int = 2) -> list[str]:
     """Return the memories learnt when a command succeeded so many times."""
     thread = Thread()
     for _ in range(times):
@@ -214,7 +214,7 @@ def tried(command: str, times: int = 2) -> list[str]:
 )
 def test_commands_are_stored_complete(command: str, learnt: str) -> None:
     """Quoted text is not cut, continued lines are joined; `cd`, filters and redirections are removed."""
-    [content] = tried(command)
+    [content] = memories_of_runs(command)
     assert content.endswith(learnt)
 
 
@@ -237,7 +237,7 @@ def test_commands_are_stored_complete(command: str, learnt: str) -> None:
 )
 def test_incomplete_or_one_time_commands_are_no_procedures(command: str) -> None:
     """Half a command, one comment, one pull request, one commit, one machine's folder, one test."""
-    assert tried(command) == []
+    assert memories_of_runs(command) == []
 
 
 def test_parts_of_a_command() -> None:
@@ -254,7 +254,7 @@ def test_parts_of_a_command() -> None:
 @pytest.mark.parametrize("tier", list(Tier))
 def test_a_repeated_procedure_is_the_same_memory(tier: Tier) -> None:
     """The stored statement is unchanged, however often the command ran before and runs now."""
-    [stored] = tried("make test", 5)
+    [stored] = memories_of_runs("make test", 5)
     for known in (stored, f"{stored.rstrip('.')}; it passed 10 times, last on 2026-02-08."):
         memory = Memory("m", MemoryType.PROCEDURE, known, (), "facts/p.md", "2026-02-08", "2026-02-08")
         thread = Thread().bash("make test", "ok").bash("make test", "ok")
