@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JOBS_MODULE", "Compute", "ComputeFailed", "main"]
 
-JOBS_MODULE = "reverie.usecases.jobs"
+JOBS_MODULE = "reverie.usecases.compute_jobs"
 HEAD = struct.Struct(">BQ")
 OK = b"ok"
 FRAME_BYTES_MAX = 1 << 30

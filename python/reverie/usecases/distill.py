@@ -13,12 +13,11 @@ from msgspec.structs import replace
 
 from reverie import tokens, wire
 from reverie.errors import Conflict
-from reverie.models import Distillation, WorkingState
-from reverie.store import DigestRecord, DistillationRecord, Kind, WorkingStateRecord, Write
+from reverie.models import Distillation, Passage, Section, Summary, WorkingState
+from reverie.store import DigestRecord, DistillationRecord, Kind, PassageRecord, WorkingStateRecord, Write
 from reverie.usecases import consolidation, threads, working_state
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.entries import SealedEntry, sealed_after
-from reverie.usecases.records import distillation_record
 from reverie.usecases.token_ledger import record_use
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["Bounds", "DistillJob", "DistillPlan", "commit", "last_own", "past_answer", "snapshot"]
+__all__ = ["Bounds", "DistillJob", "DistillPlan", "commit", "distillation_of", "last_own", "past_answer", "snapshot"]
 
 
 class Bounds(msgspec.Struct):
@@ -234,6 +233,53 @@ def past_answer(distillation: DistillationRecord) -> wire.PastDistillation:
         at=distillation.at,
         archive=distillation.archive,
         imported=distillation.imported,
+    )
+
+
+def distillation_record(
+    distillation: Distillation, *, text: str, archive: str, last_seq: int, tokens_after: int, at: str
+) -> DistillationRecord:
+    """Return a distillation as it is stored; `text` is its rendered summary, `archive` the archive's SHA-256."""
+    return DistillationRecord(
+        number=distillation.summary.number,
+        sections={section.value: list(lines) for section, lines in distillation.summary.sections.items()},
+        passages=[
+            PassageRecord(passage.text, passage.seq, passage.tokens, passage.origin, passage.place)
+            for passage in distillation.passages
+        ],
+        state=distillation.state,
+        digest=distillation.digest,
+        through_seq=distillation.through_seq,
+        text=text,
+        archive=archive,
+        last_seq=last_seq,
+        tokens_after=tokens_after,
+        at=at,
+    )
+
+
+def distillation_of(stored: DistillationRecord) -> Distillation:
+    """Return the distillation of a record that was made here (not imported); passages are stored best rank first."""
+    assert stored.state is not None
+    sections = stored.sections or {}
+    return Distillation(
+        summary=Summary(
+            number=stored.number, sections={section: tuple(sections.get(section.value, ())) for section in Section}
+        ),
+        passages=tuple(
+            Passage(
+                text=passage.text,
+                seq=passage.seq,
+                rank=rank,
+                tokens=passage.tokens,
+                origin=passage.origin,
+                place=passage.place,
+            )
+            for rank, passage in enumerate(stored.passages or ())
+        ),
+        state=stored.state,
+        digest=stored.digest or "",
+        through_seq=stored.through_seq,
     )
 
 

@@ -15,9 +15,8 @@ from reverie.errors import Conflict, TokenBudgetExceeded
 from reverie.importers.messages import main_line
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
-from reverie.usecases.distill import DistillJob, DistillPlan
+from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.entries import entry_record, opened_entry
-from reverie.usecases.records import distillation_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
