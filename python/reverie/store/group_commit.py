@@ -15,10 +15,11 @@ import msgspec
 import orjson
 
 from reverie.errors import Conflict, TooLarge, ValidationError, unexpected
-from reverie.store.codec import HASH_BYTES, Redactor, encode_record, seal, seal_own
+from reverie.store.codec import HASH_BYTES, Redactor, encode_record, seal_own
 from reverie.store.integrity import CollectionChecksum, checksum_key, collection_kind, root_key, stored_checksum
 from reverie.store.keys import record_key, space_prefix
 from reverie.store.lmdb_env import translated_error
+from reverie.store.records import IdempotencyRecord, seal_record
 from reverie.store.schema import RULES, Kind
 from reverie.store.transaction import WriteTransaction
 from reverie.store.writer import Writer
@@ -127,14 +128,14 @@ class GroupCommit:
             return Done(value, writer.finish(who=write.who, why=write.why, parent=write.parent))
         key, request = write.idempotency
         raw = record_key(transaction.space, Kind.IDEMPOTENCY, (key,))
-        answered = transaction.find(raw)
+        answered = transaction.data(raw)
         if answered is not None:
-            return _replay(transaction.open(raw, answered), request, write.answers)
+            return _replay(transaction.load(IdempotencyRecord, raw, answered), request, write.answers)
         value = write.body(writer)
         operation = writer.finish(who=write.who, why=write.why, parent=write.parent)
         # In the same transaction as the change: there is no moment at which one is on disk without the other.
-        answer = {"request": request, "value": _plain(value), "operation": operation}
-        transaction.put(Kind.IDEMPOTENCY, raw, 0, seal(answer, self._redactor), None)
+        answer = IdempotencyRecord(request=request, value=_plain(value), operation=operation)
+        transaction.put(Kind.IDEMPOTENCY, raw, 0, seal_record(answer, self._redactor), None)
         return Done(value, operation)
 
     def seal(self, header: Header) -> str:
@@ -192,14 +193,14 @@ def _struct_as_dict(value: object) -> Any:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
-def _replay(answer: dict[str, Any], request: str, answers: type[Any] | None) -> Done[Any]:
+def _replay(answer: IdempotencyRecord, request: str, answers: type[Any] | None) -> Done[Any]:
     """Return the stored answer of an idempotency key. Raises Conflict where the key was used for another request."""
-    if answer["request"] != request:
+    if answer.request != request:
         raise Conflict(
             "this idempotency key was used for another request", hint="use a new key for each different request"
         )
-    value = answer["value"] if answers is None else msgspec.convert(answer["value"], answers)
-    return Done(value, answer["operation"], replayed=True)
+    value = answer.value if answers is None else msgspec.convert(answer.value, answers)
+    return Done(value, answer.operation, replayed=True)
 
 
 def _without_lmdb(error: Exception) -> Exception:

@@ -162,12 +162,7 @@ class Reader:
 
     def history(self, kind: Kind, key: Key) -> list[Version[dict[str, Any]]]:
         """Return every version kept of a record, oldest first, the current one last, deletions among them."""
-        return list(self.past(kind, key))[::-1]
-
-    def past(self, kind: Kind, key: Key) -> Iterator[Version[dict[str, Any]]]:
-        """Yield the versions of `history`, newest first; each is read when the caller comes to it."""
-        for raw, record in self._past(kind, key):
-            yield self._version(raw, record)
+        return [self._version(raw, record) for raw, record in self._past(kind, key)][::-1]
 
     def _past(self, kind: Kind, key: Key) -> Iterator[tuple[bytes, RawRecord]]:
         """Yield the current record and its superseded versions, newest first, each with its whole key."""
