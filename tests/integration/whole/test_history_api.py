@@ -218,6 +218,7 @@ def test_an_undo_with_a_key_is_made_once(client: Client) -> None:
 
 def test_operations_are_listed_to_the_end(client: Client) -> None:
     """Newest first, without gaps, each with actor, reason and parent."""
+    client.create_thread()
     whole = client.operations(limit=1000).items
     assert [operation.seq for operation in whole] == list(range(len(whole), 0, -1))
     assert turned(client.operations, 7) == whole
