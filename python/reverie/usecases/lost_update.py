@@ -70,7 +70,7 @@ def has_words_of_person(reader: Reader, document: DocumentRecord) -> bool:
 def text_to_write(
     given: str, document: DocumentRecord | None, known: ReadVersion | None, *, has_words_of_person: bool
 ) -> str:
-    """Return the text to store for the whole text that an agent gave: merged with the changes since it read the file.
+    """Return the text to store when an agent writes a whole file: merged with the changes since it read the file.
 
     `known` is the version that the agent has read. A file that it never read may be replaced, unless it has words of a
     person, who would not expect an agent to delete them unread.

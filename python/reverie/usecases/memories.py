@@ -99,7 +99,7 @@ def get(reader: Reader, memory_id: str) -> MemoryRecord:
 
 
 def current(reader: Reader, memory_id: str) -> wire.Memory:
-    """Return a memory as the API shows it.
+    """Return a memory with its access count as the API shows it.
 
     Raises:
         NotFound: no memory has this id.

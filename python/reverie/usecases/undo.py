@@ -329,9 +329,9 @@ def _roll_back_memory(writer: Writer, memory_id: str, operation: int, *, author:
 
 
 def _roll_back_records(writer: Writer, seq: int) -> int:
-    """Restore notes, states and digests that changed since; return their number. Those of deleted threads stay deleted.
+    """Restore notes, working states and digests that changed after operation `seq`; return their number.
 
-    Their threads are not restored, so a note would belong to nothing.
+    Those of deleted threads stay deleted: their threads are not restored, so a note would belong to nothing.
     """
     changed = {
         (change.kind, tuple(change.key))
