@@ -46,7 +46,7 @@ class ToolCall:
     idempotency: tuple[str, str] | None
 
 
-async def run(tool: Tool, given: Mapping[str, Any], call: ToolCall) -> wire.ToolAnswer:
+async def run(tool: Tool, params: Mapping[str, Any], call: ToolCall) -> wire.ToolAnswer:
     """Run a tool; an error that the agent can avoid becomes a sentence for it.
 
     Raises:
@@ -57,17 +57,17 @@ async def run(tool: Tool, given: Mapping[str, Any], call: ToolCall) -> wire.Tool
     try:
         if tool.of_thread and not call.thread:
             raise ValidationError(f"{tool.name} belongs to a thread, and none was given", hint=_NO_THREAD)
-        return wire.ToolAnswer(content=await _HANDLERS[tool.name](call, _input(tool, given)), is_error=False)
+        return wire.ToolAnswer(content=await _HANDLERS[tool.name](call, _input(tool, params)), is_error=False)
     except ReverieError as error:
         if error.status >= SERVER_ERROR:
             raise
         return wire.ToolAnswer(content=_sentence(tool, error), is_error=True)
 
 
-def _input(tool: Tool, given: Mapping[str, Any]) -> Any:
+def _input(tool: Tool, params: Mapping[str, Any]) -> Any:
     """Return the input as the tool's struct; the hint for an unknown parameter names the known ones."""
     try:
-        return wire.parse(tool.input_type, dict(given))
+        return wire.parse(tool.input_type, dict(params))
     except ValidationError as error:
         if error.details.get("reason") != "unknown":
             raise
@@ -86,13 +86,13 @@ def _sentence(tool: Tool, error: ReverieError) -> str:
 # Threads
 
 
-async def _note(call: ToolCall, given: tools.NoteInput) -> Json:
+async def _note(call: ToolCall, params: tools.NoteInput) -> Json:
     note = await threads.add_note(
         call.services,
         call.space,
         call.thread,
-        content=given.content,
-        category=given.category,
+        content=params.content,
+        category=params.category,
         who=call.who,
         idempotency=call.idempotency,
     )
@@ -103,8 +103,8 @@ async def _get_state(call: ToolCall, _: tools.WorkingStateGetInput) -> Json:
     return working_state.state_answer((await threads.state(call.services, call.space, call.thread)).state)
 
 
-async def _set_state(call: ToolCall, given: tools.WorkingStateSetInput) -> Json:
-    fields = threads.given_fields(given)
+async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json:
+    fields = threads.given_fields(params)
     if not fields:
         raise ValidationError("nothing was given to set", hint="give currentTask, nextSteps or another field")
     return await threads.set_state(
@@ -121,9 +121,9 @@ async def _set_state(call: ToolCall, given: tools.WorkingStateSetInput) -> Json:
 # Recall and memory files
 
 
-async def _recall(call: ToolCall, given: tools.RecallInput) -> Json:
+async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
     async def search() -> wire.ToolRecall:
-        found = await documents.recall(call.services, call.space, given.query, limit=given.limit)
+        found = await documents.recall(call.services, call.space, params.query, limit=params.limit)
         return wire.ToolRecall(about=RECALL_HEADING, memories=[_recalled(record) for _, record in found])
 
     return await answer_once(call.services, call.space, call.idempotency, search, wire.ToolRecall)
@@ -144,22 +144,22 @@ async def _list(call: ToolCall, _: tools.MemoryListInput) -> Json:
     return [{"path": entry.path, "summary": entry.summary, "size": entry.size} for entry in listed]
 
 
-async def _read(call: ToolCall, given: tools.MemoryReadInput) -> Json:
+async def _read(call: ToolCall, params: tools.MemoryReadInput) -> Json:
     """Return the text of a file, including what a person has just saved."""
-    document = await _current(call, writable_path(given.path))
+    document = await _current(call, writable_path(params.path))
     if document is None:
-        raise NotFound(f"there is no memory file {given.path!r}")
+        raise NotFound(f"there is no memory file {params.path!r}")
     _remember_version(call, document)
     return document.content
 
 
-async def _write(call: ToolCall, given: tools.MemoryWriteInput) -> Json:
+async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
     """Write a whole file, merged with the changes since the agent read it."""
-    path = writable_path(given.path)
+    path = writable_path(params.path)
 
     async def attempt() -> None:
         document = await _current(call, path)
-        text = await asyncio.to_thread(_text_to_write, call, path, given.content, document)
+        text = await asyncio.to_thread(_text_to_write, call, path, params.content, document)
         stored = await documents.put(
             call.services,
             call.space,
@@ -171,8 +171,8 @@ async def _write(call: ToolCall, given: tools.MemoryWriteInput) -> Json:
             idempotency=call.idempotency,
         )
         # After a merge the agent knows no stored version: it has not read what was merged in.
-        known = stored.version if text == given.content else 0
-        call.services.read_versions.put(_key(call, path), ReadVersion(known, given.content))
+        known = stored.version if text == params.content else 0
+        call.services.read_versions.put(_key(call, path), ReadVersion(known, params.content))
 
     if await stored_answer(call.services, call.space, call.idempotency) is None:
         await _retry_while_overtaken(attempt)
@@ -197,11 +197,11 @@ async def _current(call: ToolCall, path: str) -> DocumentRecord | None:
         return reader.load(DocumentRecord, (path,))
 
 
-def _text_to_write(call: ToolCall, path: str, given: str, document: DocumentRecord | None) -> str:
+def _text_to_write(call: ToolCall, path: str, params: str, document: DocumentRecord | None) -> str:
     with call.services.store.reader(call.space) as reader:
         by_person = document is not None and lost_update.has_words_of_person(reader, document)
     known = call.services.read_versions.get(_key(call, path))
-    return lost_update.text_to_write(given, document, known, has_words_of_person=by_person)
+    return lost_update.text_to_write(params, document, known, has_words_of_person=by_person)
 
 
 def _key(call: ToolCall, path: str) -> tuple[str, str, str, str]:
@@ -221,12 +221,12 @@ def _remember_own_change(call: ToolCall, stored: DocumentRecord) -> None:
         _remember_version(call, stored)
 
 
-async def _patch(call: ToolCall, given: tools.MemoryPatchInput) -> Json:
+async def _patch(call: ToolCall, params: tools.MemoryPatchInput) -> Json:
     stored = await documents.patch(
         call.services,
         call.space,
-        given.path,
-        [(replacement.old_text, replacement.new_text) for replacement in given.patches],
+        params.path,
+        [(replacement.old_text, replacement.new_text) for replacement in params.patches],
         who=call.who,
         if_match=None,
         idempotency=call.idempotency,
@@ -235,14 +235,14 @@ async def _patch(call: ToolCall, given: tools.MemoryPatchInput) -> Json:
     return {"success": True, "appliedCount": stored.applied_count}
 
 
-async def _append(call: ToolCall, given: tools.MemoryAppendInput) -> Json:
+async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
     stored = await documents.append(
         call.services,
         call.space,
-        given.path,
-        given.entry,
+        params.path,
+        params.entry,
         who=call.who,
-        summary=None if isinstance(given.summary, UnsetType) else given.summary,
+        summary=None if isinstance(params.summary, UnsetType) else params.summary,
         if_match=None,
         idempotency=call.idempotency,
     )

@@ -1,6 +1,6 @@
 """Calls as HTTP/1.1 requests and their answers as typed values (RFC 9112), and server-sent events; no I/O.
 
-The functions that read an answer are given `read`, a coroutine function that returns the bytes they ask for, so that a
+The functions that read an answer take `read`, a coroutine function that returns the bytes they ask for, so that a
 blocking socket and an asyncio stream share one implementation of the protocol.
 """
 

@@ -84,13 +84,13 @@ def append(
     Raises:
         ValidationError: a message is malformed; it is named, and nothing is sent.
     """
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "messages": list(messages),
         "usage": usage,
         "expectedSeq": expected_seq,
         "appliedEdits": None if applied_edits is None else list(applied_edits),
     }
-    body = wire.parse(wire.AppendMessages, {name: value for name, value in given.items() if value is not None})
+    body = wire.parse(wire.AppendMessages, {name: value for name, value in fields.items() if value is not None})
     return request("POST", target("threads", thread_id, "messages"), wire.Appended, body, key=key)
 
 
@@ -145,7 +145,7 @@ def set_working_state(
     """Set fields of the working state. Omitted fields stay, or with `whole` are emptied."""
     lists = (task_chain, completed_steps, next_steps, open_files, recent_decisions, blockers)
     body = wire.SetWorkingState(
-        UNSET if current_task is None else current_task, *(UNSET if held is None else list(held) for held in lists)
+        UNSET if current_task is None else current_task, *(UNSET if items is None else list(items) for items in lists)
     )
     return request("PUT" if whole else "PATCH", target("threads", thread_id, "working-state"), wire.WorkingState, body)
 

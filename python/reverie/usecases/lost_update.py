@@ -68,7 +68,7 @@ def has_words_of_person(reader: Reader, document: DocumentRecord) -> bool:
 
 
 def text_to_write(
-    given: str, document: DocumentRecord | None, known: ReadVersion | None, *, has_words_of_person: bool
+    new_text: str, document: DocumentRecord | None, known: ReadVersion | None, *, has_words_of_person: bool
 ) -> str:
     """Return the text to store when an agent writes a whole file: merged with the changes since it read the file.
 
@@ -79,12 +79,12 @@ def text_to_write(
         Conflict: the changes overlap, or the agent never read a file with a person's words.
     """
     if document is None or (known is not None and known.version == document.version):
-        return given
+        return new_text
     if known is None:
         if has_words_of_person:
             raise Conflict(f"{document.path} holds what a person wrote, and you have not read it", hint=_READ)
-        return given
-    merged = merge3(known.text, document.content, given)
+        return new_text
+    merged = merge3(known.text, document.content, new_text)
     if not merged.clean:
         raise Conflict(f"{document.path} was changed since you read it, where you changed it too", hint=_READ)
     return merged.text

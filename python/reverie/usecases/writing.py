@@ -192,8 +192,8 @@ class _MemoryWriter:
             "fields": tuple(item.fields),
         }
         stored = self._writer.load(MemoryRecord, (name,))
-        given = self._records.get(name)
-        base = given or stored or self._last_version(name)
+        made_by_caller = self._records.get(name)
+        base = made_by_caller or stored or self._last_version(name)
         if base is None:
             record = MemoryRecord(
                 id=name,
@@ -205,8 +205,8 @@ class _MemoryWriter:
                 order=order,
                 **words,
             )
-        elif given is not None:
-            record = replace(given, document=path, order=order, **words)
+        elif made_by_caller is not None:
+            record = replace(made_by_caller, document=path, order=order, **words)
         elif _words_equal(base, words):
             record = replace(base, document=path)
         else:
