@@ -107,7 +107,7 @@ def states() -> None:
         again = min(_cpu(partial(working_state.decide, _state_job(rows, None))) for _ in range(3))
         assert plan is not None
         assert plan.checkpoint is not None
-        size = len(plan.checkpoint.gist) + len(plan.checkpoint.calls)
+        size = len(plan.checkpoint.fold) + len(plan.checkpoint.calls)
         print(f"  turn {until:5,}                    {_p50(times[-10:]):8.2f}         {again:8.2f}         {size:8,}")
     print("  goal: the first column stays level\n")
 

@@ -134,7 +134,7 @@ def _new_ids(at: str, random: bytes) -> Iterator[str]:
 
 
 def _change_answer(change: Change, added: Iterator[str]) -> wire.Change:
-    """Return a change as the wire (and seed 003) has it; `added` are the ids of new memories in order."""
+    """Return a change as the API (and seed 003) writes it; `added` are the ids of new memories in order."""
     match change:
         case Keep():
             return wire.KeepChange(id=change.id)

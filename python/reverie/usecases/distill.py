@@ -37,7 +37,7 @@ class Bounds(msgspec.Struct):
 
 
 class DistillJob(msgspec.Struct):
-    """A snapshot of everything that deciding needs.
+    """A snapshot for deciding a distillation.
 
     `entries` are those after the last distillation made here, `previous` is its record. `state` is the stored working
     state, read through entry `state_seq` and written by operation `state_version`. `window` is the model's, `random`
@@ -106,7 +106,9 @@ def snapshot(
     at: str,
     random: bytes,
 ) -> DistillJob:
-    """Read what deciding needs; `window` is for a thread that names none, `memory_window` is `consolidation.window`.
+    """Read what a distillation is decided from.
+
+    `window` is for a thread that names none, `memory_window` is `consolidation.window`, both in tokens.
 
     Raises:
         NotFound: no such thread.
@@ -143,7 +145,7 @@ def snapshot(
 
 
 def last_own(reader: Reader, thread_id: str) -> DistillationRecord | None:
-    """Return the newest distillation made here, or None; imported summaries have no excerpts to build on."""
+    """Return the thread's newest distillation made here, or None; imported summaries have no excerpts to build on."""
     for _, distillation in reader.records(DistillationRecord, (thread_id,), reverse=True):
         if not distillation.imported:
             return distillation
@@ -153,7 +155,7 @@ def last_own(reader: Reader, thread_id: str) -> DistillationRecord | None:
 def commit(
     plan: DistillPlan, *, space: str, who: str, idempotency: tuple[str, str] | None = None
 ) -> Write[wire.DistillAnswer]:
-    """Return the write of a plan, all of it in one operation.
+    """Return the write that commits a distillation in one operation.
 
     Its body raises NotFound where the thread is gone, and Conflict with `details["stale"]` where the thread was
     distilled, its working state stored, or a memory changed since the snapshot.

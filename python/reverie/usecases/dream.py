@@ -102,7 +102,7 @@ def commit(
     trigger: str,
     idempotency: tuple[str, str] | None = None,
 ) -> Write[wire.DreamAnswer]:
-    """Return the write of a whole dream: memories, documents, archive, index, ledger and events in one operation.
+    """Return the write that commits a dream: memories, documents, archive, index, ledger and events in one operation.
 
     Its body raises Conflict with `details["stale"]` where another dream was committed, or a memory changed, since the
     snapshot.

@@ -62,7 +62,7 @@ class ChunkJob(msgspec.Struct):
 
 
 class ChunkPlan(msgspec.Struct):
-    """A chunk parsed, redacted and sealed, ready to be appended, and what it tells about its thread."""
+    """A chunk parsed, redacted and sealed, ready to be appended, and the thread's metadata found in it."""
 
     sealed: list[bytes]
     position: int
@@ -264,7 +264,7 @@ def _text_blocks(content: Iterable[Json]) -> Iterable[dict[str, str]]:
 
 
 def line_identity(record: Mapping[str, Any]) -> str:
-    """Return what tells a line from the other lines of its thread: its uuid, else a hash of all but its line number."""
+    """Return the identity of a stored line, to detect duplicates: its uuid, else a hash of all but its line number."""
     if isinstance(record.get("id"), str):
         return str(record["id"])
     content = {name: item for name, item in record.items() if name != "line"}
@@ -317,7 +317,7 @@ def commit(
 
 
 def _append(writer: Writer, thread_id: str, plan: ChunkPlan) -> None:
-    """Append the chunk's entries, and update the thread's record with what they tell about it."""
+    """Append the chunk's entries, and update the thread's record."""
     if not plan.sealed:
         return
     thread = threads.get(writer, thread_id)

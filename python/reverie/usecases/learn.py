@@ -88,7 +88,7 @@ def decide(job: LearnJob) -> LearnPlan:
 
 
 def commit(plan: LearnPlan, *, space: str, who: str) -> Write[wire.MemoryChanges]:
-    """Return the write of what was learnt.
+    """Return the write that commits the learnt memories.
 
     Its body raises NotFound where the thread is gone, and Conflict with `details["stale"]` where the thread was learnt
     from, or a memory changed, since the snapshot.

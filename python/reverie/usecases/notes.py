@@ -27,7 +27,7 @@ def add(
     at: str,
     idempotency: tuple[str, str] | None = None,
 ) -> Write[wire.Note]:
-    """Return the write of a note; its body returns the note as stored (redacted), NotFound for an unknown thread."""
+    """Return the write that stores a note; its body returns it as stored (redacted), and raises NotFound."""
 
     def body(writer: Writer) -> wire.Note:
         threads.get(writer, thread_id)

@@ -104,7 +104,7 @@ def create(
     *,
     idempotency: tuple[str, str] | None = None,
 ) -> Write[ThreadRecord]:
-    """Return the write of a new thread with what it inherits; its body raises Conflict where the id is taken.
+    """Return the write that creates a thread with its seed; its body raises Conflict where the id is taken.
 
     The body returns the record as stored: a title that looked like a secret comes back redacted.
     """
@@ -238,7 +238,7 @@ def message_page(job: MessagesJob) -> wire.Page[wire.StoredMessage]:
 
 
 def delete_step(space: str, who: str, thread_id: str) -> Write[Deletion]:
-    """Return the write of one step of deleting a thread: at most PURGE_BATCH records, to be repeated until `done`.
+    """Return the write that deletes a part of a thread: at most PURGE_BATCH records, to be repeated until `done`.
 
     What belongs to the thread goes first and its record last, so that a repeated step continues after a crash.
     Memories learnt from the thread stay: they have a history of their own.

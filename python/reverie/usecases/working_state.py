@@ -56,7 +56,7 @@ CHECKSUM_BYTES = 4
 class Checkpoint(msgspec.Struct):
     """A substitute for all entries of a thread up to `seq`, the end of a turn.
 
-    It is valid for the thread created at `created_at` and distilled through entry `distilled_through`. `gist` covers
+    It is valid for the thread created at `created_at` and distilled through entry `distilled_through`. `fold` covers
     the entries after `state_seq`, the entry that the stored state is from. `user_text` is the user's last message and
     `calls` the checksums of all tool call ids, CHECKSUM_BYTES each.
     """
@@ -67,7 +67,7 @@ class Checkpoint(msgspec.Struct):
     seq: int
     user_text: str
     calls: bytes
-    gist: bytes
+    fold: bytes
 
 
 class StateJob(msgspec.Struct):
@@ -157,8 +157,8 @@ def _is_valid(checkpoint: Checkpoint, thread: ThreadRecord, state_seq: int) -> b
     """Return whether a checkpoint belongs to this thread, and no state was stored for an entry inside it.
 
     A thread that was deleted and created again under its id has another creation time. A state that was stored for an
-    entry before the end of the checkpoint would have to be mixed into the middle of its gist; one that was stored at or
-    behind its end replaces the gist.
+    entry before the end of the checkpoint would have to be mixed into the middle of its fold; one that was stored at or
+    behind its end replaces the fold.
     """
     same_thread = (checkpoint.created_at, checkpoint.distilled_through) == (thread.created_at, thread.through_seq)
     return same_thread and (state_seq == checkpoint.state_seq or state_seq >= checkpoint.seq)
@@ -179,8 +179,8 @@ def decide(job: StateJob) -> StatePlan:
     messages = [message for message in main_line(entries) if not message.rewound]
     # More entries may still join the last message (one reply is stored as several), so it stays out of the checkpoint.
     complete = open_turn_start(messages[:-1])
-    gist = _gist(before.gist if before.state_seq == job.state_seq else b"")
-    gist.follow(_after(job.state_seq, messages[:complete]))
+    fold = _fold_of(before.fold if before.state_seq == job.state_seq else b"")
+    fold.follow(_after(job.state_seq, messages[:complete]))
     user_text = _last_user_text(messages[:complete]) or before.user_text
     seq = messages[complete].first_seq - 1 if messages else before.seq
     checkpoint = Checkpoint(
@@ -190,10 +190,10 @@ def decide(job: StateJob) -> StatePlan:
         seq=seq,
         user_text=user_text,
         calls=before.calls + b"".join(checksum for call_seq, checksum in calls if call_seq <= seq),
-        gist=msgspec.msgpack.encode(gist),
+        fold=msgspec.msgpack.encode(fold),
     )
-    gist.follow(_after(job.state_seq, messages[complete:]))
-    state = gist.state(job.previous)
+    fold.follow(_after(job.state_seq, messages[complete:]))
+    state = fold.state(job.previous)
     query = (query_for(state, _last_user_text(messages[complete:]) or user_text), job.project)
     return StatePlan(
         state=state,
@@ -205,22 +205,22 @@ def decide(job: StateJob) -> StatePlan:
 
 
 def _start_of(job: StateJob) -> Checkpoint:
-    """Return the checkpoint before the first entry of the job: an empty gist."""
+    """Return the checkpoint before the first entry of the job: an empty fold."""
     return Checkpoint(job.created_at, job.distilled_through, job.state_seq, job.distilled_through, "", b"", b"")
 
 
 @lru_cache(maxsize=1)
-def _gist_decoder() -> msgspec.msgpack.Decoder[ThreadFold]:
+def _fold_decoder() -> msgspec.msgpack.Decoder[ThreadFold]:
     from reverie.distill.extractive.fold import ThreadFold
 
     return msgspec.msgpack.Decoder(ThreadFold)
 
 
-def _gist(data: bytes) -> ThreadFold:
-    """Return the gist that a checkpoint holds as bytes; an empty one for no bytes."""
+def _fold_of(data: bytes) -> ThreadFold:
+    """Return the `ThreadFold` that a checkpoint has as bytes; an empty one for no bytes."""
     from reverie.distill.extractive.fold import ThreadFold
 
-    return _gist_decoder().decode(data) if data else ThreadFold()
+    return _fold_decoder().decode(data) if data else ThreadFold()
 
 
 def _is_self_contained(entries: Sequence[Entry], calls: Sequence[tuple[int, bytes]], before: bytes) -> bool:
