@@ -259,6 +259,16 @@ def test_commits_are_announced() -> None:
     assert announced == [1]
 
 
+def test_an_idle_worker_stops_at_once() -> None:
+    """Its thread is woken to end; `stop` does not wait for its time-out."""
+    worker = Worker(SlowStore(), clock=lambda: AT, queue_length=5)
+    worker.start()
+    began = time.monotonic()
+    worker.stop()
+    assert time.monotonic() - began < 5
+    assert not worker._thread.is_alive()
+
+
 class ForgetfulStore(SlowStore):
     """A fake store that loses the outcome of the last write of each commit."""
 

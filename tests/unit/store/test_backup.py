@@ -99,11 +99,12 @@ def test_without_hard_links_nothing_is_overwritten_either(
 ) -> None:
     """On a file system without links the name is created exclusively before the draft is renamed to it."""
 
-    def unsupported(*_: object, **__: object) -> None:
+    def unsupported(_: Path, to: Path, **__: object) -> None:
+        if to.name == "mine":
+            to.write_bytes(b"mine")  # made by somebody else in the last moment
         raise OSError(errno.EPERM, "no links here")
 
     monkeypatch.setattr(os, "link", unsupported)
-    (tmp_path / "mine").write_bytes(b"mine")
     with pytest.raises(Conflict, match="exists"):
         backup(backed_up, tmp_path / "mine", draft_suffix="d")
     assert (tmp_path / "mine").read_bytes() == b"mine"
