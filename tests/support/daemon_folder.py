@@ -104,13 +104,13 @@ class Tree:
 
     def stamps(self) -> dict[str, tuple[int, int, bytes]]:
         """Return inode, time and bytes of every file that people may edit."""
-        found = {}
+        stamps = {}
         for path in sorted(self.root.rglob("*")):
             name = path.relative_to(self.root).as_posix()
             if path.is_file() and not name.startswith((".reverie", "archives/", "memory/", "MEMORY-INDEX")):
                 status = path.stat()
-                found[name] = (status.st_ino, status.st_mtime_ns, path.read_bytes())
-        return found
+                stamps[name] = (status.st_ino, status.st_mtime_ns, path.read_bytes())
+        return stamps
 
 
 @contextmanager

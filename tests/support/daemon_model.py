@@ -170,7 +170,7 @@ class Model:
             status = outcome.status
             stopped = status.state == "stopped"
             busy = outcome.adopted or outcome.written or outcome.deleted or status.missing or status.pending
-            if not busy and all(each.reason != "growing" for each in status.refused):
+            if not busy and all(refusal.reason != "growing" for refusal in status.refused):
                 assert status.refused == [], status.refused
                 return
         raise AssertionError(f"folder and store do not come to rest: {outcome}")
@@ -180,10 +180,10 @@ class Model:
 
     def _check_sides(self) -> None:
         """Assert that files and documents are equal, each block is one memory, and no id is used twice."""
-        held = {each.path: each.etag for each in self.tree.client.documents(limit=1000).items}
-        held.pop("MEMORY.md", None)
+        etags = {document.path: document.etag for document in self.tree.client.documents(limit=1000).items}
+        etags.pop("MEMORY.md", None)
         texts = {path: self.folk.disk(path) or "" for path in self.folk.files()}
-        assert held == {path: sha256(text.encode()).hexdigest() for path, text in texts.items()}
+        assert etags == {path: sha256(text.encode()).hexdigest() for path, text in texts.items()}
         known: dict[str, list[str]] = {}
         ids = set()
         after = None
@@ -199,13 +199,13 @@ class Model:
         blocks = {
             path: [item.content for item in documents.parse_document(path, text).items] for path, text in texts.items()
         }
-        assert {path: sorted(found) for path, found in known.items()} == {
-            path: sorted(found) for path, found in blocks.items() if found
+        assert {path: sorted(contents) for path, contents in known.items()} == {
+            path: sorted(contents) for path, contents in blocks.items() if contents
         }
 
     def _check_conflicts(self) -> None:
         """Assert that every conflict copy belongs to an open, reported conflict."""
-        listed = sorted(str(each.copy) for each in self.tree.client.conflicts(limit=1000).items)
+        listed = sorted(str(conflict.copy) for conflict in self.tree.client.conflicts(limit=1000).items)
         there = [path for path in self.folk.files() if COPY in path]
         assert listed == there, (listed, there)
 

@@ -57,9 +57,9 @@ class Session:
 
     def state(self) -> dict[str, str]:
         """Return the texts of all documents by name, those of conflict copies under one name with a star."""
-        root, found = self.tree.root, {}
+        root, texts = self.tree.root, {}
         for path in sorted(root.rglob("*.md")):
             name = path.relative_to(root).as_posix()
             if not name.startswith("."):
-                found[name.split(COPY)[0] + ("*" if COPY in name else "")] = path.read_text("utf-8")
-        return found
+                texts[name.split(COPY)[0] + ("*" if COPY in name else "")] = path.read_text("utf-8")
+        return texts

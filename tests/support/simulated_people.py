@@ -32,8 +32,8 @@ class Folk:
 
     def files(self) -> list[str]:
         """Return the paths of all documents in the folder, conflict copies included."""
-        found = (path.relative_to(self.tree.root).as_posix() for path in self.tree.root.rglob("*.md"))
-        return sorted(name for name in found if not name.startswith(PROJECTED) and "/." not in name)
+        paths = (path.relative_to(self.tree.root).as_posix() for path in self.tree.root.rglob("*.md"))
+        return sorted(name for name in paths if not name.startswith(PROJECTED) and "/." not in name)
 
     def documents(self) -> list[str]:
         """Return the paths of all documents but conflict copies."""
@@ -48,8 +48,8 @@ class Folk:
 
     def opens(self) -> None:
         """Load a file into another buffer."""
-        found = self.documents()
-        path = self.pick.choice(found) if found else NAMES[0]
+        paths = self.documents()
+        path = self.pick.choice(paths) if paths else NAMES[0]
         text = self.disk(path)
         if text is not None:
             self.buffers.append(self.ledger.load(path, text))
@@ -85,18 +85,18 @@ class Folk:
 
     def deletes(self) -> None:
         """Delete a file."""
-        found = self.documents()
-        if found:
-            path = self.pick.choice(found)
+        paths = self.documents()
+        if paths:
+            path = self.pick.choice(paths)
             self.ledger.take(path, self.disk(path))
             self.tree.path(path).unlink(missing_ok=True)
 
     def moves(self) -> None:
         """Rename a file over another name."""
-        found = self.documents()
-        if not found:
+        paths = self.documents()
+        if not paths:
             return
-        old, new = self.pick.choice(found), self.pick.choice(NAMES + ELSEWHERE)
+        old, new = self.pick.choice(paths), self.pick.choice(NAMES + ELSEWHERE)
         text = self.disk(old)
         if old == new or text is None or text in self.ledger.texts[new]:
             return
@@ -112,10 +112,10 @@ class Folk:
 
     def copies(self) -> None:
         """Copy a file to another name."""
-        found = self.documents()
-        if not found:
+        paths = self.documents()
+        if not paths:
             return
-        old, new = self.pick.choice(found), self.pick.choice(NAMES + ELSEWHERE)
+        old, new = self.pick.choice(paths), self.pick.choice(NAMES + ELSEWHERE)
         text = self.disk(old)
         if old == new or text is None or text in self.ledger.texts[new]:
             return
@@ -137,25 +137,25 @@ class Folk:
 
     def puts_back(self, most: int) -> None:
         """Restore earlier texts, as a tool does for somebody who knows the current ones."""
-        found = [path for path in self.documents() if len(self.ledger.texts[path]) > 1]
-        for path in self.pick.sample(found, min(most, len(found))):
+        paths = [path for path in self.documents() if len(self.ledger.texts[path]) > 1]
+        for path in self.pick.sample(paths, min(most, len(paths))):
             text = self.pick.choice(self.ledger.texts[path])
             self.ledger.put(path, text, self.disk(path))
             shutil.copyfile(self._written(text), self.tree.path(path))
 
     def settles_copy(self) -> None:
         """Read and delete a conflict copy, which settles the conflict."""
-        found = [path for path in self.files() if COPY in path]
-        if found:
-            path = self.pick.choice(found)
+        paths = [path for path in self.files() if COPY in path]
+        if paths:
+            path = self.pick.choice(paths)
             self.ledger.replace(words(self.disk(path) or ""))
             self.tree.path(path).unlink(missing_ok=True)
 
     def edits_copy(self) -> None:
         """Edit a conflict copy."""
-        found = [path for path in self.files() if COPY in path]
-        if found:
-            path = self.pick.choice(found)
+        paths = [path for path in self.files() if COPY in path]
+        if paths:
+            path = self.pick.choice(paths)
             text = self.disk(path)
             if text is not None:
                 word = self.ledger.word()

@@ -62,25 +62,25 @@ class Model:
     def agent_writes(self) -> None:
         """Let an agent that has read a document rewrite it, or create one."""
         path = self.pick.choice(NAMES)
-        held = self.sides.document(path)
-        if held is None:
+        document = self.sides.document(path)
+        if document is None:
             text = self.texts.fresh()
         else:
-            text = held.text
+            text = document.text
             for _ in range(self.pick.randint(1, 3)):
                 text = self.texts.edited(text)
             # Of a word that a merge has doubled, one was taken out here, and the other may be taken out elsewhere.
-            self.replaced |= fewer(held.text, text)
-            self.replaced -= words(text) - words(held.text)
+            self.replaced |= fewer(document.text, text)
+            self.replaced -= words(text) - words(document.text)
         self.written |= words(text)
         self.sides.put(path, REDACTOR.text(text))
 
     def agent_deletes(self) -> None:
         """Let an agent that has read a document delete it."""
         path = self.pick.choice(NAMES)
-        held = self.sides.document(path)
-        if held is not None:
-            self.replaced |= words(held.text)
+        document = self.sides.document(path)
+        if document is not None:
+            self.replaced |= words(document.text)
             self.sides.delete(path)
 
     # The person
@@ -153,10 +153,10 @@ class Model:
 
     def is_elsewhere(self, path: str, data: bytes) -> bool:
         """Return True if another file has these bytes, or had them when it was last handled."""
-        sides, found = self.sides, sha256(data)
+        sides, digest = self.sides, sha256(data)
         others = {*sides.files, *sides.baselines} - {path}
-        known = {record.sha256 for other, record in sides.baselines.items() if other in others}
-        return found in known or any(sides.files.get(other) == data for other in others)
+        known = {baseline.sha256 for other, baseline in sides.baselines.items() if other in others}
+        return digest in known or any(sides.files.get(other) == data for other in others)
 
     def is_put_back(self, buffer: Buffer) -> bool:
         """Return True if the buffer has an earlier text of its document."""
@@ -165,34 +165,34 @@ class Model:
     def was_seen(self, path: str, text: str) -> bool:
         """Return True if sync has ever handled this text at the path."""
         veiled, known = REDACTOR.text(text), self.sides.baselines.get(path)
-        texts = {each.text for each in self.sides.versions.get(path, ())}
+        texts = {version.text for version in self.sides.versions.get(path, ())}
         return veiled in texts or (known is not None and known.saved is not None and veiled == known.saved.text)
 
     def is_recent(self, path: str, text: str) -> bool:
         """Return True if the person last saved this text, or the disk has shown it since."""
-        veiled, record = REDACTOR.text(text), self.sides.baselines.get(path)
-        saved = record.saved if record else None
+        veiled, baseline = REDACTOR.text(text), self.sides.baselines.get(path)
+        saved = baseline.saved if baseline else None
         since = (saved.operation if saved else 0) or 0
-        versions = (each.text for each in self.sides.versions.get(path, ()) if each.operation >= since)
+        versions = (version.text for version in self.sides.versions.get(path, ()) if version.operation >= since)
         return veiled in versions or (saved is not None and veiled == saved.text)
 
     def is_again(self, buffer: Buffer) -> bool:
         """Return True if the very same save was merged a while ago."""
-        record = self.sides.baselines.get(buffer.path)
-        if record is None or record.merged != sha256(buffer.text.encode()):
+        baseline = self.sides.baselines.get(buffer.path)
+        if baseline is None or baseline.merged != sha256(buffer.text.encode()):
             return False
-        return all(self.sides.now_ms - each.at >= 1_000 for each in record.shown[:1])
+        return all(self.sides.now_ms - write.at >= 1_000 for write in baseline.shown[:1])
 
     def counts_as_seen(self, buffer: Buffer) -> bool:
         """Return True if the save shows no older text, though the disk has shown the current one for a minute."""
-        record = self.sides.baselines.get(buffer.path)
-        if record is None or buffer.path not in self.sides.files:
+        baseline = self.sides.baselines.get(buffer.path)
+        if baseline is None or buffer.path not in self.sides.files:
             return False
         disk = self.sides.files[buffer.path].decode()
         older = buffer.loaded in self.own or self.was_seen(buffer.path, buffer.loaded)
         if older and disk != buffer.loaded and not self.is_recent(buffer.path, buffer.loaded):
             return True
-        if record.intended or any(self.sides.now_ms - each.at < MINUTE for each in record.shown[:1]):
+        if baseline.intended or any(self.sides.now_ms - write.at < MINUTE for write in baseline.shown[:1]):
             return False
         if self.is_put_back(buffer) or not self.is_recent(buffer.path, buffer.loaded):
             return True
@@ -235,19 +235,25 @@ class Model:
 
     def shown(self, path: str) -> set[str]:
         """Return the words of the baseline's text."""
-        record = self.sides.baselines.get(path)
+        baseline = self.sides.baselines.get(path)
         texts = (
-            each.text for each in self.sides.versions.get(path, ()) if record and each.operation == record.operation
+            version.text
+            for version in self.sides.versions.get(path, ())
+            if baseline and version.operation == baseline.operation
         )
         return words(" ".join(texts))
 
     def long_shown(self, path: str) -> set[str]:
         """Return the words of the text that was on disk a minute ago."""
-        record = self.sides.baselines.get(path)
-        shown = record.shown if record else ()
-        lately = [each.operation or 0 for each in shown if self.sides.now_ms - each.at < MINUTE]
-        long_ = (each.text for each in self.sides.versions.get(path, ()) if all(each.operation < new for new in lately))
-        return words(next(long_, "")) if record else set()
+        baseline = self.sides.baselines.get(path)
+        shown = baseline.shown if baseline else ()
+        lately = [write.operation or 0 for write in shown if self.sides.now_ms - write.at < MINUTE]
+        long_ = (
+            version.text
+            for version in self.sides.versions.get(path, ())
+            if all(version.operation < new for new in lately)
+        )
+        return words(next(long_, "")) if baseline else set()
 
     def moves(self) -> None:
         """Rename or copy a file, replacing the one at the target."""
@@ -374,7 +380,9 @@ class Model:
     def check_words(self) -> None:
         """Assert that no word is lost unless replaced knowingly, and that secrets are in files alone."""
         texts = [self.sides.text(path) or "" for path in self.sides.files]
-        assert not any(SECRET_START in each.text for versions in self.sides.versions.values() for each in versions)
+        assert not any(
+            SECRET_START in version.text for versions in self.sides.versions.values() for version in versions
+        )
         assert SECRET_START not in repr(self.sides.baselines)
         there = {word for data in self.sides.files.values() for word in words(data.decode())}
         assert {word for text in texts for word in words(text)} == {word for word in there if not is_secret(word)}
