@@ -80,7 +80,7 @@ async def read(services: Services, space: str, snapshot: Callable[[Reader], T]) 
 
 
 async def decide(services: Services, job: str, snapshot: Any, plan: type[T], *, bulk: bool = False) -> T:
-    """Return the plan that the compute process decides from `snapshot`; `job` is a name of `reverie.usecases.compute_jobs`.
+    """Return the plan that the compute process decides from `snapshot`; `job` is a name in `usecases.compute_jobs`.
 
     Raises:
         ReverieError: what deciding raised, or Busy and ComputeFailed where it could not be done now.
