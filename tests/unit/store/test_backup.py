@@ -209,6 +209,21 @@ def test_compacting_removes_purged_bytes_from_the_file(backed_up: Store) -> None
     assert SECRET not in words
 
 
+def test_a_compaction_without_room_leaves_no_draft(backed_up: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The half copy is removed, and the store goes on with the file that it had."""
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    before = _content(backed_up)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises((DiskFull, OSError)):
+            backed_up.compact()
+    assert not list(backed_up.path.glob("*.part"))
+    assert _content(backed_up) == before
+
+
 def test_compacting_waits_for_readers(backed_up: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lmdb_env, "_GROW_WAIT_S", 0.05)
     with backed_up.reader(SPACE) as reader:

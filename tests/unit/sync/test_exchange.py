@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from hashlib import sha256
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import syscalls
-from reverie.errors import Conflict, Forbidden, NotFound, ReverieError, ValidationError
+from reverie import files, syscalls
+from reverie.errors import Conflict, DiskFull, Forbidden, NotFound, ReverieError, ValidationError
 from reverie.sync.exchange import (
     DisplacedFile,
     Mismatch,
@@ -23,6 +24,7 @@ from reverie.sync.exchange import (
 )
 from reverie.sync.root import Root
 from reverie.sync.scan import Stamp, scan_path
+from support.descriptors import none_left
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +37,22 @@ NOTE = "facts/user.md"
 def root(tmp_path: Path) -> Iterator[Root]:
     with Root.open(tmp_path / "space", space="default", store_id="store", fresh=True) as opened:
         yield opened
+
+
+def test_a_write_without_room_leaves_nothing(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the new file nor a scratch file, nor an open handle; the file that was there keeps its bytes."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    (root.real / "old.md").write_bytes(b"old")
+    monkeypatch.setattr(files, "write_all", full)
+    for path, expected in (("new.md", None), ("old.md", digest(b"old"))):
+        with none_left(), pytest.raises(DiskFull):
+            write_file(root, path, b"new", expected=expected)
+    assert swapped(root) == []
+    assert sorted(path.name for path in root.real.glob("*.md")) == ["old.md"]
+    assert (root.real / "old.md").read_bytes() == b"old"
 
 
 def digest(data: bytes) -> str:
