@@ -70,10 +70,13 @@ def decide(state: PathState, context: ScanContext) -> Plan:
     """Return the plan for one path, whatever is done about others (moves are detected before)."""
     if state.data is None:
         return _no_file(state, context)
+    # From here on there are bytes. They are the file at the path unless `disk_sha256` names another one: this test must
+    # come before any that compares them with the baseline, which is about the file at the path.
     if state.disk_sha256 not in {None, sha256(state.data)}:
         return _late_write(state, state.data, context)
     if state.document is None:
         return _no_document(state, state.data, context)
+    # Both sides exist. Whether a person wrote the file decides between copying and merging.
     if is_own_write(state.baseline, sha256(state.data)):
         return _unchanged_file(state, state.data, state.document, context)
     return _saved_file(state, state.data, state.document, context)
@@ -84,6 +87,8 @@ def _no_file(state: PathState, context: ScanContext) -> Plan:
     baseline, document = state.baseline, state.document
     if document is None:
         return Plan(removed_baselines=(state.path,)) if baseline is not None else Plan()
+    # Without a baseline of a file nobody can have deleted it: it was never on disk. With one, the deletion counts only
+    # against the text that was on disk: whoever deleted the file has not seen what the store got later.
     if baseline is None or not baseline.sha256 or not is_unchanged_in_store(state):
         return _created_file(state, document, context)
     waiting = _quiet_period(baseline, context)
@@ -131,10 +136,12 @@ def _unchanged_file(state: PathState, data: bytes, document: StoredDocument, con
     """Return the plan for a file that no person changed: changes of the store are written to it."""
     baseline, file_sha256 = state.baseline, sha256(data)
     assert baseline is not None
+    # The common case of a full scan. `intended` must be empty: with a write under way the bytes are known, but not yet
+    # recorded as agreed.
     if baseline.sha256 == file_sha256 and baseline.operation == document.operation and not baseline.intended:
         return Plan(baselines=if_changed(replace(baseline, missing_since=None), state))
     view = context.redact(data.decode())
-    if view.text == document.text:
+    if view.text == document.text:  # our write was not recorded, or the store got this text
         return Plan(baselines=(_agreed_baseline(state, file_sha256, document, context),))
     return converge(state, view, document, document.text, context)
 
@@ -151,6 +158,7 @@ def _saved_file(state: PathState, data: bytes, document: StoredDocument, context
         # `touch` where a document is about to be written: an empty file says nothing about the document.
         return converge(state, view, document, document.text, context)
     if is_unrecorded_write(state, view.text):
+        # Merged as a save it would "restore" an old version over the newer document.
         return converge(state, view, document, document.text, context)
     return _merged(state, view, document, context)
 
@@ -159,7 +167,7 @@ def _late_write(state: PathState, data: bytes, context: ScanContext) -> Plan:
     """Return the plan for a late write: a save into a file that was replaced a moment before."""
     view = context.redact(data.decode())
     if is_own_write(state.baseline, sha256(data)) or is_unrecorded_write(state, view.text):
-        return Plan()
+        return Plan()  # the displaced file has our own text: nobody saved into it
     if state.document is not None:
         return _merged(state, view, state.document, context)
     # The document was deleted, and somebody saved into its removed file: the edit brings the document back.
@@ -217,7 +225,7 @@ def _quiet_period(baseline: Baseline, context: ScanContext, *, since: int | None
         record = replace(baseline, missing_since=context.now_ms)
         return Plan(baselines=(record,), rescan_at=context.now_ms + context.rules.delete_quiet_ms)
     if since is not None and since <= context.now_ms:
-        start = max(start, since)
+        start = max(start, since)  # emptied again after the first scan that saw it empty: the period starts again
     quiet_at = start + context.rules.delete_quiet_ms
     return Plan(rescan_at=quiet_at) if context.now_ms < quiet_at else None
 

@@ -115,6 +115,7 @@ def write_file(root: Root, path: str, data: bytes, *, expected: str | None, mode
         old = open_regular_file(slot)
         try:
             actual = None if old is None else digest_of(old)
+            # This check spares most races the exchange back; the one after the exchange is the one that counts.
             if (old is None) != (expected is None) or actual != expected:
                 return Mismatch(actual)
             return _replace(slot, data, old, expected, mode)
@@ -232,6 +233,7 @@ def _exchange_back(slot: FileSlot, handle: int, name: str, data: bytes, expected
         for turn in range(_EXCHANGES_MAX):
             came_out = _swapped_out(slot, name, open_files)
             if came_out.writing and turn == 0:
+                # Our bytes are in place and the half-written file is displaced: `settle` returns it once it is closed.
                 slot.flush()
                 return Written(_own_stamp(handle, data), slot.displaced(name, expected, writing=True))
             if came_out.writing:
@@ -245,7 +247,7 @@ def _exchange_back(slot: FileSlot, handle: int, name: str, data: bytes, expected
                     slot.flush()
                     return Mismatch(slot.current_sha256(), None, tuple(saves.values()), exposed=True)
                 continue
-            if slot.swap_inode(name) == last:
+            if slot.swap_inode(name) == last:  # nobody saved between the last two exchanges
                 break
             last = came_out.inode
         slot.flush()

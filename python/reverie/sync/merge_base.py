@@ -113,6 +113,7 @@ def merge_base(
     if state.replaced_by is not None and state.disk_sha256 not in {None, file_sha256}:
         return _base_of_late_write(state, baseline, text, state.replaced_by)
     last = _last_shown(state, baseline)
+    # The age of our writes counts at the time of the save, not of the scan: the daemon may have been down for an hour.
     saved_at = now_ms if state.saved_at is None else state.saved_at
     repeated = file_sha256 == baseline.merged and _is_deliberate_repeat(baseline, saved_at, rules)
     if deliberate or repeated or (baseline.operation and last is None):

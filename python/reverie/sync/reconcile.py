@@ -54,7 +54,7 @@ def reconcile(
     """
     rules, redact = rules or Rules(), cache(redact)
     ordered = sorted(states, key=lambda state: state.path)
-    exact = exact_renames(ordered)
+    exact = exact_renames(ordered)  # first, since equal bytes are certain; only what is left is compared by lines
     edited = edited_renames(ordered, {state.path for rename in exact for state in (rename.old, rename.new)})
     renamed_paths = {state.path for rename in (*exact, *edited) for state in (rename.old, rename.new)}
     missing = [state for state in ordered if is_missing(state) and state.path not in renamed_paths]
@@ -64,6 +64,7 @@ def reconcile(
     is_stopped = not rules.deletions_accepted and len(missing) > max(rules.mass_min, rules.mass_fraction * total)
     excluded = renamed_paths | {state.path for state in missing if is_stopped}
     remaining = [state for state in ordered if state.path not in excluded]
+    # Files of an edited or exact rename are new at their path, so they are no edit of what was there.
     deliberate = _deliberate([state for state in ordered if state.path not in renamed_paths], redact)
     context = ScanContext(redact, now_ms, stamp, new_id, rules, deliberate)
     plan = Plan(stops=(Stop("mass_deletion", tuple(state.path for state in missing)),) if is_stopped else ())

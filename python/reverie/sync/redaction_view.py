@@ -137,7 +137,7 @@ def _matched_lines(rows: Sequence[_Row], lines: Sequence[str]) -> dict[int, _Mat
     with none; then an edited line. The neighbours tell equal lines apart: of two lines "- key [REDACTED:k]", each gets
     the secret that its own section had, also after one section was moved.
     """
-    waiting = {row.at: row for row in rows if row.values}
+    waiting = {row.at: row for row in rows if row.values}  # each row is continued by one line at most
     old = [row.line for row in rows]
     matches: dict[int, _Match] = {}
     marked = [at for at, line in enumerate(lines) if _MARKER.search(line)]
@@ -151,6 +151,7 @@ def _matched_lines(rows: Sequence[_Row], lines: Sequence[str]) -> dict[int, _Mat
                 row = same.popleft()
                 del waiting[row.at]
                 matches[at] = _Match(row.at, row.raw)
+    # What is left was edited: the markers in it, in their order, tell which secrets it has.
     for at in marked:
         edited = None if at in matches else _most_similar(lines[at], list(waiting.values()))
         if edited is not None:
@@ -161,6 +162,8 @@ def _matched_lines(rows: Sequence[_Row], lines: Sequence[str]) -> dict[int, _Mat
 
 def _reinsert(rows: Sequence[_Row], matches: dict[int, _Match], lines: list[str]) -> None:
     """Insert the rows with secrets that no line continues back into `lines`, each after the row that it followed."""
+    # Walk the old rows and keep the position of the last one that the new text still has, by its match or by its equal
+    # line. A missing row with a secret goes right behind that position.
     met = {match.row: at for at, match in matches.items()}
     positions = {line.removesuffix("\r"): at for at, line in reversed(list(enumerate(lines))) if line.strip()}
     position, missing = -1, []
@@ -172,8 +175,8 @@ def _reinsert(rows: Sequence[_Row], matches: dict[int, _Match], lines: list[str]
         elif row.line.strip():
             position = positions.get(row.line, position)
         elif position + 2 < len(lines) and not lines[position + 1].strip():
-            position += 1
-    for position, row in reversed(missing):
+            position += 1  # an empty line in both: stay behind it, so that paragraphs are not joined
+    for position, row in reversed(missing):  # from the end, so that positions before it stay valid
         lines.insert(position + 1, row.raw + (_line_ending(lines[position]) if position >= 0 else row.ending))
 
 

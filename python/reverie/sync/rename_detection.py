@@ -83,6 +83,7 @@ def exact_renames(states: Sequence[PathState]) -> list[Rename]:
 
     A document that changed in the store since is left to `edited_renames`, which merges.
     """
+    # By SHA-256 a list, since several documents may have the same bytes: they are matched in the order of their paths.
     missing: dict[str, list[PathState]] = {}
     for state in states:
         if is_missing(state) and is_unchanged_in_store(state) and state.baseline is not None:
@@ -130,6 +131,7 @@ def similar_pairs(missing: Sequence[PathState], new: Sequence[PathState]) -> lis
         for similarity, other in _similarities(old, new, lines)
         if similarity >= SIMILARITY_MIN
     ]
+    # Greedy, best pair first; paths break ties, so that the result does not depend on the order of the scan.
     renames: list[Rename] = []
     taken: set[str] = set()
     for _, old_path, new_path, rename in sorted(similar, key=lambda ranked: ranked[:3]):
@@ -182,7 +184,7 @@ def rename_plan(rename: Rename, context: ScanContext) -> Plan:
     if base is None:
         return plan.joined(conflict_plan(rename.new.path, document.text, (), context))
     if base.text == document.text:
-        return plan
+        return plan  # nothing was written since the text that the person edited
     merged = three_way_merge(base.text, document.text, view.text)
     after = applied(view, merged.text, context)
     if after is None:

@@ -180,7 +180,7 @@ def recover(root: Root, known_paths: Iterable[str]) -> list[OrphanedSave]:
 
 def _recover_file(root: Root, folder: int, name: str, paths: dict[str, str]) -> OrphanedSave | None:
     """Remove, put back or return one file of the swap folder; `paths` are the known documents by path digest."""
-    if name.startswith("new-"):
+    if name.startswith("new-"):  # a draft of ours, perhaps incomplete, that never was anywhere else
         os.unlink(name, dir_fd=folder)
         return None
     swap_name = SwapName.parse(name)
@@ -199,7 +199,7 @@ def _recover_file(root: Root, folder: int, name: str, paths: dict[str, str]) -> 
     if data is not None and swap_name is not None and _has_nothing_new(data, swap_name):
         os.unlink(name, dir_fd=folder)
         return None
-    if path is not None and _put_back(root, folder, name, path):
+    if path is not None and _put_back(root, folder, name, path):  # the crash fell between taking out and putting back
         return None
     return OrphanedSave(root, path, name, data)
 
