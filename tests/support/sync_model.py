@@ -164,17 +164,19 @@ class Model:
 
     def was_seen(self, path: str, text: str) -> bool:
         """Return True if sync has ever handled this text at the path."""
-        veiled, known = REDACTOR.text(text), self.sides.baselines.get(path)
+        redacted, baseline = REDACTOR.text(text), self.sides.baselines.get(path)
         texts = {version.text for version in self.sides.versions.get(path, ())}
-        return veiled in texts or (known is not None and known.saved is not None and veiled == known.saved.text)
+        return redacted in texts or (
+            baseline is not None and baseline.saved is not None and redacted == baseline.saved.text
+        )
 
     def is_recent(self, path: str, text: str) -> bool:
         """Return True if the person last saved this text, or the disk has shown it since."""
-        veiled, baseline = REDACTOR.text(text), self.sides.baselines.get(path)
+        redacted, baseline = REDACTOR.text(text), self.sides.baselines.get(path)
         saved = baseline.saved if baseline else None
         since = (saved.operation if saved else 0) or 0
         versions = (version.text for version in self.sides.versions.get(path, ()) if version.operation >= since)
-        return veiled in versions or (saved is not None and veiled == saved.text)
+        return redacted in versions or (saved is not None and redacted == saved.text)
 
     def is_again(self, buffer: Buffer) -> bool:
         """Return True if the very same save was merged a while ago."""
@@ -236,11 +238,8 @@ class Model:
     def shown(self, path: str) -> set[str]:
         """Return the words of the baseline's text."""
         baseline = self.sides.baselines.get(path)
-        texts = (
-            version.text
-            for version in self.sides.versions.get(path, ())
-            if baseline and version.operation == baseline.operation
-        )
+        versions = self.sides.versions.get(path, ()) if baseline else ()
+        texts = (version.text for version in versions if baseline and version.operation == baseline.operation)
         return words(" ".join(texts))
 
     def long_shown(self, path: str) -> set[str]:
@@ -248,11 +247,8 @@ class Model:
         baseline = self.sides.baselines.get(path)
         shown = baseline.shown if baseline else ()
         lately = [write.operation or 0 for write in shown if self.sides.now_ms - write.at < MINUTE]
-        long_ = (
-            version.text
-            for version in self.sides.versions.get(path, ())
-            if all(version.operation < new for new in lately)
-        )
+        versions = self.sides.versions.get(path, ())
+        long_ = (version.text for version in versions if all(version.operation < new for new in lately))
         return words(next(long_, "")) if baseline else set()
 
     def moves(self) -> None:
