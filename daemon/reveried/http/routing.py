@@ -14,13 +14,13 @@ from reverie.errors import NotFound, ProtocolMismatch, ReverieError, Unsupported
 from reveried import PROTOCOL
 from reveried.http.admission import caller_of
 from reveried.http.call import Call, Reply, Stream
-from reveried.http.messages import MethodNotAllowed, send_error
+from reveried.http.response import MethodNotAllowed, send_error
 from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from reveried.http.messages import Request, Response
+    from reveried.http.response import Request, Response
     from reveried.services import Services
 
 __all__ = ["Application", "Handler", "Route", "Table", "table"]

@@ -17,9 +17,9 @@ from reverie.errors import Busy, NotFound
 from reveried import log
 from reveried.http.admission import Admission, Limits
 from reveried.http.call import Call, Reply, Stream
-from reveried.http.messages import envelope_body, raw_response
 from reveried.http.metrics import Metrics
 from reveried.http.openapi import openapi
+from reveried.http.response import envelope_body, raw_response
 from reveried.http.routing import Application, Route, Table, table
 from reveried.routes import routes
 from reveried.server import Server, bind_unix
