@@ -149,6 +149,7 @@ class Application:
         _check_protocol(headers)
         if request.body and not route.raw:
             _check_media(headers)
+        body, request.body = bytes(request.body), bytearray()  # one copy in memory while the handler runs
         caller = caller_of(headers, over_tcp=request.over_tcp, callers=self._services.callers)
         return Call(
             method=request.method,
@@ -158,7 +159,7 @@ class Application:
             params=params,
             query=_query(request.query),
             headers=headers,
-            body=bytes(request.body),
+            body=body,
             services=self._services,
         )
 
