@@ -39,8 +39,8 @@ from reverie.usecases.entries import entry_record
 from reverie.usecases.memories import record_of
 from reveried.cli.imports import import_file
 from support.daemon import running_daemon, scratch_home
-from support.session import made_session, session_file
-from support.transcripts import stored
+from support.session import generated_session, session_file
+from support.transcripts import thread_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -235,7 +235,7 @@ def _state_job(rows: list[tuple[int, bytes]], checkpoint: working_state.Checkpoi
 
 
 def _messages(turns: int) -> list[Message]:
-    return main_line(stored(made_session(3, turns=turns, noise=600)))
+    return main_line(thread_entries(generated_session(3, turns=turns, noise=600)))
 
 
 def _real() -> Iterator[list[Message]]:

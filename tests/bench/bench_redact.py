@@ -44,7 +44,7 @@ def coverage(*, missed: bool) -> None:
             continue  # a set of ../shared that is not here
         parts = []
         for chosen in (rows, [row for row in rows if row.held_out]):
-            hits, total = secrets.share(chosen, REDACTOR.spans)
+            hits, total = secrets.coverage(chosen, REDACTOR.spans)
             parts.append(f"{hits / total:7.2%} of {total:5}")
         print(f"{'covered: ' + name:<{COLUMN}} {parts[0]}   held-out rules {parts[1]}")
         if missed:
@@ -64,7 +64,7 @@ def sessions() -> list[Path]:
 def show(rows: list[Labelled]) -> None:
     """Print the secrets that are not covered."""
     for row in rows:
-        if not secrets.covered(row, REDACTOR.spans):
+        if not secrets.is_covered(row, REDACTOR.spans):
             before, after = row.text[max(0, row.start - 60) : row.start], row.text[row.end : row.end + 20]
             print("   -", row.rule[:40], repr(before), "<<", row.text[row.start : row.end][:90], ">>", repr(after))
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reverie import files
 from reverie.sync.exchange import Written, write_file
 from reverie.sync.scan import FileContent, read_file, scan
-from support.spaces import opened
+from support.spaces import open_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,7 +31,7 @@ WRITES = 200
 
 def main() -> None:
     """Print one line a measure: best and median of several rounds, taken alternately in one process."""
-    with tempfile.TemporaryDirectory() as name, opened(Path(name) / "space") as root:
+    with tempfile.TemporaryDirectory() as name, open_root(Path(name) / "space") as root:
         fill(root.real)
         measure(root)
 

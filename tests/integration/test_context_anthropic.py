@@ -18,7 +18,7 @@ from reverie.importers.messages import main_line
 from reverie.models import Message, Note
 from reveried.cli.imports import import_file
 from support.daemon import running_daemon
-from support.messages_api import MODEL, MessagesApi, accepted, serving
+from support.messages_api import MODEL, MessagesApi, api_client, send_accepted
 from support.shared import all_sessions
 from support.soak import count
 from support.talk import Talk
@@ -42,7 +42,7 @@ def api() -> MessagesApi:
 
 @pytest.fixture(scope="module")
 def client(api: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[anthropic.Anthropic]:
-    with serving(tmp_path_factory.mktemp("api") / "s", api) as made:
+    with api_client(tmp_path_factory.mktemp("api") / "s", api) as made:
         yield made
 
 
@@ -78,7 +78,7 @@ def test_a_small_conversation_is_accepted(api: MessagesApi, client: anthropic.An
     """Every tier, thinking, an image and an open call, in both placements."""
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
     talk = Talk().user([{"type": "text", "text": "what is this?"}, image]).reply("a picture").user("fix it")
-    talk.call("Bash", {"command": "make"}, "", thinking="hm").waiting("Bash", {"command": "make test"})
+    talk.call("Bash", {"command": "make"}, "", thinking="hm").open_call("Bash", {"command": "make test"})
     parts = Parts(
         bootstrap=(("SOUL.md", "You are careful."),),
         digest="A person.",
@@ -90,7 +90,7 @@ def test_a_small_conversation_is_accepted(api: MessagesApi, client: anthropic.An
         index="Available memory:\n- facts/user.md (12B)",
     )
     api.signed = blocks_of(list(talk.done()))
-    accepted(client, assemble(parts, Limits()).request)
+    send_accepted(client, assemble(parts, Limits()).request)
 
 
 def test_the_server_refuses_invalid_requests(api: MessagesApi, client: anthropic.Anthropic) -> None:
@@ -101,7 +101,7 @@ def test_the_server_refuses_invalid_requests(api: MessagesApi, client: anthropic
     user, assistant, result = good["messages"]
     thought, call = assistant["content"]
     api.signed = [thought]
-    accepted(client, good)
+    send_accepted(client, good)
     altered = {**assistant, "content": [{**thought, "thinking": "ha"}, call]}
     marked = [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}] * 5
     for messages, rule in {
@@ -136,13 +136,13 @@ def test_sessions_are_accepted_at_every_cut(api: MessagesApi, client: anthropic.
         for placement in PLACEMENTS:
             context = assemble(_placed(before, placement), Limits())
             assert context.tokens["total"] <= 35_000
-            accepted(client, context.request)
+            send_accepted(client, context.request)
     whole = assemble(Parts(messages=tuple(messages), model=MODEL), Limits(window=1_000_000))
-    accepted(client, whole.request)
+    send_accepted(client, whole.request)
     for budget in (4_000, 16_000):
         small = assemble(Parts(messages=tuple(messages), model=MODEL), Limits(max_tokens=max(budget, _least(messages))))
         assert small.tokens["total"] <= max(budget, _least(messages))
-        accepted(client, small.request)
+        send_accepted(client, small.request)
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
@@ -153,10 +153,10 @@ def test_contexts_of_the_daemon_are_accepted(api: MessagesApi, client: anthropic
         for path in all_sessions(2, step=count(13, 1)):
             thread = str(import_file(reverie, path).thread)
             for budget in (None, 40_000):
-                accepted(client, _request(reverie, thread, placement, budget))
+                send_accepted(client, _request(reverie, thread, placement, budget))
             reverie.distill(thread)
             for budget in (None, 30_000):
-                accepted(client, _request(reverie, thread, placement, budget))
+                send_accepted(client, _request(reverie, thread, placement, budget))
 
 
 def _request(reverie: Client, thread: str, placement: Any, budget: int | None) -> RequestFragment:

@@ -14,7 +14,7 @@ from reverie.errors import TokenBudgetExceeded
 from reveried.cli.imports import import_file
 from support.daemon import Daemon, environment, running_daemon, scratch_home
 from support.session import session_file
-from support.waiting import until
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,7 +139,7 @@ def test_a_schedule_survives_and_fires_once_after_missed_nights(session: Path) -
         clock.write_text("2026-05-09T08:00:00Z")
         daemon.start()
         with Client(daemon.socket) as client:
-            until(lambda: client.status().counts["dreams"] == 1)
+            wait_until(lambda: client.status().counts["dreams"] == 1)
             assert client.dreams().items[0].trigger == "schedule"
             assert client.schedules().items[0].next_run == "2026-05-09T21:00:00.000Z"
             assert client.status().last_dream is not None
@@ -148,7 +148,7 @@ def test_a_schedule_survives_and_fires_once_after_missed_nights(session: Path) -
             assert client.status().counts["memories"] > before
 
             clock.write_text("2026-05-09T21:00:30Z")
-            until(lambda: client.status().counts["dreams"] == 2)
+            wait_until(lambda: client.status().counts["dreams"] == 2)
             clock.write_text("2026-05-09T22:30:00Z")
             time.sleep(0.5)
             assert client.status().counts["dreams"] == 2

@@ -8,7 +8,7 @@ import pytest
 
 from reverie.errors import NotFound
 from reveried.cli.imports import import_file
-from support.session import given_back, made_session, session_file
+from support.session import generated_session, session_file, stored_messages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,15 +59,15 @@ def test_copies_of_a_session_never_double_it(client: Client, tmp_path: Path) -> 
     whole = session_file(tmp_path, 23, turns=5)
     shorter = tmp_path / "copy" / whole.name
     shorter.parent.mkdir()
-    lines = made_session(23, turns=5).splitlines(keepends=True)
+    lines = generated_session(23, turns=5).splitlines(keepends=True)
     shorter.write_bytes(b"".join(lines[: len(lines) // 3]))
     thread = str(import_file(client, whole).thread)
-    said = given_back(client, thread)
+    said = stored_messages(client, thread)
 
     added = [import_file(client, path).added for path in (shorter, whole, shorter, whole, whole)]
 
     assert added == [0, 0, 0, 0, 0]
-    assert given_back(client, thread) == said
+    assert stored_messages(client, thread) == said
 
 
 def test_a_truncated_and_restored_file(client: Client, tmp_path: Path) -> None:
@@ -75,13 +75,13 @@ def test_a_truncated_and_restored_file(client: Client, tmp_path: Path) -> None:
     path = session_file(tmp_path, 24, turns=5)
     data = path.read_bytes()
     thread = str(import_file(client, path).thread)
-    said = given_back(client, thread)
+    said = stored_messages(client, thread)
     path.write_bytes(data[: len(data) // 2])
     import_file(client, path)
     path.write_bytes(data)
 
     assert import_file(client, path).added == 0
-    assert given_back(client, thread) == said
+    assert stored_messages(client, thread) == said
 
 
 def test_the_fragment_has_exactly_the_api_parameters(client: Client) -> None:

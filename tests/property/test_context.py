@@ -14,7 +14,7 @@ from reverie.context import Limits, Parts, RecallLine, assemble, render
 from reverie.context.cost import BLOCK, MESSAGE, compact
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Message, Note, Passage
-from support.api_rules import problems
+from support.api_rules import violations
 from support.soak import count as times
 from support.vocabulary import oracle
 
@@ -151,7 +151,7 @@ def test_contexts_are_within_the_budget_and_accepted(parts: Parts, budget: int) 
         budget = least
     context = assemble(parts, Limits(max_tokens=budget))
     bill = {name: cost for name, cost in context.tokens.items() if name not in {"total", "tokenizer"}}
-    assert problems(context.request, _signed(parts)) == []
+    assert violations(context.request, _signed(parts)) == []
     assert sum(bill.values()) == context.tokens["total"] <= budget
     assert min(bill.values()) >= 0
     assert _recount(context.request) + parts.tools == context.tokens["total"]
@@ -163,7 +163,7 @@ def test_contexts_are_within_the_budget_and_accepted(parts: Parts, budget: int) 
 def test_without_a_budget_the_window_is_the_limit(parts: Parts) -> None:
     """Without `maxTokens` no message is dropped while the window has room for it."""
     context = assemble(parts, Limits())
-    assert problems(context.request, _signed(parts)) == []
+    assert violations(context.request, _signed(parts)) == []
     assert _recount(context.request) + parts.tools == context.tokens["total"]
     assert not [item for item in context.dropped if item.get("why") == "older than what fits"]
 

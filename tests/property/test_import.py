@@ -16,7 +16,7 @@ from reverie.importers.claude_code import json_object_of, parse_line, raw_bytes
 from reverie.importers.messages import NO_RESULT, main_line
 from reverie.models import Entry, EntryKind, Message
 from support.soak import count
-from support.transcripts import Transcript, call, planned, result, stored, text
+from support.transcripts import Transcript, call, plan_in_chunks, result, text, thread_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +101,7 @@ def _small_limits() -> Iterator[None]:
 def test_any_chunks_equal_a_single_pass(data: bytes, cuts: list[int], *, ends: bool) -> None:
     """Entries, problems, lines and counts are equal, whether the file grew or was read in chunks."""
     whole = plan_chunk(data, first_line=1, final=True, tokens=False)
-    pieces = planned(data, [min(cut, len(data)) for cut in cuts], ends=ends)
+    pieces = plan_in_chunks(data, [min(cut, len(data)) for cut in cuts], ends=ends)
     assert pieces.entries == whole.entries
     assert (pieces.problems, pieces.lines, pieces.counts) == (whole.problems, whole.lines, whole.counts)
     assert (pieces.consumed, pieces.inside) == (whole.consumed, whole.inside)
@@ -114,7 +114,7 @@ def test_every_single_cut_equals_a_single_pass(data: bytes, *, ends: bool) -> No
     """A cut at any byte gives the same entries."""
     whole = plan_chunk(data, first_line=1, final=True, tokens=False)
     for cut in range(len(data) + 1):
-        assert planned(data, [cut], ends=ends) == whole
+        assert plan_in_chunks(data, [cut], ends=ends) == whole
 
 
 @settings(max_examples=count(500, 10_000), deadline=None)
@@ -167,8 +167,8 @@ def talks(draw: st.DrawFn) -> Transcript:
 @given(talk=talks())
 def test_joining_loses_and_invents_nothing(talk: Transcript) -> None:
     """The messages have the blocks of the main line verbatim, each once, and the parts of a reply in order."""
-    speech = once([entry for entry in stored(talk.bytes()) if entry.kind is EntryKind.SPEECH])
-    messages = main_line(stored(talk.bytes()), verbatim=True)
+    speech = once([entry for entry in thread_entries(talk.bytes()) if entry.kind is EntryKind.SPEECH])
+    messages = main_line(thread_entries(talk.bytes()), verbatim=True)
     said = Counter(orjson.dumps([entry.role, block]) for entry in speech for block in blocks(entry))
     read = Counter(orjson.dumps([message.role, block]) for message in messages for block in blocks(message))
     assert read == said
@@ -180,7 +180,7 @@ def test_joining_loses_and_invents_nothing(talk: Transcript) -> None:
 @given(talk=talks())
 def test_joining_pairs_every_call_with_its_result(talk: Transcript) -> None:
     """Each call of a message has its result in the next one, results first, and no other results exist."""
-    entries = stored(talk.bytes())
+    entries = thread_entries(talk.bytes())
     messages = main_line(entries)
     check_pairs(messages)
     invented = [block for message in messages for block in blocks(message) if block.get("content") == NO_RESULT]

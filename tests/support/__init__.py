@@ -1,1 +1,1 @@
-"""What several suites share: where the measured data lies, and how long a campaign is."""
+"""Helpers shared by several test suites."""

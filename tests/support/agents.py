@@ -1,4 +1,4 @@
-"""Random agents on a daemon's API: each reads what it replaces; a call without an answer may have been committed."""
+"""Random agents that call a daemon's API: each reads what it replaces; an unanswered call may have been committed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the messages API refuses, as a checker: the rules that a context must keep, told in the words of its errors."""
+"""Validation of a context by the rules of the messages API, with its error messages."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ THINKING = {"thinking", "redacted_thinking"}
 HEADER = "context-management-2025-06-27"
 
 
-def problems(request: dict[str, Any], signed: list[dict[str, Any]] | None = None) -> list[str]:
-    """Every rule that `request` breaks; `signed` are the thinking blocks as the model wrote them."""
+def violations(request: dict[str, Any], signed: list[dict[str, Any]] | None = None) -> list[str]:
+    """Return every rule that `request` breaks; `signed` are the thinking blocks as the model wrote them."""
     found: list[str] = []
     if set(request) != TOP:
         found.append(f"top level: {sorted(request)}")
@@ -35,7 +35,7 @@ def problems(request: dict[str, Any], signed: list[dict[str, Any]] | None = None
 
 
 def count_marks(value: Any) -> int:
-    """Cache breakpoints anywhere in the request."""
+    """Count the cache breakpoints in the request."""
     if isinstance(value, dict):
         return ("cache_control" in value) + sum(count_marks(each) for each in value.values())
     return sum(count_marks(each) for each in value) if isinstance(value, list) else 0

@@ -1,4 +1,4 @@
-"""Outcome of a command, and a table of a fake daemon's answers, for the tests of the command line."""
+"""Outcome of a CLI command, and a table of a fake daemon's answers."""
 
 from __future__ import annotations
 

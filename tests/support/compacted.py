@@ -1,4 +1,4 @@
-"""Generator of a session with a compaction in its middle, after which the work uses the names of before."""
+"""Generator of a session with a compaction in its middle, after which the earlier names are used again."""
 
 from __future__ import annotations
 

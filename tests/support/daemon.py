@@ -26,14 +26,14 @@ ANSWER_S = 60.0  # far above what an answer takes, on a machine with much else t
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One HTTP answer as it came."""
+    """One HTTP answer, unparsed but for status and headers."""
 
     status: int
     headers: dict[str, str]
     body: bytes
 
     def json(self) -> Any:
-        """The body as JSON."""
+        """Return the body as JSON."""
         return json.loads(self.body)
 
 
@@ -57,14 +57,14 @@ class Wire:
         self.socket.close()
 
     def send(self, data: bytes) -> None:
-        """All of `data`; a peer that has closed is the caller's to see in `answer`."""
+        """Send all of `data`; a closed connection is seen only in `answer`."""
         try:
             self.socket.sendall(data)
         except (BrokenPipeError, ConnectionResetError):
             return
 
     def answer(self) -> Answer | None:
-        """The next answer, or None when the other end closed without one."""
+        """Return the next answer, or None if the other end closed without one."""
         while b"\r\n\r\n" not in self._buffer:
             if not self._more():
                 return None
@@ -78,7 +78,7 @@ class Wire:
         return Answer(int(lines[0].split()[1]), headers, body)
 
     def closed(self) -> bool:
-        """Whether the other end has closed, waiting for it up to the timeout."""
+        """Return True if the other end closes within the timeout."""
         try:
             return self._buffer == b"" and not self._more()
         except TimeoutError:
@@ -94,7 +94,7 @@ class Wire:
 
 
 def request(method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> bytes:
-    """The bytes of one request."""
+    """Return the bytes of one request."""
     lines = [f"{method} {path} HTTP/1.1", "Host: reverie"]
     if body is not None:
         lines += [f"Content-Length: {len(body)}", "Content-Type: application/json"]
@@ -118,30 +118,30 @@ class Daemon:
 
     @property
     def socket(self) -> Path:
-        """Where it listens."""
+        """Return the path of its socket."""
         return self.home / "run" / "reverie.sock"
 
     @property
     def pid(self) -> int:
-        """Its process id."""
+        """Return its process id."""
         assert self.process is not None
         return self.process.pid
 
     def start(self) -> Self:
-        """Starts the process and waits until it is healthy."""
+        """Start the process and wait until it is healthy."""
         self.launch()
         self.wait_ready()
         return self
 
     def launch(self) -> None:
-        """Starts the process without waiting."""
+        """Start the process without waiting."""
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*self.prefix, sys.executable, *self.arguments], env=self.env, stdout=log, stderr=log
             )
 
     def wait_ready(self) -> None:
-        """Returns when health is `ok`; fails with the log when the process ends or takes too long."""
+        """Return when health is `ok`; fail with the log when the process ends or takes too long."""
         assert self.process is not None
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline:
@@ -153,14 +153,14 @@ class Daemon:
             except (OSError, AssertionError):
                 pass
             time.sleep(0.01)
-        raise AssertionError(f"the daemon did not become ready:\n{self.said()}")
+        raise AssertionError(f"the daemon did not become ready:\n{self.log_text()}")
 
-    def said(self) -> str:
-        """What it logged so far."""
+    def log_text(self) -> str:
+        """Return its log so far."""
         return self.log.read_text("utf-8", "replace") if self.log.exists() else ""
 
     def wire(self, timeout: float = ANSWER_S) -> Wire:
-        """A new connection."""
+        """Open a new connection."""
         return Wire(self.socket, timeout)
 
     def ask(
@@ -171,7 +171,7 @@ class Daemon:
         headers: Mapping[str, str] | None = None,
         timeout: float = ANSWER_S,
     ) -> Answer:
-        """One request on a connection of its own. `body` is bytes, or anything JSON can hold."""
+        """Make one request on a new connection; `body` is bytes or any JSON value."""
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         with self.wire(timeout) as wire:
             wire.send(request(method, path, data, headers))
@@ -180,28 +180,28 @@ class Daemon:
         return answer
 
     def stop(self) -> int:
-        """SIGTERM, and the exit status."""
+        """Send SIGTERM; return the exit status."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(STOP_S)
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Send SIGKILL."""
         assert self.process is not None
         self.process.kill()
         self.process.wait(STOP_S)
 
     def anonymous_rss(self) -> int:
-        """Bytes of anonymous memory it has now (LMDB's map is not counted)."""
+        """Return its bytes of anonymous memory (without LMDB's map)."""
         return status_bytes(self.pid, "RssAnon")
 
     def open_files(self) -> int:
-        """How many descriptors it has open."""
+        """Return its number of open descriptors."""
         return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
 
 
 def status_bytes(pid: int, name: str) -> int:
-    """A size of /proc/PID/status in bytes."""
+    """Return a size of /proc/PID/status in bytes."""
     for line in Path(f"/proc/{pid}/status").read_text("ascii").splitlines():
         if line.startswith(name + ":"):
             return int(line.split()[1]) * 1024
@@ -210,7 +210,7 @@ def status_bytes(pid: int, name: str) -> int:
 
 @contextmanager
 def scratch_home() -> Iterator[Path]:
-    """A folder with a path short enough for a socket, removed afterwards."""
+    """Yield a folder with a path short enough for a socket, removed afterwards."""
     home = Path(tempfile.mkdtemp(prefix="rv-"))
     try:
         yield home
@@ -219,14 +219,14 @@ def scratch_home() -> Iterator[Path]:
 
 
 def environment(home: Path, **settings: str) -> dict[str, str]:
-    """The environment of a daemon under `home`: ours without REVERIE_*, and `settings` as they stand."""
+    """Return the environment of a daemon under `home`: ours without REVERIE_*, and `settings` unchanged."""
     base = {name: value for name, value in os.environ.items() if not name.startswith("REVERIE_")}
     return {**base, "REVERIE_HOME": str(home), **settings}
 
 
 @contextmanager
 def running_daemon(home: Path | None = None, **settings: str) -> Iterator[Daemon]:
-    """A daemon from healthy to stopped; asserts that SIGTERM ends it with 0.
+    """Yield a running daemon; assert that SIGTERM ends it with 0.
 
     `settings` are environment variables, such as `REVERIE_DAEMON_HEADER_SECONDS="0.3"`. A test that kills or stops the
     process by itself is left alone.
@@ -238,7 +238,7 @@ def running_daemon(home: Path | None = None, **settings: str) -> Iterator[Daemon
             yield daemon.start()
             if daemon.process is not None and daemon.process.poll() is None:
                 status = daemon.stop()
-                assert status == 0, f"SIGTERM ended the daemon with {status}:\n{daemon.said()}"
+                assert status == 0, f"SIGTERM ended the daemon with {status}:\n{daemon.log_text()}"
         finally:
             if daemon.process is not None and daemon.process.poll() is None:
                 daemon.kill()

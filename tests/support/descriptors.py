@@ -1,4 +1,4 @@
-"""Counts the open file descriptors of this process, to see that none is left behind."""
+"""Count of this process's open file descriptors, for tests against descriptor leaks."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from support.waiting import until
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["descriptors", "none_left"]
+__all__ = ["descriptor_count", "no_leaked_descriptors"]
 
 CLOSED_WITHIN_S = 20.0
 
 
-def descriptors() -> int:
+def descriptor_count() -> int:
     """Return how many file descriptors this process has open."""
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
 @contextmanager
-def none_left() -> Iterator[None]:
+def no_leaked_descriptors() -> Iterator[None]:
     """Fail if more descriptors are open after the block than before.
 
     Threads of a server in this process may close theirs a moment after the block.
     """
-    before = descriptors()
+    before = descriptor_count()
     yield
-    until(lambda: descriptors() <= before, "the close of all descriptors", CLOSED_WITHIN_S)
+    wait_until(lambda: descriptor_count() <= before, "the close of all descriptors", CLOSED_WITHIN_S)

@@ -80,6 +80,6 @@ NOT_UTF8: Final[dict[str, bytes]] = {
 
 
 def awkward_documents() -> dict[str, bytes]:
-    """Return all of ours by name, and those of the measurement data where it is at hand."""
+    """Return our own documents by name, and those of the measurement data where it is present."""
     shared = {path.name: path.read_bytes() for path in shared_files("data/markdown/cases", "*.md")}
     return {**AWKWARD, **NOT_UTF8, **shared}

@@ -58,7 +58,7 @@ def envelope(code: str, message: str = "no", status: int = 400, **details: Any) 
 
 
 class FakeDaemon(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """The server; `requests` are those it has had."""
+    """The server; `requests` are the received ones."""
 
     daemon_threads = True
 

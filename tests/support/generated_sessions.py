@@ -24,7 +24,7 @@ _PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGA
 
 
 class Project(NamedTuple):
-    """What the sessions of one repository have in common."""
+    """The names and files that the sessions of one repository share."""
 
     folder: str
     source: str  # path of a component's source, with {0} for its name
@@ -35,7 +35,7 @@ class Project(NamedTuple):
 
 
 class GeneratedSession(NamedTuple):
-    """A session's bytes, and what was put into it."""
+    """A session's bytes, and the events that the generator put into it."""
 
     name: str
     data: bytes
@@ -135,7 +135,7 @@ def generated_files(count: int = COUNT, *, tasks: int = 6, noise: int = 25) -> t
 
 
 class _Session:
-    """One session in the making: a sequence of tasks with what happens between them."""
+    """A session under construction: a sequence of tasks with events between them."""
 
     def __init__(self, number: int, noise: int) -> None:
         self.random = random.Random(number)
@@ -168,7 +168,7 @@ class _Session:
             self._rewind()
 
     def _rewind(self) -> None:
-        """Write a prompt with its reply, then another prompt from the same point: the first one is taken back."""
+        """Write a prompt with its reply, then another prompt with the same parent, which rewinds the first one."""
         point = self.writer.parent
         prompt = f"Please rewrite everything as one {self.random.choice(PARTS)}_monolith."
         self.writer.user(prompt)
@@ -297,7 +297,7 @@ class _Session:
         self.writer.add("system", subtype="turn_duration", durationMs=61_000, isMeta=False)
 
     def _compaction(self) -> None:
-        """Compact in the middle; the tasks after it go on with names from before."""
+        """Write a compaction in the middle; later tasks use earlier names."""
         self.writer.compact(self._summary(), 90_000 + 1_000 * self.writer.number)
         for name in self.names[-4:]:
             self.writer.tools(

@@ -1,4 +1,4 @@
-"""What was written last, whatever Reverie itself writes a moment later."""
+"""The newest operation of a space, without the projections that Reverie itself writes later."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from reverie import wire
     from reverie.client import Client
 
-__all__ = ["newest"]
+__all__ = ["newest_operation"]
 
 LIST = "memory.list"  # MEMORY.md follows every change of the documents, once all has been quiet for a second
 
 
-def newest(client: Client) -> wire.Operation:
-    """The newest operation that somebody asked for."""
+def newest_operation(client: Client) -> wire.Operation:
+    """Return the newest operation that a caller made."""
     return next(each for each in client.operations(limit=10).items if each.why != LIST)

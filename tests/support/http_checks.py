@@ -42,12 +42,12 @@ def check_refused(answer: Answer | None, status: int, code: str, reason: str | N
         assert answer.json()["details"]["reason"] == reason
 
 
-def check_well(daemon: Daemon) -> None:
+def check_serving(daemon: Daemon) -> None:
     """Assert that the daemon answers a health request."""
     assert daemon.ask("GET", "/v1/health").status == 200
 
 
-def is_well(daemon: Daemon) -> bool:
+def serves(daemon: Daemon) -> bool:
     """Return whether the daemon serves a new connection now, rather than closing it."""
     with daemon.wire() as wire:
         wire.send(HEALTH)

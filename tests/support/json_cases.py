@@ -1,4 +1,4 @@
-"""JSON texts by the grammar of RFC 8259: what every reader must take, what it must refuse, and what we decide."""
+"""JSON texts by the grammar of RFC 8259: valid ones, invalid ones, and those that a parser may decide."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["JSON_CASES", "JsonCase"]
 
 
 class JsonCase(NamedTuple):
-    """A text, and the reason for which it is refused; None where it is read."""
+    """A text, and the reason for which it is refused, or None if it is read."""
 
     text: bytes
     reason: str | None

@@ -1,4 +1,4 @@
-"""A local stand-in for the messages API: refuses what it refuses, edits contexts as documented, answers in its form."""
+"""A local stand-in for the messages API, with its validation, context editing and response format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie import tokens
-from support.api_rules import HEADER, TOP, problems
+from support.api_rules import HEADER, TOP, violations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
     import anthropic
 
-__all__ = ["MODEL", "MessagesApi", "accepted", "serving"]
+__all__ = ["MODEL", "MessagesApi", "api_client", "send_accepted"]
 
 MODEL = "claude-opus-5-5"
 
 
 @dataclass
 class MessagesApi:
-    """What the server knows and has seen: `signed` are the thinking blocks ever given out (None: any will do)."""
+    """The server's state: `signed` are all thinking blocks ever returned (None: any is accepted)."""
 
     signed: list[dict[str, Any]] | None = None
     cleared: list[list[str]] = field(default_factory=list)  # the ids cleared in each accepted request
 
     def answer(self, body: dict[str, Any], betas: list[str]) -> tuple[int, dict[str, Any]]:
-        """Status and body of the answer to one request."""
-        found = problems({**{name: body.get(name) for name in TOP - {"betas"}}, "betas": betas}, self.signed)
+        """Return status and body of the answer to one request."""
+        found = violations({**{name: body.get(name) for name in TOP - {"betas"}}, "betas": betas}, self.signed)
         found += [f"extra inputs: {name}" for name in set(body) - TOP - {"model", "max_tokens", "tools"}]
         if HEADER not in betas:
             found.append("no beta header")
@@ -45,8 +45,8 @@ class MessagesApi:
         return 200, _message(body, gone, freed)
 
 
-def accepted(client: anthropic.Anthropic, request: Any) -> Any:
-    """The client sends the fragment unchanged and gets an answer."""
+def send_accepted(client: anthropic.Anthropic, request: Any) -> Any:
+    """Send the fragment unchanged, assert that it is accepted, and return the answer."""
     tools: Any = [{"name": "Bash", "input_schema": {"type": "object"}}]
     answer = client.beta.messages.create(model=MODEL, max_tokens=64, tools=tools, **request)
     assert answer.content[0].type == "text"
@@ -55,8 +55,8 @@ def accepted(client: anthropic.Anthropic, request: Any) -> Any:
 
 
 @contextmanager
-def serving(path: Path, api: MessagesApi) -> Iterator[anthropic.Anthropic]:
-    """A real client whose every request goes to `api`, on the socket at `path`."""
+def api_client(path: Path, api: MessagesApi) -> Iterator[anthropic.Anthropic]:
+    """Yield a real client whose every request goes to `api`, on the socket at `path`."""
     import anthropic
     import httpx2
 
@@ -74,7 +74,7 @@ def serving(path: Path, api: MessagesApi) -> Iterator[anthropic.Anthropic]:
 
 
 def _edited(body: dict[str, Any]) -> tuple[list[str], int]:
-    """The ids of tool uses whose results are cleared before the model reads, and the tokens that frees.
+    """Return the ids of tool uses whose results are cleared, and the tokens that this frees.
 
     Beyond the trigger all but the last `keep` results go, if they free at least `clear_at_least`.
     """
@@ -118,7 +118,7 @@ def _weight(body: dict[str, Any]) -> int:
 
 
 def _size(block: dict[str, Any]) -> int:
-    """Tokens of the texts in a block, however deep."""
+    """Return the tokens of all texts in a block, nested ones included."""
     match block["type"]:
         case "text":
             return tokens.count(block["text"])
@@ -156,6 +156,6 @@ def _handler(api: MessagesApi) -> type[http.server.BaseHTTPRequestHandler]:
             return "local"
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the name of the base class
-            """Says nothing."""
+            """Log nothing."""
 
     return Messages

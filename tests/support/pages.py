@@ -1,4 +1,4 @@
-"""Lists that come in pages: what a daemon answers, and all of a list."""
+"""Paginated lists: one page as the daemon answers it, and all items of a list."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["page", "turned"]
+__all__ = ["all_items", "page"]
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -16,7 +16,7 @@ PAGES_MAX = 10_000
 
 
 class Page(Protocol[T_co]):
-    """A part of a list, and where the next one begins."""
+    """A page of a list, with the cursor of the next one."""
 
     @property
     def items(self) -> Sequence[T_co]: ...
@@ -26,12 +26,12 @@ class Page(Protocol[T_co]):
 
 
 def page(*items: Any, next_: str | None = None) -> dict[str, Any]:
-    """A page as the daemon answers it."""
+    """Return a page as the daemon answers it."""
     return {"items": list(items), "next": next_}
 
 
-def turned(listed: Callable[..., Page[T_co]], limit: int, **asked: Any) -> list[T_co]:
-    """All that `listed` gives, page after page, none of them longer than `limit`."""
+def all_items(listed: Callable[..., Page[T_co]], limit: int, **asked: Any) -> list[T_co]:
+    """Return all items of a list, read in pages of at most `limit`."""
     found: list[T_co] = []
     after: str | None = None
     for _ in range(PAGES_MAX):

@@ -1,4 +1,4 @@
-"""Labelled document names: which must be accepted, which refused, and which may be either but never interpreted."""
+"""Labelled document paths: to accept, to refuse, and either of both but never reinterpreted."""
 
 from __future__ import annotations
 
@@ -69,5 +69,5 @@ PATH_CASES: Final[tuple[tuple[str, str], ...]] = (
 
 
 def all_path_cases() -> list[tuple[str, str]]:
-    """Return our labelled names, then those of the measurement data where it is at hand."""
+    """Return our labelled paths, then those of the measurement data where it is present."""
     return [*PATH_CASES, *((row["path"], row["expect"]) for row in shared_rows("data/cases/paths.jsonl"))]

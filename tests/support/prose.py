@@ -81,7 +81,7 @@ def generated_pages() -> tuple[str, ...]:
 
 
 def documentation() -> list[str]:
-    """Return the generated pages, then the documentation in the measurement data where it is at hand."""
+    """Return the generated pages, then the documentation in the measurement data where it is present."""
     return [*generated_pages(), *(path.read_text("utf-8") for path in shared_files("data/prose", "*.txt"))]
 
 

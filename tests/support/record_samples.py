@@ -1,4 +1,4 @@
-"""One typed record of every kind that callers write, with its key."""
+"""A typed sample record of every kind that callers write, with its key."""
 
 from __future__ import annotations
 

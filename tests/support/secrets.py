@@ -1,4 +1,4 @@
-"""Labelled secrets, ordinary texts and names of things, and how much of them a redactor covers."""
+"""Labelled secrets, ordinary texts and identifiers, and the coverage of a redactor."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Labelled(NamedTuple):
 
     @property
     def held_out(self) -> bool:
-        """A third of the rules, by their names: the estimate for services that no one thought of."""
+        """Return True for a third of the rules, chosen by name: the estimate for services without a detector."""
         return hashlib.sha256(self.rule.encode()).digest()[0] % 3 == 0
 
 
-def covered(row: Labelled, spans: Callable[[str], Iterable[tuple[int, int, str]]]) -> bool:
-    """Whether every character of the secret lies in a span."""
+def is_covered(row: Labelled, spans: Callable[[str], Iterable[tuple[int, int, str]]]) -> bool:
+    """Return True if every character of the secret lies in a span."""
     at = row.start
     for start, end, _ in sorted(spans(row.text)):
         if start <= at < end:
@@ -49,14 +49,14 @@ def covered(row: Labelled, spans: Callable[[str], Iterable[tuple[int, int, str]]
     return at >= row.end
 
 
-def share(rows: Iterable[Labelled], spans: Callable[[str], Iterable[tuple[int, int, str]]]) -> tuple[int, int]:
-    """How many are wholly covered, of how many."""
-    results = [covered(row, spans) for row in rows]
+def coverage(rows: Iterable[Labelled], spans: Callable[[str], Iterable[tuple[int, int, str]]]) -> tuple[int, int]:
+    """Return how many secrets are fully covered, of how many."""
+    results = [is_covered(row, spans) for row in rows]
     return sum(results), len(results)
 
 
 def gitleaks() -> list[Labelled]:
-    """The true cases that have a span."""
+    """Return the true cases that have a span."""
     rows = shared_rows(GITLEAKS)
     return [
         Labelled(row["rule"], row["text"], row["start"], row["start"] + row["len"])
@@ -66,7 +66,7 @@ def gitleaks() -> list[Labelled]:
 
 
 def keywords() -> list[Labelled]:
-    """Lines of code and configuration in which a keyword announces the expected value."""
+    """Return lines of code and configuration in which a keyword precedes the expected value."""
     rows = shared_rows(DETECT_SECRETS)
     found = []
     for row in rows:
@@ -77,7 +77,7 @@ def keywords() -> list[Labelled]:
 
 
 def credsweeper(*, whole_files: bool) -> list[Labelled]:
-    """The expected findings that have a place in a line, each in that line alone or in its whole file."""
+    """Return the expected findings with a position in a line, each in that line alone or in its whole file."""
     root = SHARED / CREDSWEEPER
     output = root / "tests/data/output.json"
     findings = json.loads(output.read_text()) if output.exists() else []
@@ -89,12 +89,12 @@ def credsweeper(*, whole_files: bool) -> list[Labelled]:
                 continue
             place = (line["path"], line["line_num"], start, end)
             row = Labelled(finding["rule"], line["line"], start, end)
-            rows[place] = _in_its_file(row, root / line["path"], line["line_num"]) if whole_files else row
+            rows[place] = _with_whole_file(row, root / line["path"], line["line_num"]) if whole_files else row
     return list(rows.values())
 
 
-def _in_its_file(row: Labelled, path: Path, number: int) -> Labelled:
-    """The row with its whole file as the text; as it is where the file is no text or has the line elsewhere."""
+def _with_whole_file(row: Labelled, path: Path, number: int) -> Labelled:
+    """Return the case with its whole file as the text, or unchanged if that file does not have the line."""
     try:
         text = path.read_bytes().decode()
     except UnicodeDecodeError:
@@ -108,12 +108,12 @@ def _in_its_file(row: Labelled, path: Path, number: int) -> Labelled:
 
 
 def prose() -> list[str]:
-    """Ordinary technical documentation."""
+    """Return ordinary technical documentation."""
     return documentation()
 
 
 def _names(pick: random.Random) -> Iterator[tuple[str, str]]:
-    """One of each kind of line in which a commit, a UUID or a digest stands."""
+    """Return one line of each kind with a commit, a UUID or a digest."""
 
     def hexadecimal(length: int) -> str:
         return "".join(pick.choices(_HEX, k=length))
@@ -157,18 +157,18 @@ def _names(pick: random.Random) -> Iterator[tuple[str, str]]:
 
 
 def benign(rounds: int) -> list[tuple[str, str]]:
-    """Lines with names of things, 30 in a round: what kind of name, and the line."""
+    """Return lines with identifiers, 30 a round: the kind of identifier, and the line."""
     pick = random.Random(7)
     return [line for _ in range(rounds) for line in _names(pick)]
 
 
 def lock_files() -> list[str]:
-    """This project's own."""
+    """Return the lock files of this project."""
     return [(_ROOT / name).read_text() for name in ("Cargo.lock", "packaging/python.lock")]
 
 
 def conversations(paths: Iterable[Path] | None = None) -> list[str]:
-    """Return what people and agents say in sessions, by default all; recorded words are never printed."""
+    """Return messages of users and agents in sessions, by default all; recorded texts are never printed."""
     said = []
     for path in all_sessions(10) if paths is None else paths:
         for line in gzip.decompress(path.read_bytes()).decode().splitlines():
@@ -197,7 +197,7 @@ _FRAMES = [
 
 
 def made_up_services(number: int) -> list[Labelled]:
-    """Keys of services, half of them made up, in the frames in which keys are found: hexadecimal, UUID, base 36, 62."""
+    """Return API keys of services, half of them made up, in common formats: hexadecimal, UUID, base 36, 62."""
     pick = random.Random(11)
     rows = []
     for _ in range(number):
@@ -251,7 +251,7 @@ _ASSIGNMENTS = [
 
 
 def assigned_keywords(number: int) -> list[Labelled]:
-    """Return lines of code and settings in which a keyword announces a value: words with digits, or random letters."""
+    """Return code and settings in which a keyword precedes a value: words with digits, or random letters."""
     pick = random.Random(13)
     rows = []
     for _ in range(number):

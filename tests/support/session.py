@@ -1,4 +1,4 @@
-"""Made-up sessions of any length as Claude Code writes them, and what a reader should find in them."""
+"""Generated Claude Code sessions of any length, and the messages that a reader should find in them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reverie.client import Client
 
-__all__ = ["given_back", "made_session", "session_file", "spoken"]
+__all__ = ["generated_session", "main_line_messages", "session_file", "stored_messages"]
 
 _NAMES = uuid.UUID("0d4a8f57-3b0e-4c39-8d6f-2d4f0e7a9b11")
 _FOLDER = "/home/ann/harbour"
@@ -25,8 +25,8 @@ _PARTS = ("parser", "cache", "router", "exporter", "clock", "ledger", "mailer", 
 _WORDS = ("the", "buffer", "of", "a", "request", "is", "read", "twice", "when", "its", "retry", "comes", "late", "and")
 
 
-def made_session(number: int, turns: int = 4, noise: int = 20) -> bytes:
-    """A session of `turns` tasks, each from request to commit; `noise` is how many words a tool's result goes on for.
+def generated_session(number: int, turns: int = 4, noise: int = 20) -> bytes:
+    """Return a session of `turns` tasks, request to commit; `noise` is the number of words of a tool result.
 
     The same `number` gives the same bytes. Some lines are long, and some hold text beyond ASCII.
     """
@@ -38,22 +38,22 @@ def made_session(number: int, turns: int = 4, noise: int = 20) -> bytes:
 
 
 def session_file(folder: Path, number: int, turns: int = 4, noise: int = 20) -> Path:
-    """`made_session` as a file named like the program names it."""
+    """Write a generated session under the file name that Claude Code uses."""
     path = folder / f"{uuid.uuid5(_NAMES, str(number))}.jsonl"
-    path.write_bytes(made_session(number, turns, noise))
+    path.write_bytes(generated_session(number, turns, noise))
     return path
 
 
-def spoken(data: bytes) -> list[tuple[str, Any]]:
-    """Role and content of every message in a transcript, as the library alone reads it."""
+def main_line_messages(data: bytes) -> list[tuple[str, Any]]:
+    """Return role and content of every message in a transcript, read by the library alone."""
     entries = [
         replace(entry, seq=seq) for seq, entry in enumerate(plan_chunk(data, first_line=1, final=True).entries, 1)
     ]
     return [(message.role, message.content) for message in main_line(entries)]
 
 
-def given_back(client: Client, thread: str, *, limit: int = 1000) -> list[tuple[str, Any]]:
-    """Role and content of every message that the daemon has of a thread, page by page."""
+def stored_messages(client: Client, thread: str, *, limit: int = 1000) -> list[tuple[str, Any]]:
+    """Return role and content of every stored message of a thread, page by page."""
     return list(_pages(client, thread, limit))
 
 
@@ -68,7 +68,7 @@ def _pages(client: Client, thread: str, limit: int) -> Iterator[tuple[str, Any]]
 
 
 def _task(transcript: Transcript, chance: random.Random, name: str, noise: int) -> None:
-    """One task: asked for, looked into, got wrong, mended, tested, corrected and committed."""
+    """Write one task: request, analysis, wrong attempt, fix, test, correction and commit."""
     path = f"{_FOLDER}/src/{name}.py"
     transcript.user(
         f"The {name} drops the last line of a file — please find out why and fix it. "

@@ -1,4 +1,4 @@
-"""Writes Claude Code session files (JSON lines) of every line kind that the client produces."""
+"""Writer of Claude Code session files (JSON lines) with every line kind that the client produces."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class SessionWriter:
 
     @property
     def session(self) -> str:
-        """The session's UUID."""
+        """Return the session's UUID."""
         return str(uuid.uuid5(_NAMESPACE, f"session {self.number}"))
 
     @property
     def last_reply(self) -> str:
-        """The id of the newest assistant message."""
+        """Return the id of the newest assistant message."""
         return f"msg_{self.number:03}{self._replies:06}"
 
     def bytes(self) -> bytes:
@@ -92,7 +92,7 @@ class SessionWriter:
         self.lines.append(line if kind in _TIMELESS else {**line, "sessionId": self.session, "timestamp": self._now()})
 
     def user(self, content: str | list[dict[str, Any]], **fields: Any) -> str:
-        """Append a message of the person."""
+        """Append a message of the user."""
         return self.add("user", message={"role": "user", "content": content}, **fields)
 
     def reply(self, *blocks: dict[str, Any]) -> None:

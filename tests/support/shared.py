@@ -1,4 +1,4 @@
-"""Optional measurement data in `../shared`: no test needs it, some run over it too where it is there."""
+"""Optional measurement data in `../shared`: tests run on it where it is present, and none needs it."""
 
 from __future__ import annotations
 

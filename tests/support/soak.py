@@ -1,4 +1,4 @@
-"""Counts of a campaign: small in the default run, full under `make soak`."""
+"""Sizes of randomised campaigns: small by default, full under `make soak`."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 
 def count(default: int, soak: int) -> int:
-    """`default`, or `soak` when REVERIE_SOAK is set."""
+    """Return `default`, or `soak` when REVERIE_SOAK is set."""
     return soak if os.environ.get("REVERIE_SOAK") else default

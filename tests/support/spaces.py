@@ -1,4 +1,4 @@
-"""A space's folder for tests, somebody outside of it, and what only an administrator can do to it."""
+"""The folder of a space: writes by users and by sync, and operations that need root."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
-    "as_nobody",
     "digest",
-    "looked",
+    "file_content",
     "mounted",
-    "opened",
+    "open_root",
+    "refusal_reason",
+    "rescan",
+    "root_failure",
+    "run_as_nobody",
+    "run_or_skip",
     "scan_and_read",
-    "stopped_by",
-    "swapped",
-    "system",
-    "whole",
-    "why",
-    "write",
-    "written",
+    "swap_files",
+    "sync_write",
+    "user_write",
 ]
 
 NOBODY = 65534
 
 
-def opened(path: Path, *, fresh: bool = True) -> Root:
+def open_root(path: Path, *, fresh: bool = True) -> Root:
     return Root.open(path, space="default", store_id="store", fresh=fresh)
 
 
@@ -48,42 +48,42 @@ def digest(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def write(root: Root, path: str, data: bytes = b"- A fact\n") -> Path:
-    """As a person does it, who knows nothing of us."""
+def user_write(root: Root, path: str, data: bytes = b"- A fact\n") -> Path:
+    """Write a file as a user does, outside of Reverie."""
     file = root.real / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(data)
     return file
 
 
-def written(root: Root, path: str, data: bytes, before: bytes | None = None) -> Written:
-    """As we do it: `before` is what is replaced."""
+def sync_write(root: Root, path: str, data: bytes, before: bytes | None = None) -> Written:
+    """Write a file as sync does; `before` is the content that it replaces."""
     done = write_file(root, path, data, expected=None if before is None else digest(before))
     assert isinstance(done, Written), done
     return done
 
 
-def why(found: object) -> str:
-    """The reason of a refusal, which has a hint."""
+def refusal_reason(found: object) -> str:
+    """Return the reason of a refusal; assert that it has a hint."""
     assert isinstance(found, Refusal), found
     assert found.hint
     return found.reason
 
 
-def whole(root: Root, path: str) -> bytes:
-    """What a reading gives."""
+def file_content(root: Root, path: str) -> bytes:
+    """Return the content of a file."""
     found = read_file(root, path, limit=1 << 20)
     assert isinstance(found, FileContent), found
     return found.data
 
 
-def looked(root: Root, before: Scan | None = None) -> Scan:
-    """A look at all, after an earlier one."""
+def rescan(root: Root, before: Scan | None = None) -> Scan:
+    """Scan the folder, with the stamps of an earlier scan."""
     return scan(root, known=before.stamps if before else {})
 
 
 def scan_and_read(root: Root, known: Collection[str] = ()) -> tuple[Scan, dict[str, str]]:
-    """A scan whose files were all read: what cannot be read is refused; and the SHA-256 of what can, by path."""
+    """Return a scan in which every file was read and unreadable ones are refused, and the SHA-256 of each by path."""
     found, digests = scan(root, known=known), {}
     for path in list(found.stamps):
         content = read_file(root, path, limit=Limits().file_bytes)
@@ -96,21 +96,21 @@ def scan_and_read(root: Root, known: Collection[str] = ()) -> tuple[Scan, dict[s
     return found, digests
 
 
-def stopped_by(root: Root) -> str:
-    """Why the root is not what it was."""
+def root_failure(root: Root) -> str:
+    """Return the reason for which the root fails its verification."""
     with pytest.raises(Conflict) as stopped:
         root.verify()
     return str(stopped.value.details["reason"])
 
 
-def swapped(root: Root) -> list[str]:
-    """What is in the swap folder."""
+def swap_files(root: Root) -> list[str]:
+    """Return the names of files in the swap folder."""
     folder = root.real / ".reverie/swap"
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
-def system(*command: str | Path) -> None:
-    """Runs a command of the system; skips the test, saying which, where it is not allowed."""
+def run_or_skip(*command: str | Path) -> None:
+    """Run a system command; skip the test, naming the command, if it is missing or not permitted."""
     try:
         subprocess.run(command, check=True, capture_output=True, text=True)
     except FileNotFoundError:
@@ -121,16 +121,16 @@ def system(*command: str | Path) -> None:
 
 @contextmanager
 def mounted(place: Path, *options: str) -> Iterator[None]:
-    """A mount at `place`, made by `mount OPTIONS place`, and gone at the end; skips where that is not allowed."""
-    system("mount", *options, place)
+    """Mount at `place` by `mount OPTIONS place` and unmount at the end; skip if it is not permitted."""
+    run_or_skip("mount", *options, place)
     try:
         yield
     finally:
         subprocess.run(["umount", "-l", place], check=True)
 
 
-def as_nobody(work: Callable[[], object]) -> None:
-    """Runs `work` in a child without any rights; what fails there fails here. Skips where we have none to give up."""
+def run_as_nobody(work: Callable[[], object]) -> None:
+    """Run `work` in a child process as `nobody`; its failure is raised here. Skip if not root."""
     if os.getuid() != 0:
         pytest.skip("needs to be root, to run as another user")
     here, there = multiprocessing.get_context("fork").Pipe(duplex=False)

@@ -1,4 +1,4 @@
-"""The tracer that injects faults into calls of the system, where there is one."""
+"""Access to strace, which injects faults into system calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["tracer"]
 
 
 def tracer() -> str:
-    """The path of strace; skips the test where it is missing or may not trace."""
+    """Return the path of strace; skip the test if it is missing or not permitted to trace."""
     strace = shutil.which("strace")
     if strace is None:
         pytest.skip("needs strace to inject faults: `apt-get install strace`")

@@ -1,4 +1,4 @@
-"""Tiny conversations to build contexts from."""
+"""Builder of small conversations for context tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reverie.models import Message
 
 
 class Talk:
-    """Builds messages with dense sequence numbers: `Talk().user("hi").call("Bash", {...}, "output").reply("done")`."""
+    """Builder of messages with dense numbers: `Talk().user("hi").call("Bash", {...}, "output").reply("done")`."""
 
     def __init__(self, before: tuple[Message, ...] = ()) -> None:
         self.messages: list[Message] = list(before)
@@ -20,17 +20,17 @@ class Talk:
     def reply(self, content: Any) -> Talk:
         return self._add("assistant", content)
 
-    def call(self, name: str, given: dict[str, Any], result: Any, *, thinking: str | None = None) -> Talk:
+    def call(self, name: str, tool_input: dict[str, Any], result: Any, *, thinking: str | None = None) -> Talk:
         self._calls += 1
-        use = {"type": "tool_use", "id": f"toolu_{self._calls:04}", "name": name, "input": given}
+        use = {"type": "tool_use", "id": f"toolu_{self._calls:04}", "name": name, "input": tool_input}
         before = [{"type": "thinking", "thinking": thinking, "signature": f"sig{self._calls}"}] if thinking else []
         self._add("assistant", [*before, use])
         return self._add("user", [{"type": "tool_result", "tool_use_id": use["id"], "content": result}])
 
-    def waiting(self, name: str, given: dict[str, Any]) -> Talk:
+    def open_call(self, name: str, tool_input: dict[str, Any]) -> Talk:
         self._calls += 1
         return self._add(
-            "assistant", [{"type": "tool_use", "id": f"toolu_{self._calls:04}", "name": name, "input": given}]
+            "assistant", [{"type": "tool_use", "id": f"toolu_{self._calls:04}", "name": name, "input": tool_input}]
         )
 
     def done(self) -> tuple[Message, ...]:

@@ -1,4 +1,4 @@
-"""Builds threads for the distiller's tests: talk, tool calls with results, and times that go on by a minute."""
+"""Builder of threads for the distiller's tests: messages, tool calls with results, one minute apart."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reverie.models import Message, Role
 
 
 class Thread:
-    """`Thread().user("fix it").bash("make test", "ok").agent("Done.").messages`; each message is one entry."""
+    """Builder of messages: `Thread().user("fix it").bash("make test", "ok").agent("Done.").messages`."""
 
     def __init__(self, start: str = "2026-03-05T09:00:00") -> None:
         self.messages: list[Message] = []
@@ -21,14 +21,14 @@ class Thread:
     def agent(self, text: str) -> Thread:
         return self._add("assistant", [{"type": "text", "text": text}])
 
-    def call(self, tool: str, given: dict[str, Any], result: Any = "ok", *, failed: bool = False) -> Thread:
+    def call(self, tool: str, tool_input: dict[str, Any], result: Any = "ok", *, failed: bool = False) -> Thread:
         identity = f"toolu_{len(self.messages):04}"
-        self._add("assistant", [{"type": "tool_use", "id": identity, "name": tool, "input": given}])
+        self._add("assistant", [{"type": "tool_use", "id": identity, "name": tool, "input": tool_input}])
         answer: dict[str, Any] = {"type": "tool_result", "tool_use_id": identity, "content": result}
         return self._add("user", [{**answer, "is_error": True} if failed else answer])
 
-    def unanswered(self, tool: str, given: dict[str, Any]) -> Thread:
-        use = {"type": "tool_use", "id": "toolu_open", "name": tool, "input": given}
+    def unanswered(self, tool: str, tool_input: dict[str, Any]) -> Thread:
+        use = {"type": "tool_use", "id": "toolu_open", "name": tool, "input": tool_input}
         return self._add("assistant", [use])
 
     def bash(self, command: str, result: str = "", *, failed: bool = False, description: str = "") -> Thread:
@@ -53,7 +53,7 @@ class Thread:
 
 
 def logger_fix() -> Thread:
-    """A small task from request to commit: a failing test, its cause, the fix, a correction, a preference."""
+    """Return a small task from request to commit: a failing test, its cause, a fix, a correction, a preference."""
     return (
         Thread()
         .user("The logger writes to stdout in worker mode, please fix it. We always use conventional commits.")

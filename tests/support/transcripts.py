@@ -1,4 +1,4 @@
-"""Builds small Claude Code transcripts: one call per line, chained like the real ones."""
+"""Builder of small Claude Code transcripts: one method call per line, each line's parent being the one before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def text(words: str) -> dict[str, Any]:
 
 
 def call(name: str, **tool_input: Any) -> dict[str, Any]:
-    """A tool call whose id is its name, so that a test reads well."""
+    """Return a tool call whose id is its name, for readable tests."""
     return {"type": "tool_use", "id": name, "name": "Bash", "input": tool_input}
 
 
@@ -29,7 +29,7 @@ def result(name: str, content: Any = "done") -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Transcript:
-    """Lines in order; each hangs on the line before it unless `parent` says another (`None`: the start)."""
+    """Lines in order; a line's parent is the one before it unless `parent` names another (`None`: a root)."""
 
     lines: list[dict[str, Any]] = field(default_factory=list)
 
@@ -56,7 +56,7 @@ class Transcript:
         return self.add("assistant", message=message | {"content": list(blocks), "usage": usage}, **rest)
 
     def compaction(self, summary: str, *, before: int = 1000) -> None:
-        """A boundary, which has no parent but says where it was made, and the summary behind it."""
+        """Add a compaction boundary, which has a logical parent only, and the summary after it."""
         self.add(
             "system",
             parent=None,
@@ -70,17 +70,17 @@ class Transcript:
         return b"".join(orjson.dumps(line) + b"\n" for line in self.lines)
 
     def entries(self) -> list[Entry]:
-        return stored(self.bytes())
+        return thread_entries(self.bytes())
 
 
-def stored(data: bytes) -> list[Entry]:
-    """The entries of a whole transcript, numbered as in a thread of its own."""
+def thread_entries(data: bytes) -> list[Entry]:
+    """Return the entries of a whole transcript, numbered as in a thread of its own."""
     plan = plan_chunk(data, first_line=1, final=True)
     return [replace(entry, seq=seq) for seq, entry in enumerate(plan.entries, 1)]
 
 
-def _joined(first: ChunkPlan, rest: ChunkPlan) -> ChunkPlan:
-    """Two plans in a row as one."""
+def _concatenated(first: ChunkPlan, rest: ChunkPlan) -> ChunkPlan:
+    """Return two consecutive plans as one."""
     return ChunkPlan(
         first.entries + rest.entries,
         first.consumed + rest.consumed,
@@ -91,8 +91,8 @@ def _joined(first: ChunkPlan, rest: ChunkPlan) -> ChunkPlan:
     )
 
 
-def planned(data: bytes, cuts: list[int], *, ends: bool) -> ChunkPlan:
-    """The plans of a transcript that came in pieces; with `ends`, every piece looked like the last one."""
+def plan_in_chunks(data: bytes, cuts: list[int], *, ends: bool) -> ChunkPlan:
+    """Return the plan of a transcript parsed in chunks; with `ends`, every chunk is parsed as the last one."""
     so_far = ChunkPlan((), 0, 0)
     for cut in [*sorted(cuts), len(data)]:
         piece = plan_chunk(
@@ -102,5 +102,5 @@ def planned(data: bytes, cuts: list[int], *, ends: bool) -> ChunkPlan:
             inside=so_far.inside,
             tokens=False,
         )
-        so_far = _joined(so_far, piece)
+        so_far = _concatenated(so_far, piece)
     return so_far

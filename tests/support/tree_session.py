@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from reverie import syscalls
 from reverie.sync.exchange import DisplacedFile, Mismatch, Removed, Written, remove_file, write_file
-from support.spaces import digest, opened
+from support.spaces import digest, open_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,6 +111,6 @@ def just_before_exchange(act: Callable[[], None]) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    with opened(Path(sys.argv[1])) as space:
+    with open_root(Path(sys.argv[1])) as space:
         print("did 0", flush=True)
         session(space, lambda step: print(f"did {step}", flush=True), person=saves)

@@ -1,4 +1,4 @@
-"""Versions of prose documents as people edit them, and pairs of concurrent edits with their common base."""
+"""Versions of prose documents with typical edits, and pairs of concurrent edits with their common base."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VERSIONS: Final = 12  # of each
 
 
 class Triple(NamedTuple):
-    """A base and what two sides made of it, as texts."""
+    """A base text and two edited versions of it."""
 
     base: str
     ours: str
@@ -31,7 +31,7 @@ def generated_histories() -> tuple[tuple[str, ...], ...]:
 
 
 def history_sets() -> list[list[tuple[str, ...]]]:
-    """Return the generated histories as one set, and the recorded ones as another where they are at hand."""
+    """Return the generated histories as one set, and the recorded ones as another where present."""
     recorded = [tuple(row["versions"]) for row in shared_rows("data/merges/histories.jsonl")]
     return [list(generated_histories()), *([recorded] if recorded else [])]
 
@@ -49,7 +49,7 @@ def generated_triples() -> list[Triple]:
 
 
 def recorded_triples() -> list[dict[str, Any]]:
-    """Return the recorded merges: base, ours, theirs, and the text that people merged them to."""
+    """Return the recorded merges: base, ours, theirs, and the text of the real merge."""
     return shared_rows("data/merges/triples.jsonl")
 
 
@@ -77,7 +77,7 @@ def _block(pick: random.Random) -> list[str]:
 
 
 def _edited(lines: list[str], pick: random.Random, *, changes: int) -> list[str]:
-    """Return `lines` after some changes of the kinds that people make."""
+    """Return `lines` after some typical changes."""
     lines = list(lines)
     for _ in range(changes):
         at = pick.randrange(2, len(lines))

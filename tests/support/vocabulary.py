@@ -1,4 +1,4 @@
-"""Gives tiktoken the built-in vocabularies as its cache, so that it can be the oracle without a network."""
+"""Provides tiktoken with the built-in vocabularies as its cache, to use it as an oracle without a network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHA256 = {
 
 
 def prepare(folder: Path) -> dict[str, str]:
-    """Writes both vocabularies into `folder/tiktoken`; gives the environment that makes tiktoken read them."""
+    """Write both vocabularies into `folder/tiktoken`; return the environment that makes tiktoken read them."""
     cache = folder / "tiktoken"
     cache.mkdir(parents=True, exist_ok=True)
     for encoding, name in _CACHE_NAMES.items():
@@ -36,7 +36,7 @@ def prepare(folder: Path) -> dict[str, str]:
 
 @functools.cache
 def oracle(encoding: str = "o200k_base") -> tiktoken.Encoding:
-    """The encoding of tiktoken, read by tiktoken itself from the built-in vocabulary, once per process.
+    """Return tiktoken's encoding, read by tiktoken itself from the built-in vocabulary, once per process.
 
     tiktoken checks the bytes against the published SHA-256, and would try to download others.
     """

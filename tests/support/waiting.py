@@ -1,4 +1,4 @@
-"""Wait for a state that another process, thread or task brings about, for as long as a busy machine may take."""
+"""Waiting for a state of another process, thread or task, with a time-out for busy machines."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["stopped", "until"]
+__all__ = ["suspended", "wait_until"]
 
 MOST_S = 120.0  # far above what a machine with much else to do needs, and below the limit of one test (300 s)
 PAUSE_S = 0.02
 
 
-def until(state: Callable[[], object], what: str = "the expected state", most_s: float = MOST_S) -> None:
-    """Return once `state()` is true; fail, naming `what` was waited for, when it is not within `most_s` seconds."""
+def wait_until(state: Callable[[], object], what: str = "the expected state", most_s: float = MOST_S) -> None:
+    """Return once `state()` is true; fail with `what` if it is not within `most_s` seconds."""
     deadline = time.monotonic() + most_s
     while not state():
         assert time.monotonic() < deadline, f"{what} did not come within {most_s:g} s"
@@ -26,8 +26,8 @@ def until(state: Callable[[], object], what: str = "the expected state", most_s:
 
 
 @contextmanager
-def stopped(pid: int) -> Iterator[None]:
-    """Stop a process meanwhile (SIGSTOP), so that several changes are one moment to it."""
+def suspended(pid: int) -> Iterator[None]:
+    """Suspend a process (SIGSTOP) during the block, so that it sees several changes at once."""
     os.kill(pid, signal.SIGSTOP)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The account of words in a folder that says whether one was lost: who wrote it, who had seen it.
+"""Record of every word written in a folder, by author and reader, to detect lost text.
 
 Words are unique (`w17`), so that each can be traced. A word may disappear only if an author who had seen it replaced
 it. Lines that Reverie generates, a document's summary and its day, are not counted.
@@ -33,7 +33,7 @@ def words(text: str) -> set[str]:
 
 @dataclass(slots=True)
 class Buffer:
-    """A file open in an editor: what was loaded, its text now, and every word that it has shown.
+    """A file open in an editor: the loaded text, its current text, and every word ever displayed.
 
     `turn` is the number of saves of the path before it was loaded.
     """
@@ -71,7 +71,7 @@ class WordLedger:
         return mark + " ".join("tea" if self.pick.random() < 0.1 else self.word() for _ in range(length))
 
     def fresh(self) -> str:
-        """Return a new document, sometimes with CRLF, a byte order mark or no newline at its end."""
+        """Return a new document, sometimes with CRLF, a byte order mark or without a final newline."""
         text = "".join(f"{line}\n" for line in ("# T", "", *(self.line() for _ in range(self.pick.randint(1, 5)))))
         match self.pick.randrange(10):
             case 0:
@@ -112,22 +112,22 @@ class WordLedger:
         return end.join(lines)
 
     def note(self, path: str, text: str) -> None:
-        """Record a text that was on the disk or in the store."""
+        """Record a text that was on disk or in the store."""
         self.stored.setdefault(path, set()).update(words(text))
         if text not in self.texts[path][-1:]:
             self.texts[path].append(text)
 
     def write(self, new: set[str], whence: str) -> None:
-        """Record words that must be kept from now on."""
+        """Record words that must not be lost from now on."""
         self.written.update(dict.fromkeys(new, whence))
         self.replaced -= new
 
     def replace(self, old: set[str]) -> None:
-        """Record words that an author who had seen them removed."""
+        """Record words removed by an author who had read them."""
         self.replaced |= old
 
     def rest(self, there: set[str]) -> set[str]:
-        """Return the words lost when folder and store agree on `there`, and begin anew with these."""
+        """Return the words lost when folder and store agree on `there`, and start over from these texts."""
         lost = self.written.keys() - there - self.replaced
         self.written = {word: self.written.get(word, "there") for word in there}
         self.replaced = set()
@@ -140,7 +140,7 @@ class WordLedger:
         return Buffer(path, text, text, self.turns[path], words(text))
 
     def save(self, buffer: Buffer) -> None:
-        """Save a buffer: what its author had seen there and left out counts as replaced.
+        """Save a buffer: words that its author had read there and left out count as replaced.
 
         An author has seen what the author of the save before wrote. What was loaded and left unchanged is not written
         again.
@@ -156,14 +156,14 @@ class WordLedger:
         buffer.seen, buffer.loaded, buffer.turn = seen, buffer.text, self.turns[path]
 
     def put(self, path: str, text: str, disk: str | None) -> None:
-        """Write a text at a path by an author who knows what is there."""
+        """Write a text at a path by an author who has read the current one."""
         new = words(text)
         self.take(path, disk, keep=new)
         self.saved[path] |= new
         self.texts[path].append(text)
 
     def inherit(self, path: str, text: str, disk: str | None) -> None:
-        """Record a text at `path` that was made elsewhere from an earlier one of it.
+        """Record a text at `path` that was derived elsewhere from an earlier one of it.
 
         What it still has from then, and is no longer on the disk, was replaced by an author who had seen it: it may
         stay away.
@@ -172,7 +172,7 @@ class WordLedger:
         self.replace((earlier & words(text)) - words(disk or ""))
 
     def take(self, path: str, disk: str | None, *, keep: set[str] | None = None) -> None:
-        """Remove a file, or all of it but some words, by an author who knows what is there."""
+        """Remove a file, or all of it but some words, by an author who has read it."""
         gone = words(disk or "") | self.stored.get(path, set()) | self.saved[path]
         self.replace(gone - (keep or set()))
         self._turned(path, gone)

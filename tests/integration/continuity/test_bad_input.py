@@ -10,7 +10,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import Conflict, ReverieError, TokenBudgetExceeded, TooLarge, ValidationError
 from reveried.clock import CLOCK_FILE
-from support.api_rules import problems
+from support.api_rules import violations
 from support.daemon import running_daemon, scratch_home
 from support.http_checks import check_refused
 from support.worker import Worker
@@ -104,7 +104,7 @@ def check_every_context(client: Client, daemon: Daemon, thread: str) -> None:
                 assert client.context(thread, max_tokens=least).tokens.total <= least
                 continue
             assert answer.status == 200
-            assert problems(answer.json()["request"]) == []
+            assert violations(answer.json()["request"]) == []
             assert budget is None or answer.json()["tokens"]["total"] <= budget
 
 
@@ -159,14 +159,14 @@ def test_a_tool_result_of_five_megabytes(client: Client, daemon: Daemon) -> None
     """It is stored whole; a context trims it visibly, or lists it as dropped, within the budget."""
     log = "".join(f"{number:07} the pump opened its valve, nothing unusual\n" for number in range(105_000))
     assert len(log) > 5_000_000
-    work = Worker(client, "huge").told("read the log").bash("cat pump.log", log)
+    work = Worker(client, "huge").user("read the log").bash("cat pump.log", log)
     assert client.messages("huge").items[-1].content[0]["content"] == log
     check_every_context(client, daemon, "huge")
     trimmed = client.context("huge", max_tokens=20_000)
     assert trimmed.tokens.total <= 20_000
     assert any(item["what"] == "tool_result" and item["why"] == "trimmed" for item in trimmed.dropped)
     assert "tokens trimmed" in str(trimmed.request.messages)
-    work.says("The pump is fine.")
+    work.reply("The pump is fine.")
     ordinary_turns(client, "huge")
     assert any(answer.distilled for answer in work.answers) or client.distill("huge").number == 1
     check_every_context(client, daemon, "huge")
@@ -246,13 +246,13 @@ def test_a_window_smaller_than_the_minimum(client: Client, daemon: Daemon, windo
     thread = f"window-{window}"
     work = Worker(client, thread, context_window=window)
     for number in range(6):
-        work.told(f"please look at pier {number}: " + "it creaks and leans and nobody knows why. " * 20)
-        work.says(f"Pier {number} is as it was. " * 10)
+        work.user(f"please look at pier {number}: " + "it creaks and leans and nobody knows why. " * 20)
+        work.reply(f"Pier {number} is as it was. " * 10)
     assert client.thread(thread).message_count == 12
     for placement in ("late", "system"):
         answer = daemon.ask("GET", f"/v1/threads/{thread}/context?placement={placement}")
         if answer.status == 200:
-            assert problems(answer.json()["request"]) == []
+            assert violations(answer.json()["request"]) == []
             assert answer.json()["tokens"]["total"] <= window
         else:
             check_refused(answer, 422, "token_budget_exceeded")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.context.clearing import PLACEHOLDER
-from support.messages_api import MODEL, MessagesApi, accepted, serving
+from support.messages_api import MODEL, MessagesApi, api_client, send_accepted
 from support.worker import Worker
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def api() -> MessagesApi:
 
 @pytest.fixture
 def model(api: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[anthropic.Anthropic]:
-    with serving(tmp_path_factory.mktemp("api") / "s", api) as made:
+    with api_client(tmp_path_factory.mktemp("api") / "s", api) as made:
         yield made
 
 
@@ -45,10 +45,10 @@ def test_the_server_clears_old_tool_results(client: Client, api: MessagesApi, mo
     work = Worker(client, "edited", model=MODEL)
     weights: list[int] = []
     for turn in range(TURNS):
-        work.told(f"look at the log of pump {turn}").bash(f"cat pump_{turn}.log", OUTPUT)
-        answer = accepted(model, client.context("edited", placement="late").request)
+        work.user(f"look at the log of pump {turn}").bash(f"cat pump_{turn}.log", OUTPUT)
+        answer = send_accepted(model, client.context("edited", placement="late").request)
         weights.append(answer.usage.input_tokens)
-        work.says("accepted", usage={"input_tokens": answer.usage.input_tokens, "output_tokens": 1})
+        work.reply("accepted", usage={"input_tokens": answer.usage.input_tokens, "output_tokens": 1})
     began = next(turn for turn, gone in enumerate(api.cleared) if gone)
 
     assert max(weights) <= TRIGGER
@@ -67,16 +67,16 @@ def test_the_daemon_clears_for_models_without_context_management(
     ours = Worker(client, "ours", model="another-model-1")
     theirs = Worker(client, "theirs", model=MODEL)
     pairs = []
-    with serving(tmp_path / "s", api) as model:
+    with api_client(tmp_path / "s", api) as model:
         for turn in range(46):
             for work in (ours, theirs):
-                work.told(f"look at the log of pump {turn}").bash(f"cat pump_{turn}.log", OUTPUT)
-                work.says("It is fine.", usage={"input_tokens": 1_000, "output_tokens": 1})
+                work.user(f"look at the log of pump {turn}").bash(f"cat pump_{turn}.log", OUTPUT)
+                work.reply("It is fine.", usage={"input_tokens": 1_000, "output_tokens": 1})
             if turn < 36:
                 continue
             edited = client.context("ours").request
             gone = [made["tool_use_id"] for made in results_of(edited) if made["content"] == PLACEHOLDER]
-            accepted(model, client.context("theirs").request)
+            send_accepted(model, client.context("theirs").request)
             assert edited.context_management == {"edits": []}
             pairs.append((gone, api.cleared[-1]))
     # The counters differ by the overhead of blocks, so one of the two may begin a turn earlier.
@@ -92,8 +92,8 @@ def test_clearing_keeps_the_tool_calls(client: Client, api: MessagesApi, tmp_pat
     before = after = None
     turn = 0
     while after is None:
-        work.told(f"look at the log of pump {turn}").bash(f"cat pump_{turn}.log", OUTPUT)
-        work.says("It is fine.", usage={"input_tokens": 1_000, "output_tokens": 1})
+        work.user(f"look at the log of pump {turn}").bash(f"cat pump_{turn}.log", OUTPUT)
+        work.reply("It is fine.", usage={"input_tokens": 1_000, "output_tokens": 1})
         turn += 1
         context = client.context("smaller")
         if any(item.get("why") == "cleared" for item in context.dropped):
@@ -106,6 +106,6 @@ def test_clearing_keeps_the_tool_calls(client: Client, api: MessagesApi, tmp_pat
     calls = [block for message in after.request.messages for block in message["content"] if block["type"] == "tool_use"]
     assert [block["input"]["command"] for block in calls] == [f"cat pump_{number}.log" for number in range(turn)]
     assert sum(made["content"] != PLACEHOLDER for made in results_of(after.request)) == KEEP
-    with serving(tmp_path / "s", api) as model:
-        work.told("and now?")
-        accepted(model, client.context("smaller").request)
+    with api_client(tmp_path / "s", api) as model:
+        work.user("and now?")
+        send_accepted(model, client.context("smaller").request)

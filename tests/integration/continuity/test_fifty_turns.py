@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support.api_rules import problems
+from support.api_rules import violations
 from support.worker import Worker, texts_of
 
 if TYPE_CHECKING:
@@ -22,33 +22,33 @@ def fifty_turns(client: Client, thread: str) -> Worker:
     work = Worker(client, thread, context_window=WINDOW)
     for turn in range(TURNS - 3):
         name = f"feed_{turn}"
-        work.told(f"Please make src/{name}.py skip entries without a date, like the others.")
+        work.user(f"Please make src/{name}.py skip entries without a date, like the others.")
         match turn:
             case 6:
-                work.says(
+                work.reply(
                     "We agreed: squash merge, not a regular merge, because the release notes list one per change."
                 )
             case 15:
                 work.bash("pip install fastfeed", "ERROR: fastfeed needs libxml2 2.14", failed=True)
-                work.says("fastfeed doesn't work here because libxml2 is too old; going back to the standard parser.")
+                work.reply("fastfeed doesn't work here because libxml2 is too old; going back to the standard parser.")
             case 22:
-                work.told("no, don't rename parse_entry in src/feed_common.py, the mailer imports it")
-                work.says("You're right, parse_entry keeps its name.")
+                work.user("no, don't rename parse_entry in src/feed_common.py, the mailer imports it")
+                work.reply("You're right, parse_entry keeps its name.")
         work.call("Read", f"def read_{name}(entry):\n" + OUTPUT * 40, file_path=f"/home/ann/reader/src/{name}.py")
-        work.edits(f"/home/ann/reader/src/{name}.py")
+        work.edit(f"/home/ann/reader/src/{name}.py")
         work.bash(f"pytest -q tests/test_{name}.py", OUTPUT * 30 + "4 passed in 0.12s")
-        work.says(f"src/{name}.py skips entries without a date now.")
-    work.told("Now move the retry settings of src/fetcher.py into config/retries.toml, then update the docs.")
+        work.reply(f"src/{name}.py skips entries without a date now.")
+    work.user("Now move the retry settings of src/fetcher.py into config/retries.toml, then update the docs.")
     work.plan(
         Move_retry_settings_to_config_retries_toml="in_progress", Describe_retries_toml_in_docs_settings_md="pending"
     )
-    work.edits("/home/ann/reader/config/retries.toml")
+    work.edit("/home/ann/reader/config/retries.toml")
     work.bash("pytest -q tests/test_fetcher.py", "9 passed in 0.31s")
     work.bash("git commit -m 'fetcher: retries come from a file'", "[main 4f2d9ab] fetcher: retries come from a file")
     work.plan(
         Move_retry_settings_to_config_retries_toml="completed", Describe_retries_toml_in_docs_settings_md="in_progress"
     )
-    work.says(
+    work.reply(
         "The settings are in config/retries.toml, committed as 4f2d9ab. Next I describe them in docs/settings.md."
     )
     return work
@@ -78,7 +78,7 @@ def test_the_context_names_task_and_steps(client: Client, distilled: Worker, pla
     assert "4f2d9ab" in state["Completed"]
     assert "docs settings md" in state["Next"]
     assert "config/retries.toml" in state["Open files"]
-    assert problems({name: request[name] for name in request.keys()}) == []  # noqa: SIM118 - a fragment, not a dict
+    assert violations({name: request[name] for name in request.keys()}) == []  # noqa: SIM118 - a fragment, not a dict
 
 
 @pytest.mark.parametrize("placement", ["late", "system"])
@@ -96,11 +96,11 @@ def test_the_context_has_decisions_and_corrections(client: Client, distilled: Wo
 
 def test_a_turn_after_the_distillation(client: Client, distilled: Worker) -> None:
     """A turn after the distillation appears in the working state."""
-    distilled.told("what were we just working on?")
+    distilled.user("what were we just working on?")
     context = client.context(distilled.thread)
     assert "what were we just working on?" in texts_of(context.request)["tail"]
     assert "config/retries.toml" in str(context.request.messages) + str(context.request.system)
     assert context.tokens.total <= WINDOW * 35 // 200
-    distilled.says("We moved the retry settings into config/retries.toml (4f2d9ab); docs/settings.md is next.")
+    distilled.reply("We moved the retry settings into config/retries.toml (4f2d9ab); docs/settings.md is next.")
     assert "retry settings" in client.working_state(distilled.thread).current_task
     assert len(client.messages(distilled.thread, limit=1000).items) == client.thread(distilled.thread).message_count

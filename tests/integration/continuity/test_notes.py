@@ -26,12 +26,12 @@ def test_notes_survive_a_distillation(client: Client, placement: Any) -> None:
     thread = f"noted-{placement}"
     work = Worker(client, thread)
     for turn in range(24):
-        work.told(f"Please look at pier {turn}.").says(f"Pier {turn} is as it was. " + "All is well. " * 60)
+        work.user(f"Please look at pier {turn}.").reply(f"Pier {turn} is as it was. " + "All is well. " * 60)
         if turn in {3, 9, 15}:
             content, category = NOTES[(turn - 3) // 6]
             client.add_note(thread, content, category)
     client.distill(thread)
-    work.told("and now?")
+    work.user("and now?")
 
     told = texts_of(client.context(thread, placement=placement).request)
     where = told["system" if placement == "system" else "late"]
@@ -48,7 +48,7 @@ def test_notes_survive_a_restart() -> None:
         with Client(daemon.socket) as before:
             work = Worker(before, "noted")
             for turn in range(12):
-                work.told(f"pier {turn}?").says("As it was. " * 40)
+                work.user(f"pier {turn}?").reply("As it was. " * 40)
             for content, category in NOTES:
                 before.add_note("noted", content, category)
             before.distill("noted")

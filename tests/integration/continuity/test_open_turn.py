@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.errors import Conflict
-from support.messages_api import MODEL, MessagesApi, accepted, serving
+from support.messages_api import MODEL, MessagesApi, api_client, send_accepted
 from support.worker import Worker
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ OUTPUT = "2026-03-05 09:12:44 pump 7 opened its valve, pressure 4.1 bar, nothing
 def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[anthropic.Anthropic]:
     api = MessagesApi()
     api.signed = None
-    with serving(tmp_path_factory.mktemp("api") / "s", api) as made:
+    with api_client(tmp_path_factory.mktemp("api") / "s", api) as made:
         yield made
 
 
 def beginning(work: Worker, turns: int) -> Worker:
     for turn in range(turns):
-        work.told(f"look at the log of pump {turn}").bash(f"cat pump_{turn}.log", OUTPUT).says(f"Pump {turn} is fine.")
+        work.user(f"look at the log of pump {turn}").bash(f"cat pump_{turn}.log", OUTPUT).reply(f"Pump {turn} is fine.")
     return work
 
 
@@ -43,14 +43,14 @@ def test_a_full_thread_is_distilled_after_its_turn(client: Client, model: anthro
     """Appends inside a turn do not distil a full thread; the reply that ends the turn does."""
     work = beginning(Worker(client, "waits", context_window=WINDOW, model=MODEL), 6)
     begun = len(work.answers)
-    work.told("now compare all pumps")
+    work.user("now compare all pumps")
     while client.thread("waits").context.fraction < 1.0:
         work.bash("cat all.log", OUTPUT)
-        accepted(model, client.context("waits").request)
+        send_accepted(model, client.context("waits").request)
     within = work.answers[begun:]
     number = client.thread("waits").distillations
 
-    ended = work.says("They are alike.").answers[-1]
+    ended = work.reply("They are alike.").answers[-1]
 
     assert len(within) > 4
     assert all(answer.distilled is None for answer in within)
@@ -68,13 +68,13 @@ def test_a_requested_distillation_leaves_the_open_turn(
     thread = f"open-{ending}-{calls}"
     work = beginning(Worker(client, thread, model=MODEL), 12)
     before = client.thread(thread).message_count
-    work.told("now look at pump 99")
+    work.user("now look at pump 99")
     for number in range(calls):
         work.bash(f"cat pump_99_{number}.log", OUTPUT)
     if ending != "words":
-        work.calls("Bash", command="cat pump_99.log")
+        work.open_call("Bash", command="cat pump_99.log")
     if ending == "result":
-        work.hears(OUTPUT)
+        work.tool_result(OUTPUT)
 
     made = client.distill(thread)
     context = client.context(thread)
@@ -88,15 +88,15 @@ def test_a_requested_distillation_leaves_the_open_turn(
     assert client.thread(thread).context.tokens <= 35_000
     assert "now look at pump 99" in client.working_state(thread).current_task
     if ending != "call":
-        accepted(model, context.request)
+        send_accepted(model, context.request)
 
 
 def test_a_completed_turn_is_distilled_by_the_next_distillation(client: Client) -> None:
     """A turn that one distillation left out is covered by the next one."""
     work = beginning(Worker(client, "later", model=MODEL), 12)
-    work.told("please write the report harbour_report.md")
+    work.user("please write the report harbour_report.md")
     client.distill("later")
-    work.bash("cat harbour_report.md", OUTPUT).says("I wrote harbour_report.md.")
+    work.bash("cat harbour_report.md", OUTPUT).reply("I wrote harbour_report.md.")
     beginning(work, 6)
 
     second = client.distill("later")
@@ -107,7 +107,7 @@ def test_a_completed_turn_is_distilled_by_the_next_distillation(client: Client) 
 
 def test_a_thread_with_no_finished_turn_is_not_distilled(client: Client) -> None:
     """A thread whose first turn is open gives 409 with a hint, and nothing is written."""
-    work = Worker(client, "going", model=MODEL).told("look at every pump")
+    work = Worker(client, "going", model=MODEL).user("look at every pump")
     for pump in range(20):
         work.bash(f"cat pump_{pump}.log", OUTPUT)
     before = client.status().operation

@@ -14,23 +14,23 @@ def test_ten_turns_of_review(client: Client) -> None:
     """Three reviews and a merge: each step is in its list, and the decision is recorded."""
     work = Worker(client, "review")
     steps = ["Review_PR_30", "Review_PR_31", "Review_PR_32", "Merge_all_three"]
-    work.told("Please review PRs #30, #31 and #32, and merge them when they are clean.")
+    work.user("Please review PRs #30, #31 and #32, and merge them when they are clean.")
     work.plan(**dict.fromkeys(steps, "pending"))
-    work.told("let's use squash merge, not regular merge")
-    work.says("Squash merge it is.")
+    work.user("let's use squash merge, not regular merge")
+    work.reply("Squash merge it is.")
     for number, name in ((30, "signals"), (31, "budget")):
         work.bash(f"gh pr diff {number}", f"diff --git a/src/{name}.py b/src/{name}.py\n+ fine")
         done = steps[: number - 29]
         work.plan(**{step: "completed" if step in done else "pending" for step in steps})
-        work.says(f"PR #{number} is clean.")
-        work.told("ok")
+        work.reply(f"PR #{number} is clean.")
+        work.user("ok")
         work.call("Read", "text " * 20, file_path=f"/home/ann/app/docs/{name}.md")
-        work.says(f"I have read docs/{name}.md beside it.")
-        work.told("go on")
+        work.reply(f"I have read docs/{name}.md beside it.")
+        work.user("go on")
     work.plan(**{**dict.fromkeys(steps[:2], "completed"), steps[2]: "in_progress", steps[3]: "pending"})
     work.bash("gh pr diff 32", "diff --git a/docs/specs/turns.md b/docs/specs/turns.md\n+ wip")
     work.call("Read", "# Turns", file_path="/home/ann/app/docs/specs/turns.md")
-    work.says("I am reading the diff of PR #32 now.")
+    work.reply("I am reading the diff of PR #32 now.")
 
     state = client.working_state("review")
 
@@ -47,10 +47,10 @@ def test_ten_turns_of_review(client: Client) -> None:
 def test_failing_tests_block_until_they_pass(client: Client) -> None:
     """A failing test is a blocker until it passes."""
     work = Worker(client, "blocked")
-    work.told("Please make the tests of src/clock.py pass.")
+    work.user("Please make the tests of src/clock.py pass.")
     work.bash("pytest -q tests/test_clock.py", "FAILED tests/test_clock.py::test_noon - assert 11 == 12", failed=True)
     assert any("test_noon" in blocker for blocker in client.working_state("blocked").blockers)
-    work.edits("/home/ann/app/src/clock.py")
+    work.edit("/home/ann/app/src/clock.py")
     work.bash("pytest -q tests/test_clock.py", "3 passed in 0.02s")
-    work.says("They pass now.")
+    work.reply("They pass now.")
     assert client.working_state("blocked").blockers == []

@@ -9,7 +9,7 @@ import pytest
 
 from support.daemon import Wire, request, running_daemon
 from support.http_checks import check_refused
-from support.waiting import until
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,9 @@ def test_a_closed_stream_frees_its_slot(daemon: Daemon) -> None:
         with daemon.wire() as wire:
             Stream(wire)
             wire.send(request("GET", "/v1/health"))
-    until(lambda: "reverie_event_streams 0\n" in daemon.ask("GET", "/metrics").body.decode(), "the end of the streams")
+    wait_until(
+        lambda: "reverie_event_streams 0\n" in daemon.ask("GET", "/metrics").body.decode(), "the end of the streams"
+    )
 
 
 def test_the_end_of_the_daemon_ends_the_stream() -> None:

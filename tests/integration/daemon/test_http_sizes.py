@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.daemon import request, status_bytes
-from support.http_checks import BODY_BYTES, check_refused, check_well
+from support.http_checks import BODY_BYTES, check_refused, check_serving
 
 if TYPE_CHECKING:
     import socket
@@ -27,13 +27,13 @@ def test_empty_body(daemon: Daemon) -> None:
 @pytest.mark.parametrize("length", [1 << 30, 0xFFFFFFFF, 1 << 62])
 def test_huge_length_is_refused_from_the_head(daemon: Daemon, length: int) -> None:
     """The Content-Length suffices: refused at once, memory does not grow, and the body is not read."""
-    check_well(daemon)
+    check_serving(daemon)
     before = status_bytes(daemon.pid, "VmRSS")
     with daemon.wire() as wire:
         wire.send(f"POST /v1/health HTTP/1.1\r\nContent-Length: {length}\r\n\r\n".encode())
         check_refused(wire.answer(), 413, "too_large")
         wire.send(b"\0" * (8 << 20))
-    check_well(daemon)
+    check_serving(daemon)
     assert status_bytes(daemon.pid, "VmRSS") - before < 1 << 20
 
 
@@ -72,7 +72,7 @@ def test_endless_heads_are_refused_at_32_kib(daemon: Daemon) -> None:
             check_refused(wire.answer(), 413, "too_large")
         assert sent < 4 << 20, opening
         assert status_bytes(daemon.pid, "VmRSS") - before < 4 << 20, opening
-    check_well(daemon)
+    check_serving(daemon)
 
 
 def test_head_limit_is_exact(daemon: Daemon) -> None:

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from support.daemon import Answer, running_daemon, scratch_home
-from support.http_checks import add_token, bearer, check_refused, check_well
+from support.http_checks import add_token, bearer, check_refused, check_serving
 
 
 def test_space_comes_from_the_credential() -> None:
@@ -70,7 +70,7 @@ def test_tcp_refuses_browsers() -> None:
             check_refused(ask_tcp(port, bearer("tick"), "evil.example"), 403, "forbidden")
             check_refused(ask_tcp(port, bearer("tick"), f"evil.example:{port}"), 403, "forbidden")
             assert ask_tcp(port, bearer("tick"), "localhost").status == 200
-            check_well(daemon)
+            check_serving(daemon)
 
 
 def ask_tcp(port: int, headers: dict[str, str], host: str | None = None) -> Answer:

@@ -16,9 +16,9 @@ import pytest
 from reveried import log
 from reveried.http.admission import Admission, Limits
 from support.daemon import Wire, request, running_daemon
-from support.http_checks import HEALTH, check_refused, check_well, cpu_seconds, is_well
+from support.http_checks import HEALTH, check_refused, check_serving, cpu_seconds, serves
 from support.soak import count
-from support.waiting import until
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def test_passed_descriptors_are_closed(daemon: Daemon) -> None:
     """Descriptors that a client passes over the socket are closed."""
-    check_well(daemon)
+    check_serving(daemon)
     before = daemon.open_files()
     with daemon.wire() as wire, open(os.devnull, "rb") as null:  # noqa: PTH123 - a descriptor is what is needed
         rights = array.array("i", [null.fileno()] * 253)
@@ -47,7 +47,7 @@ def test_out_of_band_byte_is_ignored(daemon: Daemon) -> None:
         wire.send(HEALTH[10:])
         answer = wire.answer()
         assert answer is None or answer.status in {200, 400}
-    check_well(daemon)
+    check_serving(daemon)
 
 
 def test_other_kinds_of_socket(daemon: Daemon) -> None:
@@ -60,13 +60,13 @@ def test_other_kinds_of_socket(daemon: Daemon) -> None:
 
 def test_cancelled_requests_leak_nothing(daemon: Daemon) -> None:
     """Abandoned requests leave no descriptor, no memory and no task."""
-    check_well(daemon)
+    check_serving(daemon)
     before = daemon.open_files()
     for number in range(500):
         with daemon.wire() as wire:
             wire.send(HEALTH if number % 2 else HEALTH[: number % len(HEALTH)])
-    until(lambda: daemon.open_files() <= before + 2, "the end of the connections that were left")
-    check_well(daemon)
+    wait_until(lambda: daemon.open_files() <= before + 2, "the end of the connections that were left")
+    check_serving(daemon)
 
 
 def test_event_streams_are_bounded() -> None:
@@ -78,7 +78,9 @@ def test_event_streams_are_bounded() -> None:
             wire.answer()
         check_refused(daemon.ask("GET", "/v1/events"), 503, "busy")
         wires.pop().socket.close()
-        until(lambda: "reverie_event_streams 2\n" in daemon.ask("GET", "/metrics").body.decode(), "the end of a stream")
+        wait_until(
+            lambda: "reverie_event_streams 2\n" in daemon.ask("GET", "/metrics").body.decode(), "the end of a stream"
+        )
         with daemon.wire() as wire:
             wire.send(request("GET", "/v1/events"))
             answer = wire.answer()
@@ -107,7 +109,7 @@ def test_connection_flood() -> None:
         assert served.status == 200
         for wire in [first, *flood]:
             wire.socket.close()
-        until(lambda: is_well(daemon), "room for a connection")
+        wait_until(lambda: serves(daemon), "room for a connection")
 
 
 def test_few_descriptors() -> None:
@@ -119,10 +121,10 @@ def test_few_descriptors() -> None:
             wire = Wire(daemon.socket, timeout=0.2)
             wires.append(wire)
             wire.send(HEALTH)
-        until(lambda: cpu_in_a_second(daemon.pid) < 0.2, "a second of rest without descriptors")
+        wait_until(lambda: cpu_in_a_second(daemon.pid) < 0.2, "a second of rest without descriptors")
         for wire in wires:
             wire.socket.close()
-        until(lambda: is_well(daemon), "room for a connection")
+        wait_until(lambda: serves(daemon), "room for a connection")
 
 
 def cpu_in_a_second(pid: int) -> float:
@@ -182,8 +184,8 @@ def test_another_user_is_refused(daemon: Daemon) -> None:
     if said.returncode != 0:
         pytest.skip(f"cannot run Python as another user: {said.stderr[-200:]}")
     assert said.stdout.strip() == "0 answers of 100"
-    assert "another user" in daemon.said()
-    check_well(daemon)
+    assert "another user" in daemon.log_text()
+    check_serving(daemon)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can connect as root: sudo make test")

@@ -18,7 +18,7 @@ from support.daemon import Answer, Daemon, Wire, request, running_daemon
 from support.http_checks import check_refused
 from support.payloads import forms, payloads
 from support.soak import count
-from support.waiting import until
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,7 +189,9 @@ def test_no_payload_leads_a_call_outside(caller: Caller) -> None:
         taken += check_tools(caller, root, name)
         tried += 1
         assert not [place for place, was in places.items() if there(place) != was or marked(place)], name
-    until((root / "MEMORY.md").exists, "MEMORY.md, which is written once the documents have been quiet for a while")
+    wait_until(
+        (root / "MEMORY.md").exists, "MEMORY.md, which is written once the documents have been quiet for a while"
+    )
     kept = {path.relative_to(root).as_posix() for path in root.rglob("*.md") if ".reverie" not in path.parts}
     assert kept == {"MEMORY.md", "facts/user.md"}
     assert beside(caller.daemon, root) == before

@@ -82,7 +82,7 @@ def test_stale_socket_is_replaced() -> None:
             assert daemon.socket.exists()
         with running_daemon(home) as daemon:
             assert daemon.ask("GET", "/v1/health").status == 200
-            assert "sound after an unclean stop" in daemon.said()
+            assert "sound after an unclean stop" in daemon.log_text()
 
 
 def test_a_file_in_the_sockets_place_is_kept() -> None:
@@ -96,7 +96,7 @@ def test_a_file_in_the_sockets_place_is_kept() -> None:
         assert daemon.process is not None
         assert daemon.process.wait(60) == 4
         assert place.read_text() == "mine"
-        assert "not a socket" in daemon.said()
+        assert "not a socket" in daemon.log_text()
 
 
 def test_an_unknown_setting_ends_with_a_hint() -> None:
@@ -107,9 +107,9 @@ def test_an_unknown_setting_ends_with_a_hint() -> None:
         daemon.launch()
         assert daemon.process is not None
         assert daemon.process.wait(60) == 2
-        assert "daemon.sokcet" in daemon.said()
-        assert "daemon.socket" in daemon.said()
-        assert "Traceback" not in daemon.said()
+        assert "daemon.sokcet" in daemon.log_text()
+        assert "daemon.socket" in daemon.log_text()
+        assert "Traceback" not in daemon.log_text()
 
 
 def test_running_requests_are_answered_before_the_end() -> None:
@@ -151,7 +151,7 @@ def test_damaged_store_ends_with_its_own_status() -> None:
         daemon.launch()
         assert daemon.process is not None
         assert daemon.process.wait(60) == 78
-        assert "reverie restore" in daemon.said() or "reverie check" in daemon.said()
+        assert "reverie restore" in daemon.log_text() or "reverie check" in daemon.log_text()
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o700])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.daemon_folder import tree
-from support.spaces import opened
+from support.spaces import open_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Root]:
-    with opened(tmp_path / "space") as made:
+    with open_root(tmp_path / "space") as made:
         yield made
 
 

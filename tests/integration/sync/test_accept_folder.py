@@ -12,7 +12,7 @@ import pytest
 
 from reverie.errors import Conflict
 from support.daemon_folder import tree
-from support.waiting import stopped, until
+from support.waiting import suspended, wait_until
 
 if TYPE_CHECKING:
     from support.daemon_folder import Tree
@@ -71,7 +71,7 @@ def test_a_folder_cleaned_by_git_can_be_accepted() -> None:
 
         done = own.client.sync_now(accept_folder=True)
 
-        assert all(json.loads(line)["event"] for line in own.daemon.said().splitlines())
+        assert all(json.loads(line)["event"] for line in own.daemon.log_text().splitlines())
         assert (done.status.state, done.adopted, done.deleted, done.conflicts) == ("ok", 0, 0, 0)
         assert own.stamps() == before
         assert own.path(MARK).exists()
@@ -86,7 +86,7 @@ def test_missing_files_are_written(how: str, *, restarted: bool) -> None:
     """Missing files are written and not taken for deletions, and events of the new folder are noticed."""
     with tree(REVERIE_SYNC_RESCAN_SECONDS="600") as own:
         filled(own)
-        with stopped(own.daemon.pid):  # else it may look at a folder that is half gone, which is another case
+        with suspended(own.daemon.pid):  # else it may look at a folder that is half gone, which is another case
             shutil.rmtree(own.root)
             if how == "empty":
                 own.root.mkdir()
@@ -103,7 +103,7 @@ def test_missing_files_are_written(how: str, *, restarted: bool) -> None:
         assert own.read(NAMES[0]).endswith("- Note: new since\n")
         assert all(noted(name) in own.read(name) for name in NAMES[1:])
         own.save(NAMES[1], "- Note: saved there\n")
-        until(lambda: own.stored(NAMES[1]) == "- Note: saved there\n", "a save that nobody asked to look for")
+        wait_until(lambda: own.stored(NAMES[1]) == "- Note: saved there\n", "a save that nobody asked to look for")
         own.daemon.stop()
         own.daemon.start()
         own.agree()

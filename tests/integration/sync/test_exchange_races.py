@@ -18,7 +18,7 @@ from reverie.sync.exchange import DisplacedFile, Mismatch, Written, write_file
 from reverie.sync.scan import FileContent, read_file
 from support import racing_editor
 from support.soak import count
-from support.spaces import digest, swapped, written
+from support.spaces import digest, swap_files, sync_write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,7 +110,7 @@ def test_no_word_of_a_raced_save_is_lost(root: Root, tmp_path: Path, how: str) -
     for seed in range(count(12, 670)):
         keeper = Keeper(root, f"notes/{how}-{seed}.md", tmp_path / f"diary{seed}")
         keeper.diary.mkdir()
-        written(root, keeper.path, TITLE.encode())
+        sync_write(root, keeper.path, TITLE.encode())
         words = (racing_editor.__file__, root.real / keeper.path, SAVES_EACH, seed, how, keeper.diary)
         with subprocess.Popen([sys.executable, "-S", *map(str, words)]) as editor:
             while editor.poll() is None:
@@ -125,7 +125,7 @@ def test_no_word_of_a_raced_save_is_lost(root: Root, tmp_path: Path, how: str) -
         assert (root.real / keeper.path).read_text() == keeper.held
         total += keeper.tally
     print(f"{how}: {dict(total)}")
-    assert swapped(root) == []
+    assert swap_files(root) == []
     assert total["Mismatch"] > 0
 
 
@@ -169,4 +169,4 @@ def test_nothing_is_written_outside_while_a_folder_is_a_link(
         racer.join()
     assert [path.name for path in outside.iterdir()] == ["known.md"]
     assert outcomes["read"] == 0
-    assert swapped(root) == []
+    assert swap_files(root) == []

@@ -20,7 +20,7 @@ from reverie import syscalls
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed
 from reverie.sync.exchange import Written, recover, write_file
 from support.soak import count
-from support.spaces import opened, swapped
+from support.spaces import open_root, swap_files
 from support.strace import tracer
 from support.tree_session import AFTER, NOTE, OTHER, SAVED, Stopped, saves, session
 
@@ -59,7 +59,7 @@ def check(root: Root, step: int) -> None:
         assert each.path == NOTE
         each.discard()
     assert recover(root, [NOTE, OTHER]) == []
-    assert swapped(root) == []
+    assert swap_files(root) == []
     assert isinstance(write_file(root, "later.md", b"x", expected=None), Written)
 
 
@@ -136,14 +136,14 @@ KINDS = {
 def test_any_call_may_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     """With each call of the session failing in turn the error has a hint, and the folder is consistent."""
     counted = Faults(0, number)
-    with opened(tmp_path / "counted") as root:
+    with open_root(tmp_path / "counted") as root:
         assert life(root, counted, monkeypatch) == (8, None)
     points = list(range(1, counted.calls + 1))
     default = 70 if number == errno.EIO else 12
     points = random.Random(number).sample(points, count(default, len(points)))
     failed: dict[str, int] = {}
     for point in points:
-        with opened(tmp_path / f"space{point}") as root:
+        with open_root(tmp_path / f"space{point}") as root:
             before = handles()
             faults = Faults(point, number)
             step, error = life(root, faults, monkeypatch)
@@ -185,7 +185,7 @@ def test_killed_at_any_call(tmp_path: Path) -> None:
         space = tmp_path / f"{call}{number}"
         step = _run(space, log, f"inject={call}:signal=KILL:when={number}")
         assert "SIGKILL" in log.read_text()
-        with opened(space, fresh=step < 0) as root:  # below 0: killed before the root was marked
+        with open_root(space, fresh=step < 0) as root:  # below 0: killed before the root was marked
             check(root, max(step, 0))
 
 

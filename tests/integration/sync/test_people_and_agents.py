@@ -13,7 +13,7 @@ from reverie.documents import ITEMS_MAX
 from reverie.errors import Conflict, NotFound, TooLarge, ValidationError
 from support.daemon import running_daemon
 from support.daemon_folder import SAVES, Tree, tree
-from support.waiting import stopped
+from support.waiting import suspended
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,7 +166,7 @@ def test_mass_deletion_stops_and_asks() -> None:
         for number in range(12):
             own.save(f"facts/n{number}.md", f"- Fact number {number}\n")
         own.agree()
-        with stopped(own.daemon.pid):  # else the first few may be believed while the others are still there
+        with suspended(own.daemon.pid):  # else the first few may be believed while the others are still there
             for number in range(10):
                 own.path(f"facts/n{number}.md").unlink()
         status = own.client.sync_now().status

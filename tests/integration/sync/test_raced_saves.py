@@ -11,7 +11,7 @@ import pytest
 from support import racing_editor
 from support.daemon_folder import Tree, tree
 from support.soak import count
-from support.waiting import until
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def test_no_word_of_a_raced_save_is_lost(how: str, tmp_path: Path) -> None:
                         own.client.append_entry(name, f"- ours{ours}")
                         ours += 1
             assert editor.returncode == 0
-            until(lambda: bool(own.agree()) and settled(own), "the end of what was replaced")
+            wait_until(lambda: bool(own.agree()) and settled(own), "the end of what was replaced")
             own.agree()
             found = everywhere(own, name)
             wanted = [*racing_editor.words(seed, SAVES_EACH), *(f"ours{number}" for number in range(ours))]

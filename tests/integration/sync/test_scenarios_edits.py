@@ -14,15 +14,7 @@ import pytest
 
 from reverie.sync.exchange import Mismatch, remove_file, write_file
 from reverie.sync.scan import read_file, scan_path
-from support.spaces import (
-    digest,
-    looked,
-    scan_and_read,
-    whole,
-    why,
-    write,
-    written,
-)
+from support.spaces import digest, file_content, refusal_reason, rescan, scan_and_read, sync_write, user_write
 
 if TYPE_CHECKING:
     from reverie.sync.root import Root
@@ -30,28 +22,32 @@ if TYPE_CHECKING:
 
 def test_case_collision(root: Root) -> None:
     """Of two names that differ in case the known one stays, and both files are unchanged."""
-    write(root, "user.md")
-    known = looked(root)
-    write(root, "User.md", b"- Other\n")
-    found = looked(root, known)
+    user_write(root, "user.md")
+    known = rescan(root)
+    user_write(root, "User.md", b"- Other\n")
+    found = rescan(root, known)
     assert list(found.stamps) == ["user.md"]
-    assert why(found.refused["User.md"]) == why(scan_path(root, "User.md", known=known.stamps)) == "collision"
+    assert (
+        refusal_reason(found.refused["User.md"])
+        == refusal_reason(scan_path(root, "User.md", known=known.stamps))
+        == "collision"
+    )
 
 
 def test_nfc_nfd(root: Root) -> None:
     """The composed name stays, the decomposed one is refused."""
     composed, decomposed = "Müsli.md", unicodedata.normalize("NFD", "Müsli.md")
-    write(root, composed)
-    write(root, decomposed)
-    found = looked(root)
+    user_write(root, composed)
+    user_write(root, decomposed)
+    found = rescan(root)
     assert list(found.stamps) == [composed]
-    assert why(found.refused[decomposed]) == "collision"
+    assert refusal_reason(found.refused[decomposed]) == "collision"
 
 
 @pytest.mark.timeout(60)
 def test_growing(root: Root) -> None:
     """A file that is open for writing is refused, and read once it is closed."""
-    path = write(root, "note.md", b"")
+    path = user_write(root, "note.md", b"")
     grow = "import os, sys\nfile = open(sys.argv[1], 'ab', 0)\nfor line in sys.stdin.buffer: file.write(line), print()"
     with subprocess.Popen(
         [sys.executable, "-uc", grow, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
@@ -61,27 +57,27 @@ def test_growing(root: Root) -> None:
         for _ in range(200):
             writer.stdin.write(b"- One of many lines\n")
             writer.stdout.readline()
-            assert why(read_file(root, "note.md", limit=1 << 20)) == "growing"
+            assert refusal_reason(read_file(root, "note.md", limit=1 << 20)) == "growing"
         writer.stdin.close()
-    assert whole(root, "note.md") == b"- One of many lines\n" * 200
+    assert file_content(root, "note.md") == b"- One of many lines\n" * 200
 
 
 def test_truncated_to_0(root: Root) -> None:
     """Between truncation and write the file is neither read nor replaced."""
-    path = write(root, "note.md")
+    path = user_write(root, "note.md")
     held = digest(b"- A fact\n")
     with path.open("wb") as editor:
-        assert why(read_file(root, "note.md", limit=100)) == "growing"
+        assert refusal_reason(read_file(root, "note.md", limit=100)) == "growing"
         assert write_file(root, "note.md", b"ours\n", expected=held) == Mismatch(digest(b""))
         assert remove_file(root, "note.md", expected=held) == Mismatch(digest(b""))
         editor.write(b"- A fact\n- More\n")
-    assert whole(root, "note.md") == b"- A fact\n- More\n"
+    assert file_content(root, "note.md") == b"- A fact\n- More\n"
 
 
 def test_mtime_same(root: Root) -> None:
     """New bytes of the same length and time are found by their change time, and by reading."""
-    path = write(root, "note.md", b"one\n")
-    before = looked(root)
+    path = user_write(root, "note.md", b"one\n")
+    before = rescan(root)
     time.sleep(0.02)  # a tick of the clock that file systems of older kernels stamp with
     seen = path.stat()
     path.write_bytes(b"two\n")
@@ -95,42 +91,42 @@ def test_mtime_same(root: Root) -> None:
 @pytest.mark.parametrize("seconds", [4_300_000_000, -2_100_000_000, 0])
 def test_mtime_future(root: Root, seconds: int) -> None:
     """A time in 2106, 1901 or 1970 is a valid stamp."""
-    path = write(root, "note.md")
+    path = user_write(root, "note.md")
     os.utime(path, (seconds, seconds))
-    before = looked(root)
+    before = rescan(root)
     assert "note.md" in before.stamps
     path.write_bytes(b"new\n")
     os.utime(path, (seconds, seconds))
-    assert looked(root, before).stamps != before.stamps
-    written(root, "note.md", b"ours\n", b"new\n")
+    assert rescan(root, before).stamps != before.stamps
+    sync_write(root, "note.md", b"ours\n", b"new\n")
 
 
 def test_rename_over(root: Root) -> None:
     """An editor's temporary file is ignored; the renamed file has the same path and another stamp."""
-    write(root, "note.md")
-    before = looked(root)
-    temporary = write(root, ".note.md.tmp-4711", b"- Edited\n")
-    assert looked(root).stamps == before.stamps
+    user_write(root, "note.md")
+    before = rescan(root)
+    temporary = user_write(root, ".note.md.tmp-4711", b"- Edited\n")
+    assert rescan(root).stamps == before.stamps
     temporary.rename(root.real / "note.md")
-    after = looked(root, before)
+    after = rescan(root, before)
     assert list(after.stamps) == ["note.md"]
     assert after.stamps != before.stamps
-    assert whole(root, "note.md") == b"- Edited\n"
+    assert file_content(root, "note.md") == b"- Edited\n"
 
 
 def test_backup_tilde(root: Root) -> None:
     """A save with a backup file never shows a second document."""
-    path = write(root, "note.md")
-    seen = [looked(root)]
+    path = user_write(root, "note.md")
+    seen = [rescan(root)]
     for step in (
-        lambda: write(root, "4913", b""),
+        lambda: user_write(root, "4913", b""),
         (root.real / "4913").unlink,
         lambda: path.rename(root.real / "note.md~"),
-        lambda: write(root, "note.md", b"- Edited\n"),
+        lambda: user_write(root, "note.md", b"- Edited\n"),
         (root.real / "note.md~").unlink,
     ):
         step()
-        seen.append(looked(root))
+        seen.append(rescan(root))
     assert [list(found.stamps) for found in seen] == [["note.md"]] * 3 + [[]] + [["note.md"]] * 2
     assert all(not found.refused for found in seen)
     assert scan_path(root, "note.md~", known={}) is None
@@ -139,10 +135,10 @@ def test_backup_tilde(root: Root) -> None:
 def test_dir_rename(root: Root) -> None:
     """A renamed folder of a thousand files has the same inodes and sizes, and no refusals."""
     for number in range(1000):
-        write(root, f"facts/{number}.md", b"%d\n" % number)
-    before = looked(root)
+        user_write(root, f"facts/{number}.md", b"%d\n" % number)
+    before = rescan(root)
     (root.real / "facts").rename(root.real / "topics")
-    after = looked(root, before)
+    after = rescan(root, before)
     assert {path.replace("topics/", "facts/"): stamp for path, stamp in after.stamps.items()} == before.stamps
     assert not after.refused
     assert after.covering("facts/1.md") is None
@@ -151,26 +147,26 @@ def test_dir_rename(root: Root) -> None:
 def test_rename_chain(root: Root) -> None:
     """Three files renamed in a circle are found at their new paths."""
     for name in "abc":
-        write(root, f"{name}.md", name.encode())
-    before = looked(root)
+        user_write(root, f"{name}.md", name.encode())
+    before = rescan(root)
     (root.real / "c.md").rename(root.real / "x")
     (root.real / "b.md").rename(root.real / "c.md")
     (root.real / "a.md").rename(root.real / "b.md")
     (root.real / "x").rename(root.real / "a.md")
-    after = looked(root, before)
+    after = rescan(root, before)
     moved = {"a.md": "c.md", "b.md": "a.md", "c.md": "b.md"}
     assert {path: stamp.ino for path, stamp in after.stamps.items()} == {
         path: before.stamps[source].ino for path, source in moved.items()
     }
-    assert [whole(root, f"{name}.md") for name in "abc"] == [b"c", b"a", b"b"]
+    assert [file_content(root, f"{name}.md") for name in "abc"] == [b"c", b"a", b"b"]
 
 
 def test_delete_recreate(root: Root) -> None:
     """A file created again with the same bytes has another stamp and the same hash."""
-    path = write(root, "note.md")
+    path = user_write(root, "note.md")
     before, digests = scan_and_read(root)
     path.rename(root.real / "kept")
-    write(root, "note.md")
+    user_write(root, "note.md")
     after, same_digests = scan_and_read(root, before.stamps)
     assert after.stamps != before.stamps
     assert same_digests == digests
@@ -181,12 +177,12 @@ def test_10k_files(root: Root) -> None:
     (root.real / "facts").mkdir()
     for number in range(10_000):
         os.close(os.open(f"facts/{number}.md", os.O_WRONLY | os.O_CREAT, 0o600, dir_fd=root.handle))
-    assert len(looked(root).stamps) == 10_000
+    assert len(rescan(root).stamps) == 10_000
 
 
 def test_xattr_acl(root: Root) -> None:
     """Attributes, access list and mode are copied to the replacing file."""
-    path = write(root, "note.md")
+    path = user_write(root, "note.md")
     path.chmod(0o640)
     entries = [(0x01, 6, -1), (0x02, 4, 1234), (0x04, 4, -1), (0x10, 6, -1), (0x20, 0, -1)]
     access = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
@@ -196,7 +192,7 @@ def test_xattr_acl(root: Root) -> None:
     except OSError as error:
         pytest.skip(f"needs a file system with attributes and access lists: {error.strerror}")
     mode = path.stat().st_mode
-    written(root, "note.md", b"ours\n", b"- A fact\n")
+    sync_write(root, "note.md", b"ours\n", b"- A fact\n")
     assert os.getxattr(path, "user.colour") == b"blue"
     assert os.getxattr(path, "system.posix_acl_access") == access
     assert path.stat().st_mode == mode
@@ -207,7 +203,7 @@ def test_xattr_acl(root: Root) -> None:
 )
 def test_bytes(root: Root, data: bytes) -> None:
     """Line endings, a missing last newline and a byte order mark are kept."""
-    write(root, "note.md", data)
-    assert whole(root, "note.md") == data
-    written(root, "note.md", data + b"- Three", data)
+    user_write(root, "note.md", data)
+    assert file_content(root, "note.md") == data
+    sync_write(root, "note.md", data + b"- Three", data)
     assert (root.real / "note.md").read_bytes() == data + b"- Three"

@@ -14,19 +14,19 @@ from reverie.errors import Conflict, Forbidden, StorageFailed
 from reverie.sync.exchange import remove_file, write_file
 from reverie.sync.scan import read_file, scan_path
 from support.spaces import (
-    as_nobody,
     digest,
-    looked,
+    file_content,
     mounted,
-    opened,
+    open_root,
+    refusal_reason,
+    rescan,
+    root_failure,
+    run_as_nobody,
+    run_or_skip,
     scan_and_read,
-    stopped_by,
-    swapped,
-    system,
-    whole,
-    why,
-    write,
-    written,
+    swap_files,
+    sync_write,
+    user_write,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def public_root() -> Iterator[Root]:
     """Yield a root that every user of the machine can reach."""
     with tempfile.TemporaryDirectory() as place:
         Path(place).chmod(0o711)
-        with opened(Path(place) / "space") as made:
+        with open_root(Path(place) / "space") as made:
             yield made
 
 
@@ -50,7 +50,7 @@ def test_perm_000(public_root: Root) -> None:
     """An unreadable file or folder is refused, not written, and not taken for deleted."""
     root = public_root
     for path in ("note.md", "facts/user.md", "good.md"):
-        os.chown(write(root, path), 65534, 65534)
+        os.chown(user_write(root, path), 65534, 65534)
     for path in (".", "facts", ".reverie", ".reverie/space.json"):
         os.chown(root.real / path, 65534, 65534)
     (root.real / "note.md").chmod(0)
@@ -59,25 +59,33 @@ def test_perm_000(public_root: Root) -> None:
     def work() -> None:
         found, _ = scan_and_read(root)
         assert list(found.stamps) == ["good.md"]
-        assert why(found.refused["note.md"]) == why(read_file(root, "note.md", limit=100)) == "unreadable"
-        assert why(found.covering("facts/user.md")) == why(scan_path(root, "facts/user.md", known={})) == "unreadable"
+        assert (
+            refusal_reason(found.refused["note.md"])
+            == refusal_reason(read_file(root, "note.md", limit=100))
+            == "unreadable"
+        )
+        assert (
+            refusal_reason(found.covering("facts/user.md"))
+            == refusal_reason(scan_path(root, "facts/user.md", known={}))
+            == "unreadable"
+        )
         for path in ("note.md", "facts/user.md", "facts/new.md"):
             for expected in (None, digest(b"- A fact\n")):
                 with pytest.raises(Forbidden):
                     write_file(root, path, b"x", expected=expected)
-        written(root, "good.md", b"x", b"- A fact\n")
+        sync_write(root, "good.md", b"x", b"- A fact\n")
 
-    as_nobody(work)
+    run_as_nobody(work)
     assert (root.real / "note.md").read_bytes() == b"- A fact\n"
 
 
 def test_foreign_owner(public_root: Root) -> None:
     """The owner is kept if the system permits it, else the file is replaced as by any editor."""
     root = public_root
-    path = write(root, "note.md")
+    path = user_write(root, "note.md")
     os.chown(path, 1234, 4321)
     path.chmod(0o664)
-    written(root, "note.md", b"one\n", b"- A fact\n")
+    sync_write(root, "note.md", b"one\n", b"- A fact\n")
     found = path.stat()
     assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (1234, 4321, 0o664)
 
@@ -85,7 +93,7 @@ def test_foreign_owner(public_root: Root) -> None:
         (root.real / folder).chmod(0o777)
     (root.real / ".reverie/space.json").chmod(0o644)
     path.chmod(0o6666)
-    as_nobody(lambda: written(root, "note.md", b"two\n", b"one\n"))
+    run_as_nobody(lambda: sync_write(root, "note.md", b"two\n", b"one\n"))
     found = path.stat()
     assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (65534, 0o666)
     assert path.read_bytes() == b"two\n"
@@ -94,30 +102,30 @@ def test_foreign_owner(public_root: Root) -> None:
 @pytest.mark.parametrize("what", ["note.md", "."])
 def test_immutable(root: Root, what: str) -> None:
     """An immutable file or folder is not changed, and the error has a hint."""
-    write(root, "note.md")
-    written(root, "x/other.md", b"x")
-    system("chattr", "+i", root.real / what)
+    user_write(root, "note.md")
+    sync_write(root, "x/other.md", b"x")
+    run_or_skip("chattr", "+i", root.real / what)
     try:
         with pytest.raises(Forbidden) as refused:
             write_file(root, "note.md", b"ours\n", expected=digest(b"- A fact\n"))
         assert "lsattr" in str(refused.value.hint)
         with pytest.raises(Forbidden):
             remove_file(root, "note.md", expected=digest(b"- A fact\n"))
-        assert whole(root, "note.md") == b"- A fact\n"
-        assert swapped(root) == []
+        assert file_content(root, "note.md") == b"- A fact\n"
+        assert swap_files(root) == []
     finally:
-        system("chattr", "-i", root.real / what)
-    written(root, "note.md", b"ours\n", b"- A fact\n")
+        run_or_skip("chattr", "-i", root.real / what)
+    sync_write(root, "note.md", b"ours\n", b"- A fact\n")
 
 
 def test_ro_mount(tmp_path: Path) -> None:
     """After a read-only remount reading works, and writing fails with a hint until it is writable."""
     (tmp_path / "disk").mkdir()
-    with mounted(tmp_path / "disk", "-t", "tmpfs", "tmpfs"), opened(tmp_path / "disk/space") as root:
-        written(root, "note.md", b"one\n")
-        system("mount", "-o", "remount,ro", tmp_path / "disk")
+    with mounted(tmp_path / "disk", "-t", "tmpfs", "tmpfs"), open_root(tmp_path / "disk/space") as root:
+        sync_write(root, "note.md", b"one\n")
+        run_or_skip("mount", "-o", "remount,ro", tmp_path / "disk")
         root.verify()
-        assert whole(root, "note.md") == b"one\n"
+        assert file_content(root, "note.md") == b"one\n"
         for act in (
             lambda: write_file(root, "note.md", b"two\n", expected=digest(b"one\n")),
             lambda: write_file(root, "new/x.md", b"x", expected=None),
@@ -126,15 +134,15 @@ def test_ro_mount(tmp_path: Path) -> None:
             with pytest.raises(StorageFailed) as refused:
                 act()
             assert "remount" in str(refused.value.hint)
-        system("mount", "-o", "remount,rw", tmp_path / "disk")
-        assert swapped(root) == []
-        written(root, "note.md", b"two\n", b"one\n")
+        run_or_skip("mount", "-o", "remount,rw", tmp_path / "disk")
+        assert swap_files(root) == []
+        sync_write(root, "note.md", b"two\n", b"one\n")
 
 
 @pytest.mark.parametrize("same", [True, False])
 def test_bind_mount(root: Root, tmp_path: Path, same: bool) -> None:  # noqa: FBT001
     """A mount below the root is not entered, be it of the same file system or another."""
-    write(root, "good.md")
+    user_write(root, "good.md")
     (root.real / "facts").mkdir()
     other = tmp_path / "other"
     other.mkdir()
@@ -143,10 +151,10 @@ def test_bind_mount(root: Root, tmp_path: Path, same: bool) -> None:  # noqa: FB
     with mounted(root.real / "facts", *options):
         if not same:
             (root.real / "facts/user.md").write_bytes(SECRET)
-        found = looked(root)
+        found = rescan(root)
         assert list(found.stamps) == ["good.md"]
-        assert why(found.covering("facts/user.md")) == "other_file_system"
-        assert why(read_file(root, "facts/user.md", limit=100)) == "other_file_system"
+        assert refusal_reason(found.covering("facts/user.md")) == "other_file_system"
+        assert refusal_reason(read_file(root, "facts/user.md", limit=100)) == "other_file_system"
         for expected in (None, digest(SECRET)):
             with pytest.raises(Forbidden):
                 write_file(root, "facts/user.md", b"x", expected=expected)
@@ -155,14 +163,14 @@ def test_bind_mount(root: Root, tmp_path: Path, same: bool) -> None:  # noqa: FB
 
 def test_bind_mount_of_a_file(root: Root, tmp_path: Path) -> None:
     """A file with another one mounted over it is neither read nor replaced."""
-    write(root, "note.md")
+    user_write(root, "note.md")
     (tmp_path / "other.md").write_bytes(SECRET)
     with mounted(root.real / "note.md", "--bind", str(tmp_path / "other.md")):
-        assert why(read_file(root, "note.md", limit=100)) == "other_file_system"
+        assert refusal_reason(read_file(root, "note.md", limit=100)) == "other_file_system"
         with pytest.raises(Forbidden):
             write_file(root, "note.md", b"x", expected=digest(SECRET))
     assert (tmp_path / "other.md").read_bytes() == SECRET
-    assert whole(root, "note.md") == b"- A fact\n"
+    assert file_content(root, "note.md") == b"- A fact\n"
 
 
 def test_root_is_symlink(tmp_path: Path) -> None:
@@ -170,33 +178,33 @@ def test_root_is_symlink(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "other").mkdir()
     (tmp_path / "link").symlink_to("real")
-    with opened(tmp_path / "link") as root:
+    with open_root(tmp_path / "link") as root:
         (tmp_path / "link").unlink()
         (tmp_path / "link").symlink_to("other")
         root.verify()
-        written(root, "note.md", b"one\n")
+        sync_write(root, "note.md", b"one\n")
     assert (tmp_path / "real/note.md").read_bytes() == b"one\n"
     assert list((tmp_path / "other").iterdir()) == []
 
 
 def test_root_swapped(root: Root, tmp_path: Path) -> None:
     """A swapped root is an error, nothing is written into either folder, and reads are from the opened one."""
-    write(root, "note.md")
+    user_write(root, "note.md")
     root.real.rename(tmp_path / "aside")
     root.real.mkdir()
     (root.real / "theirs.md").write_bytes(b"x")
-    assert stopped_by(root) == "root_swapped"
+    assert root_failure(root) == "root_swapped"
     with pytest.raises(Conflict):
         write_file(root, "note.md", b"ours\n", expected=digest(b"- A fact\n"))
-    assert whole(root, "note.md") == b"- A fact\n"
+    assert file_content(root, "note.md") == b"- A fact\n"
     assert [path.name for path in root.real.iterdir()] == ["theirs.md"]
 
 
 def test_root_removed(root: Root) -> None:
     """A removed root is an error before anything counts as deleted."""
-    write(root, "note.md")
-    system("rm", "-rf", root.real)
-    assert stopped_by(root) == "root_missing"
+    user_write(root, "note.md")
+    run_or_skip("rm", "-rf", root.real)
+    assert root_failure(root) == "root_missing"
     with pytest.raises(Conflict):
         write_file(root, "note.md", b"x", expected=None)
     assert not root.real.exists()
@@ -204,11 +212,11 @@ def test_root_removed(root: Root) -> None:
 
 def test_root_empty_mount(root: Root) -> None:
     """An empty file system mounted over the root is an error, and deletes nothing."""
-    write(root, "note.md")
+    user_write(root, "note.md")
     with mounted(root.real, "-t", "tmpfs", "tmpfs"):
-        assert stopped_by(root) == "root_empty"
+        assert root_failure(root) == "root_empty"
         with pytest.raises(Conflict) as refused:
-            opened(root.real, fresh=False)
+            open_root(root.real, fresh=False)
         assert refused.value.details["reason"] == "root_empty"
-        assert list(looked(root).stamps) == ["note.md"]
+        assert list(rescan(root).stamps) == ["note.md"]
     root.verify()

@@ -20,13 +20,13 @@ from reverie.sync.scan import Stamp, read_file, scan_path
 from support.shared import shared_rows
 from support.spaces import (
     digest,
-    looked,
+    file_content,
+    refusal_reason,
+    rescan,
     scan_and_read,
-    swapped,
-    whole,
-    why,
-    write,
-    written,
+    swap_files,
+    sync_write,
+    user_write,
 )
 
 if TYPE_CHECKING:
@@ -109,14 +109,18 @@ def test_node(root: Root, tmp_path: Path, name: str) -> None:
     """A node is refused, neither read, written nor removed, and the rest of the folder is scanned."""
     node, outside = NODES[name], tmp_path / "outside.md"
     outside.write_bytes(SECRET)
-    write(root, "good.md")
+    user_write(root, "good.md")
     node.make(root, outside)
 
     known = {node.path: Stamp(0, 0, 0, 0)}
     found, _ = scan_and_read(root, known)
     assert list(found.stamps) == ["good.md"]
-    assert why(found.refused[node.told_at]) == why(found.covering(node.path)) == node.reason
-    assert why(scan_path(root, node.path, known=known)) == why(read_file(root, node.path, limit=1000)) == node.reason
+    assert refusal_reason(found.refused[node.told_at]) == refusal_reason(found.covering(node.path)) == node.reason
+    assert (
+        refusal_reason(scan_path(root, node.path, known=known))
+        == refusal_reason(read_file(root, node.path, limit=1000))
+        == node.reason
+    )
     for expected in (None, digest(SECRET)):
         with pytest.raises(Forbidden) as refused:
             write_file(root, node.path, b"ours\n", expected=expected)
@@ -126,8 +130,8 @@ def test_node(root: Root, tmp_path: Path, name: str) -> None:
 
     assert outside.read_bytes() == SECRET
     assert sorted(path.name for path in tmp_path.iterdir()) == ["outside.md", "space"]
-    written(root, "good.md", b"- Another\n", b"- A fact\n")
-    assert len(swapped(root)) == 1
+    sync_write(root, "good.md", b"- Another\n", b"- A fact\n")
+    assert len(swap_files(root)) == 1
 
 
 def test_hardlink_out(root: Root, tmp_path: Path) -> None:
@@ -135,16 +139,24 @@ def test_hardlink_out(root: Root, tmp_path: Path) -> None:
     outside = tmp_path / "outside.md"
     outside.write_bytes(SECRET)
     (root.real / "note.md").hardlink_to(outside)
-    assert why(looked(root).refused["note.md"]) == why(read_file(root, "note.md", limit=1000)) == "hard_link"
-    written(root, "note.md", b"ours\n", SECRET)
+    assert (
+        refusal_reason(rescan(root).refused["note.md"])
+        == refusal_reason(read_file(root, "note.md", limit=1000))
+        == "hard_link"
+    )
+    sync_write(root, "note.md", b"ours\n", SECRET)
     assert outside.read_bytes() == SECRET
-    assert whole(root, "note.md") == b"ours\n"
+    assert file_content(root, "note.md") == b"ours\n"
 
 
 def test_sparse_1tb(root: Root) -> None:
     """A sparse file of a tebibyte is refused by its size."""
-    os.truncate(write(root, "note.md"), 1 << 40)
-    assert why(looked(root).refused["note.md"]) == why(read_file(root, "note.md", limit=1 << 20)) == "too_large"
+    os.truncate(user_write(root, "note.md"), 1 << 40)
+    assert (
+        refusal_reason(rescan(root).refused["note.md"])
+        == refusal_reason(read_file(root, "note.md", limit=1 << 20))
+        == "too_large"
+    )
 
 
 @pytest.mark.timeout(120)

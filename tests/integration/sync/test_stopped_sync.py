@@ -10,7 +10,7 @@ import pytest
 
 from reverie.errors import Conflict
 from support.daemon_folder import tree
-from support.waiting import stopped, until
+from support.waiting import suspended, wait_until
 
 NAMES = [f"facts/n{number:02}.md" for number in range(12)]
 QUIET_S = 0.2  # QUICK
@@ -22,7 +22,7 @@ def test_an_agents_reads_confirm_no_deletion() -> None:
         for name in NAMES:
             own.client.put_document(name, f"- Note: {name}\n")
         own.agree()
-        with stopped(own.daemon.pid):  # else the first few may be believed while the others are still there
+        with suspended(own.daemon.pid):  # else the first few may be believed while the others are still there
             for name in NAMES[:10]:
                 own.path(name).unlink()
         assert own.client.sync_now().status.state == "stopped"
@@ -68,7 +68,7 @@ def test_a_late_write_that_is_no_text_goes_to_a_conflict_copy() -> None:
         with own.path("facts/user.md").open("rb") as opened:
             own.client.put_document("facts/user.md", "- Name: Ada\n- Tea: green\n")
             Path(f"/proc/self/fd/{opened.fileno()}").write_bytes("- Name: Zoë\n".encode("latin-1"))
-        until(lambda: own.client.sync_now().status.refused, "the late save")
+        wait_until(lambda: own.client.sync_now().status.refused, "the late save")
 
         [refused] = own.client.sync_status().refused
         assert (refused.reason, "sync-conflict" in refused.path) == ("not_utf8", True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reverie import wire
 from support.daemon_folder import tree
-from support.waiting import until
+from support.waiting import wait_until
 
 
 def test_the_swap_folder_is_empty_at_rest() -> None:
@@ -14,5 +14,5 @@ def test_the_swap_folder_is_empty_at_rest() -> None:
             made.client.remember(wire.CreateMemory(f"The build number {number} is green"))
             made.agree()
         swap = made.root / ".reverie/swap"
-        until(lambda: "number 4" in made.read("memory/long-term-memory.json"), "the last projection")
-        until(lambda: not list(swap.iterdir()), "an empty swap folder")
+        wait_until(lambda: "number 4" in made.read("memory/long-term-memory.json"), "the last projection")
+        wait_until(lambda: not list(swap.iterdir()), "an empty swap folder")

@@ -8,7 +8,7 @@ import pytest
 
 from reverie import wire
 from reverie.errors import NotFound, ReverieError, ValidationError
-from support.history import newest
+from support.history import newest_operation
 
 if TYPE_CHECKING:
     from reverie.usecases.conflicts import Keep
@@ -54,11 +54,11 @@ def test_a_write_without_a_change_has_no_operation(shared: Tree) -> None:
     """A write without a change returns no operation number."""
     client, name = shared.client, "facts/twice.md"
     client.put_document(name, "- Name: Ada\n")
-    written = newest(client).id
+    written = newest_operation(client).id
     client.patch_document(name, [("Ada", "Eve")])
-    changed = newest(client).id
+    changed = newest_operation(client).id
     first = client.undo(changed)
-    assert first.operation == newest(client).id
+    assert first.operation == newest_operation(client).id
 
     again = client.undo(changed)
     shared.agree()  # the list follows
@@ -127,7 +127,7 @@ def test_a_rollback_to_before_the_settlement_opens_the_conflict(shared: Tree) ->
     """A rollback of the space, or of the copy alone, to before the settling opens the conflict."""
     name = "facts/returned.md"
     found = disputed(shared, name)
-    before = newest(shared.client).id
+    before = newest_operation(shared.client).id
     shared.client.resolve(found.id, wire.Resolve(keep="file"))
     whole = shared.client.rollback(before).operation
     stands(shared, name, found)
@@ -144,7 +144,7 @@ def test_a_conflict_follows_the_rollback_of_a_move(shared: Tree) -> None:
     """A conflict follows the rollback of a move, and is closed with its document."""
     name, moved = "facts/here.md", "facts/there.md"
     found = disputed(shared, name)
-    before = newest(shared.client).id
+    before = newest_operation(shared.client).id
     shared.path(name).rename(shared.path(moved))
     shared.agree()
     assert [item.id for item in of(shared, moved)] == [found.id]
@@ -163,7 +163,7 @@ def test_an_unknown_operation_is_not_found(shared: Tree) -> None:
     """An unknown operation is not found; 0 is the empty beginning."""
     client, name = shared.client, "facts/when.md"
     client.put_document(name, "- Name: Ada\n")
-    last = newest(client).id
+    last = newest_operation(client).id
     asked = (
         lambda: client.difference("99999"),
         lambda: client.difference(last, "99999"),
@@ -214,7 +214,7 @@ def test_every_hint_is_a_command(shared: Tree) -> None:
         (lambda: client.delete_note("hinted", "note_nope"), "reverie note hinted"),
         (lambda: client.dream_record("dream_nope"), "reverie log"),
         (lambda: client.archive("0" * 64), "reverie archives list"),
-        (lambda: client.undo(newest(client).id), "`reverie log` says which can be undone"),
+        (lambda: client.undo(newest_operation(client).id), "`reverie log` says which can be undone"),
     )
     for ask, hint in asked:
         with pytest.raises(ReverieError) as caught:

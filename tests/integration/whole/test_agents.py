@@ -17,7 +17,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import Conflict
 from support.daemon import Daemon, request, running_daemon
-from support.session import given_back
+from support.session import stored_messages
 from support.soak import count
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def test_each_on_its_own_thread(daemon: Daemon, number: int, capsys: pytest.Capt
             ]
         )
         for agent in agents:
-            assert [content for _, content in given_back(client, agent.name)] == agent.messages
+            assert [content for _, content in stored_messages(client, agent.name)] == agent.messages
             assert sorted(note.content for note in client.notes(agent.name).items) == sorted(agent.notes)
     with capsys.disabled():
         print(f"\n{number} agents, {number * APPENDS} appends acknowledged and kept: {percentiles(agents)}")
@@ -169,7 +169,7 @@ def test_one_process_has_the_store_open_for_writing(daemon: Daemon) -> None:
 def message_texts(client: Client, thread: str) -> list[str]:
     """Return every message text of a thread; adjacent ones of one role may come as one."""
     texts: list[str] = []
-    for _, content in given_back(client, thread):
+    for _, content in stored_messages(client, thread):
         texts += [content] if isinstance(content, str) else [block["text"] for block in content]
     return texts
 

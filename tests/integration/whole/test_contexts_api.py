@@ -13,10 +13,10 @@ from reverie.client import Client
 from reverie.errors import Conflict, NotFound, TokenBudgetExceeded
 from reverie.models import NoteCategory
 from reveried.cli.imports import import_file
-from support.api_rules import problems
+from support.api_rules import violations
 from support.daemon import running_daemon
 from support.http_checks import check_refused
-from support.session import given_back, session_file
+from support.session import session_file, stored_messages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,7 +127,7 @@ def test_placement_moves_the_volatile_tiers(client: Client, daemon: Daemon) -> N
     assert "the tide turns at noon" in str(system.system)
     assert "the tide turns at noon" not in str(system.messages)
     for placement in ("", "?placement=late", "?placement=system"):
-        assert problems(daemon.ask("GET", f"/v1/threads/placed/context{placement}").json()["request"]) == []
+        assert violations(daemon.ask("GET", f"/v1/threads/placed/context{placement}").json()["request"]) == []
 
 
 @pytest.mark.parametrize("query", ["maxTokens=0", "maxTokens=-4", "maxTokens=many", "placement=first", "unknown=1"])
@@ -150,7 +150,7 @@ def test_a_small_budget_names_the_least_one(client: Client) -> None:
 def test_a_distilled_thread_continues(client: Client) -> None:
     """A context after distilling begins with the summary and has the tail; all messages stay; a second one works."""
     talk(client, "long", 20, words=300)
-    whole = given_back(client, "long")
+    whole = stored_messages(client, "long")
     first = client.distill("long")
     context = client.context("long")
 
@@ -158,7 +158,7 @@ def test_a_distilled_thread_continues(client: Client) -> None:
     assert first.summary.text.startswith("# Conversation Summary (Distillation #1)")
     assert first.tokens_after < first.tokens_before
     assert first.tokens_used > 0
-    assert given_back(client, "long") == whole
+    assert stored_messages(client, "long") == whole
     assert context.distillation == 1
     assert "# Conversation Summary (Distillation #1)" in str(context.request.messages[0])
     assert "question 19" in str(context.request.messages)
@@ -235,7 +235,7 @@ def test_numbers_of_any_size_can_be_archived(client: Client) -> None:
         )
     made = client.distill("numbers")
     assert hashlib.sha256(client.archive(made.archive)).hexdigest() == made.archive
-    assert given_back(client, "numbers")[1] == (
+    assert stored_messages(client, "numbers")[1] == (
         "assistant",
         [{"type": "tool_use", "id": "toolu_0", "name": "Count", "input": given}],
     )
@@ -280,7 +280,7 @@ def test_a_failing_distillation_does_not_lose_the_message() -> None:
         answer = client.append("late", asked_and_answered("word " * 900))
         assert answer.distilled is None
         assert client.thread("late").message_count == 2
-        assert "a full thread was not distilled" in own.said()
+        assert "a full thread was not distilled" in own.log_text()
 
 
 def test_a_large_append_is_counted_beside_the_loop(client: Client) -> None:
@@ -289,7 +289,7 @@ def test_a_large_append_is_counted_beside_the_loop(client: Client) -> None:
     text = "a line of a long log\n" * 8_000
     answer = client.append("large", [{"role": "user", "content": text}])
     assert answer.context.tokens > 30_000
-    assert given_back(client, "large") == [("user", text)]
+    assert stored_messages(client, "large") == [("user", text)]
 
 
 def test_a_bootstrap_document_opens_the_context(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from reverie.client import Client
 from reveried.cli.imports import import_file
-from support.api_rules import problems
+from support.api_rules import violations
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.session import session_file
 from support.shared import all_sessions
@@ -111,7 +111,7 @@ def check_context(answer: dict[str, Any], budget: int | None) -> None:
     """Assert that a context is within the budget by another count, has a right total, and is accepted by the API."""
     assert "error" not in answer, answer
     request, bill = answer["request"], answer["tokens"]
-    assert problems(request) == []
+    assert violations(request) == []
     assert recounted(request) <= bill["total"]
     assert bill["total"] <= (budget or 35_000)
     tiers = {name: tokens for name, tokens in bill.items() if name not in ("total", "tokenizer")}

@@ -11,9 +11,9 @@ import pytest
 from reverie.client import Client
 from reveried.cli.imports import import_file
 from support.daemon import Daemon, running_daemon
-from support.history import newest
+from support.history import newest_operation
 from support.session import session_file
-from support.waiting import until
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,10 +112,10 @@ def test_a_deleted_file_deletes_its_memories(space: Space) -> None:
     """After the quiet period its memories are deleted; undo restores them and the file."""
     before = space.client.document("facts/mistakes.md").content
     (space.root / "facts" / "mistakes.md").unlink()
-    until(lambda: "facts/mistakes.md" not in space.listed(), "the end of the quiet time")
+    wait_until(lambda: "facts/mistakes.md" not in space.listed(), "the end of the quiet time")
     assert not [item for item in space.client.memories(limit=1000).items if item.document == "facts/mistakes.md"]
 
-    space.client.undo(newest(space.client).id)
+    space.client.undo(newest_operation(space.client).id)
     assert (space.root / "facts" / "mistakes.md").read_text("utf-8") == before
 
 
@@ -163,7 +163,7 @@ def test_a_vanished_root_is_not_written_into(space: Space) -> None:
     space.root.rename(away)
     space.learn()
     assert not space.root.exists()
-    assert "files were not written" in space.daemon.said()
+    assert "files were not written" in space.daemon.log_text()
 
     space.root.mkdir()
     space.learn()
@@ -182,7 +182,7 @@ def test_a_folder_of_another_space_is_not_written_into(space: Space, mark: bytes
     (space.root / ".reverie" / "space.json").write_bytes(mark)
     space.learn()
     assert space.files() == before
-    assert "files were not written" in space.daemon.said()
+    assert "files were not written" in space.daemon.log_text()
 
 
 def test_pending_files_are_written_at_the_next_start(space: Space) -> None:

@@ -186,7 +186,7 @@ def restarted(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
     status = started(daemon)
     trial.verdict = "crashed, then refused"
     if status is not None:
-        assert status == EXIT_DAMAGED, f"{trial}: the restart ended with {status}:\n{daemon.said()}"
+        assert status == EXIT_DAMAGED, f"{trial}: the restart ended with {status}:\n{daemon.log_text()}"
         return
     trial.verdict = "crashed, then served"
     trial.noticed.clear()
@@ -197,7 +197,7 @@ def run(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
     """Run one daemon on one damaged store."""
     status = started(daemon)
     if status is not None:
-        assert status == EXIT_DAMAGED, f"{trial}: the start ended with {status}:\n{daemon.said()}"
+        assert status == EXIT_DAMAGED, f"{trial}: the start ended with {status}:\n{daemon.log_text()}"
         trial.verdict = "refused at start"
         return
     try:
@@ -208,7 +208,7 @@ def run(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
         judge(trial, daemon, {path: right for path, right in expected.items() if unchanged(path)})
     except Disconnected:
         status = ended(daemon)
-        assert status < 0, f"{trial}: ended with {status}:\n{daemon.said()}"
+        assert status < 0, f"{trial}: ended with {status}:\n{daemon.log_text()}"
         restarted(trial, daemon, expected)
 
 
@@ -256,7 +256,7 @@ def test_a_map_beyond_all_memory_is_damage(prepared: Prepared, bit: int) -> None
         status = started(daemon)
         if status is None:
             daemon.kill()
-        assert status in {None, EXIT_DAMAGED}, daemon.said()
+        assert status in {None, EXIT_DAMAGED}, daemon.log_text()
 
 
 @pytest.mark.timeout(3600)

@@ -14,10 +14,10 @@ from reverie.store.backup import restore
 from reverie.store.check import run_check
 from reveried.cli.imports import import_file
 from support.daemon import running_daemon, scratch_home
-from support.history import newest
+from support.history import newest_operation
 from support.http_checks import add_token, bearer, check_refused
-from support.pages import turned
-from support.session import given_back, session_file
+from support.pages import all_items
+from support.session import session_file, stored_messages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +57,7 @@ def thread_state(client: Client, thread: str) -> dict[str, Any]:
         "summaries": client.summaries(thread).items,
         "digest": client.digest(thread).text,
         "context": client.context(thread, query="nothing of this kind").request.messages,
-        "messages": given_back(client, thread),
+        "messages": stored_messages(client, thread),
     }
 
 
@@ -113,7 +113,7 @@ def test_a_schedule_cannot_be_undone(client: Client) -> None:
     client.create_thread(id="settled")
     client.add_note("settled", "kept", "task")
     made = client.add_schedule("0 3 * * *")
-    operation = newest(client)
+    operation = newest_operation(client)
     assert [change.kind for change in operation.changes] == ["schedule"]
     assert not operation.undoable
     with pytest.raises(Conflict, match="nothing that can be put back"):
@@ -145,7 +145,7 @@ def test_a_deleted_thread_stays_deleted(client: Client, tmp_path: Path) -> None:
     distilled = last(client, "thread.distill")
     note = client.add_note(thread, "an old note", "task")
     client.delete_note(thread, note.id)
-    removed = newest(client).id
+    removed = newest_operation(client).id
     undone = client.undo(distilled).operation
     client.delete_thread(thread, confirm=thread)
     for anew in (False, True):
@@ -164,20 +164,20 @@ def test_undo_of_changed_records_is_a_conflict(client: Client, tmp_path: Path) -
     first = last(client, "thread.distill")
     client.append(thread, [{"role": "user", "content": f"then part_{number}?"} for number in range(14)])
     client.distill(thread)
-    before = newest(client).id
+    before = newest_operation(client).id
     with pytest.raises(Conflict, match="changed since") as caught:
         client.undo(first)
     assert caught.value.details["keys"]
-    assert newest(client).id == before
+    assert newest_operation(client).id == before
 
 
 def test_messages_cannot_be_undone(client: Client) -> None:
     """Appends and deletions of threads are marked as not undoable, and refused."""
     client.create_thread(id="said")
     client.append("said", [{"role": "user", "content": "x"}])
-    appended = newest(client)
+    appended = newest_operation(client)
     client.delete_thread("said", confirm="said")
-    deleted = newest(client)
+    deleted = newest_operation(client)
     for operation in (appended, deleted):
         assert not operation.undoable
         with pytest.raises((Conflict, ValidationError)):
@@ -209,10 +209,10 @@ def test_an_undo_with_a_key_is_made_once(client: Client) -> None:
     """A repeated undo with its key has the same answer and makes one operation."""
     client.create_thread(id="undone")
     client.add_note("undone", "to be taken back", "task")
-    operation = newest(client).id
+    operation = newest_operation(client).id
     first = client.undo(operation, key="undo once")
     assert client.undo(operation, key="undo once") == first
-    assert newest(client).id == first.operation
+    assert newest_operation(client).id == first.operation
     assert client.notes("undone").items == []
 
 
@@ -221,7 +221,7 @@ def test_operations_are_listed_to_the_end(client: Client) -> None:
     client.create_thread()
     whole = client.operations(limit=1000).items
     assert [operation.seq for operation in whole] == list(range(len(whole), 0, -1))
-    assert turned(client.operations, 7) == whole
+    assert all_items(client.operations, 7) == whole
     assert {operation.who for operation in whole} >= {"owner"}
     assert all(client.operation(operation.id) == operation for operation in whole[:20])
 
@@ -309,7 +309,7 @@ def test_a_backup_is_a_whole_store(client: Client, daemon: Daemon, tmp_path: Pat
         (home / "data").mkdir(mode=0o700)
         restore(target, home / "data" / "store")
         with running_daemon(home) as other, Client(other.socket) as restored:
-            assert given_back(restored, "backed-up") == [("user", "keep me")]
+            assert stored_messages(restored, "backed-up") == [("user", "keep me")]
             assert restored.memories(limit=1000).items == client.memories(limit=1000).items
 
 
@@ -362,9 +362,9 @@ def test_status_counts_match_the_lists(client: Client) -> None:
     status = client.status()
     assert status.counts["threads"] == len(client.threads(limit=1000).items)
     assert status.counts["memories"] == len(client.memories(limit=1000).items)
-    assert status.counts["operations"] == newest(client).seq
+    assert status.counts["operations"] == newest_operation(client).seq
     assert status.counts["archives"] == len(client.archives(limit=1000).items)
-    assert status.operation == newest(client).id
+    assert status.operation == newest_operation(client).id
     assert status.spend.total == status.spend.today > 0
     assert status.model.engine == "extractive"
     with running_daemon() as own, Client(own.socket) as empty:

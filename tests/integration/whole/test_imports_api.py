@@ -16,7 +16,7 @@ from reverie.wire import CHUNK_MAX_BYTES
 from reveried.cli import imports as importing
 from support.daemon import running_daemon
 from support.http_checks import check_refused
-from support.session import given_back, made_session, session_file, spoken
+from support.session import generated_session, main_line_messages, session_file, stored_messages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,12 +46,12 @@ def mark_of(data: bytes, place: ImportPlace) -> str:
 
 def test_chunks_of_any_size_make_the_same_thread(client: Client) -> None:
     """Chunks of any size give the thread that the library reads from the file."""
-    data = made_session(1)
+    data = generated_session(1)
     for number, size in enumerate((6_000, 9_999, 1 << 22)):
         place = client.start_import("claude-code", f"sizes-{number}", source="/home/ann/s.jsonl")
         answers = sent(client, place, data, size=size)
         assert sum(answer.added for answer in answers) == data.count(b"\n") == answers[-1].lines
-        assert given_back(client, place.thread) == spoken(data)
+        assert stored_messages(client, place.thread) == main_line_messages(data)
         thread = client.thread(place.thread)
         assert (thread.source, thread.agent, thread.model) == ("/home/ann/s.jsonl", "claude-code", "claude-demo")
         assert thread.title is not None
@@ -68,12 +68,12 @@ def test_a_long_file_is_imported_in_chunks(client: Client, tmp_path: Path) -> No
 
     assert (report.bytes, report.lines, report.added) == (len(data), data.count(b"\n"), data.count(b"\n"))
     assert sum(report.counts.values()) == report.added
-    assert given_back(client, str(report.thread)) == spoken(data)
+    assert stored_messages(client, str(report.thread)) == main_line_messages(data)
 
 
 def test_the_position_of_an_import(client: Client) -> None:
     """A new import is at offset 0, a known one at its last offset with the checksum of its last chunk."""
-    data = made_session(2)
+    data = generated_session(2)
     fresh = client.start_import("claude-code", "placed")
     assert (fresh.offset, fresh.lines, fresh.check_from, fresh.sha256) == (0, 0, 0, "")
     half = data[: data.index(b"\n", len(data) // 2) + 20]
@@ -134,7 +134,10 @@ def test_a_chunk_beyond_the_limit_is_refused() -> None:
 def test_sending_again_adds_nothing(client: Client) -> None:
     """Lines sent again are duplicates, by uuid or by content, and make no operation."""
     data = (
-        made_session(3) + b'{"type":"summary","summary":"x"}\n' + b'{"type":"queue-operation","op":1}\n' + b"not json\n"
+        generated_session(3)
+        + b'{"type":"summary","summary":"x"}\n'
+        + b'{"type":"queue-operation","op":1}\n'
+        + b"not json\n"
     )
     place = client.start_import("claude-code", "again")
     first = sent(client, place, data, size=1 << 22)[0]
@@ -151,7 +154,7 @@ def test_sending_again_adds_nothing(client: Client) -> None:
 
 def test_bad_lines_are_reported(client: Client) -> None:
     """A line that is no JSON is reported by its number; the lines around it are imported."""
-    good = made_session(4)
+    good = generated_session(4)
     lines = good.splitlines(keepends=True)
     data = b"".join([lines[0], b"{broken\n", *lines[1:], b"[1, 2]\n", b"\xff\xfe\n", b'{"type":"user","message":7}\n'])
     place = client.start_import("claude-code", "bad")
@@ -159,12 +162,12 @@ def test_bad_lines_are_reported(client: Client) -> None:
 
     assert {problem.line for problem in answer.problems} >= {2, len(lines) + 2, len(lines) + 3}
     assert answer.counts["bad"] >= 3
-    assert given_back(client, place.thread) == spoken(good)
+    assert stored_messages(client, place.thread) == main_line_messages(good)
 
 
 def test_an_incomplete_line_is_left_for_the_next_chunk(client: Client) -> None:
     """An incomplete last line is left for the next chunk, also with `final`, until it parses."""
-    data = made_session(5)
+    data = generated_session(5)
     place = client.start_import("claude-code", "half")
     cut = len(data) - 40
     answer = client.send_chunk(place.id, data[:cut], offset=0, first_line=1, final=True)
@@ -179,7 +182,7 @@ def test_an_incomplete_line_is_left_for_the_next_chunk(client: Client) -> None:
     rest = data[answer.offset :].rstrip(b"\n")
     done = client.send_chunk(place.id, rest, offset=answer.offset, first_line=answer.lines + 1, final=True)
     assert done.added == 1
-    assert given_back(client, place.thread) == spoken(data)
+    assert stored_messages(client, place.thread) == main_line_messages(data)
 
 
 def test_two_imports_of_one_file_at_once_add_it_once(
@@ -208,7 +211,7 @@ def test_two_imports_of_one_file_at_once_add_it_once(
         assert [report.error for report in reports] == [None] * 3
         assert sum(report.added for report in reports) == path.read_bytes().count(b"\n")
         with Client(daemon.socket) as client:
-            assert given_back(client, str(reports[0].thread)) == spoken(path.read_bytes())
+            assert stored_messages(client, str(reports[0].thread)) == main_line_messages(path.read_bytes())
 
 
 def test_a_rewritten_file_adds_what_is_new(client: Client, tmp_path: Path) -> None:
@@ -241,7 +244,7 @@ def test_a_gzip_file_is_the_same_session(client: Client, tmp_path: Path) -> None
 
 def test_a_line_beyond_the_limit_is_reported_and_skipped(client: Client) -> None:
     """A line over the size limit is reported and skipped; later lines are imported."""
-    data = made_session(8)
+    data = generated_session(8)
     place = client.start_import("claude-code", "endless")
     begin = client.send_chunk(place.id, b"x" * CHUNK_MAX_BYTES, offset=0, first_line=1)
     assert begin.offset == CHUNK_MAX_BYTES
@@ -250,38 +253,38 @@ def test_a_line_beyond_the_limit_is_reported_and_skipped(client: Client) -> None
         place.id, b"tail of it\n" + data, offset=begin.offset, first_line=begin.lines + 1, final=True
     )
     assert rest.offset == CHUNK_MAX_BYTES + 11 + len(data)
-    assert given_back(client, place.thread) == spoken(data)
+    assert stored_messages(client, place.thread) == main_line_messages(data)
 
 
 def test_secrets_are_redacted_and_counted(client: Client, daemon: Daemon) -> None:
     """Secrets in a transcript are redacted before they are stored, and counted."""
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    line = orjson.loads(made_session(9).splitlines()[0])
+    line = orjson.loads(generated_session(9).splitlines()[0])
     line["message"]["content"] = f"use {secret} to push"
     place = client.start_import("claude-code", "secret")
     answer = sent(client, place, orjson.dumps(line) + b"\n", size=1 << 20)[0]
 
     assert answer.redacted == 1
-    [(_, content)] = given_back(client, place.thread)
+    [(_, content)] = stored_messages(client, place.thread)
     assert "[REDACTED:" in content
     assert secret.encode() not in (daemon.home / "data" / "store" / "data.mdb").read_bytes()
 
 
 def test_deleting_an_imported_thread_resets_its_import(client: Client) -> None:
     """Deleting an imported thread deletes its import; the next one imports everything again."""
-    data = made_session(10)
+    data = generated_session(10)
     place = client.start_import("claude-code", "deleted")
     sent(client, place, data, size=1 << 22)
     client.delete_thread(place.thread, confirm=place.thread)
     fresh = client.start_import("claude-code", "deleted")
     assert (fresh.thread, fresh.offset) == (place.thread, 0)
     assert sent(client, fresh, data, size=1 << 22)[0].added == data.count(b"\n")
-    assert given_back(client, fresh.thread) == spoken(data)
+    assert stored_messages(client, fresh.thread) == main_line_messages(data)
 
 
 def test_an_imported_compaction_is_a_past_distillation(client: Client) -> None:
     """The summary at a compaction boundary is listed and heads the context; earlier messages stay readable."""
-    data = made_session(11)
+    data = generated_session(11)
     lines = [orjson.loads(line) for line in data.splitlines()]
     middle = len(lines) // 2
     boundary = lines[middle] | {
@@ -308,4 +311,4 @@ def test_an_imported_compaction_is_a_past_distillation(client: Client) -> None:
     answer = client.context(place.thread)
     assert answer.distillation == 1
     assert "the tide came in" in str(answer.request.messages[0])
-    assert given_back(client, place.thread) == spoken(data)
+    assert stored_messages(client, place.thread) == main_line_messages(data)

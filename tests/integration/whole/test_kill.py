@@ -17,7 +17,7 @@ from reverie.errors import ReverieError
 from reverie.store.check import run_check
 from reveried.cli import imports as importing
 from support.daemon import Daemon, environment, scratch_home
-from support.session import given_back, made_session, session_file, spoken
+from support.session import generated_session, main_line_messages, session_file, stored_messages
 from support.soak import count
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Agent:
         """Assert that every acknowledged message is stored once and in order, and at most one unacknowledged one."""
         if self.last == "":  # killed before its thread was acknowledged
             return
-        found = [content for _, content in given_back(client, self.thread)]
+        found = [content for _, content in stored_messages(client, self.thread)]
         assert found in (self.acknowledged, [*self.acknowledged, self.last]), self.thread
 
 
@@ -78,13 +78,13 @@ class Campaign:
         began = time.monotonic()
         self.daemon.start()
         self.restarts_s.append(time.monotonic() - began)
-        assert self.daemon.said().count(SOUND) == len(self.restarts_s) + 1
+        assert self.daemon.log_text().count(SOUND) == len(self.restarts_s) + 1
         with Client(self.daemon.socket) as client:
             for agent in new:
                 agent.check(client)
             finished = importing.import_file(client, path)
             assert finished.error is None
-            assert given_back(client, str(finished.thread)) == spoken(path.read_bytes())
+            assert stored_messages(client, str(finished.thread)) == main_line_messages(path.read_bytes())
         self.agents += new
 
     def end(self) -> int:
@@ -154,7 +154,7 @@ def usual_s(daemon: Daemon) -> float:
 def test_nothing_acknowledged_is_lost(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """After each of many kills all messages are stored in order, once; the import completes; check finds nothing."""
     monkeypatch.setattr(importing, "_PIECE_BYTES", PIECE_BYTES)
-    assert len(made_session(0, TURNS, NOISE)) > 5 * PIECE_BYTES
+    assert len(generated_session(0, TURNS, NOISE)) > 5 * PIECE_BYTES
     chance = random.Random(20261121)
     done = acknowledged = 0
     restarts_s: list[float] = []

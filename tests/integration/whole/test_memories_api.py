@@ -10,9 +10,9 @@ from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reveried.cli.imports import import_file
 from support.daemon import running_daemon
-from support.history import newest
+from support.history import newest_operation
 from support.http_checks import check_refused
-from support.pages import turned
+from support.pages import all_items
 from support.session import session_file
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def test_memories_are_listed_to_the_end(client: Client) -> None:
     assert len(whole) >= 7
     assert {"observation", "preference", "mistake", "episode"} <= {memory.type for memory in whole}
     for size in (1, 2, 5):
-        assert turned(client.memories, size) == whole
+        assert all_items(client.memories, size) == whole
     for memory in whole:
         assert client.memory(memory.id) == memory
         assert memory.content
@@ -54,7 +54,7 @@ def test_memories_are_filtered_by_type(client: Client, kind: Any) -> None:
     """The list has exactly the memories of the type, also in pages of one."""
     expected = [memory for memory in client.memories(limit=1000).items if memory.type == kind]
     assert client.memories(kind=kind).items == expected
-    assert turned(client.memories, 1, kind=kind) == expected
+    assert all_items(client.memories, 1, kind=kind) == expected
 
 
 def test_memories_are_filtered_by_tag(client: Client) -> None:
@@ -103,9 +103,9 @@ def test_recall_ranks_matching_memories(client: Client) -> None:
     known = client.memory(best.id)
     assert known.access_count == best.access_count >= 1
     assert known.last_accessed_at is not None
-    operation = newest(client).id
+    operation = newest_operation(client).id
     assert client.recall(name).hits[0].memory.access_count == known.access_count + 1
-    assert newest(client).id == operation
+    assert newest_operation(client).id == operation
 
 
 def test_recall_obeys_its_parameters(client: Client) -> None:
@@ -163,7 +163,7 @@ def test_documents_contain_the_memories(client: Client, daemon: Daemon) -> None:
     for projected in ("MEMORY-INDEX.json", "memory/long-term-memory.json"):
         assert projected not in paths
         assert client.document(projected).content == (daemon.home / "root" / "default" / projected).read_text("utf-8")
-    assert turned(client.documents, 2) == whole
+    assert all_items(client.documents, 2) == whole
     for document in whole:
         text = client.document(document.path)
         assert (text.etag, text.size) == (document.etag, len(text.content.encode()))

@@ -19,7 +19,7 @@ from reverie.client import Client
 from reverie.paths import Layout
 from reverie.store.check import check
 from support.daemon import Daemon, environment, scratch_home
-from support.waiting import until
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +99,7 @@ def test_an_older_home_stays_usable(older: tuple[dict[str, Any], Daemon, Layout]
         assert appended.first_seq == thread["messageCount"] + 1
         project = layout.root / "default" / "facts" / "project.md"
         project.write_text(project.read_text().replace("the port is 9090", "the port is 7070"))
-        until(lambda: any(memory.content == "the port is 7070" for memory in client.memories().items))
+        wait_until(lambda: any(memory.content == "the port is 7070" for memory in client.memories().items))
         client.undo(client.operations(limit=1).items[0].id)
     replayed = daemon.ask(
         "POST",

@@ -10,7 +10,7 @@ from reverie.client import Client
 from reverie.errors import Conflict, ReverieError
 from reveried.cli.imports import import_file
 from support.daemon import running_daemon
-from support.history import newest
+from support.history import newest_operation
 from support.session import session_file
 from support.soak import count
 
@@ -89,7 +89,7 @@ def test_learning_dreaming_and_undoing_at_once(tmp_path: Path) -> None:
     with running_daemon() as own, Client(own.socket) as client:
         threads = [brought(client, tmp_path, 400 + number) for number in range(8)]
         client.distill(threads[0])
-        operation = newest(client).id
+        operation = newest_operation(client).id
         outcomes = at_once(
             own,
             [

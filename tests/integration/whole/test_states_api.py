@@ -9,7 +9,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from support.daemon import running_daemon
-from support.history import newest
+from support.history import newest_operation
 from support.http_checks import check_refused
 from support.thread import logger_fix
 
@@ -87,7 +87,7 @@ def test_setting_a_state_can_be_undone(client: Client) -> None:
     logger_thread(client, "undone")
     before = client.working_state("undone")
     client.set_working_state("undone", current_task="nonsense")
-    client.undo(newest(client).id)
+    client.undo(newest_operation(client).id)
     assert client.working_state("undone") == before
 
 

@@ -11,8 +11,8 @@ from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store.check import run_check
 from support.daemon import running_daemon
 from support.http_checks import check_refused
-from support.pages import turned
-from support.session import given_back
+from support.pages import all_items
+from support.session import stored_messages
 
 if TYPE_CHECKING:
     from support.daemon import Daemon
@@ -74,7 +74,7 @@ def test_threads_are_listed_to_the_end(client: Client) -> None:
         client.create_thread(id=f"listed-{number}")
     whole = [thread.id for thread in client.threads(limit=1000).items]
     for size in (1, 2, 3, 1000):
-        assert [thread.id for thread in turned(client.threads, size)] == whole
+        assert [thread.id for thread in all_items(client.threads, size)] == whole
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=-1", "limit=ten", "limit=1&limit=2", "limit=1.0"])
@@ -98,7 +98,7 @@ def test_messages_come_back_unchanged(client: Client) -> None:
     page = client.messages("said")
 
     assert (first.first_seq, first.last_seq, second.first_seq, second.last_seq) == (1, 1, 2, 4)
-    assert given_back(client, "said")[:2] == [("user", "hello"), ("assistant", blocks)]
+    assert stored_messages(client, "said")[:2] == [("user", "hello"), ("assistant", blocks)]
     assert page.items[0].tokens > 0
     assert page.items[0].at is not None
     assert client.thread("said").message_count == 4
@@ -115,12 +115,12 @@ def test_messages_are_read_to_the_end(client: Client) -> None:
             "long",
             [{"role": "user", "content": [{"type": "text", "text": text}]} for text in texts[start : start + 100]],
         )
-    everything = given_back(client, "long")
+    everything = stored_messages(client, "long")
     said = [block["text"] for _, content in everything for block in content]
 
     assert said == texts
     for size in (7, 250, 1000):
-        assert given_back(client, "long", limit=size) == everything
+        assert stored_messages(client, "long", limit=size) == everything
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_a_long_thread_is_deleted_whole() -> None:
             if "huge" in {thread.id for thread in client.threads().items}:
                 client.delete_thread("huge", confirm="huge")
             assert [thread.id for thread in client.threads().items] == ["other"]
-            assert given_back(client, "other") == [("user", "stay")]
+            assert stored_messages(client, "other") == [("user", "stay")]
         assert own.stop() == 0
         report = run_check(own.home / "data" / "store")
         assert report.ok, report.problems

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.client import AsyncClient, Client
-from support.descriptors import none_left
+from support.descriptors import no_leaked_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ Ask = Callable[..., Any]
 @pytest.fixture(autouse=True)
 def no_descriptor_is_left() -> Iterator[None]:
     """Fail a test after which more descriptors are open than before it."""
-    with none_left():
+    with no_leaked_descriptors():
         yield
 
 

@@ -19,7 +19,7 @@ from reverie.context.excerpts import HEADING
 from reverie.context.tiers import FRAME
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Note, Passage
-from support.api_rules import count_marks, problems
+from support.api_rules import count_marks, violations
 from support.talk import Talk
 
 NOTES_HEAD = "## Notes (written by the agent, newest first)"
@@ -66,7 +66,7 @@ def test_late_placement() -> None:
     context = assemble(FULL, Limits())
     request = context.request
 
-    assert problems(request) == []
+    assert violations(request) == []
     assert [block["text"] for block in request["system"]] == [
         "You are careful.",
         f"{FRAME}\n\n## Thread digest\nA compiler engineer.",
@@ -92,7 +92,7 @@ def test_system_placement() -> None:
     """With `system` placement the order is digest, notes, working state, recall, and no message has the system role."""
     request = assemble(replace(FULL, placement="system"), Limits()).request
 
-    assert problems(request) == []
+    assert violations(request) == []
     assert [block["text"].split("\n")[0] for block in request["system"]] == [
         "You are careful.",
         FRAME,
@@ -163,7 +163,7 @@ def test_at_most_35000_right_after_a_distillation() -> None:
     )
     bill = context.tokens
 
-    assert problems(context.request) == []
+    assert violations(context.request) == []
     assert bill["total"] <= 35_000
     assert bill["bootstrap"] <= 7_000
     assert bill["digest"] <= 500
@@ -299,7 +299,7 @@ def test_order_in_which_tiers_are_dropped() -> None:
 
 def test_a_budget_below_the_minimum_is_refused_with_that_minimum() -> None:
     """An open turn over the budget is refused, and the minimum in the error is exact."""
-    talk = Talk().user("do it " * 300).waiting("Bash", {}).done()
+    talk = Talk().user("do it " * 300).open_call("Bash", {}).done()
     parts = replace(FULL, messages=talk)
     with pytest.raises(TokenBudgetExceeded) as refused:
         assemble(parts, Limits(max_tokens=200))
@@ -320,7 +320,7 @@ def test_a_window_smaller_than_the_conversation_drops_the_oldest() -> None:
         talk.user(f"question {number}").reply("answer " * 100)
     context = assemble(Parts(messages=talk.user("last").done()), Limits(window=2_000))
 
-    assert problems(context.request) == []
+    assert violations(context.request) == []
     assert 1_600 < context.tokens["total"] <= 1_800
     assert "parts of the conversation left out" in texts(context.request["messages"][0])[0]
     assert texts(context.request["messages"][-1])[-1] == "last"
@@ -348,7 +348,7 @@ def test_a_result_of_five_megabytes() -> None:
     talk = Talk().user("go").call("Bash", {}, "x = 1\n" * 850_000).reply("ok").user("next").done()
     for limits, bound in ((Limits(), 180_000), (Limits(max_tokens=4_000), 4_000)):
         context = assemble(Parts(messages=talk), limits)
-        assert problems(context.request) == []
+        assert violations(context.request) == []
         assert bound * 0.9 < context.tokens["total"] <= bound
         assert "tokens trimmed …]" in context.request["messages"][2]["content"][0]["content"]
 

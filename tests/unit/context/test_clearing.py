@@ -8,7 +8,7 @@ from typing import Any
 from reverie.context import Limits, Parts, assemble
 from reverie.context.clearing import PLACEHOLDER, clear, server_edits, tool_uses_to_clear
 from reverie.context.units import split_units
-from support.api_rules import problems
+from support.api_rules import violations
 from support.talk import Talk
 
 LIMITS = Limits(window=20_000, keep_tool_uses=3)
@@ -80,7 +80,7 @@ def test_only_models_without_server_side_editing_are_cleared_here() -> None:
     local = assemble(Parts(messages=talk, model="local-model"), Limits())
     served = assemble(Parts(messages=talk, model="claude-sonnet-4-5"), Limits())
 
-    assert problems(local.request) == problems(served.request) == []
+    assert violations(local.request) == violations(served.request) == []
     assert local.tokens["total"] < 15_000
     assert served.tokens["total"] > 130_000
     assert local.request["context_management"] == {"edits": []}

@@ -73,7 +73,7 @@ def test_a_turn_is_finished_by_a_reply_without_calls() -> None:
     """A distillation takes place after a reply that calls no tool."""
     assert is_turn_finished(Talk().user("a").reply("b").done())
     assert not is_turn_finished(Talk().user("a").done())
-    assert not is_turn_finished(Talk().user("a").waiting("Bash", {}).done())
+    assert not is_turn_finished(Talk().user("a").open_call("Bash", {}).done())
     assert not is_turn_finished(Talk().user("a").call("Bash", {}, "ok").done())
     assert not is_turn_finished(())
     taken_back = Message("user", "c", 3, 3, rewound=True)
@@ -85,7 +85,7 @@ def test_an_open_turn_begins_after_the_last_reply_without_calls() -> None:
     over = Talk().user("a").call("Bash", {}, "ok").reply("b").done()
     assert open_turn_start(over) == len(over)
     assert open_turn_start(Talk(over).user("c").user("d").done()) == len(over)
-    assert open_turn_start(Talk(over).user("c").call("Bash", {}, "ok").waiting("Bash", {}).done()) == len(over)
+    assert open_turn_start(Talk(over).user("c").call("Bash", {}, "ok").open_call("Bash", {}).done()) == len(over)
     assert open_turn_start(Talk().user("a").call("Bash", {}, "ok").done()) == 0
     assert open_turn_start(()) == 0
     taken_back = Message("assistant", "c", 9, 9, rewound=True)

@@ -16,7 +16,7 @@ import pytest
 from reverie.errors import Busy, ReverieError, TokenBudgetExceeded, ValidationError
 from reveried import compute
 from reveried.compute import Compute, ComputeFailed
-from support.descriptors import descriptors
+from support.descriptors import descriptor_count
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -191,14 +191,14 @@ def test_closing_leaves_no_child_timer_or_descriptor() -> None:
     """After `close` the children are reaped, their pipes closed, and the event loop waits for no idle limit."""
 
     async def main() -> None:
-        before = descriptors()
+        before = descriptor_count()
         made = Compute(idle_s=3600, timeout_s=30, jobs_module="support.fake_jobs")
         await asyncio.gather(made.run("echo", b"x"), made.run("echo", b"y", bulk=True))
-        assert descriptors() > before
+        assert descriptor_count() > before
         await made.close()
         await asyncio.sleep(0)
         assert made.pids() == []
-        assert descriptors() == before
+        assert descriptor_count() == before
         timers = asyncio.get_running_loop()._scheduled  # type: ignore[attr-defined]
         assert [timer for timer in timers if not timer.cancelled()] == []
 

@@ -14,7 +14,7 @@ from reveried import server
 from reveried.process_lock import ProcessLock
 from reveried.server import bind_tcp, bind_unix
 from support.daemon import scratch_home
-from support.descriptors import none_left
+from support.descriptors import no_leaked_descriptors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 def test_a_refused_lock_is_closed(tmp_path: Path) -> None:
     """The lock file that could not be locked is not kept open."""
     held = ProcessLock(tmp_path / "lock")
-    with none_left(), pytest.raises(Conflict):
+    with no_leaked_descriptors(), pytest.raises(Conflict):
         ProcessLock(tmp_path / "lock")
     held.release()
 
 
 def test_a_released_lock_is_closed_and_free(tmp_path: Path) -> None:
     """Its descriptor is closed, and the next one can have it at once."""
-    with none_left():
+    with no_leaked_descriptors():
         for _ in range(3):
             ProcessLock(tmp_path / "lock").release()
 
@@ -38,7 +38,7 @@ def test_a_released_lock_is_closed_and_free(tmp_path: Path) -> None:
 def test_a_socket_that_cannot_listen_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever goes wrong after it was opened."""
     monkeypatch.setattr(server, "BACKLOG", "many")
-    with scratch_home() as home, none_left(), pytest.raises(TypeError):
+    with scratch_home() as home, no_leaked_descriptors(), pytest.raises(TypeError):
         bind_unix(home / "s")
 
 
@@ -48,7 +48,7 @@ def test_a_port_in_use_is_refused_and_its_socket_closed() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        with none_left(), pytest.raises(ValidationError, match=address):
+        with no_leaked_descriptors(), pytest.raises(ValidationError, match=address):
             bind_tcp(address)
 
 

@@ -15,7 +15,7 @@ from reveried import platform
 from reveried.process_lock import ProcessLock
 from reveried.server import bind_tcp, bind_unix, make_private
 from support.daemon import scratch_home
-from support.waiting import until
+from support.waiting import wait_until
 
 
 def test_peer_is_this_process() -> None:
@@ -103,7 +103,7 @@ def test_child_dies_with_its_parent() -> None:
         process.wait()
         # The pipe's last writer is the child: its end is the end of the pipe.
         assert process.stdout.read() == ""
-    until(lambda: not Path(f"/proc/{pid}").exists(), "the end of the child")
+    wait_until(lambda: not Path(f"/proc/{pid}").exists(), "the end of the child")
 
 
 def test_child_of_a_dead_parent_ends_at_once() -> None:

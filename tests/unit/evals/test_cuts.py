@@ -8,7 +8,7 @@ from reverie.evals.continuity import Mean, mean_over_sessions, names_in_context,
 from reverie.evals.cuts import Cut, find_cuts, names, read_lines, word_sequences, words_beside
 from reverie.tokens import count
 from support.compacted import compacted_session
-from support.transcripts import Transcript, stored, text
+from support.transcripts import Transcript, text, thread_entries
 
 LINE = "The retry counter of `reset_parser` lives in src/parser_core.py beside the clock"
 
@@ -78,7 +78,7 @@ def test_mean_over_sessions() -> None:
 
 def test_cuts_are_the_compactions() -> None:
     """The needed names are those of the work after a compaction that occur before it."""
-    (cut_,) = find_cuts("s", stored(compacted_session()))
+    (cut_,) = find_cuts("s", thread_entries(compacted_session()))
     assert set(cut_.needed) == {
         *(f"src/{name}.py" for name in ("parser_0", "router_1", "exporter_2", "ledger_3", "mailer_4")),
         *(f"reset_{name}" for name in ("parser_0", "router_1", "exporter_2", "ledger_3", "mailer_4")),
@@ -92,7 +92,7 @@ def test_cuts_are_the_compactions() -> None:
 
 def test_chosen_points() -> None:
     """A session without compactions is cut at lines where the person speaks, and only on request."""
-    entries = stored(compacted_session(compacted=False, tasks=9))
+    entries = thread_entries(compacted_session(compacted=False, tasks=9))
     assert list(find_cuts("s", entries)) == []
     cuts = list(find_cuts("s", entries, points=2))
     assert cuts
@@ -101,8 +101,8 @@ def test_chosen_points() -> None:
 
 def test_too_little_before_or_after_a_cut() -> None:
     """A compaction near the beginning or the end of a session is skipped."""
-    assert list(find_cuts("s", stored(compacted_session(tasks=2)))) == []
-    assert list(find_cuts("s", stored(compacted_session()[:-1].rsplit(b"\n", 12)[0]))) == []
+    assert list(find_cuts("s", thread_entries(compacted_session(tasks=2)))) == []
+    assert list(find_cuts("s", thread_entries(compacted_session()[:-1].rsplit(b"\n", 12)[0]))) == []
     assert list(find_cuts("s", [])) == list(find_cuts("s", [], points=3)) == []
 
 
@@ -117,7 +117,7 @@ def test_read_lines() -> None:
     transcript.add("progress", data={"x": 1})
     transcript.assistant(text("I look."), {"type": "image", "source": {}})
     transcript.lines.append(dict(transcript.lines[0]))
-    lines = read_lines(stored(transcript.bytes()))
+    lines = read_lines(thread_entries(transcript.bytes()))
     assert [(line.role, line.words) for line in lines] == [
         ("user", "Please look"),
         ("user", ""),
@@ -133,7 +133,7 @@ def test_names_after_escaped_white_space() -> None:
     transcript = Transcript()
     code = "func main() {\n\tparse_header(x)\n\n\t\tread_body(y)\n}"
     transcript.assistant({"type": "tool_use", "id": "t1", "name": "Write", "input": {"content": code}})
-    (line,) = read_lines(stored(transcript.bytes()))
+    (line,) = read_lines(thread_entries(transcript.bytes()))
     assert names(line.text) == ["parse_header", "read_body"]
     assert code in line.text
 
@@ -144,7 +144,7 @@ def test_baselines() -> None:
     transcript.user("the first words")
     transcript.user("many words " * 100)
     transcript.user("the last words")
-    before = read_lines(stored(transcript.bytes()))
+    before = read_lines(thread_entries(transcript.bytes()))
     assert plain_tail(before, 20) == "the last words"
     assert talk_alone(before, 20) == "the first words\nthe last words"
     assert plain_tail(before, 1) == talk_alone(before, 1) == ""

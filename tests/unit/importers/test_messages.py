@@ -6,7 +6,7 @@ from typing import Any
 
 from reverie.importers.messages import NO_RESULT, PastSummary, main_line, past_summaries
 from reverie.models import Entry, EntryKind, Message
-from support.transcripts import Transcript, call, result, stored, text
+from support.transcripts import Transcript, call, result, text, thread_entries
 
 
 def no_result(name: str) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def test_a_repeated_line_counts_once() -> None:
 
 def test_lines_of_a_bare_chat_log() -> None:
     """Without ids and reply numbers, only the order counts."""
-    entries = stored(
+    entries = thread_entries(
         b'{"role":"user","content":"a"}\n{"role":"assistant","content":"b"}\n{"role":"assistant","content":"c"}\n'
     )
     assert [(message.role, message.content) for message in main_line(entries)] == [

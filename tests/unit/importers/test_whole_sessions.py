@@ -20,7 +20,7 @@ from reverie.models import Entry, EntryKind, Message
 from support.generated_sessions import COUNT, generate, generated_files
 from support.shared import all_sessions, real_sessions
 from support.soak import count
-from support.transcripts import planned
+from support.transcripts import plan_in_chunks
 
 SESSIONS = all_sessions(COUNT)
 RECORDED = "data/transcripts/claude-code"
@@ -174,7 +174,7 @@ def test_any_cut_of_a_session_gives_the_same_entries() -> None:
             cuts = sorted(chance.randrange(len(data)) for _ in range(3))
             end = data.index(b"\n", cuts[0])
             cuts = sorted([*cuts, end, end + 1])
-            assert planned(data, cuts, ends=chance.random() < 0.5).entries == whole.entries
+            assert plan_in_chunks(data, cuts, ends=chance.random() < 0.5).entries == whole.entries
 
 
 def test_every_cut_of_a_short_session() -> None:
@@ -183,7 +183,7 @@ def test_every_cut_of_a_short_session() -> None:
     data = gzip.decompress(path.read_bytes())[: count(6000, 60_000)]
     whole = plan_chunk(data, first_line=1, final=True, tokens=False)
     for cut in range(len(data)):
-        assert planned(data, [cut], ends=True) == whole
+        assert plan_in_chunks(data, [cut], ends=True) == whole
 
 
 def test_sessions_are_found_and_named() -> None:

@@ -41,7 +41,7 @@ def labelled_set(rows: Callable[[], list[Labelled]], least: float, path: str, na
 )
 def test_recall_of_labelled_secrets(rows: Callable[[], list[Labelled]], least: float) -> None:
     """Of each labelled set, at least this share of secrets is covered completely."""
-    covered, total = secrets.share(rows(), REDACTOR.spans)
+    covered, total = secrets.coverage(rows(), REDACTOR.spans)
 
     assert covered / total >= least
 
