@@ -24,7 +24,7 @@ from reverie.sync.exchange import (
 )
 from reverie.sync.root import Root
 from reverie.sync.scan import Stamp, scan_path
-from support.descriptors import none_left
+from support.descriptors import no_leaked_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def test_a_write_without_room_leaves_nothing(root: Root, monkeypatch: pytest.Mon
     (root.real / "old.md").write_bytes(b"old")
     monkeypatch.setattr(files, "write_all", full)
     for path, expected in (("new.md", None), ("old.md", digest(b"old"))):
-        with none_left(), pytest.raises(DiskFull):
+        with no_leaked_descriptors(), pytest.raises(DiskFull):
             write_file(root, path, b"new", expected=expected)
     assert swapped(root) == []
     assert sorted(path.name for path in root.real.glob("*.md")) == ["old.md"]
