@@ -1,4 +1,4 @@
-"""Actions on documents and memories: take in the file on disk, commit, write the file; and recall.
+"""Actions on documents and memories: commit a person's save first, then the write, then update the file; and recall.
 
 Routes, tools and the command line share them. The order is the same everywhere: what a person has saved is committed
 first, so that a caller's change is checked against it, and the answer comes when the file is on disk again.
@@ -210,7 +210,7 @@ async def recall(
 
 
 async def _commit(services: Services, space: str, path: str, write: Write[T], *, deletes: str | None = None) -> T:
-    """Take in the file at `path`, check the write against it, commit, and write the file; return the body's value.
+    """Commit a person's save at `path`, then the write if it fits, and update the file; return the write's value.
 
     `deletes` is the text that the write deletes, "" for the whole document. Raises Conflict if no file can be written
     there, or if a person's secret would be deleted.
@@ -265,7 +265,7 @@ async def _check_spelling(services: Services, space: str, path: str) -> None:
 
 
 def _stored_memory(services: Services, space: str, memory_id: str) -> MemoryRecord:
-    """Return the version of a memory that the caller can have read: the one before the file on disk is taken in."""
+    """Return the version of a memory that the caller can have read: without a person's save that is not committed."""
     with services.store.reader(space) as reader:
         return memories.get(reader, memory_id)
 

@@ -44,7 +44,7 @@ async def rollback(
     memory: str | None,
     idempotency: tuple[str, str] | None,
 ) -> wire.RollbackAnswer:
-    """Roll back to an operation. All saved files are taken in before: their texts stay in the history.
+    """Roll back to an operation. All saves of people are committed before, so that their texts stay in the history.
 
     The lock keeps consolidations out, whose plans a rollback would make stale one after the other.
     """

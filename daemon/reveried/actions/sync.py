@@ -29,8 +29,8 @@ async def resolve(
 ) -> wire.Resolved:
     """Resolve a conflict, and write its files to disk.
 
-    The texts are read before the files are taken in: the caller cannot have read what is saved only now, so the write
-    is refused if that changes one of them.
+    The texts are read before saves of people are committed: the caller cannot have read what was saved only now, so
+    the write is refused if that changes one of them.
     """
     with services.store.reader(space) as reader:
         conflict = reader.load(ConflictRecord, (conflict_id,))

@@ -191,7 +191,7 @@ async def _retry_while_overtaken(attempt: Callable[[], Awaitable[None]]) -> None
 
 
 async def _current(call: ToolCall, path: str) -> DocumentRecord | None:
-    """Take in the file on disk, and return the document."""
+    """Commit a person's save of the file, and return the document."""
     await call.services.folders.read_saves(call.space, {path})
     with call.services.store.reader(call.space) as reader:
         return reader.load(DocumentRecord, (path,))

@@ -19,13 +19,13 @@ __all__ = ["ROUTES"]
 async def list_conflicts(call: Call) -> Reply:
     """Return the open conflicts, oldest first."""
     with call.services.store.reader(call.space) as reader:
-        return Reply(conflicts.listed(reader, after=call.query.get("after", ""), limit=call.limit()))
+        return Reply(conflicts.conflict_page(reader, after=call.query.get("after", ""), limit=call.limit()))
 
 
 async def get_conflict(call: Call) -> Reply:
     """Return one conflict with both texts."""
     with call.services.store.reader(call.space) as reader:
-        return Reply(conflicts.detail(reader, call.params["id"]))
+        return Reply(conflicts.conflict_answer(reader, call.params["id"]))
 
 
 async def resolve(call: Call) -> Reply:

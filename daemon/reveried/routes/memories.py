@@ -28,7 +28,7 @@ async def list_memories(call: Call) -> Reply:
     return await record_page(
         call,
         MemoryRecord,
-        lambda reader, record: usecase.answer(usecase.with_access(reader, record)),
+        lambda reader, record: usecase.memory_answer(usecase.with_access(reader, record)),
         keep=lambda record: (
             (query.type is None or record.type.value == query.type) and (query.tag is None or query.tag in record.tags)
         ),

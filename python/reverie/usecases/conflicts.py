@@ -27,10 +27,10 @@ __all__ = [
     "Keep",
     "both_texts",
     "close_deleted",
-    "detail",
+    "conflict_answer",
+    "conflict_page",
     "follow_moves",
     "get",
-    "listed",
     "open_",
     "open_conflicts",
     "resolve",
@@ -182,14 +182,14 @@ def both_texts(reader: Reader, conflict: ConflictRecord) -> tuple[str, str]:
     return _content(reader, conflict.path) or "", _copy_text(reader, conflict)
 
 
-def listed(reader: Reader, *, after: str, limit: int) -> wire.Page[wire.Conflict]:
+def conflict_page(reader: Reader, *, after: str, limit: int) -> wire.Page[wire.Conflict]:
     """Return one page of the open conflicts, oldest first."""
     rest = [conflict for conflict in open_conflicts(reader) if conflict.id > after]
     items = [_summary(conflict) for conflict in rest[:limit]]
     return wire.Page(items, items[-1].id if len(rest) > limit else None)
 
 
-def detail(reader: Reader, conflict_id: str) -> wire.ConflictText:
+def conflict_answer(reader: Reader, conflict_id: str) -> wire.ConflictText:
     """Return one open conflict with both texts."""
     conflict = get(reader, conflict_id)
     file_text, store_text = both_texts(reader, conflict)

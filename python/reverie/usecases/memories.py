@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Writer
 
 __all__ = [
-    "answer",
     "change",
     "current",
     "edit_block",
     "forget",
     "get",
     "history",
+    "memory_answer",
     "memory_of",
     "record_of",
     "remember",
@@ -64,7 +64,7 @@ def with_access(reader: Reader, record: MemoryRecord) -> MemoryRecord:
     return msgspec.structs.replace(record, access_count=access.count, last_accessed_at=access.at)
 
 
-def answer(record: MemoryRecord) -> wire.Memory:
+def memory_answer(record: MemoryRecord) -> wire.Memory:
     """Return a memory as the API shows it."""
     return wire.Memory(
         id=record.id,
@@ -104,7 +104,7 @@ def current(reader: Reader, memory_id: str) -> wire.Memory:
     Raises:
         NotFound: no memory has this id.
     """
-    return answer(with_access(reader, get(reader, memory_id)))
+    return memory_answer(with_access(reader, get(reader, memory_id)))
 
 
 def history(reader: Reader, memory_id: str) -> wire.Page[wire.MemoryVersion]:
@@ -126,7 +126,7 @@ def history(reader: Reader, memory_id: str) -> wire.Page[wire.MemoryVersion]:
                 at=version.at,
                 who="" if operation is None else operation.who,
                 why="" if operation is None else operation.why,
-                memory=None if version.value is None else answer(version.value),
+                memory=None if version.value is None else memory_answer(version.value),
             )
         )
     return wire.Page(items)

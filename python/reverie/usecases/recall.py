@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import recall, tokens, wire
 from reverie.store import AccessRecord, Kind, MemoryRecord, Write
-from reverie.usecases.memories import answer, memory_of
+from reverie.usecases.memories import memory_answer, memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -101,7 +101,7 @@ def recall_answer(found: Sequence[tuple[Hit, MemoryRecord]]) -> wire.RecallAnswe
     """Return the hits as the API shows them, each with the terms that contributed to its score."""
     hits = [
         wire.RecallHit(
-            memory=answer(record),
+            memory=memory_answer(record),
             score=round(hit.score, 4),
             why=", ".join(f"{term} {added:.2f}" for term, added in hit.why),
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WHO", "WHY", "baselines", "commit", "path_state", "reset_baselines", "save_baselines", "split_plan"]
 
-WHO = "person"  # the author of every operation that takes in files
+WHO = "person"  # the author of every operation that commits saved files
 WHY = "files.edited"
 PART_BYTES = 128 * 1024  # of text in one commit, unless one group of paths has more
 PART_PATHS = 32  # in one commit
