@@ -1,7 +1,7 @@
 """The composition root: creates every component of the daemon, connects them, and closes them in reverse order.
 
 The order of the start is here alone: settings, log, locks, listening sockets, check after an unclean stop, store,
-worker, compute process, schedules, folders, server. Each component pushes its closing on an exit stack as soon as it is
+worker, compute process, schedules, sync service, server. Each component pushes its closing on an exit stack as soon as it is
 open, so a start that fails half-way closes what it has opened.
 """
 
@@ -111,7 +111,7 @@ async def serve(env: Mapping[str, str]) -> int:
         # The objects of the start live as long as the process, so the collector need not scan them again.
         gc.freeze()
         gc.enable()
-        services.folders.start(spaces_of(store))
+        services.sync_service.start(spaces_of(store))
         closing.callback(asyncio.create_task(prune_daily(services)).cancel)
         logger("reveried").info(
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
@@ -152,7 +152,7 @@ async def _assemble(
     closing.push_async_callback(jobs.close, daemon.drain_seconds)
     scheduler = Scheduler(StoredSchedules(store, worker.submit), clock=clock)
     closing.push_async_callback(scheduler.stop)
-    folders = SyncService(
+    sync_service = SyncService(
         store,
         worker.submit,
         redactor,
@@ -162,7 +162,7 @@ async def _assemble(
         now_ms=now_ms,
         random=secrets.token_bytes,
     )
-    closing.push_async_callback(folders.close)
+    closing.push_async_callback(sync_service.close)
     background_state = BackgroundState()
     closing.push_async_callback(background_state.close)
     services = Services(
@@ -181,7 +181,7 @@ async def _assemble(
         metrics=Metrics(),
         description=lambda: openapi(routes()),
         recall=Recall(store),
-        folders=folders,
+        sync_service=sync_service,
         background_state=background_state,
         clock=at,
         now_ms=now_ms,

@@ -53,7 +53,7 @@ class Services:
     metrics: Metrics
     description: Callable[[], dict[str, Any]]  # openapi.json
     recall: Recall
-    folders: SyncService
+    sync_service: SyncService
     background_state: BackgroundState
     clock: Callable[[], str]
     now_ms: Callable[[], int]  # the same clock, as milliseconds since 1970

@@ -12,11 +12,20 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from reverie.importers import chunks, claude_code, jsonline, plan_chunk
-from reverie.importers.claude_code import json_object_of, parse_line, raw_bytes
+from reverie.importers.claude_code import json_object_of
 from reverie.importers.messages import NO_RESULT, main_line
 from reverie.models import Entry, EntryKind, Message
 from support.soak import count
-from support.transcripts import Transcript, call, plan_in_chunks, result, text, thread_entries
+from support.transcripts import (
+    Transcript,
+    bad_line_bytes,
+    call,
+    parse_line,
+    plan_in_chunks,
+    result,
+    text,
+    thread_entries,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,7 +134,7 @@ def test_a_line_can_be_rebuilt(value: dict[str, Any]) -> None:
     entry = parse_line(raw, 1)
     if entry.kind is EntryKind.BAD:
         assert entry.extra["problem"]
-        assert raw_bytes(entry) == (raw if len(raw) <= SMALL_LIMIT else raw[:10].decode(errors="ignore").encode())
+        assert bad_line_bytes(entry) == (raw if len(raw) <= SMALL_LIMIT else raw[:10].decode(errors="ignore").encode())
     else:
         assert json_object_of(entry) == value
         assert orjson.dumps(json_object_of(entry), option=orjson.OPT_SORT_KEYS) == orjson.dumps(
@@ -138,7 +147,7 @@ def test_a_line_can_be_rebuilt(value: dict[str, Any]) -> None:
 def test_any_bytes_are_accepted_as_a_line(raw: bytes) -> None:
     """Bytes that are no JSON object are stored exactly."""
     entry = parse_line(raw, 1)
-    assert entry.kind is EntryKind.OTHER or raw_bytes(entry) == raw
+    assert entry.kind is EntryKind.OTHER or bad_line_bytes(entry) == raw
 
 
 @st.composite

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from reverie.importers.chunks import ChunkPlan, plan_chunk
+from reverie.importers.claude_code import read_line
 
 if TYPE_CHECKING:
     from reverie.models import Entry
@@ -104,3 +105,13 @@ def plan_in_chunks(data: bytes, cuts: list[int], *, ends: bool) -> ChunkPlan:
         )
         so_far = _concatenated(so_far, piece)
     return so_far
+
+
+def parse_line(line: bytes, number: int) -> Entry:
+    """Return the entry of one line of a transcript."""
+    return read_line(line, number)[0]
+
+
+def bad_line_bytes(entry: Entry) -> bytes:
+    """Return the bytes of a `bad` entry's line, or its stored beginning if it was too long."""
+    return (entry.raw or "").encode(entry.extra.get("encoding", "utf-8"))

@@ -75,7 +75,7 @@ async def distil(
         lock="memories",
         idempotency=idempotency,
     )
-    await services.folders.write_all(space)
+    await services.sync_service.write_all(space)
     # `operation` is a field of the client's type that no daemon has answered; a stored answer lacks it too.
     return replace(answer, operation=wire.ABSENT)
 
@@ -106,7 +106,7 @@ async def learn(services: Services, space: str, thread: str, *, who: str) -> wir
         bulk_decide=True,
     )
     if answer.operation is not None:
-        await services.folders.write_all(space)
+        await services.sync_service.write_all(space)
     return answer
 
 
@@ -164,7 +164,7 @@ async def dream(
     # A dream that writes nothing has no commit that could store its answer under the key.
     answer = await answer_once(services, space, idempotency, run, wire.DreamAnswer)
     if answer.archive is not None and not dry_run:
-        await services.folders.write_all(space)
+        await services.sync_service.write_all(space)
     return answer
 
 

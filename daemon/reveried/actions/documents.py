@@ -150,7 +150,7 @@ async def remember(
         await _check_spelling(services, space, document)
         _check_writable(services, space, document)
     record = (await services.submit(write)).value
-    await services.folders.write_documents(space, {record.document})
+    await services.sync_service.write_documents(space, {record.document})
     return record
 
 
@@ -215,18 +215,18 @@ async def _commit(services: Services, space: str, path: str, write: Write[T], *,
     `deletes` is the text that the write deletes, "" for the whole document. Raises Conflict if no file can be written
     there, or if a person's secret would be deleted.
     """
-    await services.folders.read_saves(space, {path})
+    await services.sync_service.read_saves(space, {path})
     _check_writable(services, space, path)
     if deletes is not None:
         await _check_secrets(services, space, path, deletes)
     value = (await services.submit(write)).value
-    await services.folders.write_documents(space, {path})
+    await services.sync_service.write_documents(space, {path})
     return value
 
 
 def _check_writable(services: Services, space: str, path: str) -> None:
     """Refuse a path at which no file can be written, for example because a directory is there."""
-    refusal = services.folders.refusal(space, path)
+    refusal = services.sync_service.refusal(space, path)
     if refusal is not None:
         raise Conflict(
             f"{path!r} cannot be written: what is at {refusal.path!r} is no file of the folder ({refusal.reason})",
@@ -239,10 +239,10 @@ async def _check_secrets(services: Services, space: str, path: str, deletes: str
     """Refuse to delete a secret: it is in the file alone, so no undo could restore it."""
     if deletes and not has_marker(deletes):
         return
-    if any(not deletes or marker in deletes for marker in await services.folders.secret_markers(space, path)):
+    if any(not deletes or marker in deletes for marker in await services.sync_service.secret_markers(space, path)):
         raise Conflict(
             f"{path!r} holds a secret there, which only you can remove",
-            hint=f"edit or delete the file: {services.folders.root_of(space) / path}",
+            hint=f"edit or delete the file: {services.sync_service.root_of(space) / path}",
             reason="secret",
         )
 
@@ -255,7 +255,7 @@ async def _check_spelling(services: Services, space: str, path: str) -> None:
     with services.store.reader(space) as reader:
         if reader.load(DocumentRecord, (path,)) is not None:
             return
-    existing = existing_spelling(path, [document.path for document in await services.folders.documents(space)])
+    existing = existing_spelling(path, [document.path for document in await services.sync_service.documents(space)])
     if existing is not None:
         raise Conflict(
             f"{path!r} is on other systems the same name as one that is there",

@@ -30,7 +30,7 @@ async def undo(services: Services, space: str, seq: int, *, who: str, idempotenc
         space, seq, who=who, author="agent", new_id=partial(services.new_id, "mem"), idempotency=idempotency
     )
     answer = (await services.submit(write)).value
-    await services.folders.write_all(space)
+    await services.sync_service.write_all(space)
     return answer
 
 
@@ -49,7 +49,7 @@ async def rollback(
     The lock keeps consolidations out, whose plans a rollback would make stale one after the other.
     """
     async with keyed_lock("memories", space):
-        await services.folders.sync(space, None, whole=True)
+        await services.sync_service.sync(space, None, whole=True)
         write = undo_usecase.rollback(
             space,
             seq,
@@ -61,7 +61,7 @@ async def rollback(
             idempotency=idempotency,
         )
         answer = (await services.submit(write)).value
-        await services.folders.write_all(space)
+        await services.sync_service.write_all(space)
     return answer
 
 

@@ -36,7 +36,7 @@ async def resolve(
         conflict = reader.load(ConflictRecord, (conflict_id,))
         read_texts = None if conflict is None else conflicts.both_texts(reader, conflict)
     paths = {conflict.path, conflict.copy} if conflict is not None else set()
-    await services.folders.read_saves(space, paths)
+    await services.sync_service.read_saves(space, paths)
     write = conflicts.resolve(
         space,
         conflict_id,
@@ -49,7 +49,7 @@ async def resolve(
         idempotency=idempotency,
     )
     answer = (await services.submit(write)).value
-    await services.folders.write_documents(space, paths)
+    await services.sync_service.write_documents(space, paths)
     return answer
 
 
@@ -58,9 +58,9 @@ async def scan_now(
 ) -> wire.SyncOutcome:
     """Scan the whole folder now; with `accept_folder` the folder that is there becomes the space's."""
     if accept_folder:
-        await services.folders.accept_folder(space)
-    outcome = await services.folders.sync(space, None, whole=True, deep=deep, accept=accept_deletions)
-    await services.folders.update_projections(space)
+        await services.sync_service.accept_folder(space)
+    outcome = await services.sync_service.sync(space, None, whole=True, deep=deep, accept=accept_deletions)
+    await services.sync_service.update_projections(space)
     return wire.SyncOutcome(
         read=outcome.read,
         adopted=outcome.adopted,
@@ -73,4 +73,4 @@ async def scan_now(
 
 async def status(services: Services, space: str) -> wire.SyncStatus:
     """Return the sync status of a folder."""
-    return await asyncio.to_thread(services.folders.folder(space).status)
+    return await asyncio.to_thread(services.sync_service.folder(space).status)

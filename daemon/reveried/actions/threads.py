@@ -49,7 +49,7 @@ async def create(
         Conflict: the id is taken.
     """
     at = services.clock()
-    index = projections.index_text(await services.folders.index_entries(space))
+    index = projections.index_text(await services.sync_service.index_entries(space))
     thread = ThreadRecord(
         id=request.id or services.new_id("thr"),
         agent=agent,

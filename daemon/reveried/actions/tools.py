@@ -140,7 +140,7 @@ def _recalled(record: MemoryRecord) -> wire.ToolMemory:
 
 
 async def _list(call: ToolCall, _: tools.MemoryListInput) -> Json:
-    listed = ordered(await call.services.folders.index_entries(call.space))
+    listed = ordered(await call.services.sync_service.index_entries(call.space))
     return [{"path": entry.path, "summary": entry.summary, "size": entry.size} for entry in listed]
 
 
@@ -192,7 +192,7 @@ async def _retry_while_overtaken(attempt: Callable[[], Awaitable[None]]) -> None
 
 async def _current(call: ToolCall, path: str) -> DocumentRecord | None:
     """Commit a person's save of the file, and return the document."""
-    await call.services.folders.read_saves(call.space, {path})
+    await call.services.sync_service.read_saves(call.space, {path})
     with call.services.store.reader(call.space) as reader:
         return reader.load(DocumentRecord, (path,))
 

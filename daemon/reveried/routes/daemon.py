@@ -71,7 +71,7 @@ def _status(call: Call) -> wire.Status:
         last = reader.last_record(DreamRecord)
         return wire.Status(
             space=call.space,
-            root=str(services.folders.root_of(call.space)),
+            root=str(services.sync_service.root_of(call.space)),
             counts={name: reader.count(kind) for name, kind in COUNTED_KINDS.items()},
             distillation=wire.DistillationSupport(
                 supported=True,
@@ -86,14 +86,14 @@ def _status(call: Call) -> wire.Status:
             schedules=schedules,
             last_dream=dream.dream_answer(last[1]) if last else None,
             open_conflicts=reader.count(Kind.CONFLICT),
-            sync=services.folders.folder(call.space).status(),
+            sync=services.sync_service.folder(call.space).status(),
             operation=str(reader.operation()) if reader.operation() else None,
         )
 
 
 async def spaces(call: Call) -> Reply:
     """List the spaces that the caller may see: only its own."""
-    space = wire.Space(id=call.space, root=str(call.services.folders.root_of(call.space)))
+    space = wire.Space(id=call.space, root=str(call.services.sync_service.root_of(call.space)))
     return Reply(wire.Page(items=[space]))
 
 

@@ -46,7 +46,7 @@ def _etag(document: DocumentRecord) -> dict[str, str]:
 async def list_documents(call: Call) -> Reply:
     """Return the documents by path, with size and summary."""
     limit, after = call.limit(), call.query.get("after", "")
-    listed = await call.services.folders.documents(call.space)
+    listed = await call.services.sync_service.documents(call.space)
     rest = sorted((document for document in listed if document.path > after), key=lambda document: document.path)
     items = [document.answer() for document in rest[:limit]]
     return Reply(wire.Page(items, items[-1].path if len(rest) > limit else None))
@@ -60,7 +60,7 @@ async def get_document(call: Call) -> Reply:
 
 def _document(call: Call, path: str) -> DocumentRecord:
     if "at" not in call.query and is_reserved(PurePosixPath(path)):
-        projected = call.services.folders.folder(call.space).projected_record(path)
+        projected = call.services.sync_service.folder(call.space).projected_record(path)
         if projected is not None:
             return projected
     with call.services.store.reader(call.space) as reader:
@@ -127,8 +127,8 @@ async def delete_document(call: Call) -> Reply:
 
 async def index(call: Call) -> Reply:
     """Return the memory index for an agent's first turn, as text and as data."""
-    entries = await call.services.folders.index_entries(call.space)
-    return Reply(index_answer(entries, await call.services.folders.documents(call.space)))
+    entries = await call.services.sync_service.index_entries(call.space)
+    return Reply(index_answer(entries, await call.services.sync_service.documents(call.space)))
 
 
 ROUTES = (

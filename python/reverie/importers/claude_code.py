@@ -28,7 +28,7 @@ from reverie.models import Entry, EntryKind, Json, Role
 if TYPE_CHECKING:
     from reverie.models import Json
 
-__all__ = ["bad_entry", "is_command", "json_object_of", "parse_line", "raw_bytes", "read_line", "rfc3339_utc"]
+__all__ = ["bad_entry", "is_command", "json_object_of", "read_line", "rfc3339_utc"]
 
 _COMMAND = re.compile(r"\s*<(?:command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat))>")
 # Lists, since a foreign value may be one that cannot be looked up by its hash.
@@ -43,13 +43,11 @@ _FORM: Final = re.compile(r"\d{4}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])T(?:[01]\d|2[0
 _RFC3339: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
-def parse_line(line: bytes, number: int) -> Entry:
-    """Return the entry of one line (without line end), numbered from 1; never raises."""
-    return read_line(line, number)[0]
-
-
 def read_line(line: bytes, number: int) -> tuple[Entry, Problem | None]:
-    """Return the entry of one line, and a problem to report or None."""
+    """Return the entry of one line (without its line end), and a problem to report or None; never raises.
+
+    `number` is the line's number, from 1.
+    """
     if len(line) > LINE_BYTES_MAX:
         return bad_entry(line, number, f"longer than {LINE_BYTES_MAX} bytes")
     try:
@@ -65,11 +63,6 @@ def bad_entry(line: bytes, number: int, why: str) -> tuple[Entry, Problem]:
     raw, encoding = text_of(line)
     extra = {"problem": why} if encoding is None else {"problem": why, "encoding": encoding}
     return Entry(kind=EntryKind.BAD, extra=extra, raw=raw, line=number), Problem(number, why)
-
-
-def raw_bytes(entry: Entry) -> bytes:
-    """Return the bytes of a `bad` entry's line, or its stored beginning if it was too long."""
-    return (entry.raw or "").encode(entry.extra.get("encoding", "utf-8"))
 
 
 def json_object_of(entry: Entry) -> dict[str, Any]:

@@ -37,7 +37,6 @@ __all__ = [
     "read_chunks",
     "read_entries",
     "read_identity",
-    "same_beginning",
 ]
 
 CHUNK_BYTES: Final = 4 * 1024 * 1024
@@ -266,13 +265,6 @@ def read_identity(path: Path) -> Identity:
     told = _SESSION.search(head)
     session = named.group() if named else told.group(1).decode("utf-8", "replace") if told else stem
     return Identity(session, agent, len(prefix), hashlib.sha256(prefix).hexdigest())
-
-
-def same_beginning(path: Path, known: Identity) -> bool:
-    """True if the file still begins as when `known` was taken, so that reading can continue."""
-    with open_transcript(path) as opened:
-        prefix = _read_exactly(opened, known.prefix_bytes)
-    return len(prefix) == known.prefix_bytes and hashlib.sha256(prefix).hexdigest() == known.sha256
 
 
 def _read_exactly(opened: TranscriptStream, size: int) -> bytes:

@@ -58,7 +58,7 @@ async def daemon(home: Path) -> AsyncIterator[tuple[Any, list[tuple[str, bool]]]
         redactor=Redactor(),
         clock=lambda: AT,
         random=lambda size: next(NUMBERS).to_bytes(size, "big"),
-        folders=SimpleNamespace(write_all=nothing),
+        sync_service=SimpleNamespace(write_all=nothing),
     )
     try:
         yield services, lanes

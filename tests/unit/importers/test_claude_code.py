@@ -10,9 +10,10 @@ import pytest
 
 from reverie.errors import ValidationError
 from reverie.importers import plan_chunk
-from reverie.importers.claude_code import is_command, json_object_of, parse_line, raw_bytes, read_line
+from reverie.importers.claude_code import is_command, json_object_of, read_line
 from reverie.importers.jsonline import DEPTH_MAX
 from reverie.models import Entry, EntryKind
+from support.transcripts import bad_line_bytes, parse_line
 
 AT = "2026-01-02T03:04:05.678Z"
 
@@ -41,7 +42,7 @@ def check_bad(raw: bytes, why: str) -> Entry:
     assert problem.line == 7
     assert why in problem.why
     assert entry.extra["problem"] == problem.why
-    assert raw_bytes(entry) == raw
+    assert bad_line_bytes(entry) == raw
     return entry
 
 

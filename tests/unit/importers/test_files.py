@@ -274,21 +274,6 @@ def test_the_session_of_a_file(tmp_path: Path, name: str, data: bytes, session: 
     assert known == files.Identity(session, agent, len(data), hashlib.sha256(data).hexdigest())
 
 
-def test_a_grown_file_is_told_from_a_replaced_one(tmp_path: Path) -> None:
-    """The checksum of its beginning decides."""
-    path = tmp_path / "s.jsonl"
-    for size in (0, 100, files.PREFIX_BYTES, 3 * files.PREFIX_BYTES):
-        data = talk(99)
-        path.write_bytes(data[:size])
-        known = files.read_identity(path)
-        path.write_bytes(data)
-        assert files.same_beginning(path, known)
-        path.write_bytes(b"x" + data[1:])
-        assert files.same_beginning(path, known) is (size == 0)
-        path.write_bytes(data[: size // 2])
-        assert files.same_beginning(path, known) is (size == 0 or size // 2 >= files.PREFIX_BYTES)
-
-
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
     """Also when reading is stopped half-way, or refused."""
     path = tmp_path / "s.jsonl"
