@@ -1,8 +1,8 @@
 """The composition root: creates every component of the daemon, connects them, and closes them in reverse order.
 
 The order of the start is here alone: settings, log, locks, listening sockets, check after an unclean stop, store,
-worker, compute process, schedules, sync service, server. Each component pushes its closing on an exit stack as soon as it is
-open, so a start that fails half-way closes what it has opened.
+worker, compute process, schedules, sync service, server. Each component pushes its closing on an exit stack as soon as
+it is open, so a start that fails half-way closes what it has opened.
 """
 
 from __future__ import annotations
