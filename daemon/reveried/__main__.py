@@ -1,4 +1,4 @@
-"""`python -m reveried`: run the daemon in the foreground until a signal."""
+"""`python -m reveried`: run the daemon in the foreground until a signal; takes no arguments."""
 
 from __future__ import annotations
 

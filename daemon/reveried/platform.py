@@ -1,4 +1,4 @@
-"""Linux system calls of the daemon in one place; each raises a clear error where the system lacks it."""
+"""Linux system calls of the daemon: peer credentials, systemd readiness and sockets, death with the parent process."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Changes of both sides that could not be merged.
+    """One place that both sides changed differently: its three texts, and where the merged text has ours.
 
     The merged text has our version: in its lines `lines`, which are its characters `span` (first, and after the last).
     """

@@ -10,8 +10,8 @@ import pytest
 from reverie.client import Client
 from reverie.context import Limits, Parts, RecallLine, assemble, tail_start
 from reverie.distill.extractive import Extractive
+from reverie.distill.state_rendering import render as state_text
 from reverie.distill.summary import render as summary_text
-from reverie.distill.working_state import render as state_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.files import read_entries
 from reverie.importers.messages import main_line

@@ -17,7 +17,7 @@ def test_public_names_exist_and_are_sorted() -> None:
 
 
 def test_every_module_lists_its_public_names() -> None:
-    """Every name in a module's `__all__` exists."""
+    """Every module has an `__all__`, and every name in it exists."""
     wrong = []
     for found in pkgutil.walk_packages(reverie.__path__, "reverie."):
         if found.name.endswith(("__main__", "_native")):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie import tokens
-from reverie.distill import summary, working_state
+from reverie.distill import state_rendering, summary
 from reverie.distill.extractive import Extractive
 from reverie.models import Message, Section
 
@@ -112,7 +112,7 @@ def test_any_thread_is_distilled_within_its_limits(
         passage_tokens=passage_tokens,
         summary_tokens=summary_tokens,
     )
-    assert tokens.count(working_state.render(found.state)) <= working_state.MAX_TOKENS
+    assert tokens.count(state_rendering.render(found.state)) <= state_rendering.MAX_TOKENS
     assert tokens.count(summary.render(found.summary)) <= summary_tokens
     assert list(found.summary.sections) == list(Section)
     assert sum(passage.tokens for passage in found.passages) <= passage_tokens

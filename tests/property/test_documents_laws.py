@@ -24,7 +24,7 @@ from reverie.documents import (
     refresh_header,
 )
 from reverie.documents.escaping import clean, one_line, tag
-from reverie.documents.summary import WORDS_MAX
+from reverie.documents.summary_line import WORDS_MAX
 from reverie.errors import ValidationError
 from support.soak import count
 

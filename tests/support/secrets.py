@@ -168,7 +168,7 @@ def lock_files() -> list[str]:
 
 
 def conversations(paths: Iterable[Path] | None = None) -> list[str]:
-    """Return messages of users and agents in sessions, by default all; recorded texts are never printed."""
+    """Return the texts of sessions, by default 10 generated and all recorded ones; recorded texts are never printed."""
     said = []
     for path in all_sessions(10) if paths is None else paths:
         for line in gzip.decompress(path.read_bytes()).decode().splitlines():

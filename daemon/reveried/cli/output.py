@@ -67,7 +67,7 @@ def is_terminal() -> bool:
 
 
 def say(text: str = "", *, keep: str = "\n") -> None:
-    """Print text and a newline, without control characters except those in `keep`."""
+    """Print text and a newline; control characters except those in `keep` become spaces or `?`."""
     sys.stdout.write(clean(text, keep=keep) + "\n")
 
 

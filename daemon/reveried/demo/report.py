@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reveried.cli.imports import FileReport
-    from reveried.demo.scenario import DemoResult, Selection
+    from reveried.demo.steps import DemoResult, Selection
 
 __all__ = ["Report"]
 

@@ -1,4 +1,4 @@
-"""`/v1/threads`: threads and their messages."""
+"""Routes of `/v1/threads`: create, list, read and delete threads; append and list their messages."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class ProjectionWriter:
         return written
 
     def _write_one(self, root: Root, path: str, data: bytes, ours: Sequence[str], now_ms: int) -> bool:
-        """Write one file unless it is up to date; return True if it was. A person's edit of it is set aside first."""
+        """Write one file and return True; False if up to date or not writable. A person's edit is set aside first."""
         for _ in range(WRITE_ATTEMPTS):
             content = read_file(root, path, limit=FILE_BYTES_MAX)
             if isinstance(content, Refusal):

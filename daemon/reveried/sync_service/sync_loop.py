@@ -88,7 +88,7 @@ class UpkeepTimers:
 
     @property
     def due(self) -> float | None:
-        """The time of the next call of `take_baselines_due` and `take_projections_due`, or None."""
+        """Time (ms) at which baselines or projections have to be written next, or None."""
         times = (self._projections_due, self._baselines_due)
         return min((time for time in times if time is not None), default=None)
 

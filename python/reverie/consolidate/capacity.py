@@ -103,7 +103,7 @@ def _merge_related(working: WorkingSet, positions: Sequence[int], tier: Tier, ro
 
 
 def _merged(kept: Item, dropped: Item) -> Statement | None:
-    """Return one statement for two related items: of two that contradict each other the later one, else both.
+    """Return the later of two related statements if they contradict, else both in one; None if that is too long.
 
     Example: "the build takes 4 minutes" (May) and "the build takes 9 minutes" (June) become the second.
     """

@@ -83,7 +83,7 @@ class Statement:
 
 
 def parse_statement(text: str) -> Statement:
-    """Return a statement split into words."""
+    """Return what comparisons need of a statement: words, distinctive words, subject, affirmed or denied."""
     words = analyze(text)
     return Statement(
         text=text,

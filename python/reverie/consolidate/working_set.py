@@ -112,7 +112,7 @@ class WorkingSet:
             yield self._postings.setdefault(word, {})
 
     def as_stored(self, candidates: Sequence[Candidate]) -> None:
-        """Make every item what the next consolidation would read if this one ended here.
+        """Give every item the time and the tags that the store will have for it after this consolidation.
 
         Then a pass that changes nothing is one that the next consolidation repeats, so that it changes nothing either.
         """

@@ -52,7 +52,7 @@ def _at_least(model: str | None, table: dict[str, tuple[int, int]], *, unknown: 
 
 
 def server_edits(model: str | None, limits: Limits) -> list[dict[str, Any]]:
-    """Return the `edits` of `context_management`, thinking first; empty if clearing is done locally."""
+    """Return the `edits` parameter of the API's context editing, thinking blocks first; empty if done locally."""
     if not edits_on_server(model):
         return []
     return [

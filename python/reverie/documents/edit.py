@@ -69,7 +69,7 @@ def edit_items(state: EditState, changes: Sequence[Change], day: str) -> EditSta
 
 
 def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> EditState | None:
-    """Return the document after changes that are edits of their own blocks; None if these would run into others."""
+    """Apply each addition, edit and deletion alone; None if a new text would merge with the blocks around it."""
     source = state.source
     id_at = {item.start: identity for identity, item in zip(state.ids, source.document.items, strict=True)}
     names = [id_at.get(block.start, "") for block in source.blocks]
@@ -139,7 +139,7 @@ def _edited_with_separators(state: EditState, change: Change, day: str) -> EditS
 
 
 def _block_before_new(source: ParsedSource, day: str) -> int | None:
-    """Return the index of the block behind which a new item of `day` goes; None for the end of the document."""
+    """Return the index of the block after which a new item dated `day` is inserted; None for the end."""
     starts = {block.start: index for index, block in enumerate(source.blocks)}
     items = source.document.items
     indexes = [starts[item.start] for item in items]

@@ -11,7 +11,7 @@ from reverie.documents.document_kind import DocumentKind
 from reverie.documents.edit import inserted, start_of_body
 from reverie.documents.escaping import ending_of
 from reverie.documents.parser import is_updated_line, parse_document, parse_source
-from reverie.documents.summary import at_most, summary_line
+from reverie.documents.summary_line import at_most, summary_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

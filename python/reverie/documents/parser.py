@@ -11,7 +11,7 @@ from reverie.documents.document_kind import DocumentKind, kind_with_front_matter
 from reverie.documents.escaping import unescaped, unescaped_heading, unescaped_tag, untagged
 from reverie.documents.front_matter import front_matter_of
 from reverie.documents.items import Item, ParsedDocument
-from reverie.documents.summary import at_most, shortened, summary_line
+from reverie.documents.summary_line import at_most, shortened, summary_line
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:

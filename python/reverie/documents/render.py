@@ -11,7 +11,7 @@ from reverie.blocks import BlockKind, parse
 from reverie.documents.document_kind import stem_of
 from reverie.documents.escaping import clean, escaped_heading, escaped_tag, one_line, tag, untagged
 from reverie.documents.items import Wording
-from reverie.documents.summary import WORDS_MAX, shortened
+from reverie.documents.summary_line import WORDS_MAX, shortened
 
 if TYPE_CHECKING:
     from reverie.blocks import Block

@@ -14,7 +14,7 @@ from reverie.documents.header_lines import update_header
 from reverie.documents.items import Add, Change, ChangedDocument, Delete, Update, Wording
 from reverie.documents.parser import is_updated_line, parse_document, parse_source
 from reverie.documents.render import day_of, heading_of, section, updated_line, with_summaries
-from reverie.documents.summary import summary_line
+from reverie.documents.summary_line import summary_line
 from reverie.errors import ValidationError
 
 if TYPE_CHECKING:

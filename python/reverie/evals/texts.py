@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie import tokens
 from reverie.context import Limits, Parts, assemble, ceilings, render, tail_start
-from reverie.distill import summary, working_state
+from reverie.distill import state_rendering, summary
 from reverie.distill.extractive import Extractive
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.files import read_entries
@@ -70,7 +70,7 @@ def _context(messages: list[Message], start: int, number: int, limits: Limits) -
     )
     parts = Parts(
         digest=distillation.digest,
-        state=working_state.render(distillation.state),
+        state=state_rendering.render(distillation.state),
         summary=summary.render(distillation.summary),
         distillation=number,
         passages=distillation.passages,

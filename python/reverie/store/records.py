@@ -86,7 +86,7 @@ class StoredRecord(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def decoded(record_type: type[R], raw: bytes, body: bytes) -> R:
-    """Return the record in verified JSON text, read from under the whole key `raw`.
+    """Return the typed record that verified JSON text contains; `raw` is its key in the store, for the error.
 
     Raises Damaged naming the record where the JSON lacks a field or has one of another type.
     """

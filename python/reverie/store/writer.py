@@ -179,7 +179,7 @@ class Writer(Reader):
         return True
 
     def event(self, type_: str, data: dict[str, Any]) -> int:
-        """Announce something, without its content; return the number that the event will have."""
+        """Add an event to this operation (an announcement without content); return the event's number."""
         if len(self._events) >= EVENTS_MAX:
             raise ValidationError(f"one write announces at most {EVENTS_MAX} events", hint="split the write")
         self._events.append((type_, data))

@@ -1,4 +1,4 @@
-"""Scan a space's folder: the stamps of all documents without reading any, those of single paths, and one file's bytes.
+"""Folder scan: stamps of all documents without reading them, one path's state, one file's bytes; compares nothing.
 
 A refusal is not an absence. A path that is refused, or below a refused folder, may still be there: see `covering`.
 """

@@ -14,7 +14,7 @@ import msgspec
 from reverie import wire
 from reverie.context import Limits, Parts, RecallLine, assemble
 from reverie.context.excerpts import ExcerptCache
-from reverie.distill import working_state as state_text
+from reverie.distill import state_rendering as state_text
 from reverie.importers.messages import main_line
 from reverie.models import Message, Note, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, DocumentRecord, Kind, NoteRecord, open_sealed_as

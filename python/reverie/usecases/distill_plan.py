@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from reverie import tokens
 from reverie.canonical import canonical, sha256
 from reverie.context import Limits, Parts, assemble, open_turn_start, tail_start
+from reverie.distill import state_rendering as state_text
 from reverie.distill import summary as summary_text
-from reverie.distill import working_state as state_text
 from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict, TokenBudgetExceeded
 from reverie.importers.messages import main_line

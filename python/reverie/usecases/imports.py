@@ -272,7 +272,7 @@ def line_identity(record: Mapping[str, Any]) -> str:
 
 
 def _stored_identity(record: dict[str, Any], redactor: Redactor) -> str:
-    """Return the identity that a record will have when it is stored, that is, redacted."""
+    """Return the identity that detects duplicates: the uuid, else the hash of the record as stored, redacted."""
     return line_identity(record) if isinstance(record.get("id"), str) else line_identity(redactor.value(record)[0])
 
 

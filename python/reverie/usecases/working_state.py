@@ -16,7 +16,7 @@ import msgspec
 
 from reverie import tokens, wire
 from reverie.context import open_turn_start
-from reverie.distill import working_state as state_text
+from reverie.distill import state_rendering as state_text
 from reverie.errors import Conflict, ValidationError
 from reverie.importers.messages import main_line, tool_ids
 from reverie.models import StateSources, WorkingState

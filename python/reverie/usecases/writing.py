@@ -92,7 +92,7 @@ def put_texts(
 
 
 def no_new_ids() -> NoReturn:
-    """Stand in for `new_id` in a write whose blocks all have ids.
+    """Fail: pass as `new_id` to a write that must not create memories.
 
     Raises:
         AssertionError: always.

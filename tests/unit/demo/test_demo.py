@@ -17,10 +17,10 @@ from reverie.importers import files
 from reverie.importers.messages import main_line
 from reverie.models import EntryKind
 from reveried.cli.imports import FileReport
-from reveried.demo import scenario
+from reveried.demo import steps
 from reveried.demo.report import Report
 from reveried.demo.sample import SESSION, sample
-from reveried.demo.scenario import Selection, select_sessions
+from reveried.demo.steps import Selection, select_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ def test_the_users_newest_session_is_selected(tmp_path: Path) -> None:
         os.utime(projects / name, (1_000_000 - age, 1_000_000 - age))
         assert select_sessions([], tmp_path, tmp_path) == Selection([projects / "d.jsonl"], "your newest session")
     for age, name in enumerate(["agent-1.jsonl", "b.jsonl", "a.jsonl"]):
-        (projects / name).write_text("{}\n" * scenario.SESSION_BYTES_MIN)
+        (projects / name).write_text("{}\n" * steps.SESSION_BYTES_MIN)
         os.utime(projects / name, (900_000 - age, 900_000 - age))
     assert [path.name for path in select_sessions([], tmp_path, tmp_path).files] == ["b.jsonl"]
 
@@ -78,7 +78,7 @@ def test_the_users_newest_session_is_selected(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("tokens", "budget"), [(0, 4000), (30_000, 6000), (31_999, 6000), (1_000_000, 16_000)])
 def test_context_budget(tokens: int, budget: int) -> None:
     """The budget is a fifth of the thread in whole thousands, between 4,000 and 16,000."""
-    assert scenario.context_budget(tokens) == budget
+    assert steps.context_budget(tokens) == budget
 
 
 def memory(
@@ -101,10 +101,10 @@ def test_question_about() -> None:
     """The question is about a mistake before a fact, and about the task if there is neither."""
     memories = [memory("fact", "The sea is salt"), memory("mistake", "one two three four five six seven eight, nine")]
     state = wire.WorkingState(current_task="Fix the table.")
-    assert scenario.question_about(memories, state) == "What do we know about one two three four five six seven eight?"
-    assert scenario.question_about(memories[:1], state) == "What do we know about The sea is salt?"
-    assert scenario.question_about([memory("episode")], state) == "What about Fix the table?"
-    assert scenario.question_about([], wire.WorkingState()) == "What about the last task?"
+    assert steps.question_about(memories, state) == "What do we know about one two three four five six seven eight?"
+    assert steps.question_about(memories[:1], state) == "What do we know about The sea is salt?"
+    assert steps.question_about([memory("episode")], state) == "What about Fix the table?"
+    assert steps.question_about([], wire.WorkingState()) == "What about the last task?"
 
 
 def pages(print_pages: Callable[[Report], None], width: int = 80) -> str:
@@ -117,14 +117,14 @@ def pages(print_pages: Callable[[Report], None], width: int = 80) -> str:
     return text
 
 
-def result(memories: list[wire.Memory], *, tokens: int = 1000) -> scenario.DemoResult:
+def result(memories: list[wire.Memory], *, tokens: int = 1000) -> steps.DemoResult:
     """Return the result of a demo with these memories, on a thread of so many tokens."""
     use = wire.ContextUse(tokens=tokens, window=200_000, fraction=0.1)
     thread = wire.Thread(
         id="t", message_count=3, tokens=tokens, distillations=0, context=use, created_at=AT, updated_at=AT
     )
     summary = wire.SummaryText(number=1, sections={}, text="")
-    return scenario.DemoResult(
+    return steps.DemoResult(
         before=thread,
         distilled=wire.DistillAnswer(
             archive="a",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reverie import tokens
-from reverie.distill import working_state
+from reverie.distill import state_rendering
 from reverie.distill.extractive import Extractive, cue_phrases
 from reverie.models import StateSources, WorkingState
 from support.thread import Thread, logger_fix
@@ -17,7 +17,7 @@ ENGINE = Extractive()
 
 def test_rendered_state_equals_the_specified_text() -> None:
     """Heading and labels are literal, lists are joined by semicolons, files by commas."""
-    shown = working_state.render(
+    shown = state_rendering.render(
         WorkingState(
             current_task="Reviewing PRs #30-32 and merging",
             task_chain=("never shown",),
@@ -41,8 +41,10 @@ def test_rendered_state_equals_the_specified_text() -> None:
 
 def test_empty_fields_are_left_out_and_an_empty_state_is_no_block() -> None:
     """An empty state renders to an empty text."""
-    assert working_state.render(WorkingState(current_task="x")) == "## Working State (auto-maintained)\nCurrent task: x"
-    assert working_state.render(WorkingState()) == ""
+    assert (
+        state_rendering.render(WorkingState(current_task="x")) == "## Working State (auto-maintained)\nCurrent task: x"
+    )
+    assert state_rendering.render(WorkingState()) == ""
 
 
 def test_lists_drop_their_oldest_items() -> None:
@@ -50,8 +52,8 @@ def test_lists_drop_their_oldest_items() -> None:
     long = tuple(
         f"step {number} of a rather long list of finished things in src/module_{number}.py" for number in range(80)
     )
-    held = working_state.trim_to_tokens(WorkingState(current_task="the task", completed_steps=long, next_steps=long))
-    assert tokens.count(working_state.render(held)) <= working_state.MAX_TOKENS
+    held = state_rendering.trim_to_tokens(WorkingState(current_task="the task", completed_steps=long, next_steps=long))
+    assert tokens.count(state_rendering.render(held)) <= state_rendering.MAX_TOKENS
     assert held.current_task == "the task"
     assert held.completed_steps[-1] == long[-1]
     assert held.next_steps[0] == long[0]
@@ -59,8 +61,8 @@ def test_lists_drop_their_oldest_items() -> None:
 
 def test_a_task_of_any_length_fits() -> None:
     """A current task that alone exceeds the limit is cut."""
-    held = working_state.trim_to_tokens(WorkingState(current_task="word " * 3000), max_tokens=100)
-    assert tokens.count(working_state.render(held)) <= 100
+    held = state_rendering.trim_to_tokens(WorkingState(current_task="word " * 3000), max_tokens=100)
+    assert tokens.count(state_rendering.render(held)) <= 100
 
 
 def test_state_of_real_work_names_task_steps_files_and_decisions() -> None:
@@ -117,18 +119,18 @@ def test_every_item_names_its_source_entry() -> None:
     found = ENGINE.working_state(thread.messages)
     said = {message.last_seq: str(message.content) for message in thread.messages}
 
-    for name in working_state.LISTS:
+    for name in state_rendering.LISTS:
         assert len(getattr(found.sources, name)) == len(getattr(found, name)), name
-        assert all(seq in said for _, seq in working_state.state_items(found, name)), name
+        assert all(seq in said for _, seq in state_rendering.state_items(found, name)), name
     committed = next(
-        seq for text, seq in working_state.state_items(found, "completed_steps") if text.startswith("committed")
+        seq for text, seq in state_rendering.state_items(found, "completed_steps") if text.startswith("committed")
     )
     assert "1a2b3c4" in said[committed]
     assert (
         "Shall I open a pull request?"
-        in said[dict(working_state.state_items(found, "next_steps"))[found.next_steps[-1]]]
+        in said[dict(state_rendering.state_items(found, "next_steps"))[found.next_steps[-1]]]
     )
-    assert "lineTransport.ts" in said[dict(working_state.state_items(found, "open_files"))["lineTransport.ts"]]
+    assert "lineTransport.ts" in said[dict(state_rendering.state_items(found, "open_files"))["lineTransport.ts"]]
     assert "Write a regression test" in said[found.sources.current_task]
 
 
@@ -189,11 +191,11 @@ def test_leaving_an_item_out_leaves_its_source_out() -> None:
     whole = WorkingState(
         current_task="x", completed_steps=long, sources=StateSources(1, completed_steps=tuple(range(1, 91)))
     )
-    held = working_state.trim_to_tokens(whole)
+    held = state_rendering.trim_to_tokens(whole)
 
     assert 0 < len(held.completed_steps) < 90
     assert held.sources.completed_steps[-1] == 90
-    assert all(f"step {seq - 1} " in text for text, seq in working_state.state_items(held, "completed_steps"))
+    assert all(f"step {seq - 1} " in text for text, seq in state_rendering.state_items(held, "completed_steps"))
 
 
 def test_the_task_stays_where_only_the_plan_changed() -> None:

@@ -54,7 +54,7 @@ class _Task:
 
 
 def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
-    """Return an episode for each finished task (files edited, then a commit or passing checks), oldest first."""
+    """Return an episode per task with edits and a commit, or passing checks and a report; oldest first."""
     found = []
     for task in _tasks(facts.requests):
         episode = _episode(task, facts, at)

@@ -115,7 +115,7 @@ class Trace:
     calls: tuple[ToolCall, ...] = field(default=(), repr=False)
 
     def relative(self, path: str) -> str:
-        """Return `path` relative to the project's root if it is below it."""
+        """Return `path` relative to the project's root, or unchanged if it is not below it."""
         if self.root and path.startswith(self.root + "/"):
             return path[len(self.root) + 1 :]
         return path

@@ -8,14 +8,14 @@ from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.prose import clip, first_sentence, sentences
 from reverie.distill.extractive.thread_facts import substantial_requests
 from reverie.distill.extractive.trace import Utterance
-from reverie.distill.working_state import state_items, trim_to_tokens, with_items
+from reverie.distill.state_rendering import state_items, trim_to_tokens, with_items
 from reverie.models import StateSources, WorkingState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reverie.distill.extractive.thread_facts import ThreadFacts
-    from reverie.distill.working_state import StateItem
+    from reverie.distill.state_rendering import StateItem
 
 __all__ = ["current_request", "last_question", "working_state"]
 

@@ -18,9 +18,9 @@ const LOW_BITS: u32 = 16;
 /// entries are small and contiguous.
 pub(super) struct Postings {
     entries: Vec<u32>,
-    /// The blocks after the first, by the upper half of their slots; few, as a block covers 65,536 documents.
+    /// The blocks after the first, by the upper 16 bits of their slot numbers; few, as a block covers 65,536 documents.
     later_blocks: Vec<Block>,
-    /// The upper half of the slots in the first block.
+    /// The upper 16 bits that all slot numbers of the first block share.
     first: u32,
     live: u32,
     /// For each frequency class, the lowest length class (shortest document) of any entry, for the score bound.
@@ -29,7 +29,7 @@ pub(super) struct Postings {
     seen_frequencies: u8,
 }
 
-/// The start of a run of entries whose slots share an upper half.
+/// The start of a run of entries whose slot numbers share their upper 16 bits.
 struct Block {
     high: u32,
     start: usize,
@@ -158,7 +158,7 @@ impl Postings {
         })
     }
 
-    /// The index range of the block with this upper half; empty at its insertion point if there is no such block.
+    /// The index range of the block with these upper 16 bits; empty at its insertion point if there is no such block.
     fn range(&self, high: u32) -> Range<usize> {
         let start_of = |at: usize| self.later_blocks.get(at).map_or(self.entries.len(), |block| block.start);
         if high <= self.first {

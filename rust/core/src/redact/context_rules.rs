@@ -238,7 +238,7 @@ struct WordsBefore<'f, 't> {
 }
 
 impl<'t> WordsBefore<'_, 't> {
-    /// Return the next word before the last one, or None at the limit.
+    /// Return the next word backwards; None at the limit, at a marker, or more than two line breaks back.
     fn next(&mut self) -> Option<&'t [u8]> {
         let bytes = self.findings.bytes;
         while self.at > self.limit && !ByteSet::Word.contains(bytes[self.at - 1]) {
