@@ -2,11 +2,15 @@
 
 Nothing is thrown away: what an `Entry` has a field for moves there unchanged, the rest of the line stays in `extra`,
 and `json_object_of` puts the two together again. A line that cannot be read becomes a `bad` entry with its text in
-`raw` and the reason in `extra["problem"]`. Decisions that the format leaves open: * An assistant line with
-`isApiErrorMessage`, or one that the client wrote itself (`model: <synthetic>`), is speech: the person saw it as the
-assistant's turn, and the mark stays in `extra`. * A line of a bare chat log (`{"role", "content"}` without `type`) is
-speech of that role. * A message of role `system` or `tool` is kept as data and marked `meta`: nobody said it. * Times
-are kept as given, however far in the future; order is the order of lines. What is no time is reported.
+`raw` and the reason in `extra["problem"]`.
+
+Decisions that the format leaves open:
+
+* An assistant line with `isApiErrorMessage`, or one that the client wrote itself (`model: <synthetic>`), is speech:
+  the person saw it as the assistant's turn, and the mark stays in `extra`.
+* A line of a bare chat log (`{"role", "content"}` without `type`) is speech of that role.
+* A message of role `system` or `tool` is kept as data and marked `meta`: nobody said it.
+* Times are kept as given, however far in the future; order is the order of lines. What is no time is reported.
 """
 
 from __future__ import annotations
