@@ -196,11 +196,11 @@ def test_a_kernel_without_these_calls(tmp_path: Path, error: str) -> None:
     env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}"}
     code = (
         "import sys; from pathlib import Path; from support.spaces import *; from reverie.sync.exchange import *\n"
-        "with opened(Path(sys.argv[1])) as root:\n"
-        "    written(root, 'facts/x.md', b'one'); done = written(root, 'facts/x.md', b'two', b'one')\n"
+        "with open_root(Path(sys.argv[1])) as root:\n"
+        "    sync_write(root, 'facts/x.md', b'one'); done = sync_write(root, 'facts/x.md', b'two', b'one')\n"
         "    assert done.displaced.settle() is None and done.displaced.settled\n"
         "    assert remove_file(root, 'facts/x.md', expected=digest(b'two')).displaced.settle() is None\n"
-        "    written(root, 'facts/x.md', b'three'); assert swapped(root) == []\n"
+        "    sync_write(root, 'facts/x.md', b'three'); assert swap_files(root) == []\n"
     )
     command = [tracer(), "-f", "-qq", "-o", str(tmp_path / "log"), "-e", f"inject=renameat2,openat2:error={error}"]
     done = subprocess.run(
