@@ -18,7 +18,7 @@ def count_items(bodies: Sequence[str], encoding: str = "o200k_base") -> list[int
     r"""Count the tokens of `- body\n` for each body."""
 
 def fits(text: str, limit: int, encoding: str = "o200k_base") -> bool:
-    """Whether a text has at most `limit` tokens."""
+    """Return whether a text has at most `limit` tokens."""
 
 def truncate(text: str, limit: int, encoding: str = "o200k_base") -> str:
     """Return a prefix of the text with at most `limit` tokens, cut between characters; the text itself if it fits."""

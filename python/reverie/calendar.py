@@ -79,7 +79,7 @@ class Cron:
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """One of the five fields: its range of numbers, and the names that stand for numbers from `first_named` on."""
+    """One of the five fields: its range of numbers, and the names of the numbers from `first_named` on."""
 
     name: str
     low: int
@@ -252,7 +252,7 @@ def _range(expression: str, match: re.Match[str], field: _Field) -> range:
 
 
 def _number(expression: str, text: str, field: _Field) -> int:
-    """Return the number that a value of a field stands for, given as digits or as a name."""
+    """Return the number of a field value, given as digits or as a name."""
     if text in field.names:
         return field.names.index(text) + field.first_named
     if not text.isdecimal() or not field.low <= int(text) <= field.high:

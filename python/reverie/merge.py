@@ -41,7 +41,7 @@ class Merged:
 
     @property
     def clean(self) -> bool:
-        """Whether there are no conflicts."""
+        """Return whether there are no conflicts."""
         return not self.conflicts
 
 

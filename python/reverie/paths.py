@@ -184,14 +184,14 @@ def existing_spelling(path: str, others: Iterable[str]) -> str | None:
 
 
 def is_reserved(relative: PurePosixPath) -> bool:
-    """Whether only Reverie itself writes this path: machine index, archives, JSON projection, the `.reverie` folder."""
+    """Return whether only Reverie writes this path: machine index, archives, JSON projection, the `.reverie` folder."""
     return relative.parts[0].casefold() in {"archives", "memory-index.json", ".reverie"} or (
         relative.as_posix().casefold() == "memory/long-term-memory.json"
     )
 
 
 def _looks_structural(char: str) -> bool:
-    """Whether a character looks like, or normalizes to, a separator or another structural character."""
+    """Return whether a character looks like, or normalizes to, a separator or another structural character."""
     return char in _LOOK_ALIKES or not _STRUCTURAL.isdisjoint(unicodedata.normalize("NFKC", char))
 
 

@@ -104,7 +104,7 @@ class Redactor:
         return suspects
 
     def _has_formatted_secret(self, text: str) -> bool:
-        """Whether a text has a secret that is recognized by its own format."""
+        """Return whether a text has a secret that is recognized by its own format."""
         return any(span.kind not in _BY_CONTEXT for span in self.spans(text))
 
     def spans(self, text: str) -> list[Span]:

@@ -58,7 +58,7 @@ def open_beneath(folder: int, path: str, flags: int) -> int:
 
 
 def is_open_for_writing(handle: int) -> bool | None:
-    """Whether any process has the file open or mapped for writing; `handle` itself must be open for reading only.
+    """Return whether any process has the file open or mapped for writing; `handle` itself must be read-only.
 
     None if the file system does not support leases, or the file is another user's. The kernel grants a read lease only
     on a file that no process has open for writing; the lease is released at once.
@@ -129,7 +129,7 @@ def _openat2(folder: int, path: str, flags: int) -> int:
 
 @lru_cache(maxsize=1)
 def _has_openat2() -> bool:
-    """Whether openat2 works, tested once: kernels before 5.6 lack it, and some sandboxes forbid it."""
+    """Return whether openat2 works, tested once: kernels before 5.6 lack it, and some sandboxes forbid it."""
     root = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.close(_openat2(root, ".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))

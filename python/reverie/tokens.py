@@ -40,7 +40,7 @@ def count_items(bodies: Sequence[str], encoding: Encoding = TOKENIZER) -> list[i
 
 
 def fits(text: str, limit: int, encoding: Encoding = TOKENIZER) -> bool:
-    """Whether `text` has at most `limit` tokens; nothing fits a negative limit."""
+    """Return whether `text` has at most `limit` tokens; nothing fits a negative limit."""
     return limit >= 0 and _native.fits(text, limit, encoding)
 
 

@@ -82,7 +82,7 @@ class ProjectionWriter:
         return written
 
     def _is_unchanged(self) -> bool:
-        """Return True if nobody has changed or removed any projection since the last update."""
+        """Return True if no projection was changed or removed since the last update."""
         unchanged = all(_stamp(self._path / path) == stamp for path, stamp in self._stamps.items())
         return unchanged and self._archives <= _archives_in(self._path / "archives")
 

@@ -296,7 +296,7 @@ class SpaceFolder:
             self._failed.pop(path, None)
 
     def _apply_change(self, root: Root, change: Write | Remove, operations: dict[str, int]) -> bool:
-        """Write or remove one file; return False if somebody saved it meanwhile."""
+        """Write or remove one file; return False if it was saved meanwhile."""
         now_ms = self._now_ms()
         if isinstance(change, Remove):
             removed = remove_file(root, change.path, expected=change.expected)

@@ -32,7 +32,7 @@ def sync_status(
     documents: int,
     conflicts: int,
 ) -> wire.SyncStatus:
-    """Return the sync status of a folder; `stopped` are the missing files whose deletion nobody has confirmed.
+    """Return the sync status of a folder; `stopped` are the missing files whose deletion is not confirmed.
 
     `failed` are errors by file, `unsaved` those of the folder as a whole, `set_aside` the projections that a person
     edited, each with the path of the edited text.

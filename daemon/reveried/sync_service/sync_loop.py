@@ -82,7 +82,7 @@ class UpkeepTimers:
             self._baselines_due = max(now + RECORD_S, self._baselines_not_before)
 
     def schedule_check(self, now: float) -> None:
-        """Schedule an update of the projections as soon as possible: somebody may have changed or removed one."""
+        """Schedule an update of the projections as soon as possible: one may have been changed or removed."""
         if self._projections_due is None:
             self._changed_at, self._projections_due = now, max(now, self._projections_not_before)
 

@@ -65,7 +65,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class DreamPlan:
-    """What a dream will write: `body` is the archive, `data` its canonical bytes and `sha256` their address.
+    """The result of a dream: `body` is the archive, `data` its canonical bytes and `sha256` their address.
 
     `changes` are for the memories themselves and name them by id; `sources` are in the order of the archive.
     """

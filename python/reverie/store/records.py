@@ -66,7 +66,7 @@ class StoredRecord(msgspec.Struct, frozen=True, rename="camel"):
     OPTIONAL: ClassVar[tuple[str, ...]] = ()
     """JSON names of fields that are left out of the JSON while they are None or False."""
     KEEPS_UNKNOWN_FIELDS: ClassVar[bool] = False
-    """Whether `save` copies fields that this version does not declare from the stored record into the new one."""
+    """Return whether `save` copies fields unknown to this version from the stored record into the new one."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the stored JSON of the record as a dict, not yet redacted.
@@ -157,7 +157,7 @@ class IdempotencyRecord(StoredRecord, frozen=True, kw_only=True):
 
 
 class ChangeRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """What an operation did to one key, or to a run of sequence numbers.
+    """The change of one key, or of a run of sequence numbers, by an operation.
 
     One key: the versions `before` and `after`, None where nothing is there; `first` and `last` are None. A run: the
     numbers `first` to `last` of the sequence `key`. `purged`: removed for good, with every version.

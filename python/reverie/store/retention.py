@@ -41,7 +41,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one step removed, and the cursor of the next step; None when everything has been looked at."""
+    """The records removed by one step, and the cursor of the next step; None after the last one."""
 
     removed: int
     cursor: str | None

@@ -81,7 +81,7 @@ class UsageRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tru
 
 
 class ClearedRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """What the API has cleared from a thread's context so far: how many edits it applied, and their tokens."""
+    """The API's context edits of a thread so far: their number, and the tokens that they cleared."""
 
     edits: int
     tokens: int

@@ -33,7 +33,7 @@ __all__ = ["Writer"]
 
 
 class _Change:
-    """What one write did to one key: the versions before and after, None where nothing is there."""
+    """The change of one key by one write: the versions before and after, None where there is none."""
 
     __slots__ = ("after", "before", "key")
 

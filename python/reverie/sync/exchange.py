@@ -93,7 +93,7 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class _SwappedOut:
-    """The file that an exchange brought out: its inode, and its bytes if it is a file that nobody is writing to."""
+    """The file that an exchange brought out: its inode, and its bytes if it is a file that no process is writing to."""
 
     inode: int
     data: bytes | None

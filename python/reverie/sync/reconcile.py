@@ -1,4 +1,4 @@
-"""Reconcile folder and store: turn the states of all scanned paths into one plan that loses nobody's words.
+"""Reconcile folder and store: turn the states of all scanned paths into one plan that loses no edit.
 
 It is pure: path states in, plan out. A plan may be cut off after any step and the folder may change under it; the next
 scan finds what was done and goes on from there.

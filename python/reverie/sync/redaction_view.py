@@ -105,7 +105,7 @@ class RedactionView:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A redacted line, and the raw line or lines that it stands for.
+    """A redacted line, and the raw line or lines that it was made from.
 
     `values` are the raw texts of its markers: secrets, and markers that the person wrote.
     """

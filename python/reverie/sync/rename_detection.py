@@ -69,7 +69,7 @@ def is_missing(state: PathState) -> bool:
 
 
 def is_saved_over(state: PathState, data: bytes) -> bool:
-    """Return True if somebody else has written the file since the last scan."""
+    """Return True if the file was written since the last scan, and not by sync."""
     return state.baseline is not None and state.disk_sha256 is None and not is_own_write(state.baseline, sha256(data))
 
 

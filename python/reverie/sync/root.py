@@ -1,4 +1,4 @@
-"""A space's root folder, held open: whatever its path is renamed to, reads and writes go to the opened folder."""
+"""A space's root folder, opened once: whatever its path is renamed to, reads and writes go to the opened folder."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class DiskWrite:
-    """The time at which an operation's text was written to disk; in a plan, None stands for the plan's own put."""
+    """The time at which an operation's text was written to disk; in a plan, None means the plan's own put."""
 
     operation: int | None
     at: int

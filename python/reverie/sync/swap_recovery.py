@@ -86,7 +86,7 @@ class DisplacedFile:
         self.root.displaced_names.add(self.name)
 
     def settle(self) -> bytes | None:
-        """Check again, after a grace time: return the bytes of a late write, once nobody writes to the file any more.
+        """Check again, after a grace time: return the bytes of a late write, once no process writes to it any more.
 
         None with `settled`: there was none, and the file is removed. None without: it is still open for writing, or was
         changed since the last call where the file system cannot tell; call again. Bytes stay on disk until `discard`,
@@ -260,12 +260,12 @@ def digest_at(folder: int, name: str) -> str | None:
 
 
 def _path_digest(path: str) -> str:
-    """Return the SHA-256 digits that stand for a path in the name of a swapped file."""
+    """Return the SHA-256 digits that replace a path in the name of a swapped file."""
     return sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:_PATH_DIGITS]
 
 
 def _is_quiet(handle: int, stamp: tuple[int, ...] | None) -> bool:
-    """Return True if nobody has the file open for writing; where the system cannot tell, if `stamp` still fits."""
+    """Return True if no process has the file open for writing; where the system cannot tell, if `stamp` still fits."""
     writing = syscalls.is_open_for_writing(handle)
     return stamp == _stamp(handle) if writing is None else not writing
 

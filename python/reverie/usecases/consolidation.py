@@ -63,7 +63,7 @@ class MemorySnapshot(msgspec.Struct):
 
 
 class MemoryPlan(msgspec.Struct):
-    """What a consolidation will write.
+    """The changes of memories and documents that a consolidation will write.
 
     `put` are the records of new and changed memories, `documents` the texts that the changes lead to. `changes` and
     `proposals` have the form of seed 003, `archived` is what an archive stores of `put`, `counts` are the decisions by

@@ -66,7 +66,7 @@ class DistillJob(msgspec.Struct):
 
 
 class DistillPlan(msgspec.Struct):
-    """What a distillation at the time `at` writes.
+    """Everything that a distillation at the time `at` will write.
 
     `last_seq` is the last entry of the snapshot, `through_seq` the last that the summary covers. `state_seq` is the
     entry that the distillation's working state is from, `state_version` the operation that wrote the stored one it was

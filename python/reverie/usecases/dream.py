@@ -38,7 +38,7 @@ class DreamJob(msgspec.Struct):
 
 
 class DreamPlan(msgspec.Struct):
-    """What a dream at the time `at` writes; `archive` is None where no memory changed since the last one."""
+    """Everything that a dream at the time `at` will write; `archive` is None if no memory is new."""
 
     at: str
     last: str | None

@@ -55,7 +55,7 @@ def get(reader: Reader, seq: int) -> OperationRecord:
 
 
 def require(reader: Reader, seq: int) -> None:
-    """Check that there is an operation `seq`; 0 stands for the state before the first one.
+    """Check that there is an operation `seq`; 0 means the state before the first one.
 
     Raises:
         NotFound: no operation has this number in this space.
@@ -65,7 +65,7 @@ def require(reader: Reader, seq: int) -> None:
 
 
 def operation_number(text: str) -> int:
-    """Parse the number of an operation; 0 stands for the state before the first one.
+    """Parse the number of an operation; 0 means the state before the first one.
 
     Raises:
         ValidationError: the text is no such number.

@@ -1,4 +1,4 @@
-"""What a new thread of an agent inherits: the agent's last notes and its digest (api.md 2.1)."""
+"""The notes and the digest that a new thread of an agent inherits (api.md 2.1)."""
 
 from __future__ import annotations
 

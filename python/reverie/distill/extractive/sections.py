@@ -82,7 +82,7 @@ def _completed_work(facts: ThreadFacts) -> list[str]:
 
 
 def _decisions(facts: ThreadFacts) -> list[str]:
-    """Return decisions with their reasons: findings of the same message stand beside the decision."""
+    """Return decisions with their reasons: findings of the same message follow the decision."""
     lines = [
         f"Asked “{clip(answer.question, 160)}”, the user chose: {answer.answer}" for answer in reversed(facts.answers)
     ]

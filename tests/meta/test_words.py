@@ -1,0 +1,40 @@
+"""The words of the code are the glossary's: documentation is understood without the body that it describes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+NARRATIVE = re.compile(r"\b(told|somebody|nobody|whoever|stands?|stood|held|goes on)\b|^(Whether|What)\b")
+"""Words of a story rather than of a specification: they name neither an object nor a result."""
+
+
+def first_lines() -> Iterator[tuple[str, str]]:
+    """Yield every first docstring line of the two distributions with its place."""
+    for base in ("python", "daemon"):
+        for path in sorted((ROOT / base).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                    text = ast.get_docstring(node)
+                    if text:
+                        yield f"{path.relative_to(ROOT)} {getattr(node, 'name', '')}", text.splitlines()[0]
+
+
+def test_first_lines_name_objects_and_results() -> None:
+    """A first docstring line says what is returned or done, in the words of a specification."""
+    narrated = [f"{place}: {line}" for place, line in first_lines() if NARRATIVE.search(line)]
+
+    assert narrated == []
+
+
+def test_first_lines_are_sentences() -> None:
+    """A first docstring line ends a sentence, so that it can be read alone."""
+    cut = [f"{place}: {line}" for place, line in first_lines() if line[-1] not in ".:?"]
+
+    assert cut == []
