@@ -66,8 +66,8 @@ def edited(pick: random.Random, words: Sequence[str]) -> bytes:
 
 def parse_all(documents: Sequence[bytes]) -> None:
     """Parse every document."""
-    for each in documents:
-        _native.parse_blocks(each)
+    for document in documents:
+        _native.parse_blocks(document)
 
 
 def equal_blocks(old: Sequence[bytes], new: Sequence[bytes]) -> None:
@@ -99,10 +99,10 @@ def bench_align() -> None:
     """Time carrying over 100,000 ids: the goal is less than 150 ms for each case."""
     pick = random.Random(2)
     words = items(pick, BLOCKS)
-    old = [(f"mem_{number:08x}", text(each)) for number, each in enumerate(words)]
-    same = [each for _, each in old]
-    few = [edited(pick, each) if pick.random() < 0.05 else text(each) for each in words]
-    half = [edited(pick, each) if pick.random() < 0.5 else text(each) for each in words]
+    old = [(f"mem_{number:08x}", text(block)) for number, block in enumerate(words)]
+    same = [block for _, block in old]
+    few = [edited(pick, block) if pick.random() < 0.05 else text(block) for block in words]
+    half = [edited(pick, block) if pick.random() < 0.5 else text(block) for block in words]
     for name, new in {
         "unchanged": same,
         "5 % edited": few,
@@ -132,22 +132,22 @@ def bench_changes() -> None:
     spans = [(str(number), start, end) for number, (_, start, end, *_) in enumerate(_native.parse_blocks(document)[2:])]
     changes = [("update", str(number), edited(pick, words[number]).decode()) for number in range(0, 20_000, 100)]
     speed("apply 200 updates to 20,000 items", len(document), lambda: _native.apply_changes(document, spans, changes))
-    whole = document.decode()
-    lines = [text(each).decode() for each in words]
+    source = document.decode()
+    lines = [text(item).decode() for item in words]
     for count in (1, 200, 5000):
         patches = [(line, line.upper()) for line in pick.sample(lines, count)]
-        speed(f"patch {count} texts of 20,000 lines", len(document), partial(_native.patch, whole, patches))
+        speed(f"patch {count} texts of 20,000 lines", len(document), partial(_native.patch, source, patches))
     patches = [(line, line.upper()) for line in pick.sample(lines, 200)]
 
     def plain() -> str:
         """Replace by plain Python without an index."""
-        result = whole
+        result = source
         for old, new in patches:
-            if whole.count(old) == 1:
+            if source.count(old) == 1:
                 result = result.replace(old, new)
         return result
 
-    compare("patch 200 texts of 20,000 lines, to str.count and replace", lambda: _native.patch(whole, patches), plain)
+    compare("patch 200 texts of 20,000 lines, to str.count and replace", lambda: _native.patch(source, patches), plain)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def memories(count: int) -> list[dict[str, Any]]:
     """Return memory records, each with its own strings, as decoding a file gives them."""
     pick = random.Random(1)
     words = [f"{pick.choice(('re', 'un', 'in', 'sub'))}{number:x}" for number in range(2000)]
-    made = [
+    records = [
         {
             "id": f"mem_{number:020x}",
             "type": pick.choice(("fact", "preference", "procedure", "event")),
@@ -78,7 +78,7 @@ def memories(count: int) -> list[dict[str, Any]]:
         }
         for number in range(count)
     ]
-    return [orjson.loads(orjson.dumps(record)) for record in made]
+    return [orjson.loads(orjson.dumps(record)) for record in records]
 
 
 def lines() -> list[bytes]:

@@ -73,17 +73,17 @@ def snapshot_of(number: int, window: int) -> tuple[MemorySnapshot, list[Candidat
     """Return memories in one document and twenty candidates, with word frequencies as in natural language."""
     chance = random.Random(7)
 
-    def said() -> str:
+    def words() -> str:
         return " ".join(f"word{int(20_000 ** chance.random())}" for _ in range(14))
 
     path = "facts/project.md"
     memories = [
-        Memory(f"mem_{each:08}", MemoryType.FACT, said(), (), path, AT, AT, order=each) for each in range(number)
+        Memory(f"mem_{index:08}", MemoryType.FACT, words(), (), path, AT, AT, order=index) for index in range(number)
     ]
     text = "# Project\n\n" + "".join(f"- {memory.content}\n" for memory in memories)
-    held = DocumentText(text, [memory.id for memory in memories], hashlib.sha256(text.encode()).hexdigest())
-    candidates = [Candidate(MemoryType.FACT, said()) for _ in range(20)]
-    return MemorySnapshot(1, [record_of(memory) for memory in memories], {path: held}, window), candidates
+    stored = DocumentText(text, [memory.id for memory in memories], hashlib.sha256(text.encode()).hexdigest())
+    candidates = [Candidate(MemoryType.FACT, words()) for _ in range(20)]
+    return MemorySnapshot(1, [record_of(memory) for memory in memories], {path: stored}, window), candidates
 
 
 if __name__ == "__main__":

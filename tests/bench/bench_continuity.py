@@ -145,8 +145,8 @@ def distillations() -> None:
         ms = min(_cpu(partial(_distil, messages)) for _ in range(5))
         print(f"  {len(messages):6,} messages               {tokens:8,}  {ms:8.1f}   {10_000 * ms / tokens:8.2f}")
     if real := [min(_cpu(partial(_distil, messages)) for _ in range(3)) for messages in _real()]:
-        told = f"p50 {_p50(real):.1f}, most {max(real):.1f} ms"
-        print(f"  {len(real)} stretches of {DISTIL_TOKENS:,} tokens of real sessions: {told}")
+        text = f"p50 {_p50(real):.1f}, most {max(real):.1f} ms"
+        print(f"  {len(real)} stretches of {DISTIL_TOKENS:,} tokens of real sessions: {text}")
     print(f"  goal: 150,000 tokens in at most {DISTIL_GOAL_MS} ms; the last column stays level where cost is linear\n")
 
 
@@ -160,17 +160,17 @@ def fill_memories(store: Path) -> None:
 
 def _put(chance: random.Random, start: int, number: int) -> Callable[[Writer], None]:
     def body(writer: Writer) -> None:
-        for each in range(start, start + number):
-            said = " ".join(f"word{int(VOCABULARY ** chance.random())}" for _ in range(14))
+        for index in range(start, start + number):
+            statement = " ".join(f"word{int(VOCABULARY ** chance.random())}" for _ in range(14))
             memory = Memory(
-                id=f"mem_{each:08}",
+                id=f"mem_{index:08}",
                 type=MemoryType.FACT,
-                content=f"Part {each} of the exporter: {said}" if each % 500 == 0 else said,
+                content=f"Part {index} of the exporter: {statement}" if index % 500 == 0 else statement,
                 tags=("bench",),
                 document="facts/project.md",
                 created_at=AT,
                 updated_at=AT,
-                order=each,
+                order=index,
             )
             writer.save(record_of(memory), (memory.id,))
 
@@ -209,24 +209,26 @@ def _turn(number: int) -> Iterator[bytes]:
         ("Edit", {"file_path": f"/home/ann/harbour/src/part_{number % 40}.py", "old_string": "a", "new_string": "b"}),
         ("Bash", {"command": f"pytest -q tests/test_{number}.py"}),
     )
-    said: list[tuple[str, Any]] = [("user", ASKED.format(number))]
-    for place, (name, given) in enumerate(calls):
-        made = f"toolu_{number}_{place}"
-        said.append(("assistant", [{"type": "tool_use", "id": made, "name": name, "input": given}]))
-        said.append(("user", [{"type": "tool_result", "tool_use_id": made, "content": "12 passed in 0.31s\n" * 20}]))
-    said.append(("assistant", SAID.format(number)))
-    return (seal(entry_record(entry), Redactor()).data for entry in threads.entries_of(said, None, AT))
+    messages: list[tuple[str, Any]] = [("user", ASKED.format(number))]
+    for index, (name, args) in enumerate(calls):
+        call_id = f"toolu_{number}_{index}"
+        messages.append(("assistant", [{"type": "tool_use", "id": call_id, "name": name, "input": args}]))
+        messages.append(
+            ("user", [{"type": "tool_result", "tool_use_id": call_id, "content": "12 passed in 0.31s\n" * 20}])
+        )
+    messages.append(("assistant", SAID.format(number)))
+    return (seal(entry_record(entry), Redactor()).data for entry in threads.entries_of(messages, None, AT))
 
 
 def _state_job(rows: list[tuple[int, bytes]], checkpoint: working_state.Checkpoint | None) -> working_state.StateJob:
-    begin = checkpoint.seq if checkpoint is not None else 0
+    first = checkpoint.seq if checkpoint is not None else 0
     return working_state.StateJob(
         thread="t",
         project=None,
         created_at=AT,
         distilled_through=0,
         last_seq=len(rows),
-        entries=rows[begin:],
+        entries=rows[first:],
         checkpoint=checkpoint,
         previous=None,
         state_seq=0,
@@ -262,10 +264,10 @@ def _grow(client: Client, thread: str, tokens: int) -> None:
     number = 0
     while client.context(thread).tokens.total < goal:
         number += 1
-        made = f"toolu_{tokens}_{number}"
+        call_id = f"toolu_{tokens}_{number}"
         use = {
             "type": "tool_use",
-            "id": made,
+            "id": call_id,
             "name": "Bash",
             "input": {"command": f"pytest -q tests/test_{number}.py"},
         }
@@ -275,7 +277,7 @@ def _grow(client: Client, thread: str, tokens: int) -> None:
             [
                 {"role": "user", "content": ASKED.format(number)},
                 {"role": "assistant", "content": [use]},
-                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": made, "content": output}]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call_id, "content": output}]},
                 {"role": "assistant", "content": SAID.format(number)},
             ],
         )
@@ -288,8 +290,8 @@ def _after_append(client: Client, thread: str, number: int) -> float:
 
 
 def _line(name: str, times_ms: list[float], tokens: int | None = None) -> None:
-    told = f"{tokens:9,}" if tokens is not None else ""
-    print(f"  {name:52s} {_p50(times_ms):8.2f} {statistics.quantiles(times_ms, n=100)[98]:8.2f} {told}".rstrip())
+    column = f"{tokens:9,}" if tokens is not None else ""
+    print(f"  {name:52s} {_p50(times_ms):8.2f} {statistics.quantiles(times_ms, n=100)[98]:8.2f} {column}".rstrip())
 
 
 def _p50(times_ms: list[float]) -> float:

@@ -49,7 +49,7 @@ class Figures:
     def row(self, name: str) -> str:
         """Return median, percentiles and rate."""
         cuts = statistics.quantiles(self.times_s, n=1000)
-        shown = "  ".join(f"{1000 * cuts[place]:8.2f}" for place in (499, 899, 989, 998))
+        shown = "  ".join(f"{1000 * cuts[index]:8.2f}" for index in (499, 899, 989, 998))
         return f"  {name:24s} {shown}  {len(self.times_s) / self.during_s:9.0f}"
 
     @property
@@ -153,17 +153,17 @@ class Importing:
 
 def importing(socket_path: Path, folder: Path, number: int) -> None:
     """Run the importing process; it ends when its input does."""
-    left = threading.Event()
+    stop = threading.Event()
 
     def until_left() -> None:
         sys.stdin.read()
-        left.set()
+        stop.set()
 
     threading.Thread(target=until_left, daemon=True).start()
     paths = [session_file(folder, 1000 * number + index, IMPORT_TURNS, IMPORT_NOISE) for index in range(3)]
     with Client(socket_path) as client:
         print("importing", flush=True)
-        while not left.is_set():
+        while not stop.is_set():
             # Another name is another session: all of it is new each time.
             fresh = paths[0].rename(paths[0].with_name(f"{uuid.uuid4()}.jsonl"))
             import_file(client, fresh)

@@ -89,8 +89,8 @@ def use(daemon: Daemon) -> int:
 
 def chosen(folder: Path) -> list[Path]:
     """Return a few recorded sessions, or generated ones."""
-    made = (session_file(folder, number, turns=40, noise=300) for number in range(10))
-    return real_sessions()[:10] or list(made)
+    generated = (session_file(folder, number, turns=40, noise=300) for number in range(10))
+    return real_sessions()[:10] or list(generated)
 
 
 def settled_mb(daemon: Daemon) -> float:

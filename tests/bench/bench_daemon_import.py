@@ -110,14 +110,14 @@ def stage(name: str, daemon: Daemon, asking: subprocess.Popen[bytes]) -> Stage:
     """Measure one stage, until the client reports its end."""
     assert asking.stdout is not None
     # The client has begun already when the first stage is: its start counts to it.
-    before = {each: processor_s(pid) for each, pid in processes(daemon, asking.pid).items()}
+    before = {process: processor_s(pid) for process, pid in processes(daemon, asking.pid).items()}
     if name == "import":
         before["client"] = 0.0
     began = time.perf_counter()
     asking.stdout.readline()
     seconds = time.perf_counter() - began
-    after = {each: processor_s(pid) for each, pid in processes(daemon, asking.pid).items()}
-    return Stage(name, seconds, {each: after[each] - before.get(each, 0.0) for each in after})
+    after = {process: processor_s(pid) for process, pid in processes(daemon, asking.pid).items()}
+    return Stage(name, seconds, {process: after[process] - before.get(process, 0.0) for process in after})
 
 
 def processes(daemon: Daemon, client_pid: int | None = None) -> dict[str, int]:
@@ -142,8 +142,8 @@ def print_stages(best: Round, mb: float, cores: int) -> None:
         print(f"\n{stage.name} on {cores} core{'s' if cores > 1 else ''}: {rate:.1f} MB/s", end="")
         print(goal if stage.name == "import" else "")
         for name, spent_s in stage.processor_s.items():
-            each = f"{spent_s:6.2f} s of processor {1000 * spent_s / mb:6.1f} ms per MB"
-            print(f"  {name:12s} {each} {spent_s / total_s:5.0%}")
+            line = f"{spent_s:6.2f} s of processor {1000 * spent_s / mb:6.1f} ms per MB"
+            print(f"  {name:12s} {line} {spent_s / total_s:5.0%}")
         print(f"  {'together':12s} {total_s:6.2f} s of processor {1000 * total_s / mb:6.1f} ms per MB")
     peaks = ", ".join(f"{name} {peak:.0f} MB" for name, peak in best.peak_mb.items())
     print(f"  peaks: {peaks}; the goal is below {GOAL_RSS_MB} MB")

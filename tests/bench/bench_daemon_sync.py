@@ -116,14 +116,14 @@ def burst(client: Client, daemon: Daemon, root: Path, files: int) -> float:
     os.kill(daemon.pid, signal.SIGCONT)
     began = time.perf_counter()
     while True:
-        done = client.sync_now()
-        if not (done.adopted or done.written or done.deleted):
+        outcome = client.sync_now()
+        if not (outcome.adopted or outcome.written or outcome.deleted):
             break
-    took = time.perf_counter() - began
+    elapsed_s = time.perf_counter() - began
     for number in range(0, files, max(1, files // 50)):
         path = root / "notes" / f"{number:05}.md"
         assert client.document(f"notes/{number:05}.md").content == path.read_text()
-    return took
+    return elapsed_s
 
 
 def fill(folder: Path, files: int) -> None:

@@ -83,8 +83,8 @@ def one() -> None:
                 work()
                 times[name].append(time.perf_counter() - start)
         print(f"{path}, {len(text.encode()) // 1000} KB, {len(ids)} items:")
-        for name, each in times.items():
-            print(f"  {name}: {best(each):.1f} ms, {best(each) / best(times['read']):.1f} times a read")
+        for name, durations in times.items():
+            print(f"  {name}: {best(durations):.1f} ms, {best(durations) / best(times['read']):.1f} times a read")
 
 
 if __name__ == "__main__":

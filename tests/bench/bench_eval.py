@@ -32,12 +32,12 @@ def main() -> None:
         print("needs the measurement data: ../shared is not here")
         return
     judged(paths)
-    found = frequency(
+    report = frequency(
         one_thread([main_line(read_entries(path, tokens=False)) for path in paths]), Limits(window=WINDOW)
     )
     print(
-        f"distillations of {found.messages:,} messages at {WINDOW:,} tokens: {found.without_editing} without context"
-        f" editing, {found.with_editing} with it: {found.fewer or 0:.1%} fewer (goal {FEWER_GOAL:.0%})"
+        f"distillations of {report.messages:,} messages at {WINDOW:,} tokens: {report.without_editing} without context"
+        f" editing, {report.with_editing} with it: {report.fewer or 0:.1%} fewer (goal {FEWER_GOAL:.0%})"
     )
 
 
@@ -71,18 +71,18 @@ def _context(event: Any, budget: int) -> str:
     """Return our context before a cut: the part of its file before the client's own summary."""
     last = event["all_pre"][-1]["raw"]["uuid"]
     read = list(read_entries(Path(event["path"]), tokens=False))
-    end = next(place for place, entry in enumerate(read) if entry.id == last) + 1
+    end = next(index for index, entry in enumerate(read) if entry.id == last) + 1
     return render(context_of(read[:end], budget))
 
 
 def _ours(report: Report, way: str, budget: int | None) -> tuple[float, float, float]:
-    row = next(each for each in report.rows if (each.way, each.budget) == (way, budget))
+    row = next(candidate for candidate in report.rows if (candidate.way, candidate.budget) == (way, budget))
     return row.in_context.percent, row.needed.percent, row.asked.percent if row.asked else 0.0
 
 
 def _theirs(judge: Any, events: list[Any], texts: list[str]) -> tuple[float, float, float]:
     pairs = list(zip(events, texts, strict=True))
-    asked = [
+    questions = [
         (event["path"], len(event["asked"] & judge.grams(text)) / len(event["asked"]))
         for event, text in pairs
         if len(event["asked"]) >= 8
@@ -90,7 +90,7 @@ def _theirs(judge: Any, events: list[Any], texts: list[str]) -> tuple[float, flo
     return (
         judge.mean_se([(event["path"], judge.in_context(text, event)) for event, text in pairs])[0],
         judge.mean_se([(event["path"], judge.occurs(text, event)) for event, text in pairs])[0],
-        judge.mean_se(asked)[0],
+        judge.mean_se(questions)[0],
     )
 
 

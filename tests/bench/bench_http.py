@@ -33,9 +33,9 @@ def start_to_first_answer() -> float:
         daemon = Daemon(home, environment(home))
         began = time.perf_counter()
         daemon.start()
-        took = time.perf_counter() - began
+        elapsed_s = time.perf_counter() - began
         daemon.stop()
-    return took
+    return elapsed_s
 
 
 def round_trips(path: str, message: bytes, rounds: int = ROUNDS) -> list[float]:
@@ -56,8 +56,8 @@ def round_trips(path: str, message: bytes, rounds: int = ROUNDS) -> list[float]:
 def whole(answer: bytes) -> int:
     """Return the total bytes of an answer, from its Content-Length; an echo has 75."""
     head, _, _ = answer.partition(b"\r\n\r\n")
-    found = re.search(rb"content-length: (\d+)", head)
-    return len(head) + 4 + int(found[1]) if found else 75
+    length = re.search(rb"content-length: (\d+)", head)
+    return len(head) + 4 + int(length[1]) if length else 75
 
 
 def echo(path: str) -> None:

@@ -77,9 +77,9 @@ def best(step: Callable[[], T]) -> tuple[float, T]:
 
 def timed(step: Callable[[], T]) -> tuple[float, T]:
     """Return the processor time of one round, and its result."""
-    begin = time.process_time()
-    given = step()
-    return time.process_time() - begin, given
+    start = time.process_time()
+    value = step()
+    return time.process_time() - start, value
 
 
 def plan(piece: bytes) -> tuple[Entry, ...]:

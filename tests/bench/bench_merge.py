@@ -70,14 +70,14 @@ def document(size: int, pick: random.Random) -> list[str]:
 def edited(lines: Sequence[str], edits: int, places: Sequence[int], pick: random.Random) -> str:
     """Return the text with `edits` of the lines at `places` changed, removed or followed by a new one."""
     changed = list(lines)
-    for place in pick.sample(list(places), edits):
+    for position in pick.sample(list(places), edits):
         word = pick.choice(WORDS)
-        changed[place] = pick.choice(
+        changed[position] = pick.choice(
             [
                 "",
-                lines[place] + f"- new {word} {place}\n",
-                f"- changed {word} {place}\n",
-                lines[place].replace(" ", f" {word} ", 1),
+                lines[position] + f"- new {word} {position}\n",
+                f"- changed {word} {position}\n",
+                lines[position].replace(" ", f" {word} ", 1),
             ]
         )
     return "".join(changed)
@@ -110,7 +110,7 @@ def merged_by_oracle(base: list[str], ours: list[str], theirs: list[str]) -> str
 
 def cases() -> list[tuple[str, str, str, str]]:
     """Return title, base, ours and theirs of each case."""
-    made = []
+    rows = []
     for size, edits in ((6_000, 6), (60_000, 40), (600_000, 300)):
         pick = random.Random(size)
         lines = document(size, pick)
@@ -120,12 +120,12 @@ def cases() -> list[tuple[str, str, str, str]]:
         near = range(0, len(lines), 3)
         overlap = edited(lines, edits, near, pick), edited(lines, edits, near, pick)
         title = f"{size // 1000} KB"
-        made += [
+        rows += [
             (f"{title} disjoint", base, *disjoint),
             (f"{title} overlap", base, *overlap),
             (f"{title} shuffled", base, shuffled(lines, pick), disjoint[1]),
         ]
-    return made
+    return rows
 
 
 def main() -> None:

@@ -82,12 +82,12 @@ def memories(count: int) -> tuple[list[IndexEntry], list[str]]:
 def queries(records: list[IndexEntry], apart: set[str]) -> list[str]:
     """Return queries of 3 to 7 words of one memory each, without stop words."""
     pick = random.Random(9)
-    found: list[str] = []
-    while len(found) < QUERIES:
+    chosen: list[str] = []
+    while len(chosen) < QUERIES:
         words = [word for word in PLAIN.findall(pick.choice(records).text.lower()) if word not in apart]
         if len(words) > 7:
-            found.append(" ".join(pick.sample(words, pick.randint(3, 7))))
-    return found
+            chosen.append(" ".join(pick.sample(words, pick.randint(3, 7))))
+    return chosen
 
 
 def rss_mb() -> float:
@@ -133,26 +133,26 @@ def tantivy_index(records: list[IndexEntry]) -> Any:
     return index
 
 
-def bench_queries(title: str, asked: list[str], ours: Index, theirs: Any) -> None:
+def bench_queries(title: str, texts: list[str], ours: Index, theirs: Any) -> None:
     """Time each query on both sides alternately; the ratio is that of the medians."""
     searcher = theirs.searcher()
 
     def their(query: str) -> list[str]:
-        found = searcher.search(parsed(query), 10).hits
-        return [searcher.doc(address)["id"][0] for _, address in found]
+        hits = searcher.search(parsed(query), 10).hits
+        return [searcher.doc(address)["id"][0] for _, address in hits]
 
     def parsed(query: str) -> Any:
         return theirs.parse_query(query, ["text"])
 
-    for query in asked[:100]:
+    for query in texts[:100]:
         ours.search(query, 10)
         their(query)
     gc.collect()
     gc.disable()
-    took: list[tuple[float, float, float]] = []
-    for query in asked:
+    rounds: list[tuple[float, float, float]] = []
+    for query in texts:
         ready = parsed(query)
-        took.append(
+        rounds.append(
             (
                 seconds(lambda: ours.search(query, 10)),  # noqa: B023 - called at once
                 seconds(lambda: their(query)),  # noqa: B023
@@ -160,20 +160,20 @@ def bench_queries(title: str, asked: list[str], ours: Index, theirs: Any) -> Non
             )
         )
     gc.enable()
-    our, whole, bare = (p50_and_p99_ms([times[side] for times in took]) for side in range(3))
+    our, full, bare = (p50_and_p99_ms([times[side] for times in rounds]) for side in range(3))
     line(f"query, {title}: p50 and p99", f"{our[0]:.3f} ms  {our[1]:.3f} ms")
-    line("  tantivy, from text to ids", f"{whole[0]:.3f} ms  {whole[1]:.3f} ms  ours is {our[0] / whole[0]:.2f}x")
+    line("  tantivy, from text to ids", f"{full[0]:.3f} ms  {full[1]:.3f} ms  ours is {our[0] / full[0]:.2f}x")
     line("  tantivy, parsed before, no ids", f"{bare[0]:.3f} ms  {bare[1]:.3f} ms  ours is {our[0] / bare[0]:.2f}x")
 
 
-def bench_filters(asked: list[str], index: Index, count: int) -> None:
+def bench_filters(queries: list[str], index: Index, count: int) -> None:
     """Time the same queries with a filter."""
     for title, within in (
         ("one of four types", Filter(any_of=[["type:fact"]])),
         ("one of 200 tags", Filter(any_of=[["tag:tag7"]])),
         ("a type, a tag and a time", Filter(any_of=[["type:fact"], ["tag:tag7"]], since=count // 2)),
     ):
-        times = [seconds(lambda: index.search(query, 10, within)) for query in asked]  # noqa: B023 - called at once
+        times = [seconds(lambda: index.search(query, 10, within)) for query in queries]  # noqa: B023 - called at once
         p50, p99 = p50_and_p99_ms(times)
         line(f"query within {title}: p50 and p99", f"{p50:.3f} ms  {p99:.3f} ms")
 
@@ -182,14 +182,14 @@ def bench_changes(records: list[IndexEntry], index: Index) -> None:
     """Time adding one memory, found at once, and removing one."""
     extra = [record._replace(id=f"new_{record.id}") for record in records[:5000]]
     adds = [seconds(lambda: index.add(*record)) for record in extra]  # noqa: B023 - called at once
-    found = [seconds(lambda: index.search(extra[at].text[:40], 1)) for at in range(100)]  # noqa: B023
+    times = [seconds(lambda: index.search(extra[at].text[:40], 1)) for at in range(100)]  # noqa: B023
     removes = [seconds(lambda: index.remove(record.id)) for record in extra]  # noqa: B023
     line("add one: mean and p50", f"{statistics.mean(adds) * 1e6:.1f} µs  {statistics.median(adds) * 1e6:.1f} µs")
     line(
         "remove one: mean and p50",
         f"{statistics.mean(removes) * 1e6:.1f} µs  {statistics.median(removes) * 1e6:.1f} µs",
     )
-    line("query of one memory's beginning, best 1", f"{statistics.median(found) * 1e3:.3f} ms")
+    line("query of one memory's beginning, best 1", f"{statistics.median(times) * 1e3:.3f} ms")
 
 
 def bench_recall() -> None:
@@ -209,9 +209,9 @@ def bench_recall() -> None:
         index = Index()
         for turn in turns:
             index.add(turn["dia_id"], f"{turn['speaker']}: {turn['text']} {turn.get('blip_caption', '')}")
-        known = {turn["dia_id"] for turn in turns}
+        ids = {turn["dia_id"] for turn in turns}
         for question in conversation["qa"]:
-            evidence = set(question["evidence"]) & known
+            evidence = set(question["evidence"]) & ids
             if evidence:
                 best = {hit.id for hit in index.search(question["question"], 10)}
                 shares.append(len(evidence & best) / len(evidence))

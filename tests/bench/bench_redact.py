@@ -80,17 +80,17 @@ def mistakes(*, missed: bool) -> None:
             print("   -", repr(hit))
     lines = secrets.benign(1_000)
     for kind in sorted({kind for kind, _ in lines}):
-        chosen = [line for known, line in lines if known == kind]
+        chosen = [line for label, line in lines if label == kind]
         wrong = [line for line in chosen if REDACTOR.spans(line)]
         print(f"{'hits in 10,000 lines: ' + kind:<{COLUMN}} {len(wrong) / len(chosen) * 10_000:7.1f}")
         if missed:
             for line in wrong[:5]:
                 print("   -", repr(line))
-    found = sum(len(REDACTOR.spans(text)) for text in secrets.lock_files())
-    print(f"{'hits in the lock files of this project':<{COLUMN}} {found:7}")
-    said = secrets.conversations(sessions())
-    found, words = sum(len(REDACTOR.spans(text)) for text in said), sum(len(text.split()) for text in said)
-    print(f"{'hits in 100,000 words of conversations':<{COLUMN}} {found / words * 100_000:7.1f}")
+    false_hits = sum(len(REDACTOR.spans(text)) for text in secrets.lock_files())
+    print(f"{'hits in the lock files of this project':<{COLUMN}} {false_hits:7}")
+    messages = secrets.conversations(sessions())
+    false_hits, words = sum(len(REDACTOR.spans(text)) for text in messages), sum(len(text.split()) for text in messages)
+    print(f"{'hits in 100,000 words of conversations':<{COLUMN}} {false_hits / words * 100_000:7.1f}")
 
 
 def speed() -> None:
@@ -98,9 +98,9 @@ def speed() -> None:
     texts = prose()
     size = sum(len(text.encode()) for text in texts)
     print(f"{'text, prose, MB/s':<{COLUMN}} {size / best(REDACTOR.text, texts) / 1e6:7.0f}")
-    said = [text for text in secrets.conversations(sessions()) if len(text) > 200]
-    size = sum(len(text.encode()) for text in said)
-    print(f"{'text, conversations, MB/s':<{COLUMN}} {size / best(REDACTOR.text, said) / 1e6:7.0f}")
+    messages = [text for text in secrets.conversations(sessions()) if len(text) > 200]
+    size = sum(len(text.encode()) for text in messages)
+    print(f"{'text, conversations, MB/s':<{COLUMN}} {size / best(REDACTOR.text, messages) / 1e6:7.0f}")
     zeros = ["A" * 256_000]  # what zero bytes are in base64: it begins like a token everywhere
     print(f"{'text, one letter, MB/s':<{COLUMN}} {0.256 / best(REDACTOR.text, zeros):7.1f}")
     lines = [line for path in sessions()[:8] for line in gzip.decompress(path.read_bytes()).splitlines()]

@@ -70,24 +70,24 @@ def agent_write(agent: int, turn: int) -> Write[None]:
 def commits(folder: Path, store: Store) -> None:
     """Measure one write, sixteen in one commit and sixteen one by one, beside bare durable puts of LMDB."""
     value = orjson.dumps(ENTRY)
-    took: dict[str, list[float]] = {"bare": [], "same": [], "one": [], "group": [], "single": []}
+    times: dict[str, list[float]] = {"bare": [], "same": [], "one": [], "group": [], "single": []}
     (folder / "bare").mkdir()
     with lmdb.open(str(folder / "bare"), **lmdb_options(1 << 30)) as env:  # type: ignore[arg-type] # a mapping of options
 
         def bare(turn: int, records: int) -> None:
             with env.begin(write=True) as txn:
-                for place in range(records):
-                    txn.put(b"%02d%08d" % (place, turn), value if place == 0 else value[:200])
+                for index in range(records):
+                    txn.put(b"%02d%08d" % (index, turn), value if index == 0 else value[:200])
 
         for turn in range(ROUNDS):
-            took["bare"].append(seconds(lambda: bare(turn, 1)))  # noqa: B023 - called at once
-            took["same"].append(seconds(lambda: bare(turn, RECORDS)))  # noqa: B023
-            took["one"].append(seconds(lambda: store.commit([agent_write(0, turn)], at=AT)))  # noqa: B023
+            times["bare"].append(seconds(lambda: bare(turn, 1)))  # noqa: B023 - called at once
+            times["same"].append(seconds(lambda: bare(turn, RECORDS)))  # noqa: B023
+            times["one"].append(seconds(lambda: store.commit([agent_write(0, turn)], at=AT)))  # noqa: B023
             everyone = [agent_write(agent, turn) for agent in range(AGENTS)]
-            took["group"].append(seconds(lambda: store.commit(everyone, at=AT)))  # noqa: B023
+            times["group"].append(seconds(lambda: store.commit(everyone, at=AT)))  # noqa: B023
             if turn % 6 == 0:
-                took["single"].append(seconds(lambda: [store.commit([write], at=AT) for write in everyone]))  # noqa: B023
-    median = {name: statistics.median(values) * 1000 for name, values in took.items()}
+                times["single"].append(seconds(lambda: [store.commit([write], at=AT) for write in everyone]))  # noqa: B023
+    median = {name: statistics.median(values) * 1000 for name, values in times.items()}
     print(f"one bare record, durable  {median['bare']:8.2f} ms")
     print(
         f"{RECORDS} records, durable      {median['same']:8.2f} ms   {median['same'] / median['bare']:.2f}x one record"
@@ -107,18 +107,18 @@ def appends(store: Store) -> None:
     sealing = seconds(lambda: [seal(value, REDACTOR) for value in values])
     sealed: list[Sealed] = [seal(value, REDACTOR) for value in values]
     size = sum(len(item.data) for item in sealed)
-    inside, whole = [], []
+    inside, total = [], []
     for turn in range(5):
 
         def body(w: Writer) -> None:
             inside.append(seconds(lambda: w.append_many(Kind.ENTRY, (f"import_{turn}",), sealed)))  # noqa: B023
 
-        whole.append(seconds(lambda: store.commit([Write("default", "import", "import", body)], at=AT)))
+        total.append(seconds(lambda: store.commit([Write("default", "import", "import", body)], at=AT)))
     print(f"seal {size / 1e6:.1f} MB               {sealing * 1000:8.1f} ms   {size / sealing / 1e6:.0f} MB/s")
     print(
         f"append them               {min(inside) * 1000:8.1f} ms   {size / min(inside) / 1e6:.0f} MB/s before the flush"
     )
-    print(f"the whole commit          {min(whole) * 1000:8.1f} ms")
+    print(f"the whole commit          {min(total) * 1000:8.1f} ms")
 
 
 def reads(store: Store, path: Path) -> None:

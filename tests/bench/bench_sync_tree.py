@@ -44,22 +44,22 @@ def fill(folder: Path) -> None:
 
 
 def measure(root: Root) -> None:
-    known = scan(root, known={}).stamps
-    assert len(known) == FILES
-    took: dict[str, list[float]] = {}
+    stamps = scan(root, known={}).stamps
+    assert len(stamps) == FILES
+    durations: dict[str, list[float]] = {}
     for _ in range(ROUNDS):
-        for what, work in (
+        for title, work in (
             ("plain os.scandir and stat", lambda: plain(root.real)),
             ("first scan", lambda: scan(root, known={})),
-            ("unchanged rescan", lambda: scan(root, known=known)),
-            ("plain open, read, SHA-256", lambda: plainly_read(root.real, known)),
+            ("unchanged rescan", lambda: scan(root, known=stamps)),
+            ("plain open, read, SHA-256", lambda: plainly_read(root.real, stamps)),
             ("first scan, read, SHA-256", lambda: read_all(root)),
         ):
-            took.setdefault(what, []).append(timed(work))
-    for what, times in took.items():
-        print(f"{FILES} files of {FILE_BYTES} bytes: {what:28} {min(times) * 1e3:7.1f} ms best, ", end="")
+            durations.setdefault(title, []).append(timed(work))
+    for title, times in durations.items():
+        print(f"{FILES} files of {FILE_BYTES} bytes: {title:28} {min(times) * 1e3:7.1f} ms best, ", end="")
         print(f"{statistics.median(times) * 1e3:7.1f} ms middle")
-    write(root, list(known))
+    write(root, list(stamps))
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -70,12 +70,12 @@ def timed(work: Callable[[], object]) -> float:
 
 def plain(folder: Path) -> int:
     """Time the lower bound: a directory walk without any rule."""
-    seen = 0
+    files = 0
     for entry in os.scandir(folder):
         if entry.is_dir():
             for file in os.scandir(entry.path):
-                seen += file.stat(follow_symlinks=False).st_size > 0
-    return seen
+                files += file.stat(follow_symlinks=False).st_size > 0
+    return files
 
 
 def plainly_read(folder: Path, paths: Iterable[str]) -> int:
@@ -91,22 +91,22 @@ def write(root: Root, paths: list[str]) -> None:
     """Time durable writes of one document after another: by exchange, and by a plain atomic write."""
     exchanged, replaced, settled = [], [], []
     for path in paths[:WRITES]:
-        found = read_file(root, path, limit=1 << 20)
-        assert isinstance(found, FileContent)
+        content = read_file(root, path, limit=1 << 20)
+        assert isinstance(content, FileContent)
         began = time.perf_counter()
-        done = write_file(root, path, found.data + b"- One more\n", expected=found.sha256)
+        outcome = write_file(root, path, content.data + b"- One more\n", expected=content.sha256)
         exchanged.append(time.perf_counter() - began)
-        assert isinstance(done, Written)
-        assert done.displaced
+        assert isinstance(outcome, Written)
+        assert outcome.displaced
         began = time.perf_counter()
-        done.displaced.settle()
+        outcome.displaced.settle()
         settled.append(time.perf_counter() - began)
         began = time.perf_counter()
-        files.write_atomic(root.real / path, found.data)
+        files.write_atomic(root.real / path, content.data)
         replaced.append(time.perf_counter() - began)
-    for what, times in (("exchange", exchanged), ("atomic write", replaced), ("settle", settled)):
+    for title, times in (("exchange", exchanged), ("atomic write", replaced), ("settle", settled)):
         middle, worst = statistics.median(times) * 1e3, max(times) * 1e3
-        print(f"{WRITES} documents: {what:14} {middle:7.2f} ms middle, {worst:.2f} ms worst")
+        print(f"{WRITES} documents: {title:14} {middle:7.2f} ms middle, {worst:.2f} ms worst")
 
 
 if __name__ == "__main__":

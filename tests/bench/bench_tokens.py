@@ -83,7 +83,7 @@ def english() -> list[str]:
 def talk() -> list[str]:
     """Return messages of long conversations."""
     path = SHARED / "locomo" / "locomo5.json"
-    said: list[str] = []
+    texts: list[str] = []
 
     def collect(value: object) -> None:
         if isinstance(value, dict):
@@ -93,10 +93,10 @@ def talk() -> list[str]:
             for inner in value:
                 collect(inner)
         elif isinstance(value, str):
-            said.append(value + "\n")
+            texts.append(value + "\n")
 
     collect(json.loads(path.read_text()) if path.exists() else None)
-    return said
+    return texts
 
 
 def code(pattern: str) -> list[str]:
@@ -219,8 +219,8 @@ def many() -> None:
     ]
     print(f"count_many to count, wall time: {statistics.median(one / all_ for all_, one in pairs):.2f}x")
     text = "".join(english())
-    whole, early = timed(lambda: tokens.count(text)), timed(lambda: tokens.fits(text, len(text) // 100))
-    print(f"count to fits with a limit far below, {len(text) / 1e6:.1f} MB: {whole / early:.0f}x")
+    full, early = timed(lambda: tokens.count(text)), timed(lambda: tokens.fits(text, len(text) // 100))
+    print(f"count to fits with a limit far below, {len(text) / 1e6:.1f} MB: {full / early:.0f}x")
 
 
 def bench(encoding: tokens.Encoding) -> None:

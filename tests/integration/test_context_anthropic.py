@@ -42,8 +42,8 @@ def api() -> MessagesApi:
 
 @pytest.fixture(scope="module")
 def client(api: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[anthropic.Anthropic]:
-    with api_client(tmp_path_factory.mktemp("api") / "s", api) as made:
-        yield made
+    with api_client(tmp_path_factory.mktemp("api") / "s", api) as anthropic_client:
+        yield anthropic_client
 
 
 def parts_of(messages: list[Message], cut: int, placement: Any) -> Parts:
@@ -137,8 +137,8 @@ def test_sessions_are_accepted_at_every_cut(api: MessagesApi, client: anthropic.
             context = assemble(_placed(before, placement), Limits())
             assert context.tokens["total"] <= 35_000
             send_accepted(client, context.request)
-    whole = assemble(Parts(messages=tuple(messages), model=MODEL), Limits(window=1_000_000))
-    send_accepted(client, whole.request)
+    full = assemble(Parts(messages=tuple(messages), model=MODEL), Limits(window=1_000_000))
+    send_accepted(client, full.request)
     for budget in (4_000, 16_000):
         small = assemble(Parts(messages=tuple(messages), model=MODEL), Limits(max_tokens=max(budget, _least(messages))))
         assert small.tokens["total"] <= max(budget, _least(messages))

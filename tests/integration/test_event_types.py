@@ -22,8 +22,8 @@ LIST = "MEMORY.md"  # follows every change of documents a moment later, with an 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Tree]:
     """A daemon with its folder, for the tests of this module."""
-    with tree() as made:
-        yield made
+    with tree() as daemon_folder:
+        yield daemon_folder
 
 
 class Watch:
@@ -36,15 +36,15 @@ class Watch:
     def taken(self) -> list[tuple[str, dict[str, Any]]]:
         """Return type and data of each event since the last call, without those of MEMORY.md."""
         last = self.client.status().counts["events"]
-        found: list[wire.Event] = []
+        events: list[wire.Event] = []
         if last > self.first:
             for event in self.client.events(after=self.first):
-                found.append(event)
+                events.append(event)
                 if event.seq >= last:
                     break
-        assert [event.seq for event in found] == list(range(self.first + 1, last + 1))
+        assert [event.seq for event in events] == list(range(self.first + 1, last + 1))
         self.first = last
-        return [(event.type, event.data) for event in found if event.data.get("path") != LIST]
+        return [(event.type, event.data) for event in events if event.data.get("path") != LIST]
 
     def of(self, type_: str) -> list[dict[str, Any]]:
         """Return the data of each event of one type since the last call."""
@@ -120,15 +120,15 @@ def test_a_distillation_announces_its_archive_and_its_number(folder: Tree, tmp_p
     thread = str(import_file(folder.client, session_file(tmp_path, 303, turns=4)).thread)
     watch = Watch(folder)
 
-    made = folder.client.distill(thread)
+    distillation = folder.client.distill(thread)
 
     announced = watch.taken()
     assert [data for kind, data in announced if kind == "thread.distilled"] == [
-        {"threadId": thread, "number": made.number}
+        {"threadId": thread, "number": distillation.number}
     ]
     [compacted] = [data for kind, data in announced if kind == "memory.compacted"]
-    assert (compacted["memoryRef"], compacted["outputId"]) == (f"thread:{thread}", made.archive)
-    assert compacted["byteSize"] == len(folder.client.archive(made.archive))
+    assert (compacted["memoryRef"], compacted["outputId"]) == (f"thread:{thread}", distillation.archive)
+    assert compacted["byteSize"] == len(folder.client.archive(distillation.archive))
     assert compacted["sourceCount"] > 0
     index = [data for kind, data in announced if data.get("path") == "MEMORY-INDEX.json"]
     assert len(index) == 1
@@ -140,11 +140,11 @@ def test_a_dream_announces_its_archive_and_the_index(folder: Tree) -> None:
     folder.client.put_document("facts/dreamt.md", "# Dreamt\n\n- The pump opens at noon\n- The gate is green\n")
     watch = Watch(folder)
 
-    made = folder.client.dream(token_budget=20_000)
+    dream = folder.client.dream(token_budget=20_000)
 
     announced = watch.taken()
     [compacted] = [data for kind, data in announced if kind == "memory.compacted"]
-    assert (compacted["memoryRef"], compacted["outputId"]) == ("space:default", made.archive)
+    assert (compacted["memoryRef"], compacted["outputId"]) == ("space:default", dream.archive)
     assert compacted["sourceCount"] == len(compacted["sourceIds"]) > 0
     assert [data.keys() for _, data in announced if data.get("path") == "MEMORY-INDEX.json"] == [{"path", "version"}]
 
@@ -160,17 +160,17 @@ def test_a_conflict_announces_that_it_opens_and_closes(folder: Tree) -> None:
     folder.save(name, buffer.replace("Role: engineer", "Role: pilot"))
     folder.agree()
     [conflict] = [item for item in folder.client.conflicts().items if item.path == name]
-    told = {"conflictId": conflict.id, "path": name}
+    data = {"conflictId": conflict.id, "path": name}
 
-    assert of_conflicts(watch) == [("conflict.opened", told)]
-    done = folder.client.resolve(conflict.id, wire.Resolve(keep="store"))
-    assert of_conflicts(watch) == [("conflict.closed", told)]
-    folder.client.undo(str(done.operation))
-    assert of_conflicts(watch) == [("conflict.opened", told)]
+    assert of_conflicts(watch) == [("conflict.opened", data)]
+    resolution = folder.client.resolve(conflict.id, wire.Resolve(keep="store"))
+    assert of_conflicts(watch) == [("conflict.closed", data)]
+    folder.client.undo(str(resolution.operation))
+    assert of_conflicts(watch) == [("conflict.opened", data)]
     folder.agree()
     folder.path(str(conflict.copy)).unlink()
     folder.agree()
-    assert of_conflicts(watch) == [("conflict.closed", told)]
+    assert of_conflicts(watch) == [("conflict.closed", data)]
 
 
 def of_conflicts(watch: Watch) -> list[tuple[str, dict[str, Any]]]:

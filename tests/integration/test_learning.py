@@ -48,26 +48,26 @@ def test_a_distillation_learns_only_what_is_new(client: Client, tmp_path: Path) 
     thread = str(import_file(client, session_file(tmp_path, 22, turns=6)).thread)
     client.learn(thread)
 
-    made = client.distill(thread)
+    distillation = client.distill(thread)
 
-    assert made.memories is not None
-    assert made.memories.candidates == 0
+    assert distillation.memories is not None
+    assert distillation.memories.candidates == 0
 
 
 def test_copies_of_a_session_never_double_it(client: Client, tmp_path: Path) -> None:
     """A whole file and a shorter copy, imported alternately, give each line once, in either order."""
-    whole = session_file(tmp_path, 23, turns=5)
-    shorter = tmp_path / "copy" / whole.name
+    file = session_file(tmp_path, 23, turns=5)
+    shorter = tmp_path / "copy" / file.name
     shorter.parent.mkdir()
     lines = generated_session(23, turns=5).splitlines(keepends=True)
     shorter.write_bytes(b"".join(lines[: len(lines) // 3]))
-    thread = str(import_file(client, whole).thread)
-    said = stored_messages(client, thread)
+    thread = str(import_file(client, file).thread)
+    messages = stored_messages(client, thread)
 
-    added = [import_file(client, path).added for path in (shorter, whole, shorter, whole, whole)]
+    added = [import_file(client, path).added for path in (shorter, file, shorter, file, file)]
 
     assert added == [0, 0, 0, 0, 0]
-    assert stored_messages(client, thread) == said
+    assert stored_messages(client, thread) == messages
 
 
 def test_a_truncated_and_restored_file(client: Client, tmp_path: Path) -> None:
@@ -75,13 +75,13 @@ def test_a_truncated_and_restored_file(client: Client, tmp_path: Path) -> None:
     path = session_file(tmp_path, 24, turns=5)
     data = path.read_bytes()
     thread = str(import_file(client, path).thread)
-    said = stored_messages(client, thread)
+    messages = stored_messages(client, thread)
     path.write_bytes(data[: len(data) // 2])
     import_file(client, path)
     path.write_bytes(data)
 
     assert import_file(client, path).added == 0
-    assert stored_messages(client, thread) == said
+    assert stored_messages(client, thread) == messages
 
 
 def test_the_fragment_has_exactly_the_api_parameters(client: Client) -> None:

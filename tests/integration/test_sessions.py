@@ -25,16 +25,16 @@ SMALLEST = min(all_sessions(10), key=lambda path: path.stat().st_size)
 def main_line(path: Path) -> list[tuple[str, Any]]:
     """Return the blocks of the file's main line as the store may have them: redacted, each line once."""
     redactor = Redactor()
-    seen: set[str] = set()
+    ids: set[str] = set()
     spoken: list[tuple[str, Any]] = []
     with gzip.open(path, "rt") as lines:
         for line in lines:
             entry = json.loads(line)
             if entry.get("type") not in {"user", "assistant"} or entry.get("isSidechain"):
                 continue
-            if entry.get("isMeta") or entry.get("isCompactSummary") or entry["uuid"] in seen:
+            if entry.get("isMeta") or entry.get("isCompactSummary") or entry["uuid"] in ids:
                 continue
-            seen.add(entry["uuid"])
+            ids.add(entry["uuid"])
             clean, _ = redactor.value(entry["message"]["content"])
             role = entry["message"]["role"]
             spoken += [(role, clean)] if isinstance(clean, str) else [(role, block) for block in clean]
@@ -43,17 +43,17 @@ def main_line(path: Path) -> list[tuple[str, Any]]:
 
 def stored_blocks(client: Client, thread: str) -> list[tuple[str, Any]]:
     """Return the blocks that the daemon has of a thread."""
-    found: list[tuple[str, Any]] = []
+    blocks: list[tuple[str, Any]] = []
     after = None
     while True:
         page = client.messages(thread, limit=1000, after=after)
         for message in page.items:
             if isinstance(message.content, str):
-                found.append((message.role, message.content))
+                blocks.append((message.role, message.content))
             else:
-                found += [(message.role, block) for block in message.content]
+                blocks += [(message.role, block) for block in message.content]
         if page.next is None:
-            return found
+            return blocks
         after = page.next
 
 
@@ -80,11 +80,11 @@ def test_every_message_is_there(client: Client, path: Path) -> None:
     """Both roles' blocks, in order, equal as JSON values; other lines are not among them."""
     report = imported(client, path)
 
-    expected, found = main_line(path), stored_blocks(client, str(report.thread))
+    expected, actual = main_line(path), stored_blocks(client, str(report.thread))
     commands = {"<command-name>", "<local-command-stdout>", "<command-message>"}
     people = [block for block in of_role(expected, "user") if not any(mark in str(block) for mark in commands)]
-    assert of_role(found, "assistant") == of_role(expected, "assistant")
-    assert [block for block in of_role(found, "user") if not any(mark in str(block) for mark in commands)] == people
+    assert of_role(actual, "assistant") == of_role(expected, "assistant")
+    assert [block for block in of_role(actual, "user") if not any(mark in str(block) for mark in commands)] == people
 
 
 def test_importing_again_changes_nothing(client: Client) -> None:
@@ -103,16 +103,16 @@ def test_importing_again_changes_nothing(client: Client) -> None:
 
 def test_a_file_imported_in_two_parts(daemon: Daemon, tmp_path: Path) -> None:
     """A transcript cut at any byte imports without error, and with the rest gives the same messages as at once."""
-    whole = gzip.decompress(SMALLEST.read_bytes())
+    data = gzip.decompress(SMALLEST.read_bytes())
     draw = random.Random(7)
     growing = tmp_path / "growing.jsonl"
     with running_daemon() as other, Client(other.socket) as cut, Client(daemon.socket) as once:
-        for end in [*sorted(draw.sample(range(1, len(whole)), count(6, 60))), len(whole)]:
-            growing.write_bytes(whole[:end])
+        for end in [*sorted(draw.sample(range(1, len(data)), count(6, 60))), len(data)]:
+            growing.write_bytes(data[:end])
             imported(cut, growing)
         report = imported(cut, growing)
         complete = tmp_path / "complete.jsonl"
-        complete.write_bytes(whole)
+        complete.write_bytes(data)
         reference = imported(once, complete)
 
         assert stored_blocks(cut, str(report.thread)) == stored_blocks(once, str(reference.thread))

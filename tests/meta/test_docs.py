@@ -36,10 +36,10 @@ def test_every_setting_is_documented() -> None:
 def test_every_kind_of_secret_is_documented() -> None:
     """docs/redaction.md equals the output of `python -m reveried.cli.reference redaction`, and has every kind."""
     text = (ROOT / "docs" / "redaction.md").read_text()
-    told = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (.+) \|$", text, re.MULTILINE))
+    documented = dict(re.findall(r"^\| `([a-z0-9-]+)` \| (.+) \|$", text, re.MULTILINE))
 
     assert text == redaction_page()
-    assert told.keys() == KINDS
+    assert documented.keys() == KINDS
     assert {kind for kind in KINDS if kind not in {mark.kind for mark in indicators()}} <= SHAPES.keys() <= KINDS
 
 
@@ -81,12 +81,12 @@ def test_every_reason_for_not_reading_a_file_is_documented() -> None:
 def test_named_commands_exist(page: str) -> None:
     """Every `reverie …` in a page is a command of the program, and every `make …` a target of the Makefile."""
     text = (ROOT / page).read_text()
-    known = commands_page()
+    commands = commands_page()
     makefile = (ROOT / "Makefile").read_text()
     quoted = "\n".join(re.findall(r"```console\n(.*?)```", text, re.DOTALL) + re.findall(r"`([^`\n]+)`", text))
 
     for command in re.findall(r"^(?:\$ )?reverie ([a-z]+)", quoted, re.MULTILINE):
-        assert f"reverie {command}" in known, command
+        assert f"reverie {command}" in commands, command
     for target in re.findall(r"^(?:\$ )?make ([a-z]+)", quoted, re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
 

@@ -19,15 +19,15 @@ def test_public_names_exist_and_are_sorted() -> None:
 def test_every_module_lists_its_public_names() -> None:
     """Every module has an `__all__`, and every name in it exists."""
     wrong = []
-    for found in pkgutil.walk_packages(reverie.__path__, "reverie."):
-        if found.name.endswith(("__main__", "_native")):
+    for info in pkgutil.walk_packages(reverie.__path__, "reverie."):
+        if info.name.endswith(("__main__", "_native")):
             continue
-        module = importlib.import_module(found.name)
+        module = importlib.import_module(info.name)
         listed = getattr(module, "__all__", None)
         if listed is None:
             if module.__doc__ and not hasattr(module, "__path__"):
-                wrong.append(f"{found.name} lists nothing")
+                wrong.append(f"{info.name} lists nothing")
             continue
-        wrong += [f"{found.name}.{name}" for name in listed if not hasattr(module, name)]
+        wrong += [f"{info.name}.{name}" for name in listed if not hasattr(module, name)]
 
     assert wrong == []

@@ -99,20 +99,20 @@ def test_no_unfinished_work_or_silenced_checks() -> None:
     words = ("TO" + "DO", "FIX" + "ME", "X" + "XX", "NotImplemented" + "Error", "unimple" + "mented!", "to" + "do!")
     silence = "type: " + "ignore"
     mark = re.compile(rf"\b({'|'.join(words)})|{silence}($|[^\[])|except[^\n]*:\s*pass\b")
-    left = [
+    marks = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in tracked(".py", ".rs", ".pyi", ".toml")
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if mark.search(line)
     ]
 
-    assert left == []
+    assert marks == []
 
 
 def test_no_machine_path_is_named() -> None:
     """No file names a path of a development machine or the development process."""
     leak = re.compile("|".join(("/wo" + "rk/", "/ro" + "ot/[.]", "[.]libr" + "ary\\b", "artifact" + "ory")))
-    found = [
+    leaks = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in tracked(
             ".py", ".rs", ".pyi", ".toml", ".md", ".lock", ".in", "Makefile", "run", ".service", ".socket"
@@ -121,7 +121,7 @@ def test_no_machine_path_is_named() -> None:
         if leak.search(line)
     ]
 
-    assert found == []
+    assert leaks == []
 
 
 def test_readme_names_the_two_commands() -> None:

@@ -49,7 +49,7 @@ def test_wheel_contents_import(wheels: list[Path], tmp_path: Path) -> None:
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(tmp_path)
 
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-P", "-c", IMPORT_ALL, str(tmp_path)],
         capture_output=True,
         text=True,
@@ -58,14 +58,14 @@ def test_wheel_contents_import(wheels: list[Path], tmp_path: Path) -> None:
         env={name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")},
     )
 
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     sources = [
         path
         for folder in ("python/reverie", "daemon/reveried")
         for path in (ROOT / folder).rglob("*.py")
         if path.name != "__main__.py"
     ]
-    assert int(done.stdout) >= len(sources) - 2
+    assert int(process.stdout) >= len(sources) - 2
 
 
 def test_the_library_wheel_is_abi3_and_typed(wheels: list[Path]) -> None:

@@ -30,10 +30,10 @@ law = settings(max_examples=campaign(300, 10_000), deadline=None)
 def test_every_id_is_kept_once_or_dropped(old: list[str], new: list[str]) -> None:
     """For any texts; and an unchanged document keeps all ids in place."""
     blocks = [(str(index), text) for index, text in enumerate(old)]
-    found = align(blocks, new)
+    aligned = align(blocks, new)
 
-    assert len(found.old_ids) == len(new)
-    assert sorted([*filter(None, found.old_ids), *found.deleted_ids], key=int) == [id_ for id_, _ in blocks]
+    assert len(aligned.old_ids) == len(new)
+    assert sorted([*filter(None, aligned.old_ids), *aligned.deleted_ids], key=int) == [id_ for id_, _ in blocks]
     assert align(blocks, old).old_ids == tuple(id_ for id_, _ in blocks)
 
 
@@ -42,21 +42,21 @@ def test_every_id_is_kept_once_or_dropped(old: list[str], new: list[str]) -> Non
 def test_changes_can_be_undone(document: str, plan: list[tuple[int, str, int]]) -> None:
     """The result is what the edits state, and the inverse restores the bytes; else nothing is applied."""
     data = document.encode()
-    held = [(str(number), block.start, block.end) for number, block in enumerate(parse(data))]
+    old = [(str(number), block.start, block.end) for number, block in enumerate(parse(data))]
     changes: list[Change] = [
         (Add(text), Add(text, after=str(at)), Add(text, under="B"), Update(str(at), text), Delete(str(at)))[kind]
         for at, text, kind in plan
     ]
-    known = {id_ for id_, *_ in held}
-    unknown = [str(at) for at, _, kind in plan if kind in {1, 3, 4} and str(at) not in known]
+    ids = {id_ for id_, *_ in old}
+    unknown = [str(at) for at, _, kind in plan if kind in {1, 3, 4} and str(at) not in ids]
     if unknown:
         with pytest.raises(ValidationError) as refused:
-            apply_changes(data, held, changes)
+            apply_changes(data, old, changes)
         assert refused.value.details["reason"] == "unknown_id"
         assert refused.value.details["names"] == list(dict.fromkeys(unknown))
         return
     try:
-        applied = apply_changes(data, held, changes)
+        applied = apply_changes(data, old, changes)
     except ValidationError as other:
         reasons = {"changed_twice", "unknown_heading", "not_one_block", "breaks_out"}
         assert other.details["reason"] in reasons  # noqa: PT017  # either outcome is right
@@ -70,11 +70,11 @@ def test_changes_can_be_undone(document: str, plan: list[tuple[int, str, int]]) 
 def test_patches_equal_plain_search_and_replace(text: str, patches: list[tuple[str, str]]) -> None:
     """Each text occurs once and apart from the others, or the patch is refused for that reason."""
     places = [[at for at in range(len(text)) if old and text.startswith(old, at)] for old, _ in patches]
-    if any(len(found) != 1 for found in places):
+    if any(len(offsets) != 1 for offsets in places):
         with pytest.raises(ValidationError):
             patch(text, patches)
         return
-    order = sorted((found[0], *pair) for found, pair in zip(places, patches, strict=True))
+    order = sorted((offsets[0], *pair) for offsets, pair in zip(places, patches, strict=True))
     if any(at + len(old) > after for (at, old, _), (after, *_) in pairwise(order)):
         with pytest.raises(ValidationError) as refused:
             patch(text, patches)

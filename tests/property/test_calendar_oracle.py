@@ -40,8 +40,8 @@ def local_days(where: ZoneInfo, first: int, years: int) -> Iterator[tuple[date, 
     start = datetime(first, 1, 1, tzinfo=UTC)
     minutes = (start + n * MINUTE for n in range((datetime(first + years, 1, 1, tzinfo=UTC) - start) // MINUTE))
     groups = itertools.groupby((minute.astimezone(where) for minute in minutes), key=lambda local: local.date())
-    whole = [(day, list(group)) for day, group in groups]
-    yield from whole[1:-1]  # the first and the last day are cut
+    days = [(day, list(group)) for day, group in groups]
+    yield from days[1:-1]  # the first and the last day are cut
 
 
 def expected(minutes: list[datetime], hour: int, minute: int) -> datetime:
@@ -52,16 +52,16 @@ def expected(minutes: list[datetime], hour: int, minute: int) -> datetime:
     return (exact or later or [minutes[-1]])[0].astimezone(UTC)
 
 
-@pytest.mark.parametrize("place", ZONES)
-def test_every_local_day_runs_once_at_the_right_minute(place: str) -> None:
+@pytest.mark.parametrize("zone_name", ZONES)
+def test_every_local_day_runs_once_at_the_right_minute(zone_name: str) -> None:
     """In 12 zones each daily schedule runs exactly once on each local day, at the oracle's minute."""
-    where = zone(place)
+    where = zone(zone_name)
     crons = {(hour, minute): parse(f"{minute} {hour} * * *") for hour, minute in TIMES}
     for day, minutes in local_days(where, FIRST_YEAR, YEARS):
         for (hour, minute), cron in crons.items():
             due = expected(minutes, hour, minute)
-            assert fires_on(cron, where, day) == (due,), (place, day, hour, minute)
+            assert fires_on(cron, where, day) == (due,), (zone_name, day, hour, minute)
             assert run_key(cron, where, due) == day.isoformat()
             if len(minutes) != 24 * 60:
                 assert next_fire(cron, where, due - MINUTE) == due
-    assert place != "Pacific/Apia" or fires_on(crons[0, 0], where, date(2011, 12, 30)) == ()
+    assert zone_name != "Pacific/Apia" or fires_on(crons[0, 0], where, date(2011, 12, 30)) == ()

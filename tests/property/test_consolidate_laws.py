@@ -43,9 +43,9 @@ tiers = st.sampled_from(list(Tier))
 
 @st.composite
 def memories(draw: st.DrawFn) -> tuple[Memory, ...]:
-    found = []
+    items = []
     for number, candidate in enumerate(draw(st.lists(plain | episodes, max_size=8))):
-        found.append(
+        items.append(
             Memory(
                 id=f"mem_{number}",
                 type=candidate.type,
@@ -60,7 +60,7 @@ def memories(draw: st.DrawFn) -> tuple[Memory, ...]:
                 fields=candidate.fields,
             )
         )
-    return tuple(found)
+    return tuple(items)
 
 
 def ids(prefix: str) -> list[str]:

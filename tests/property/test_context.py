@@ -121,7 +121,7 @@ def _held(block: dict[str, Any]) -> int:
         case "tool_result":
             content = block["content"]
             inner = [{"type": "text", "text": content}] if isinstance(content, str) else content
-            return sum(BLOCK + _held(each) for each in inner)
+            return sum(BLOCK + _held(part) for part in inner)
         case "image":
             return 1_600
         case _:

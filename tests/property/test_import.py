@@ -109,21 +109,21 @@ def _small_limits() -> Iterator[None]:
 @example(data=b'{}\n{"role":"user","content":"x"}\r\n', cuts=[33, 34], ends=True)
 def test_any_chunks_equal_a_single_pass(data: bytes, cuts: list[int], *, ends: bool) -> None:
     """Entries, problems, lines and counts are equal, whether the file grew or was read in chunks."""
-    whole = plan_chunk(data, first_line=1, final=True, tokens=False)
+    single = plan_chunk(data, first_line=1, final=True, tokens=False)
     pieces = plan_in_chunks(data, [min(cut, len(data)) for cut in cuts], ends=ends)
-    assert pieces.entries == whole.entries
-    assert (pieces.problems, pieces.lines, pieces.counts) == (whole.problems, whole.lines, whole.counts)
-    assert (pieces.consumed, pieces.inside) == (whole.consumed, whole.inside)
-    assert [entry.line for entry in whole.entries] == sorted({entry.line for entry in whole.entries})
+    assert pieces.entries == single.entries
+    assert (pieces.problems, pieces.lines, pieces.counts) == (single.problems, single.lines, single.counts)
+    assert (pieces.consumed, pieces.inside) == (single.consumed, single.inside)
+    assert [entry.line for entry in single.entries] == sorted({entry.line for entry in single.entries})
 
 
 @settings(max_examples=count(30, 300), deadline=None)
 @given(data=transcripts(), ends=st.booleans())
 def test_every_single_cut_equals_a_single_pass(data: bytes, *, ends: bool) -> None:
     """A cut at any byte gives the same entries."""
-    whole = plan_chunk(data, first_line=1, final=True, tokens=False)
+    single = plan_chunk(data, first_line=1, final=True, tokens=False)
     for cut in range(len(data) + 1):
-        assert plan_in_chunks(data, [cut], ends=ends) == whole
+        assert plan_in_chunks(data, [cut], ends=ends) == single
 
 
 @settings(max_examples=count(500, 10_000), deadline=None)
@@ -178,9 +178,9 @@ def test_joining_loses_and_invents_nothing(talk: Transcript) -> None:
     """The messages have the blocks of the main line verbatim, each once, and the parts of a reply in order."""
     speech = once([entry for entry in thread_entries(talk.bytes()) if entry.kind is EntryKind.SPEECH])
     messages = main_line(thread_entries(talk.bytes()), verbatim=True)
-    said = Counter(orjson.dumps([entry.role, block]) for entry in speech for block in blocks(entry))
+    expected = Counter(orjson.dumps([entry.role, block]) for entry in speech for block in blocks(entry))
     read = Counter(orjson.dumps([message.role, block]) for message in messages for block in blocks(message))
-    assert read == said
+    assert read == expected
     assert sum(message.tokens for message in messages) == sum(entry.tokens for entry in speech)
     assert all(message.first_seq <= message.last_seq for message in messages)
 
@@ -206,14 +206,14 @@ def check_pairs(messages: list[Message]) -> None:
     ]
     assert len(calls) == len(set(calls))
     for before, message in pairwise([Message("user", "", 0, 0), *messages, Message("user", "", 0, 0)]):
-        asked = [block["id"] for block in blocks(before) if before.role == "assistant" and block["type"] == "tool_use"]
+        ids = [block["id"] for block in blocks(before) if before.role == "assistant" and block["type"] == "tool_use"]
         kinds = [block["type"] == "tool_result" for block in blocks(message)]
         if message.role == "user":
             answered = [block["tool_use_id"] for block in blocks(message) if block["type"] == "tool_result"]
-            assert sorted(answered) == sorted(asked)
+            assert sorted(answered) == sorted(ids)
             assert kinds == sorted(kinds, reverse=True)
         else:
-            assert not asked
+            assert not ids
 
 
 def blocks(holder: Entry | Message) -> list[dict[str, Any]]:
@@ -224,10 +224,10 @@ def blocks(holder: Entry | Message) -> list[dict[str, Any]]:
 
 def once(speech: list[Entry]) -> list[Entry]:
     """Return the entries without repetitions of an id with the same content."""
-    kept = []
+    unique = []
     first: dict[str | None, Entry] = {}
     for entry in speech:
-        known = first.setdefault(entry.id, entry)
-        if known is entry or (known.role, known.content) != (entry.role, entry.content):
-            kept.append(entry)
-    return kept
+        earlier = first.setdefault(entry.id, entry)
+        if earlier is entry or (earlier.role, earlier.content) != (entry.role, entry.content):
+            unique.append(entry)
+    return unique

@@ -84,8 +84,8 @@ def test_checking_agrees_with_python(data: bytes) -> None:
 def test_counts_are_those_of_tiktoken(text: str, encoding: tokens.Encoding) -> None:
     """For any text, alone and in a batch."""
     reference = oracle(encoding)
-    for whole in (text, f"x{text} y", f"{text}\n{text}"):
-        assert tokens.count(whole, encoding) == len(reference.encode_ordinary(whole))
+    for variant in (text, f"x{text} y", f"{text}\n{text}"):
+        assert tokens.count(variant, encoding) == len(reference.encode_ordinary(variant))
 
 
 @law

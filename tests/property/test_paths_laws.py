@@ -33,11 +33,11 @@ def accepted(name: str) -> PurePosixPath | None:
 
 def check_inside(name: str) -> bool:
     """Return True if the path is accepted; assert that it is then unchanged, canonical and inside the root."""
-    found = accepted(name)
-    if found is None:
+    path = accepted(name)
+    if path is None:
         return False
-    joined = os.path.join(ROOT, found)  # noqa: PTH118 # as a careless program would
-    assert str(found) == name == unicodedata.normalize("NFC", name)
+    joined = os.path.join(ROOT, path)  # noqa: PTH118 # as a careless program would
+    assert str(path) == name == unicodedata.normalize("NFC", name)
     assert os.path.normpath(joined) == joined
     assert joined.startswith(ROOT + "/")
     assert not {".", "..", ""} & set(name.split("/"))

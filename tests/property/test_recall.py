@@ -37,21 +37,21 @@ def passes(memory: Memory, types: Collection[MemoryType] | None, tags: Collectio
 
 @settings(max_examples=count(400, 20_000), deadline=None)
 @given(
-    made=st.lists(memories(), max_size=14),
+    stored=st.lists(memories(), max_size=14),
     query=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),
     types=st.none() | st.lists(st.sampled_from(MemoryType), max_size=4),
     tags=st.none() | st.lists(st.sampled_from(TAGS), max_size=3),
     limit=st.integers(1, 5),
 )
 def test_a_filtered_search_is_the_filtered_result(
-    made: list[Memory],
+    stored: list[Memory],
     query: str,
     types: list[MemoryType] | None,
     tags: list[str] | None,
     limit: int,
 ) -> None:
     """The hits that pass, with their scores and matched words, and up to `limit` of them."""
-    corpus = build_index(made)
+    corpus = build_index(stored)
     every = corpus.search(query, EVERYTHING, EVERYTHING)
 
     hits = corpus.search(query, limit, EVERYTHING, types=types, tags=tags)
@@ -60,11 +60,11 @@ def test_a_filtered_search_is_the_filtered_result(
 
 
 @settings(max_examples=count(200, 10_000), deadline=None)
-@given(made=st.lists(memories(), max_size=14), removed=st.sets(st.integers(0, 8)))
-def test_add_many_equals_adding_one_by_one(made: list[Memory], removed: set[int]) -> None:
+@given(stored=st.lists(memories(), max_size=14), removed=st.sets(st.integers(0, 8)))
+def test_add_many_equals_adding_one_by_one(stored: list[Memory], removed: set[int]) -> None:
     """The last memory of an id counts, however they were added."""
-    at_once, one_by_one = build_index(made), SearchIndex()
-    for memory in made:
+    at_once, one_by_one = build_index(stored), SearchIndex()
+    for memory in stored:
         one_by_one.add(memory)
     for number in removed:
         at_once.remove(f"m{number}")

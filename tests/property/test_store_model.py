@@ -82,9 +82,9 @@ def _apply(model: _Space, changes: list[tuple[str, str, Any]]) -> _Space:
     return after
 
 
-def _changed_memories(held: dict[str, Any], changes: list[tuple[str, str, Any]], how: str) -> set[str]:
+def _changed_memories(memories: dict[str, Any], changes: list[tuple[str, str, Any]], how: str) -> set[str]:
     """Return the memories of which the write makes a version: put with another value, or deleted."""
-    now, touched = dict(held), set()
+    now, touched = dict(memories), set()
     for action, name, value in changes:
         if action == how and now.get(name) != value:
             now[name] = value
@@ -92,7 +92,7 @@ def _changed_memories(held: dict[str, Any], changes: list[tuple[str, str, Any]],
         if action == "delete" and how == "put" and name in now:
             del now[name]
             touched.add(name)
-    return {name for name in touched if name in held or name in now}
+    return {name for name in touched if name in memories or name in now}
 
 
 def _finish(model: _Space, after: _Space, *, touched: set[str], appended: bool, ran: bool) -> None:
@@ -194,14 +194,14 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(space=spaces, name=names)
     def purge_entries(self, space: str, name: str) -> None:
         before = self.models[space]
-        gone = len(before.entries.get(name, []))
+        count = len(before.entries.get(name, []))
         body = Write(space, "who", "purge", lambda w: w.purge(Kind.ENTRY, (name,), 1000))
         (outcome,) = self.store.commit([body], at=AT)
         assert isinstance(outcome, Done)
-        assert outcome.value == gone
+        assert outcome.value == count
         after = before.copy()
         after.entries.pop(name, None)
-        if gone:
+        if count:
             after.before[before.operation + 1] = {}
         self.models[space] = after
 
@@ -214,8 +214,8 @@ class StoreMachine(RuleBasedStateMachine):
                 for name, items in model.entries.items():
                     assert [value for _, value in reader.scan(Kind.ENTRY, (name,))] == items
                 for name, versions in model.history.items():
-                    found = [(version.operation, version.value) for version in reader.history(Kind.MEMORY, (name,))]
-                    assert found == versions
+                    history = [(version.operation, version.value) for version in reader.history(Kind.MEMORY, (name,))]
+                    assert history == versions
                 assert reader.operation() == model.operation
                 assert [key for key, _ in reader.scan(Kind.EVENT)] == [(n,) for n in range(1, model.events + 1)]
 

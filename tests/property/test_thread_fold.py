@@ -119,29 +119,29 @@ class Store:
         entry = threads.entries_of([(role, content)], None, AT)[0]
         self.rows.append((len(self.rows) + 1, seal(entry_record(entry), Redactor()).data))
 
-    def play(self, kind: str, given: Any) -> None:
+    def play(self, kind: str, value: Any) -> None:
         match kind:
             case "said":
-                self.say("user", given)
+                self.say("user", value)
             case "reply":
-                self.say("assistant", given)
+                self.say("assistant", value)
             case "call":
-                self.call(*given[0])
-                self.answer(self.calls, *given[1])
+                self.call(*value[0])
+                self.answer(self.calls, *value[1])
             case "open":
-                self.call(*given)
+                self.call(*value)
             case "late":
-                self.answer(given[0], *given[1])
+                self.answer(value[0], *value[1])
             case "again":
-                self.say("assistant", [tool_use(given[0], *given[1])])
-                self.answer(given[0], *given[2])
+                self.say("assistant", [tool_use(value[0], *value[1])])
+                self.answer(value[0], *value[2])
             case _:
-                self.kept = WorkingState(current_task=given, next_steps=("tell Ann",))
+                self.kept = WorkingState(current_task=value, next_steps=("tell Ann",))
                 self.since = len(self.rows)
 
-    def call(self, name: str, given: dict[str, Any]) -> None:
+    def call(self, name: str, tool_input: dict[str, Any]) -> None:
         self.calls += 1
-        self.say("assistant", [tool_use(self.calls, name, given)])
+        self.say("assistant", [tool_use(self.calls, name, tool_input)])
 
     def answer(self, call: int, text: str, failed: bool) -> None:  # noqa: FBT001 - drawn
         block = {"type": "tool_result", "tool_use_id": f"t{call}", "content": text, "is_error": failed}
@@ -183,8 +183,8 @@ class Store:
         return Extractive().working_state(messages, self.kept)
 
 
-def tool_use(call: int, name: str, given: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "tool_use", "id": f"t{call}", "name": name, "input": given}
+def tool_use(call: int, name: str, tool_input: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "tool_use", "id": f"t{call}", "name": name, "input": tool_input}
 
 
 def check(pieces: list[tuple[str, Any]]) -> Store:

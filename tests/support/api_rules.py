@@ -13,36 +13,36 @@ HEADER = "context-management-2025-06-27"
 
 def violations(request: dict[str, Any], signed: list[dict[str, Any]] | None = None) -> list[str]:
     """Return every rule that `request` breaks; `signed` are the thinking blocks as the model wrote them."""
-    found: list[str] = []
+    errors: list[str] = []
     if set(request) != TOP:
-        found.append(f"top level: {sorted(request)}")
-    found += _system(request["system"])
-    found += _roles(request["messages"])
+        errors.append(f"top level: {sorted(request)}")
+    errors += _system(request["system"])
+    errors += _roles(request["messages"])
     for number, message in enumerate(request["messages"]):
-        found += [f"messages.{number}: {what}" for what in _message(message)]
-    found += _pairs(request["messages"])
-    found += _editing(request["context_management"], request["betas"])
+        errors += [f"messages.{number}: {error}" for error in _message(message)]
+    errors += _pairs(request["messages"])
+    errors += _editing(request["context_management"], request["betas"])
     if (marks := count_marks(request)) > 4:
-        found.append(f"{marks} cache breakpoints")
+        errors.append(f"{marks} cache breakpoints")
     if signed is not None:
-        found += [
+        errors += [
             "thinking was altered"
             for message in request["messages"]
             for block in message["content"]
             if block["type"] in THINKING and block not in signed
         ]
-    return found
+    return errors
 
 
 def count_marks(value: Any) -> int:
     """Count the cache breakpoints in the request."""
     if isinstance(value, dict):
-        return ("cache_control" in value) + sum(count_marks(each) for each in value.values())
-    return sum(count_marks(each) for each in value) if isinstance(value, list) else 0
+        return ("cache_control" in value) + sum(count_marks(item) for item in value.values())
+    return sum(count_marks(item) for item in value) if isinstance(value, list) else 0
 
 
 def _system(system: Any) -> list[str]:
-    return [f"system.{number}: {what}" for number, block in enumerate(system) for what in _text(block)]
+    return [f"system.{number}: {error}" for number, block in enumerate(system) for error in _text(block)]
 
 
 def _text(block: dict[str, Any]) -> list[str]:
@@ -55,19 +55,19 @@ def _text(block: dict[str, Any]) -> list[str]:
 
 def _roles(messages: list[dict[str, Any]]) -> list[str]:
     roles = [message["role"] for message in messages]
-    found = []
+    errors = []
     if not roles or roles[0] != "user":
-        found.append("first message must use the user role")
+        errors.append("first message must use the user role")
     if [role for role in roles if role != "system"][-1:] == ["assistant"]:
-        found.append("prefill: the last turn is the assistant's")
+        errors.append("prefill: the last turn is the assistant's")
     for number, role in enumerate(roles):
         before = roles[number - 1] if number else None
         after = roles[number + 1] if number + 1 < len(roles) else None
         if role == before:
-            found.append(f"messages.{number}: two messages of {role} in a row")
+            errors.append(f"messages.{number}: two messages of {role} in a row")
         if role == "system" and (before != "user" or after not in {None, "assistant"}):
-            found.append(f"messages.{number}: a system message out of place")
-    return found
+            errors.append(f"messages.{number}: a system message out of place")
+    return errors
 
 
 def _message(message: dict[str, Any]) -> list[str]:
@@ -75,22 +75,22 @@ def _message(message: dict[str, Any]) -> list[str]:
     if set(message) != {"role", "content"} or not isinstance(content, list) or not content:
         return ["content must be a non-empty list"]
     allowed = {"user": USER, "assistant": ASSISTANT, "system": {"text"}}[message["role"]]
-    found = [f"type {block.get('type')}" for block in content if block.get("type") not in allowed]
+    errors = [f"type {block.get('type')}" for block in content if block.get("type") not in allowed]
     for block in content:
         match block["type"]:
             case "text":
-                found += _text(block)
+                errors += _text(block)
             case "tool_use":
-                found += _tool_use(block)
+                errors += _tool_use(block)
             case "tool_result":
-                found += _tool_result(block)
+                errors += _tool_result(block)
             case "thinking" | "redacted_thinking" if "cache_control" in block:
-                found.append("thinking cannot be a cache breakpoint")
+                errors.append("thinking cannot be a cache breakpoint")
             case _:
                 pass
     if message["role"] == "assistant" and content[-1]["type"] in THINKING:
-        found.append("the final block cannot be thinking")
-    return found
+        errors.append("the final block cannot be thinking")
+    return errors
 
 
 def _tool_use(block: dict[str, Any]) -> list[str]:
@@ -101,39 +101,39 @@ def _tool_use(block: dict[str, Any]) -> list[str]:
 
 def _tool_result(block: dict[str, Any]) -> list[str]:
     extra = set(block) - {"type", "tool_use_id", "content", "is_error", "cache_control"}
-    found = [f"tool_result: extra inputs {sorted(extra)}"] if extra else []
+    errors = [f"tool_result: extra inputs {sorted(extra)}"] if extra else []
     if isinstance(block["content"], str):
-        return found + ([] if block["content"].strip() else ["tool_result: empty"])
-    inner = [f"tool_result holds {each.get('type')}" for each in block["content"] if each.get("type") not in USER]
-    texts = [what for each in block["content"] if each.get("type") == "text" for what in _text(each)]
-    return found + inner + texts + ([] if block["content"] else ["tool_result: no content"])
+        return errors + ([] if block["content"].strip() else ["tool_result: empty"])
+    inner = [f"tool_result holds {part.get('type')}" for part in block["content"] if part.get("type") not in USER]
+    texts = [error for part in block["content"] if part.get("type") == "text" for error in _text(part)]
+    return errors + inner + texts + ([] if block["content"] else ["tool_result: no content"])
 
 
 def _pairs(messages: list[dict[str, Any]]) -> list[str]:
-    found: list[str] = []
-    seen: set[str] = set()
-    asked: list[str] = []
+    errors: list[str] = []
+    earlier: set[str] = set()
+    calls: list[str] = []
     for number, message in enumerate(messages):
         if message["role"] == "system":
             continue
         results = [block["tool_use_id"] for block in message["content"] if block["type"] == "tool_result"]
-        if sorted(results) != sorted(asked):
-            found.append(f"messages.{number}: results {results} answer calls {asked}")
+        if sorted(results) != sorted(calls):
+            errors.append(f"messages.{number}: results {results} answer calls {calls}")
         kinds = [block["type"] == "tool_result" for block in message["content"]]
         if kinds != sorted(kinds, reverse=True):
-            found.append(f"messages.{number}: tool results must come first")
-        asked = [block["id"] for block in message["content"] if block["type"] == "tool_use"]
-        if len(set(asked)) != len(asked) or seen & set(asked):
-            found.append(f"messages.{number}: tool_use ids must be unique")
-        seen |= set(asked)
-    return found
+            errors.append(f"messages.{number}: tool results must come first")
+        calls = [block["id"] for block in message["content"] if block["type"] == "tool_use"]
+        if len(set(calls)) != len(calls) or earlier & set(calls):
+            errors.append(f"messages.{number}: tool_use ids must be unique")
+        earlier |= set(calls)
+    return errors
 
 
 def _editing(management: Any, betas: Any) -> list[str]:
     if not isinstance(management, dict) or set(management) != {"edits"}:
         return ["context_management must hold edits"]
-    found = [] if HEADER in betas else ["context_management needs its beta header"]
+    errors = [] if HEADER in betas else ["context_management needs its beta header"]
     kinds = [edit["type"] for edit in management["edits"]]
     if kinds not in ([], ["clear_thinking_20251015", "clear_tool_uses_20250919"]):
-        found.append(f"edits: {kinds}")
-    return found
+        errors.append(f"edits: {kinds}")
+    return errors

@@ -43,11 +43,11 @@ Cli = Callable[..., Outcome]
 
 def check(cli: Cli, words: str, *parts: str) -> None:
     """Assert that the command succeeds and prints all these parts, without escape sequences."""
-    done = cli(*words.split())
-    assert (done.code, done.err) == (0, "")
+    outcome = cli(*words.split())
+    assert (outcome.code, outcome.err) == (0, "")
     for part in parts:
-        assert part in done.out
-    assert "\x1b" not in done.out
+        assert part in outcome.out
+    assert "\x1b" not in outcome.out
 
 
 class Routes:

@@ -232,8 +232,8 @@ def running_daemon(home: Path | None = None, **settings: str) -> Iterator[Daemon
     process by itself is left alone.
     """
     with scratch_home() as scratch:
-        place = home or scratch
-        daemon = Daemon(place, environment(place, **settings))
+        folder = home or scratch
+        daemon = Daemon(folder, environment(folder, **settings))
         try:
             yield daemon.start()
             if daemon.process is not None and daemon.process.poll() is None:

@@ -117,6 +117,6 @@ class Tree:
 def tree(**settings: str) -> Iterator[Tree]:
     """Yield a daemon of its own with short quiet periods."""
     with running_daemon(None, **(QUICK | settings)) as daemon, Client(daemon.socket) as client:
-        made = Tree(daemon, client)
-        os.makedirs(made.root, exist_ok=True)  # noqa: PTH103 - as a person's file manager does
-        yield made
+        daemon_tree = Tree(daemon, client)
+        os.makedirs(daemon_tree.root, exist_ok=True)  # noqa: PTH103 - as a person's file manager does
+        yield daemon_tree

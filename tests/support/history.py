@@ -15,4 +15,4 @@ LIST = "memory.list"  # MEMORY.md follows every change of the documents, once al
 
 def newest_operation(client: Client) -> wire.Operation:
     """Return the newest operation that a caller made."""
-    return next(each for each in client.operations(limit=10).items if each.why != LIST)
+    return next(operation for operation in client.operations(limit=10).items if operation.why != LIST)

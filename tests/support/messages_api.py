@@ -33,16 +33,16 @@ class MessagesApi:
 
     def answer(self, body: dict[str, Any], betas: list[str]) -> tuple[int, dict[str, Any]]:
         """Return status and body of the answer to one request."""
-        found = violations({**{name: body.get(name) for name in TOP - {"betas"}}, "betas": betas}, self.signed)
-        found += [f"extra inputs: {name}" for name in set(body) - TOP - {"model", "max_tokens", "tools"}]
+        errors = violations({**{name: body.get(name) for name in TOP - {"betas"}}, "betas": betas}, self.signed)
+        errors += [f"extra inputs: {name}" for name in set(body) - TOP - {"model", "max_tokens", "tools"}]
         if HEADER not in betas:
-            found.append("no beta header")
-        if found:
-            error = {"type": "invalid_request_error", "message": "; ".join(found)}
+            errors.append("no beta header")
+        if errors:
+            error = {"type": "invalid_request_error", "message": "; ".join(errors)}
             return 400, {"type": "error", "error": error}
-        gone, freed = _edited(body)
-        self.cleared.append(gone)
-        return 200, _message(body, gone, freed)
+        cleared, freed = _edited(body)
+        self.cleared.append(cleared)
+        return 200, _message(body, cleared, freed)
 
 
 def send_accepted(client: anthropic.Anthropic, request: Any) -> Any:
@@ -78,7 +78,7 @@ def _edited(body: dict[str, Any]) -> tuple[list[str], int]:
 
     Beyond the trigger all but the last `keep` results go, if they free at least `clear_at_least`.
     """
-    edit = next((each for each in _edits(body) if each["type"] == "clear_tool_uses_20250919"), None)
+    edit = next((candidate for candidate in _edits(body) if candidate["type"] == "clear_tool_uses_20250919"), None)
     if edit is None or _weight(body) <= edit["trigger"]["value"]:
         return [], 0
     results = [
@@ -89,16 +89,16 @@ def _edited(body: dict[str, Any]) -> tuple[list[str], int]:
     ]
     old = results[: -edit["keep"]["value"]]
     freed = sum(size for _, size in old)
-    return ([made for made, _ in old], freed) if freed >= edit["clear_at_least"]["value"] else ([], 0)
+    return ([call_id for call_id, _ in old], freed) if freed >= edit["clear_at_least"]["value"] else ([], 0)
 
 
 def _edits(body: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = (body.get("context_management") or {}).get("edits", [])
-    return found
+    edits: list[dict[str, Any]] = (body.get("context_management") or {}).get("edits", [])
+    return edits
 
 
-def _message(body: dict[str, Any], gone: list[str], freed: int) -> dict[str, Any]:
-    applied = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": len(gone), "cleared_input_tokens": freed}
+def _message(body: dict[str, Any], cleared: list[str], freed: int) -> dict[str, Any]:
+    applied = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": len(cleared), "cleared_input_tokens": freed}
     return {
         "id": "msg_1",
         "type": "message",
@@ -108,7 +108,7 @@ def _message(body: dict[str, Any], gone: list[str], freed: int) -> dict[str, Any
         "stop_reason": "end_turn",
         "stop_sequence": None,
         "usage": {"input_tokens": _weight(body) - freed, "output_tokens": 1},
-        "context_management": {"applied_edits": [applied] if gone else []},
+        "context_management": {"applied_edits": [applied] if cleared else []},
     }
 
 

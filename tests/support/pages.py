@@ -30,15 +30,15 @@ def page(*items: Any, next_: str | None = None) -> dict[str, Any]:
     return {"items": list(items), "next": next_}
 
 
-def all_items(listed: Callable[..., Page[T_co]], limit: int, **asked: Any) -> list[T_co]:
+def all_items(list_page: Callable[..., Page[T_co]], limit: int, **query: Any) -> list[T_co]:
     """Return all items of a list, read in pages of at most `limit`."""
-    found: list[T_co] = []
+    items: list[T_co] = []
     after: str | None = None
     for _ in range(PAGES_MAX):
-        part = listed(limit=limit, after=after, **asked)
+        part = list_page(limit=limit, after=after, **query)
         assert len(part.items) <= limit
-        found += part.items
+        items += part.items
         after = part.next
         if after is None:
-            return found
+            return items
     raise AssertionError("the list does not end")

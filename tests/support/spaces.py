@@ -58,23 +58,23 @@ def user_write(root: Root, path: str, data: bytes = b"- A fact\n") -> Path:
 
 def sync_write(root: Root, path: str, data: bytes, before: bytes | None = None) -> Written:
     """Write a file as sync does; `before` is the content that it replaces."""
-    done = write_file(root, path, data, expected=None if before is None else digest(before))
-    assert isinstance(done, Written), done
-    return done
+    outcome = write_file(root, path, data, expected=None if before is None else digest(before))
+    assert isinstance(outcome, Written), outcome
+    return outcome
 
 
-def refusal_reason(found: object) -> str:
+def refusal_reason(outcome: object) -> str:
     """Return the reason of a refusal; assert that it has a hint."""
-    assert isinstance(found, Refusal), found
-    assert found.hint
-    return found.reason
+    assert isinstance(outcome, Refusal), outcome
+    assert outcome.hint
+    return outcome.reason
 
 
 def file_content(root: Root, path: str) -> bytes:
     """Return the content of a file."""
-    found = read_file(root, path, limit=1 << 20)
-    assert isinstance(found, FileContent), found
-    return found.data
+    content = read_file(root, path, limit=1 << 20)
+    assert isinstance(content, FileContent), content
+    return content.data
 
 
 def rescan(root: Root, before: Scan | None = None) -> Scan:
@@ -84,16 +84,16 @@ def rescan(root: Root, before: Scan | None = None) -> Scan:
 
 def scan_and_read(root: Root, known: Collection[str] = ()) -> tuple[Scan, dict[str, str]]:
     """Return a scan in which every file was read and unreadable ones are refused, and the SHA-256 of each by path."""
-    found, digests = scan(root, known=known), {}
-    for path in list(found.stamps):
+    result, digests = scan(root, known=known), {}
+    for path in list(result.stamps):
         content = read_file(root, path, limit=Limits().file_bytes)
         if isinstance(content, FileContent):
-            found.stamps[path], digests[path] = content.stamp, content.sha256
+            result.stamps[path], digests[path] = content.stamp, content.sha256
             continue
-        del found.stamps[path]
+        del result.stamps[path]
         if content is not None:
-            found.refused[path] = content
-    return found, digests
+            result.refused[path] = content
+    return result, digests
 
 
 def root_failure(root: Root) -> str:
@@ -120,20 +120,20 @@ def run_or_skip(*command: str | Path) -> None:
 
 
 @contextmanager
-def mounted(place: Path, *options: str) -> Iterator[None]:
+def mounted(path: Path, *options: str) -> Iterator[None]:
     """Mount at `place` by `mount OPTIONS place` and unmount at the end; skip if it is not permitted."""
-    run_or_skip("mount", *options, place)
+    run_or_skip("mount", *options, path)
     try:
         yield
     finally:
-        subprocess.run(["umount", "-l", place], check=True)
+        subprocess.run(["umount", "-l", path], check=True)
 
 
 def run_as_nobody(work: Callable[[], object]) -> None:
     """Run `work` in a child process as `nobody`; its failure is raised here. Skip if not root."""
     if os.getuid() != 0:
         pytest.skip("needs to be root, to run as another user")
-    here, there = multiprocessing.get_context("fork").Pipe(duplex=False)
+    receiver, sender = multiprocessing.get_context("fork").Pipe(duplex=False)
 
     def run() -> None:
         os.setgroups([])
@@ -141,14 +141,14 @@ def run_as_nobody(work: Callable[[], object]) -> None:
         os.setresuid(NOBODY, NOBODY, NOBODY)
         try:
             work()
-            there.send(None)
+            sender.send(None)
         except BaseException:  # noqa: BLE001 - the parent reports it
-            there.send(traceback.format_exc())
+            sender.send(traceback.format_exc())
         os._exit(0)
 
     child = multiprocessing.get_context("fork").Process(target=run)
     child.start()
-    there.close()
-    said = here.recv()
+    sender.close()
+    failure = receiver.recv()
     child.join()
-    assert said is None, said
+    assert failure is None, failure

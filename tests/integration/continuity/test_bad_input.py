@@ -22,12 +22,12 @@ BUDGETS = (None, 1_500, 6_000, 40_000)
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
 
 
-def use(made: str) -> dict[str, Any]:
-    return {"type": "tool_use", "id": made, "name": "Bash", "input": {"command": "make"}}
+def use(call_id: str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call_id, "name": "Bash", "input": {"command": "make"}}
 
 
-def result(made: str, content: Any = "it is made") -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": made, "content": content}
+def result(call_id: str, content: Any = "it is made") -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call_id, "content": content}
 
 
 ROLES = [
@@ -96,8 +96,8 @@ def check_every_context(client: Client, daemon: Daemon, thread: str) -> None:
     """Assert that any budget and placement gives an acceptable request, or an error with the least budget."""
     for placement in ("late", "system"):
         for budget in BUDGETS:
-            asked = f"placement={placement}" + (f"&maxTokens={budget}" if budget else "")
-            answer = daemon.ask("GET", f"/v1/threads/{thread}/context?{asked}", timeout=60)
+            query = f"placement={placement}" + (f"&maxTokens={budget}" if budget else "")
+            answer = daemon.ask("GET", f"/v1/threads/{thread}/context?{query}", timeout=60)
             if answer.status == 422:
                 least = answer.json()["details"]["minimumRequired"]
                 assert least > budget
@@ -116,7 +116,7 @@ def test_malformed_threads_give_acceptable_requests(client: Client, daemon: Daem
         client.append(name, [{"role": role, "content": content}])
         check_every_context(client, daemon, name)
     shown = client.context(name)
-    assert [told for told in LOSSES[name] if told not in f"{shown.dropped} {shown.request.messages}"] == []
+    assert [loss for loss in LOSSES[name] if loss not in f"{shown.dropped} {shown.request.messages}"] == []
     ordinary_turns(client, name)
     client.distill(name)
     check_every_context(client, daemon, name)
@@ -182,23 +182,23 @@ def test_two_writers_on_one_thread(client: Client, daemon: Daemon) -> None:
         with Client(daemon.socket) as own:
             for number in range(25):
                 while True:
-                    seen = len(own.messages("shared", limit=1000).items)
+                    last_seq = len(own.messages("shared", limit=1000).items)
                     try:
-                        own.append("shared", [{"role": "user", "content": f"{name} {number}"}], expected_seq=seen)
+                        own.append("shared", [{"role": "user", "content": f"{name} {number}"}], expected_seq=last_seq)
                         break
-                    except Conflict as taken:
-                        refused.append(taken)
+                    except Conflict as conflict:
+                        refused.append(conflict)
 
     writers = [threading.Thread(target=write, args=(name,)) for name in ("one", "two")]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join()
-    said = [message.content for message in client.messages("shared", limit=1000).items]
-    assert sorted(said) == sorted(f"{name} {number}" for name in ("one", "two") for number in range(25))
+    texts = [message.content for message in client.messages("shared", limit=1000).items]
+    assert sorted(texts) == sorted(f"{name} {number}" for name in ("one", "two") for number in range(25))
     for name in ("one", "two"):
-        assert [each for each in said if each.startswith(name)] == [f"{name} {number}" for number in range(25)]
-    assert all("currentVersion" in taken.details for taken in refused)
+        assert [text for text in texts if text.startswith(name)] == [f"{name} {number}" for number in range(25)]
+    assert all("currentVersion" in conflict.details for conflict in refused)
     check_every_context(client, daemon, "shared")
 
 
@@ -206,10 +206,10 @@ def test_a_stale_expected_seq_is_refused(client: Client) -> None:
     """A stale `expectedSeq` is 409 with the current sequence number, and nothing is appended."""
     client.create_thread(id="overtaken")
     client.append("overtaken", [{"role": "user", "content": "first"}], expected_seq=0)
-    with pytest.raises(Conflict) as taken:
+    with pytest.raises(Conflict) as conflict:
         client.append("overtaken", [{"role": "user", "content": "also first"}], expected_seq=0)
-    assert taken.value.details["currentVersion"] == 1
-    assert taken.value.hint
+    assert conflict.value.details["currentVersion"] == 1
+    assert conflict.value.hint
     assert client.thread("overtaken").message_count == 1
 
 
@@ -234,7 +234,7 @@ def test_a_clock_that_goes_backwards() -> None:
                 ordinary_turns(client, "back")
                 context = client.context("back", placement="system")
                 assert context.distillation == number
-                assert all(f"Pier {each} is as it was" in str(context.request.messages) for each in range(7, 12))
+                assert all(f"Pier {pier} is as it was" in str(context.request.messages) for pier in range(7, 12))
                 assert f"noted at {moment}" in str(context.request.system)
                 check_every_context(client, daemon, "back")
             assert [past.number for past in client.summaries("back").items] == [1, 2]

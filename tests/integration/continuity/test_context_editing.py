@@ -32,8 +32,8 @@ def api() -> MessagesApi:
 
 @pytest.fixture
 def model(api: MessagesApi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[anthropic.Anthropic]:
-    with api_client(tmp_path_factory.mktemp("api") / "s", api) as made:
-        yield made
+    with api_client(tmp_path_factory.mktemp("api") / "s", api) as client:
+        yield client
 
 
 def results_of(request: Any) -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ def test_the_server_clears_old_tool_results(client: Client, api: MessagesApi, mo
         answer = send_accepted(model, client.context("edited", placement="late").request)
         weights.append(answer.usage.input_tokens)
         work.reply("accepted", usage={"input_tokens": answer.usage.input_tokens, "output_tokens": 1})
-    began = next(turn for turn, gone in enumerate(api.cleared) if gone)
+    began = next(turn for turn, cleared in enumerate(api.cleared) if cleared)
 
     assert max(weights) <= TRIGGER
     assert weights[began] < weights[began - 1] - 20_000
@@ -75,14 +75,14 @@ def test_the_daemon_clears_for_models_without_context_management(
             if turn < 36:
                 continue
             edited = client.context("ours").request
-            gone = [made["tool_use_id"] for made in results_of(edited) if made["content"] == PLACEHOLDER]
+            local = [result["tool_use_id"] for result in results_of(edited) if result["content"] == PLACEHOLDER]
             send_accepted(model, client.context("theirs").request)
             assert edited.context_management == {"edits": []}
-            pairs.append((gone, api.cleared[-1]))
+            pairs.append((local, api.cleared[-1]))
     # The counters differ by the overhead of blocks, so one of the two may begin a turn earlier.
-    both = [(gone, cleared) for gone, cleared in pairs if gone and cleared]
+    both = [(local, cleared) for local, cleared in pairs if local and cleared]
     assert len(both) >= 3
-    assert all([made.replace("ours", "theirs") for made in gone] == cleared for gone, cleared in both)
+    assert all([result.replace("ours", "theirs") for result in local] == cleared for local, cleared in both)
     assert both[-1][0] == [f"toolu_ours_{number}" for number in range(1, 46 - KEEP + 1)]
 
 
@@ -105,7 +105,7 @@ def test_clearing_keeps_the_tool_calls(client: Client, api: MessagesApi, tmp_pat
     assert after.tokens.total < before.tokens.total - 20_000
     calls = [block for message in after.request.messages for block in message["content"] if block["type"] == "tool_use"]
     assert [block["input"]["command"] for block in calls] == [f"cat pump_{number}.log" for number in range(turn)]
-    assert sum(made["content"] != PLACEHOLDER for made in results_of(after.request)) == KEEP
+    assert sum(result["content"] != PLACEHOLDER for result in results_of(after.request)) == KEEP
     with api_client(tmp_path / "s", api) as model:
         work.user("and now?")
         send_accepted(model, client.context("smaller").request)

@@ -67,10 +67,10 @@ def distilled(client: Client) -> Worker:
 def test_the_context_names_task_and_steps(client: Client, distilled: Worker, placement: Any) -> None:
     """The context names the current task, the last completed step and the next one."""
     request = client.context(distilled.thread, placement=placement).request
-    told = texts_of(request)
+    texts = texts_of(request)
     state = dict(
         line.split(": ", 1)
-        for line in (told["late"] or told["system"]).splitlines()
+        for line in (texts["late"] or texts["system"]).splitlines()
         if line.startswith(("Current task: ", "Completed: ", "Next: ", "Open files: "))
     )
     assert "retry settings" in state["Current task"]
@@ -87,10 +87,10 @@ def test_the_context_has_decisions_and_corrections(client: Client, distilled: Wo
 
     A short summary leaves to the working state what that says as well.
     """
-    told = texts_of(client.context(distilled.thread, placement=placement).request)
-    remembered = f"{told['opening']}\n{told['late'] or told['system']}"
+    texts = texts_of(client.context(distilled.thread, placement=placement).request)
+    remembered = f"{texts['opening']}\n{texts['late'] or texts['system']}"
     for fact in ("squash merge", "one per change", "fastfeed", "libxml2", "don't rename parse_entry"):
-        assert fact not in told["tail"], fact
+        assert fact not in texts["tail"], fact
         assert fact in remembered, fact
 
 

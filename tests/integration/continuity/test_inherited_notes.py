@@ -19,15 +19,15 @@ def note(client: Client, thread: str, content: str) -> str:
 
 
 def contents(client: Client, thread: str) -> list[str]:
-    return [each.content for each in client.notes(thread).items]
+    return [note.content for note in client.notes(thread).items]
 
 
-def talk(client: Client, thread: str, agent: str, asked: str) -> None:
+def talk(client: Client, thread: str, agent: str, request: str) -> None:
     """Create a thread of `agent`, long enough to be distilled, so that it has a digest."""
     client.create_thread(id=thread, agent=agent)
     for turn in range(12):
-        said = {"role": "assistant", "content": f"Number {turn} is as it was. " + "All is well. " * 60}
-        client.append(thread, [{"role": "user", "content": asked.format(turn)}, said])
+        reply = {"role": "assistant", "content": f"Number {turn} is as it was. " + "All is well. " * 60}
+        client.append(thread, [{"role": "user", "content": request.format(turn)}, reply])
     client.distill(thread)
 
 
@@ -44,12 +44,12 @@ def test_a_new_thread_inherits_notes_and_digest() -> None:
         with Client(daemon.socket) as client:
             client.create_thread(id="second", agent="ann")
             client.append("second", [{"role": "user", "content": "good morning"}])
-            assert [(each.content, each.thread) for each in client.notes("second").items] == [
+            assert [(item.content, item.thread) for item in client.notes("second").items] == [
                 ("the depth is measured at low tide", "first")
             ]
-            told = texts_of(client.context("second", placement="system").request)["system"]
-            assert "the depth is measured at low tide" in told
-            assert digest in told
+            system = texts_of(client.context("second", placement="system").request)["system"]
+            assert "the depth is measured at low tide" in system
+            assert digest in system
             client.delete_thread("first", confirm="first")
             assert contents(client, "second") == ["the depth is measured at low tide"]
 
@@ -76,10 +76,10 @@ def test_other_agents_inherit_nothing(client: Client) -> None:
 def test_deleted_notes_are_not_inherited(client: Client) -> None:
     """A note deleted in a later thread is not inherited again from the earlier one."""
     client.create_thread(id="one", agent="bo")
-    kept, gone = note(client, "one", "keep this"), note(client, "one", "drop this")
+    remaining, deleted = note(client, "one", "keep this"), note(client, "one", "drop this")
     client.create_thread(id="two", agent="bo")
-    assert [each.id for each in client.notes("two").items] == [kept, gone]
-    client.delete_note("two", gone)
+    assert [item.id for item in client.notes("two").items] == [remaining, deleted]
+    client.delete_note("two", deleted)
     note(client, "two", "and this")
     client.create_thread(id="three", agent="bo")
     assert contents(client, "three") == ["keep this", "and this"]
@@ -93,11 +93,11 @@ def test_the_newest_notes_are_inherited_within_the_limit(client: Client) -> None
     for number in range(40):
         note(client, ("left", "right")[number % 2], f"note {number}: " + "tide " * 99)
     client.create_thread(id="after", agent="cy")
-    found = contents(client, "after")
+    notes = contents(client, "after")
 
-    assert 2 < len(found) < 40
-    assert [text.partition(":")[0] for text in found] == [f"note {number}" for number in range(40 - len(found), 40)]
-    assert sum(tokens.count(text) for text in found) <= 2_000
+    assert 2 < len(notes) < 40
+    assert [text.partition(":")[0] for text in notes] == [f"note {number}" for number in range(40 - len(notes), 40)]
+    assert sum(tokens.count(text) for text in notes) <= 2_000
 
 
 def test_notes_in_a_context_are_capped_newest_first(client: Client) -> None:
@@ -107,9 +107,9 @@ def test_notes_in_a_context_are_capped_newest_first(client: Client) -> None:
         note(client, "many", f"note number {number}: " + "moon " * 99)
     client.append("many", [{"role": "user", "content": "hello"}])
     answer = client.context("many", placement="system")
-    told = texts_of(answer.request)["system"]
+    system = texts_of(answer.request)["system"]
 
     assert answer.tokens.notes <= 2_000
-    assert told.index("note number 59") < told.index("note number 58")
-    assert "note number 0:" not in told
-    assert [each for each in answer.dropped if each["tier"] == "notes"]
+    assert system.index("note number 59") < system.index("note number 58")
+    assert "note number 0:" not in system
+    assert [entry for entry in answer.dropped if entry["tier"] == "notes"]

@@ -33,13 +33,13 @@ def test_notes_survive_a_distillation(client: Client, placement: Any) -> None:
     client.distill(thread)
     work.user("and now?")
 
-    told = texts_of(client.context(thread, placement=placement).request)
-    where = told["system" if placement == "system" else "late"]
+    texts = texts_of(client.context(thread, placement=placement).request)
+    where = texts["system" if placement == "system" else "late"]
 
     places = [where.index(f"[{category}] {content}") for content, category in NOTES]
     assert places == sorted(places, reverse=True)
     for content, _ in NOTES:
-        assert content not in told["tail"]
+        assert content not in texts["tail"]
 
 
 def test_notes_survive_a_restart() -> None:
@@ -55,6 +55,6 @@ def test_notes_survive_a_restart() -> None:
         daemon.kill()
         daemon.start()
         with Client(daemon.socket) as after:
-            told = str(after.context("noted", placement="system").request.system)
-            assert all(content in told for content, _ in NOTES)
+            system = str(after.context("noted", placement="system").request.system)
+            assert all(content in system for content, _ in NOTES)
         assert daemon.stop() == 0

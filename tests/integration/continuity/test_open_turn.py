@@ -25,8 +25,8 @@ OUTPUT = "2026-03-05 09:12:44 pump 7 opened its valve, pressure 4.1 bar, nothing
 def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[anthropic.Anthropic]:
     api = MessagesApi()
     api.signed = None
-    with api_client(tmp_path_factory.mktemp("api") / "s", api) as made:
-        yield made
+    with api_client(tmp_path_factory.mktemp("api") / "s", api) as client:
+        yield client
 
 
 def beginning(work: Worker, turns: int) -> Worker:
@@ -76,12 +76,12 @@ def test_a_requested_distillation_leaves_the_open_turn(
     if ending == "result":
         work.tool_result(OUTPUT)
 
-    made = client.distill(thread)
+    distillation = client.distill(thread)
     context = client.context(thread)
     past = client.summaries(thread).items[0]
 
     assert past.through_seq <= before
-    assert made.tail.messages >= client.thread(thread).message_count - before
+    assert distillation.tail.messages >= client.thread(thread).message_count - before
     assert "now look at pump 99" in str(context.request.messages)
     assert all(f"cat pump_99_{number}.log" in str(context.request.messages) for number in range(calls))
     assert context.tokens.total <= 35_000

@@ -50,7 +50,7 @@ class Scores(NamedTuple):
 @pytest.fixture(scope="module")
 def pairs() -> list[tuple[Scores, Scores]]:
     """Return both formats of ten compacted sessions (recorded ones where present), of all in a soak run."""
-    found: list[tuple[Scores, Scores]] = []
+    scores: list[tuple[Scores, Scores]] = []
     for path in all_sessions(5 if real_sessions() else 10, step=3):
         cut = next(find_cuts(path.name, list(read_entries(path, tokens=False))), None)
         if cut is None or not cut.asked:
@@ -58,10 +58,10 @@ def pairs() -> list[tuple[Scores, Scores]]:
         old = f"{cut.summary}\n{_tail(cut.before)}"
         new = render(context_of(cut.entries, tokens.count(old)))
         assert tokens.count(new) <= tokens.count(old)
-        found.append((scored(old, cut), scored(new, cut)))
-        if len(found) == count(10, 49):
+        scores.append((scored(old, cut), scored(new, cut)))
+        if len(scores) == count(10, 49):
             break
-    return found
+    return scores
 
 
 @pytest.mark.parametrize("measure", Scores._fields)
@@ -76,48 +76,48 @@ def test_the_scores_of_an_empty_and_a_whole_session() -> None:
     """A text without a word of the session scores 0; the session itself scores 1 for task and decisions."""
     path = generated_files()[0]
     cut = next(find_cuts(path.name, list(read_entries(path, tokens=False))))
-    whole = "\n".join(line.text for line in cut.before)
+    session = "\n".join(line.text for line in cut.before)
     assert scored("nothing of note", cut) == (0.0, 0.0, 0.0, 0.0)
-    assert scored(whole, cut).task == scored(whole, cut).decisions == 1.0
+    assert scored(session, cut).task == scored(session, cut).decisions == 1.0
     assert scored(f"The user writes {_register(cut)} messages", cut).tone == 1.0
 
 
 def scored(text: str, cut: Cut) -> Scores:
     """Return the four scores of `text`."""
-    found = score(text, cut)
+    marks = score(text, cut)
     decided = _decided(cut.before)
     windows = _windows(text)
-    kept = [max((len(words & window) / len(words) for window in windows), default=0) >= COVERED for words in decided]
-    said = MANNER.search(text)
+    covered = [max((len(words & window) / len(words) for window in windows), default=0) >= COVERED for words in decided]
+    manner = MANNER.search(text)
     return Scores(
-        task=found.asked or 0.0,
-        decisions=statistics.fmean(kept) if kept else 0.0,
-        tone=float(said is not None and said.group(1).lower() == _register(cut)),
-        state=found.in_context,
+        task=marks.asked or 0.0,
+        decisions=statistics.fmean(covered) if covered else 0.0,
+        tone=float(manner is not None and manner.group(1).lower() == _register(cut)),
+        state=marks.in_context,
     )
 
 
 def _tail(before: Sequence[Line]) -> str:
-    kept: list[str] = []
+    lines: list[str] = []
     room = OLD_TOKENS
     for line in reversed(before[-OLD_MESSAGES:]):
         room -= tokens.count(line.text)
         if room < 0:
             break
-        kept.append(line.text)
-    return "\n".join(reversed(kept))
+        lines.append(line.text)
+    return "\n".join(reversed(lines))
 
 
 def _decided(before: Sequence[Line]) -> list[set[str]]:
     """Return the words of the last twenty sentences with a decision, correction or preference of the user."""
-    said = [sentence for line in before if line.role == "user" for sentence in SENTENCE.split(line.words)]
-    telling = [sentence for sentence in said if DECIDED.search(sentence) and 5 <= len(sentence.split()) <= 40]
+    sentences = [sentence for line in before if line.role == "user" for sentence in SENTENCE.split(line.words)]
+    telling = [sentence for sentence in sentences if DECIDED.search(sentence) and 5 <= len(sentence.split()) <= 40]
     return [words for sentence in telling[-20:] if len(words := set(WORD.findall(sentence.lower()))) >= 4]
 
 
 def _windows(text: str) -> list[set[str]]:
     lines = [set(WORD.findall(line.lower())) for line in text.split("\n") if line.strip()]
-    return [set().union(*lines[place : place + 3]) for place in range(len(lines))]
+    return [set().union(*lines[first : first + 3]) for first in range(len(lines))]
 
 
 def _register(cut: Cut) -> str:

@@ -20,8 +20,8 @@ def test_ten_turns_of_review(client: Client) -> None:
     work.reply("Squash merge it is.")
     for number, name in ((30, "signals"), (31, "budget")):
         work.bash(f"gh pr diff {number}", f"diff --git a/src/{name}.py b/src/{name}.py\n+ fine")
-        done = steps[: number - 29]
-        work.plan(**{step: "completed" if step in done else "pending" for step in steps})
+        completed = steps[: number - 29]
+        work.plan(**{step: "completed" if step in completed else "pending" for step in steps})
         work.reply(f"PR #{number} is clean.")
         work.user("ok")
         work.call("Read", "text " * 20, file_path=f"/home/ann/app/docs/{name}.md")

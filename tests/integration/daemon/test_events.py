@@ -37,16 +37,16 @@ class Stream:
 
     def take(self, count: int) -> list[dict[str, Any]]:
         """Return the next `count` events."""
-        found: list[dict[str, Any]] = []
-        while len(found) < count:
+        events: list[dict[str, Any]] = []
+        while len(events) < count:
             while b"\n\n" not in self._text:
                 self._more()
             frame, _, self._text = self._text.partition(b"\n\n")
             # Each piece comes as an HTTP chunk: sizes and line ends stand around the frames.
             fields = dict(line.split(": ", 1) for line in frame.decode().splitlines() if ": " in line)
             if "id" in fields:
-                found.append({"id": int(fields["id"]), "event": fields["event"], "data": json.loads(fields["data"])})
-        return found
+                events.append({"id": int(fields["id"]), "event": fields["event"], "data": json.loads(fields["data"])})
+        return events
 
     def _more(self) -> None:
         piece = self._socket.recv(65536)

@@ -60,5 +60,5 @@ INTENTS = {
 def test_every_case_has_its_test() -> None:
     """Each test that the table names is in this folder; the labelled list, where present, has no other kind."""
     assert {row["name"] for row in shared_rows("data/cases/frames.jsonl")} <= set(INTENTS)
-    here = "".join(file.read_text("utf-8") for file in Path(__file__).parent.glob("test_*.py"))
-    assert [name for name in INTENTS.values() if f"def {name}(" not in here] == []
+    sources = "".join(file.read_text("utf-8") for file in Path(__file__).parent.glob("test_*.py"))
+    assert [name for name in INTENTS.values() if f"def {name}(" not in sources] == []

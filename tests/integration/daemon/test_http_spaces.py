@@ -18,9 +18,9 @@ def test_space_comes_from_the_credential() -> None:
         add_token(home, "tick", "blue", "mole")
         add_token(home, "tock", "red", "rat")
         with running_daemon(home) as daemon:
-            made = daemon.ask("POST", "/v1/threads", {"title": "ours"}, bearer("tick"))
-            assert made.status in {200, 201}, made.body
-            thread = made.json()["id"]
+            created = daemon.ask("POST", "/v1/threads", {"title": "ours"}, bearer("tick"))
+            assert created.status in {200, 201}, created.body
+            thread = created.json()["id"]
             assert daemon.ask("GET", f"/v1/threads/{thread}", headers=bearer("tick")).status == 200
 
             theirs = daemon.ask("GET", f"/v1/threads/{thread}", headers=bearer("tock"))

@@ -160,7 +160,7 @@ def test_another_user_is_refused(daemon: Daemon) -> None:
     try:
         for path in folders:
             path.chmod(0o777)
-        said = subprocess.run(
+        client = subprocess.run(
             [
                 "setpriv",
                 "--reuid=65534",
@@ -181,9 +181,9 @@ def test_another_user_is_refused(daemon: Daemon) -> None:
     finally:
         for path, mode in zip(folders, modes, strict=True):
             path.chmod(mode)
-    if said.returncode != 0:
-        pytest.skip(f"cannot run Python as another user: {said.stderr[-200:]}")
-    assert said.stdout.strip() == "0 answers of 100"
+    if client.returncode != 0:
+        pytest.skip(f"cannot run Python as another user: {client.stderr[-200:]}")
+    assert client.stdout.strip() == "0 answers of 100"
     assert "another user" in daemon.log_text()
     check_serving(daemon)
 
@@ -191,8 +191,8 @@ def test_another_user_is_refused(daemon: Daemon) -> None:
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can connect as root: sudo make test")
 def test_root_may_connect_and_is_logged(tmp_path: Path) -> None:
     """Root, who can read a user's files anyway, may connect, and each connection is logged."""
-    said = io.StringIO()
-    log.configure("info", said)
+    output = io.StringIO()
+    log.configure("info", output)
     try:
         with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as peer:
             listener.bind(str(tmp_path / "s"))
@@ -203,7 +203,7 @@ def test_root_may_connect_and_is_logged(tmp_path: Path) -> None:
                 assert Admission(Limits(), own_uid=65534).admits(connection)
     finally:
         log.configure("info")
-    assert "connection of root" in said.getvalue()
+    assert "connection of root" in output.getvalue()
 
 
 def test_slow_clients_do_not_block_others(daemon: Daemon) -> None:

@@ -59,8 +59,8 @@ def rejection_reason(answer: Answer) -> str | None:
 def test_every_text_by_the_grammar(daemon: Daemon) -> None:
     """Each text is read, or refused for its reason; no hang, no memory growth, no 500."""
     before = status_bytes(daemon.pid, "RssAnon")
-    found = [(case, rejection_reason(post(daemon, case.text))) for case in JSON_CASES]
-    assert [pair for pair in found if pair[0].reason != pair[1]] == []
+    reasons = [(case, rejection_reason(post(daemon, case.text))) for case in JSON_CASES]
+    assert [pair for pair in reasons if pair[0].reason != pair[1]] == []
     assert status_bytes(daemon.pid, "RssAnon") - before < 16 << 20
     assert daemon.ask("GET", "/v1/health").status == 200
 
@@ -103,11 +103,11 @@ def test_every_file_of_the_suite(daemon: Daemon) -> None:
 )
 def test_hostile_text(daemon: Daemon, body: bytes, reason: str | None) -> None:
     """Each text is refused with its reason, and never read in part."""
-    found = rejection_reason(post(daemon, body))
+    rejection = rejection_reason(post(daemon, body))
 
-    assert found is not None
+    assert rejection is not None
     if reason is not None:
-        assert found == reason
+        assert rejection == reason
 
 
 def test_names_of_the_language_are_plain_fields(daemon: Daemon) -> None:

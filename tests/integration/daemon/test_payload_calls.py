@@ -78,9 +78,9 @@ class Caller:
 @pytest.fixture
 def caller() -> Iterator[Caller]:
     with running_daemon() as daemon:
-        made = Caller(daemon)
-        yield made
-        made.close()
+        connection = Caller(daemon)
+        yield connection
+        connection.close()
 
 
 def names() -> list[str]:
@@ -95,24 +95,24 @@ def names() -> list[str]:
 
 def outside(root: Path, name: str) -> set[Path]:
     """Return where the name leads from the folder, decoded 0, 1 and 2 times, if that is outside of it."""
-    found = set()
+    targets = set()
     for form in (name, unquote(name), unquote(unquote(name)), unquote(name).replace("\\", "/")):
-        place = Path(os.path.normpath(root / form.replace("\0", "")))
-        if not place.is_relative_to(root) and not str(place).startswith(UNSTABLE):
-            found.add(place)
-    return found
+        target = Path(os.path.normpath(root / form.replace("\0", "")))
+        if not target.is_relative_to(root) and not str(target).startswith(UNSTABLE):
+            targets.add(target)
+    return targets
 
 
-def marked(place: Path) -> bool:
+def marked(path: Path) -> bool:
     """Return True if the file has the test's text."""
     with suppress(OSError, ValueError):
-        return place.is_file() and MARK.encode() in place.read_bytes()
+        return path.is_file() and MARK.encode() in path.read_bytes()
     return False
 
 
-def there(place: Path) -> bool:
+def there(path: Path) -> bool:
     with suppress(OSError, ValueError):
-        return os.path.lexists(place)
+        return os.path.lexists(path)
     return False
 
 
@@ -136,11 +136,11 @@ def check_same(caller: Caller, root: Path, target: str, path: str) -> None:
 
 def check_documents(caller: Caller, root: Path, target: str) -> bool:
     """Put, get, patch, append and delete by the API; return True if the name was accepted."""
-    done = caller.document("PUT", target)
-    if done.status == 200:
-        check_same(caller, root, target.partition("?")[0], done.json()["path"])
+    written = caller.document("PUT", target)
+    if written.status == 200:
+        check_same(caller, root, target.partition("?")[0], written.json()["path"])
         return True
-    check_refused(done, done.status, done.json()["error"])
+    check_refused(written, written.status, written.json()["error"])
     for method, tail in (("GET", ""), ("POST", "/patch"), ("POST", "/append"), ("DELETE", "")):
         answer = caller.document(method, target, tail)
         check_refused(answer, answer.status, answer.json()["error"])
@@ -150,8 +150,8 @@ def check_documents(caller: Caller, root: Path, target: str) -> bool:
 
 def check_tools(caller: Caller, root: Path, name: str) -> bool:
     """Write, read, patch and append by tools; return True if the name was accepted."""
-    done = caller.tool("memory_write", name)
-    if done is not None and not done["isError"]:
+    written = caller.tool("memory_write", name)
+    if written is not None and not written["isError"]:
         assert (root / name).read_text("utf-8").endswith(MARK)
         assert (caller.tool("memory_read", name) or {})["content"].endswith(MARK)
         for tool in ("memory_patch", "memory_append"):
@@ -181,19 +181,19 @@ def test_no_payload_leads_a_call_outside(caller: Caller) -> None:
     root = caller.daemon.home / "root" / "default"
     assert caller.document("PUT", "facts/user.md").status == 200
     before = beside(caller.daemon, root)
-    taken = tried = 0
+    accepted = tried = 0
     for name in names():
-        places = {place: there(place) for place in outside(root, name)}
+        places = {file: there(file) for file in outside(root, name)}
         for target in {quoted(name), bare(name)} - {None}:
-            taken += check_documents(caller, root, str(target))
-        taken += check_tools(caller, root, name)
+            accepted += check_documents(caller, root, str(target))
+        accepted += check_tools(caller, root, name)
         tried += 1
-        assert not [place for place, was in places.items() if there(place) != was or marked(place)], name
+        assert not [file for file, was in places.items() if there(file) != was or marked(file)], name
     wait_until(
         (root / "MEMORY.md").exists, "MEMORY.md, which is written once the documents have been quiet for a while"
     )
-    kept = {path.relative_to(root).as_posix() for path in root.rglob("*.md") if ".reverie" not in path.parts}
-    assert kept == {"MEMORY.md", "facts/user.md"}
+    documents = {path.relative_to(root).as_posix() for path in root.rglob("*.md") if ".reverie" not in path.parts}
+    assert documents == {"MEMORY.md", "facts/user.md"}
     assert beside(caller.daemon, root) == before
-    print(f"{tried} names: 0 outside, taken {taken} times; {dict(caller.tally.most_common())}")
-    assert taken > 0
+    print(f"{tried} names: 0 outside, taken {accepted} times; {dict(caller.tally.most_common())}")
+    assert accepted > 0

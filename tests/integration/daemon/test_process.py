@@ -88,14 +88,14 @@ def test_stale_socket_is_replaced() -> None:
 def test_a_file_in_the_sockets_place_is_kept() -> None:
     """A file that is no socket is not removed."""
     with scratch_home() as home:
-        place = home / "run" / "reverie.sock"
-        place.parent.mkdir()
-        place.write_text("mine")
+        file = home / "run" / "reverie.sock"
+        file.parent.mkdir()
+        file.write_text("mine")
         daemon = Daemon(home, environment(home))
         daemon.launch()
         assert daemon.process is not None
         assert daemon.process.wait(60) == 4
-        assert place.read_text() == "mine"
+        assert file.read_text() == "mine"
         assert "not a socket" in daemon.log_text()
 
 
@@ -135,9 +135,9 @@ def test_idle_daemon_is_small_and_still() -> None:
 def test_heavy_modules_are_not_on_the_start_path() -> None:
     """Rarely used modules are imported at their first use."""
     code = f"import sys, reveried.app; print([name for name in {LAZY!r} if name in sys.modules])"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
 
-    assert said.stdout.strip() == "[]"
+    assert process.stdout.strip() == "[]"
 
 
 def test_damaged_store_ends_with_its_own_status() -> None:

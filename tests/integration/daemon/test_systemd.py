@@ -20,10 +20,10 @@ UNITS = Path(__file__).resolve().parents[3] / "packaging" / "systemd"
 
 def tool(name: str) -> str:
     """Return the path of a systemd program, or skip with its package name."""
-    found = shutil.which(name)
-    if found is None:
+    path = shutil.which(name)
+    if path is None:
         pytest.skip(f"needs {name}: apt-get install systemd")
-    return found
+    return path
 
 
 def test_units_are_valid(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_units_are_valid(tmp_path: Path) -> None:
         text = (UNITS / unit).read_text("utf-8").replace("%h/.local/bin/reverie", str(command))
         (tmp_path / unit).write_text(text)
     env = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path)}
-    said = subprocess.run(
+    process = subprocess.run(
         [program, "verify", "--user", "--man=no", str(tmp_path / "reverie.service"), str(tmp_path / "reverie.socket")],
         env=env,
         capture_output=True,
@@ -44,15 +44,15 @@ def test_units_are_valid(tmp_path: Path) -> None:
         check=False,
         timeout=60,
     )
-    ours = [line for line in (said.stdout + said.stderr).splitlines() if "reverie." in line]
+    ours = [line for line in (process.stdout + process.stderr).splitlines() if "reverie." in line]
     assert ours == []
-    assert said.returncode == 0, said.stderr
+    assert process.returncode == 0, process.stderr
 
 
 def test_service_is_confined(tmp_path: Path) -> None:
     """The exposure score is at most the measured 6.5 of 10 for a user unit without a mount namespace."""
     program = tool("systemd-analyze")
-    said = subprocess.run(
+    process = subprocess.run(
         [program, "security", "--offline=true", "--threshold=65", "--no-pager", str(UNITS / "reverie.service")],
         env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
         capture_output=True,
@@ -60,7 +60,7 @@ def test_service_is_confined(tmp_path: Path) -> None:
         check=False,
         timeout=60,
     )
-    assert said.returncode == 0, said.stdout[-400:] + said.stderr[-400:]
+    assert process.returncode == 0, process.stdout[-400:] + process.stderr[-400:]
 
 
 def test_every_hardening_line_and_the_exit_status() -> None:
@@ -90,20 +90,20 @@ def test_socket_activation() -> None:
     """A listening socket is inherited: the first client starts the daemon and is answered; the socket stays."""
     program = tool("systemd-socket-activate")
     with scratch_home() as home:
-        place = home / "activated.sock"
+        path = home / "activated.sock"
         env = environment(home)
         passed = [f"--setenv={name}" for name in env]
         with subprocess.Popen(
-            [program, "-l", str(place), *passed, sys.executable, "-m", "reveried"],
+            [program, "-l", str(path), *passed, sys.executable, "-m", "reveried"],
             env=env,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         ) as process:
             try:
                 deadline = time.monotonic() + 20
-                while not place.exists() and time.monotonic() < deadline:
+                while not path.exists() and time.monotonic() < deadline:
                     time.sleep(0.01)
-                with Wire(place, timeout=60) as wire:
+                with Wire(path, timeout=60) as wire:
                     wire.send(HEALTH)
                     answer = wire.answer()
                 assert answer is not None
@@ -115,7 +115,7 @@ def test_socket_activation() -> None:
                 assert not (home / "run" / "reverie.sock").exists()
                 process.terminate()
                 assert process.wait(60) == 0
-                assert place.exists()
+                assert path.exists()
             finally:
                 process.kill()
                 assert process.stderr is not None
@@ -124,10 +124,10 @@ def test_socket_activation() -> None:
 
 def test_readiness_and_stop_are_notified() -> None:
     """READY=1 is sent once requests are served, STOPPING=1 when the shutdown begins."""
-    with scratch_home() as place, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
-        manager.bind(str(place / "n"))
+    with scratch_home() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(folder / "n"))
         manager.settimeout(60)
-        with running_daemon(NOTIFY_SOCKET=str(place / "n")) as daemon:
+        with running_daemon(NOTIFY_SOCKET=str(folder / "n")) as daemon:
             assert manager.recv(100) == b"READY=1"
             assert daemon.stop() == 0
             assert manager.recv(100) == b"STOPPING=1"

@@ -57,13 +57,13 @@ class Agent:
                     client.recall(text)
 
     def _race(self, client: Client, thread: str, text: str) -> None:
-        stands = client.thread(thread).message_count
+        last_seq = client.thread(thread).message_count
         while True:
             try:
-                client.append(thread, [{"role": "user", "content": text}], expected_seq=stands)
+                client.append(thread, [{"role": "user", "content": text}], expected_seq=last_seq)
             except Conflict as conflict:
                 self.conflicts += 1
-                stands = conflict.details["currentVersion"]
+                last_seq = conflict.details["currentVersion"]
             else:
                 return
 
@@ -91,7 +91,7 @@ def at_once(works: list[Callable[[], None]]) -> None:
 
 def writers_of(file: Path) -> set[int]:
     """Return the processes that have `file` open for writing."""
-    found = set()
+    writers = set()
     for process in Path("/proc").iterdir():
         if not process.name.isdigit():
             continue
@@ -100,10 +100,10 @@ def writers_of(file: Path) -> set[int]:
                 if handle.resolve() == file:
                     flags = (process / "fdinfo" / handle.name).read_text("ascii").splitlines()[1]
                     if int(flags.split()[1], 8) & WRITES:
-                        found.add(int(process.name))
+                        writers.add(int(process.name))
         except OSError:
             continue  # it ended meanwhile, or is another user's
-    return found
+    return writers
 
 
 def percentiles(agents: list[Agent]) -> str:
@@ -146,11 +146,11 @@ def test_all_on_one_thread(daemon: Daemon, number: int, *, expecting: bool) -> N
                 for agent in agents
             ]
         )
-        found = message_texts(client, thread)
-        assert client.thread(thread).message_count == len(found) == number * APPENDS
+        texts = message_texts(client, thread)
+        assert client.thread(thread).message_count == len(texts) == number * APPENDS
         assert len(client.notes(thread).items) == sum(len(agent.notes) for agent in agents)
     by_agent: dict[str, list[str]] = defaultdict(list)
-    for text in found:
+    for text in texts:
         by_agent[text.split()[0]].append(text)
     assert by_agent == {agent.name: agent.messages for agent in agents}
     if expecting:
@@ -230,14 +230,14 @@ def test_a_key_survives_a_kill_between_commit_and_answer(capsys: pytest.CaptureF
 def send_and_kill(own: Daemon, texts: list[str], chance: random.Random, *, until: int | None) -> None:
     """Send without reading; kill when `until` of them are committed, or after a moment."""
     with Client(own.socket) as client:
-        begin = stored_count(client, "keyed")
+        before = stored_count(client, "keyed")
         wires = [own.wire() for _ in texts]
         for wire, text in zip(wires, texts, strict=True):
             wire.send(keyed("keyed", text))
         if until is None:
             time.sleep(chance.uniform(0.0, 0.03))
         else:
-            while stored_count(client, "keyed") < begin + until:
+            while stored_count(client, "keyed") < before + until:
                 time.sleep(0.0005)
         own.kill()
     for wire in wires:

@@ -20,8 +20,8 @@ ENTRY = "## Logger fix\n- Summary: s\n- Date: 2026-09-24\n- Problem: leaks"
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Tree]:
     """Yield a daemon and its folder."""
-    with tree() as made:
-        yield made
+    with tree() as daemon_folder:
+        yield daemon_folder
 
 
 def append(folder: Tree, path: str, entry: str, **fields: Any) -> None:
@@ -40,7 +40,7 @@ def test_an_episode_is_changed_and_not_added_to(folder: Tree) -> None:
     """An episode appended again with one changed word is changed in this word only."""
     path = "episodes/2026-09.md"
     append(folder, path, ENTRY)
-    [memory] = [each for each in folder.client.memories(kind="episode").items if each.document == path]
+    [memory] = [item for item in folder.client.memories(kind="episode").items if item.document == path]
     for old, new in (("leaks", "leaks to stdout"), ("stdout", "stderr"), ("- Problem: leaks to stderr", "- Lesson: x")):
         content = folder.client.memory(memory.id).content.replace(old, new)
         folder.client.change_memory(memory.id, wire.ChangeMemory(content))

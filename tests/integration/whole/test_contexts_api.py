@@ -50,23 +50,23 @@ def test_notes_are_listed_and_deleted(client: Client, daemon: Daemon) -> None:
     """Notes have id, category and time, are listed in order and in pages; deleting one can be undone."""
     client.create_thread(id="noted")
     categories: tuple[NoteCategory, ...] = get_args(NoteCategory)
-    made = []
+    notes = []
     for kind in categories:
-        made.append(client.add_note("noted", f"about the {kind}", kind))
+        notes.append(client.add_note("noted", f"about the {kind}", kind))
         time.sleep(0.002)  # notes are in the order of their milliseconds
     expected = [(kind, f"about the {kind}") for kind in categories]
 
     assert notes_of(client, "noted") == expected
-    assert made[0].id.startswith("note_")
+    assert notes[0].id.startswith("note_")
     page = daemon.ask("GET", "/v1/threads/noted/notes?limit=2").json()
     rest = daemon.ask("GET", f"/v1/threads/noted/notes?limit=10&after={page['next']}").json()
     assert [note["content"] for note in [*page["items"], *rest["items"]]] == [text for _, text in expected]
     assert rest["next"] is None
 
-    client.delete_note("noted", made[2].id)
+    client.delete_note("noted", notes[2].id)
     assert notes_of(client, "noted") == [*expected[:2], *expected[3:]]
     with pytest.raises(NotFound, match="no note"):
-        client.delete_note("noted", made[2].id)
+        client.delete_note("noted", notes[2].id)
     client.undo(client.operations(limit=1).items[0].id)
     assert notes_of(client, "noted") == expected
 
@@ -150,7 +150,7 @@ def test_a_small_budget_names_the_least_one(client: Client) -> None:
 def test_a_distilled_thread_continues(client: Client) -> None:
     """A context after distilling begins with the summary and has the tail; all messages stay; a second one works."""
     talk(client, "long", 20, words=300)
-    whole = stored_messages(client, "long")
+    messages = stored_messages(client, "long")
     first = client.distill("long")
     context = client.context("long")
 
@@ -158,7 +158,7 @@ def test_a_distilled_thread_continues(client: Client) -> None:
     assert first.summary.text.startswith("# Conversation Summary (Distillation #1)")
     assert first.tokens_after < first.tokens_before
     assert first.tokens_used > 0
-    assert stored_messages(client, "long") == whole
+    assert stored_messages(client, "long") == messages
     assert context.distillation == 1
     assert "# Conversation Summary (Distillation #1)" in str(context.request.messages[0])
     assert "question 19" in str(context.request.messages)
@@ -222,10 +222,10 @@ def test_a_budget_that_cannot_be_met_writes_nothing(client: Client) -> None:
 
 def test_numbers_of_any_size_can_be_archived(client: Client) -> None:
     """A tool input with an integer that canonical JSON cannot write is archived, and the message is unchanged."""
-    given = {"n": 2**63, "deep": [{"m": -(2**60), "fine": 7, "half": 0.5, "yes": True, "no": None}]}
+    tool_input = {"n": 2**63, "deep": [{"m": -(2**60), "fine": 7, "half": 0.5, "yes": True, "no": None}]}
     client.create_thread(id="numbers")
     for number in range(8):
-        use = {"type": "tool_use", "id": f"toolu_{number}", "name": "Count", "input": given}
+        use = {"type": "tool_use", "id": f"toolu_{number}", "name": "Count", "input": tool_input}
         result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "counted"}
         client.append(
             "numbers", [{"role": "user", "content": f"count {number}"}, {"role": "assistant", "content": [use]}]
@@ -233,11 +233,11 @@ def test_numbers_of_any_size_can_be_archived(client: Client) -> None:
         client.append(
             "numbers", [{"role": "user", "content": [result]}, {"role": "assistant", "content": "it is done"}]
         )
-    made = client.distill("numbers")
-    assert hashlib.sha256(client.archive(made.archive)).hexdigest() == made.archive
+    distillation = client.distill("numbers")
+    assert hashlib.sha256(client.archive(distillation.archive)).hexdigest() == distillation.archive
     assert stored_messages(client, "numbers")[1] == (
         "assistant",
-        [{"type": "tool_use", "id": "toolu_0", "name": "Count", "input": given}],
+        [{"type": "tool_use", "id": "toolu_0", "name": "Count", "input": tool_input}],
     )
 
 
@@ -245,13 +245,13 @@ def test_a_full_thread_is_distilled_by_the_append(client: Client) -> None:
     """The append that passes the window's threshold distils: the answer names the archive, the context is small."""
     client.create_thread(id="full", context_window=4_000)
     answers = [client.append("full", asked_and_answered("word " * 190 + str(number))) for number in range(40)]
-    made = [answer.distilled for answer in answers if answer.distilled is not None]
+    distillations = [answer.distilled for answer in answers if answer.distilled is not None]
 
-    assert len(made) >= 2
-    assert [one.number for one in made] == list(range(1, len(made) + 1))
-    assert client.summaries("full").items[0].archive == made[0].archive
+    assert len(distillations) >= 2
+    assert [one.number for one in distillations] == list(range(1, len(distillations) + 1))
+    assert client.summaries("full").items[0].archive == distillations[0].archive
     assert all(answer.context.fraction < 1.0 for answer in answers)
-    assert client.thread("full").distillations == len(made)
+    assert client.thread("full").distillations == len(distillations)
     assert client.thread("full").message_count == 80
 
 

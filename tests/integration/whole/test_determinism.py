@@ -38,10 +38,10 @@ SURROUNDINGS = (
 def pair() -> Iterator[tuple[Daemon, Daemon]]:
     """Two daemons with separate homes."""
     first, second = SURROUNDINGS
-    with scratch_home() as here, scratch_home() as there:
-        for home in (here, there):
+    with scratch_home() as first_home, scratch_home() as second_home:
+        for home in (first_home, second_home):
             tick(home, 0)
-        with running_daemon(here, **first) as one, running_daemon(there, **second) as other:
+        with running_daemon(first_home, **first) as one, running_daemon(second_home, **second) as other:
             yield one, other
 
 
@@ -54,19 +54,24 @@ def session_output(daemon: Daemon, path: Path) -> dict[str, Any]:
     """Return all of a session's output that must not depend on the daemon: archives, contexts, state, documents."""
     with Client(daemon.socket) as client:
         thread = str(import_file(client, path).thread)
-        made = client.distill(thread)
-        found: dict[str, Any] = {
-            "archive": made.archive,
-            "bytes": client.archive(made.archive),
+        result = client.distill(thread)
+        output: dict[str, Any] = {
+            "archive": result.archive,
+            "bytes": client.archive(result.archive),
             "state": daemon.ask("GET", f"/v1/threads/{thread}/working-state").body,
             "digest": orjson.loads(daemon.ask("GET", f"/v1/threads/{thread}/digest").body)["text"],
-            "sizes": (made.tokens_before, made.tokens_after, made.tokens_used, made.tail),
+            "sizes": (
+                result.tokens_before,
+                result.tokens_after,
+                result.tokens_used,
+                result.tail,
+            ),
         }
         for budget in ("", *(f"&maxTokens={budget}" for budget in BUDGETS)):
             for placement in ("late", "system"):
-                asked = f"/v1/threads/{thread}/context?placement={placement}{budget}"
-                found[asked] = daemon.ask("GET", asked, timeout=60).body
-    return found
+                request_path = f"/v1/threads/{thread}/context?placement={placement}{budget}"
+                output[request_path] = daemon.ask("GET", request_path, timeout=60).body
+    return output
 
 
 def without_ids(value: Any) -> Any:

@@ -63,9 +63,9 @@ class Space:
 def space(tmp_path: Path) -> Iterator[Space]:
     """A space that has learnt from one session."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
-        made = Space(daemon, client, tmp_path)
-        made.learn()
-        yield made
+        learnt_space = Space(daemon, client, tmp_path)
+        learnt_space.learn()
+        yield learnt_space
 
 
 PROJECTED = {"MEMORY-INDEX.json", "memory/long-term-memory.json"}
@@ -132,7 +132,7 @@ def test_a_new_file_is_a_new_category(space: Space) -> None:
     assert own.read_text("utf-8") == "# Garden\n\n- Roses want sun #plants\n"
     [roses] = [item for item in space.client.memories(limit=1000).items if item.document == "facts/garden.md"]
     assert (roses.content, roses.tags, roses.type, roses.trust) == ("Roses want sun", ["plants"], "fact", "person")
-    assert [(each.path, each.reason) for each in outcome.status.refused] == [("facts/link.md", "symlink")]
+    assert [(refusal.path, refusal.reason) for refusal in outcome.status.refused] == [("facts/link.md", "symlink")]
     assert elsewhere.read_text("utf-8") == "- mine\n"
     assert "facts/garden.md" in (space.client.index().text)
 
@@ -152,7 +152,7 @@ def test_projections_are_written_again(space: Space) -> None:
     assert archive.read_bytes() == sealed
     [aside] = (space.root / "memory").glob("*.sync-conflict-*")
     assert aside.read_text("utf-8") == '["mine"]\n'
-    assert [(each.path, each.reason) for each in outcome.status.refused] == [
+    assert [(refusal.path, refusal.reason) for refusal in outcome.status.refused] == [
         ("memory/long-term-memory.json", "projection")
     ]
 
@@ -189,26 +189,26 @@ def test_pending_files_are_written_at_the_next_start(space: Space) -> None:
     """Files that could not be written before a stop are written by the next start."""
     away = space.daemon.home / "away"
     space.root.rename(away)
-    made = space.learn()
+    distillation = space.learn()
     assert space.daemon.stop() == 0
     away.rename(space.root)
     space.daemon.start()
     with Client(space.daemon.socket) as client:
         again = Space(space.daemon, client, space.root)
         again.agree()
-        assert (space.root / "archives" / f"{made.archive}.json").exists()
+        assert (space.root / "archives" / f"{distillation.archive}.json").exists()
 
 
 def test_a_new_folder_is_made_once(tmp_path: Path) -> None:
     """Nothing is created before the first file; an existing folder is used with the files in it."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
-        made = Space(daemon, client, tmp_path)
-        assert not made.root.exists()
-        made.root.mkdir(parents=True)
-        (made.root / "README.md").write_text("here before\n", "utf-8")
-        made.learn()
-        assert (made.root / "README.md").read_text("utf-8") == "here before\n"
-        assert made.documents().items() <= made.files().items()
-        shutil.rmtree(made.root)
-        made.learn()
-        assert not made.root.exists()
+        space = Space(daemon, client, tmp_path)
+        assert not space.root.exists()
+        space.root.mkdir(parents=True)
+        (space.root / "README.md").write_text("here before\n", "utf-8")
+        space.learn()
+        assert (space.root / "README.md").read_text("utf-8") == "here before\n"
+        assert space.documents().items() <= space.files().items()
+        shutil.rmtree(space.root)
+        space.learn()
+        assert not space.root.exists()

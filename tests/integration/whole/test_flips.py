@@ -109,18 +109,18 @@ def ask(daemon: Daemon, path: str, body: Any = None) -> Answer:
 def reads(daemon: Daemon) -> list[str]:
     """Return every read that a caller could make of this store, each list in one page and in small pages."""
     lists = ("threads", "memories", "documents", "operations", "archives", "dreams", "schedules", "index")
-    found = [f"/v1/{name}" for name in lists] + [f"/v1/{name}?limit=3" for name in lists[:6]]
+    paths = [f"/v1/{name}" for name in lists] + [f"/v1/{name}?limit=3" for name in lists[:6]]
     ids = {name: list(ask(daemon, f"/v1/{name}?limit=1000").json()["items"]) for name in lists[:6]}
     for thread in (item["id"] for item in ids["threads"]):
         parts = ("", "/messages?limit=1000", "/messages?limit=5&after=20", "/notes", "/summaries", "/digest")
-        found += [f"/v1/threads/{thread}{part}" for part in parts]
+        paths += [f"/v1/threads/{thread}{part}" for part in parts]
     for memory in (item["id"] for item in ids["memories"]):
-        found += [f"/v1/memories/{memory}", f"/v1/memories/{memory}/history"]
-    found += [f"/v1/documents/{item['path']}" for item in ids["documents"]]
-    found += [f"/v1/operations/{item['id']}" for item in ids["operations"]]
-    found += [f"/v1/archives/{item['sha256']}" for item in ids["archives"]]
-    found += [f"/v1/dreams/{item['id']}" for item in ids["dreams"]]
-    return found
+        paths += [f"/v1/memories/{memory}", f"/v1/memories/{memory}/history"]
+    paths += [f"/v1/documents/{item['path']}" for item in ids["documents"]]
+    paths += [f"/v1/operations/{item['id']}" for item in ids["operations"]]
+    paths += [f"/v1/archives/{item['sha256']}" for item in ids["archives"]]
+    paths += [f"/v1/dreams/{item['id']}" for item in ids["dreams"]]
+    return paths
 
 
 def context_reads(daemon: Daemon) -> list[str]:
@@ -136,27 +136,27 @@ def judge(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
         if answer.body == right:
             assert path not in trial.noticed, f"{trial}: {path} was damaged and is answered again"
             continue
-        said: dict[str, Any] = answer.json()
+        error: dict[str, Any] = answer.json()
         assert answer.status == 500, f"{trial}: {path} answers {answer.status} {answer.body[:300]!r}"
-        assert said["error"] == "storage_failed", f"{trial}: {path} {said}"
-        assert "reverie check" in said["details"].get("hint", ""), f"{trial}: {path} {said}"
-        trial.noticed[path] = said["message"]
+        assert error["error"] == "storage_failed", f"{trial}: {path} {error}"
+        assert "reverie check" in error["details"].get("hint", ""), f"{trial}: {path} {error}"
+        trial.noticed[path] = error["message"]
 
 
 def write_afterwards(trial: Trial, daemon: Daemon) -> None:
     """Write to a new thread, which may be refused for the damage; acknowledged messages are stored."""
-    made = ask(daemon, "/v1/threads", {"id": "after"})
-    if made.status != 201:
-        assert made.json()["error"] == "storage_failed", f"{trial}: {made.body[:300]!r}"
+    created = ask(daemon, "/v1/threads", {"id": "after"})
+    if created.status != 201:
+        assert created.json()["error"] == "storage_failed", f"{trial}: {created.body[:300]!r}"
         return
     for number in range(20):
-        said = ask(daemon, "/v1/threads/after/messages", {"messages": [{"role": "user", "content": f"{number}"}]})
-        if said.status != 200:
-            assert said.json()["error"] == "storage_failed", f"{trial}: {said.body[:300]!r}"
+        appended = ask(daemon, "/v1/threads/after/messages", {"messages": [{"role": "user", "content": f"{number}"}]})
+        if appended.status != 200:
+            assert appended.json()["error"] == "storage_failed", f"{trial}: {appended.body[:300]!r}"
             return
-    kept = ask(daemon, "/v1/threads/after/messages")
-    if kept.status == 200:
-        assert [item["content"] for item in kept.json()["items"]] == [str(number) for number in range(20)], str(trial)
+    stored = ask(daemon, "/v1/threads/after/messages")
+    if stored.status == 200:
+        assert [item["content"] for item in stored.json()["items"]] == [str(number) for number in range(20)], str(trial)
 
 
 def unchanged(path: str) -> bool:
@@ -217,11 +217,13 @@ def compare(trial: Trial, report: CheckReport) -> None:
     assert not report.ok, f"{trial}: {trial.verdict} {trial.noticed}, and check finds nothing"
     if report.status == FILE:
         return
-    told = json.dumps([problem.as_json() for problem in report.problems])
+    report_text = json.dumps([problem.as_json() for problem in report.problems])
     for path, message in trial.noticed.items():
         kind = message.split(" ", 2)[1 if message.startswith("collection ") else 0]
         # A long body stands apart from its record, and is what `check` names then.
-        assert kind in told or '"blob"' in told, f"{trial}: {path} says {message!r}, check says {told[:1000]}"
+        assert kind in report_text or '"blob"' in report_text, (
+            f"{trial}: {path} says {message!r}, check says {report_text[:1000]}"
+        )
 
 
 def damaged(prepared: Prepared, home: Path, bits: list[int]) -> Daemon:
@@ -237,9 +239,9 @@ def test_a_record_under_another_key_is_not_absent(prepared: Prepared, kind: str)
     """With a flipped bit in the key, a read by the right key reports damage, not absence."""
     listed = json.loads(prepared.answers[f"/v1/{kind}"])["items"][0]
     name = listed["sha256" if kind == "archives" else "id"]
-    whole = (prepared.data / "store" / "data.mdb").read_bytes()
+    data = (prepared.data / "store" / "data.mdb").read_bytes()
     with scratch_home() as home:
-        daemon = damaged(prepared, home, bits_within(whole, CODES[kind] + name.encode()))
+        daemon = damaged(prepared, home, bits_within(data, CODES[kind] + name.encode()))
         try:
             assert started(daemon) is None
             answer = ask(daemon, f"/v1/{kind}/{name}")
@@ -263,10 +265,10 @@ def test_a_map_beyond_all_memory_is_damage(prepared: Prepared, bit: int) -> None
 def test_no_wrong_answer_after_a_flipped_bit(prepared: Prepared, capsys: pytest.CaptureFixture[str]) -> None:
     """Random bits are flipped, one at a time, in copies of one store."""
     chance = random.Random(20261121)
-    whole = (prepared.data / "store" / "data.mdb").read_bytes()
+    data = (prepared.data / "store" / "data.mdb").read_bytes()
     verdicts: Counter[tuple[str, str]] = Counter()
     for number in range(TRIALS):
-        trial = Trial(number, *target_bit(whole, chance, number))
+        trial = Trial(number, *target_bit(data, chance, number))
         with scratch_home() as home:
             for folder in ("data", "as it was"):
                 shutil.copytree(prepared.data, home / folder)

@@ -50,10 +50,10 @@ def state(daemon: Daemon, client: Client) -> dict[str, Any]:
 
 def thread_state(client: Client, thread: str) -> dict[str, Any]:
     """Return the records of a thread that a distillation changes."""
-    held = client.thread(thread)
+    record = client.thread(thread)
     return {
-        "distillations": held.distillations,
-        "tokens": held.context.tokens,
+        "distillations": record.distillations,
+        "tokens": record.context.tokens,
         "summaries": client.summaries(thread).items,
         "digest": client.digest(thread).text,
         "context": client.context(thread, query="nothing of this kind").request.messages,
@@ -61,9 +61,9 @@ def thread_state(client: Client, thread: str) -> dict[str, Any]:
     }
 
 
-def last(client: Client, why: str) -> str:
+def last(client: Client, action: str) -> str:
     """Return the newest operation of a kind."""
-    return next(operation.id for operation in client.operations(limit=1000).items if operation.why == why)
+    return next(operation.id for operation in client.operations(limit=1000).items if operation.why == action)
 
 
 def test_undo_of_a_distillation(daemon: Daemon, client: Client, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_undo_of_a_distillation(daemon: Daemon, client: Client, tmp_path: Path) 
     before = state(daemon, client)
     thread = str(import_file(client, session_file(tmp_path, 2, turns=5)).thread)
     fresh = thread_state(client, thread)
-    made = client.distill(thread)
+    distillation = client.distill(thread)
     after = state(daemon, client)
     assert after["memories"] != before["memories"]
     operation = last(client, "thread.distill")
@@ -87,7 +87,7 @@ def test_undo_of_a_distillation(daemon: Daemon, client: Client, tmp_path: Path) 
     assert (shown.why, shown.undoes, shown.undoable) == (f"undo {operation}", operation, True)
 
     again = client.distill(thread)
-    assert (again.archive, again.number) == (made.archive, 1)
+    assert (again.archive, again.number) == (distillation.archive, 1)
     redone = state(daemon, client)
     assert [memory.content for memory in redone["memories"]] == [memory.content for memory in after["memories"]]
     assert redone["documents"].keys() == after["documents"].keys()
@@ -96,29 +96,29 @@ def test_undo_of_a_distillation(daemon: Daemon, client: Client, tmp_path: Path) 
 def test_token_counts_follow_undo_and_redo(client: Client, tmp_path: Path) -> None:
     """The context's token count follows undo and redo of a distillation, and messages in between are added."""
     thread = str(import_file(client, session_file(tmp_path, 12, turns=5)).thread)
-    whole = client.thread(thread).tokens  # by our count: the model's own account of it is not kept
+    full_tokens = client.thread(thread).tokens  # by our count: the model's own account of it is not kept
     client.distill(thread)
     small = client.thread(thread).context.tokens
     undone = client.undo(last(client, "thread.distill")).operation
-    assert client.thread(thread).context.tokens == whole != small
+    assert client.thread(thread).context.tokens == full_tokens != small
     redone = client.undo(str(undone)).operation
     assert client.thread(thread).context.tokens == small
     added = client.append(thread, [{"role": "user", "content": "and now some more of it"}]).context.tokens - small
     client.undo(str(redone))
-    assert client.thread(thread).context.tokens == whole + added
+    assert client.thread(thread).context.tokens == full_tokens + added
 
 
 def test_a_schedule_cannot_be_undone(client: Client) -> None:
     """Its operation is not offered for undo, and is refused by its number."""
     client.create_thread(id="settled")
     client.add_note("settled", "kept", "task")
-    made = client.add_schedule("0 3 * * *")
+    schedule = client.add_schedule("0 3 * * *")
     operation = newest_operation(client)
     assert [change.kind for change in operation.changes] == ["schedule"]
     assert not operation.undoable
     with pytest.raises(Conflict, match="nothing that can be put back"):
         client.undo(operation.id)
-    client.remove_schedule(made.id)
+    client.remove_schedule(schedule.id)
     offered = next(operation for operation in client.operations(limit=10).items if operation.undoable)
     assert [change.kind for change in offered.changes] == ["note"]
 
@@ -128,10 +128,10 @@ def test_undo_skips_projections(client: Client) -> None:
     client.sync_now()
     client.remember(wire.CreateMemory("The gate opens at dawn."))
     client.sync_now()
-    found = client.operations(limit=10).items
-    [listed] = [operation for operation in found if operation.why == "memory.list"]
+    operations = client.operations(limit=10).items
+    [listed] = [operation for operation in operations if operation.why == "memory.list"]
     assert int(listed.id) > int(last(client, "memory.add"))
-    assert next(operation.why for operation in found if operation.undoable) == "memory.add"
+    assert next(operation.why for operation in operations if operation.undoable) == "memory.add"
     with pytest.raises(Conflict, match=r"brought the list in MEMORY\.md up to date") as caught:
         client.undo(listed.id)
     assert "undo the operation before it" in (caught.value.hint or "")
@@ -219,11 +219,11 @@ def test_an_undo_with_a_key_is_made_once(client: Client) -> None:
 def test_operations_are_listed_to_the_end(client: Client) -> None:
     """Newest first, without gaps, each with actor, reason and parent."""
     client.create_thread()
-    whole = client.operations(limit=1000).items
-    assert [operation.seq for operation in whole] == list(range(len(whole), 0, -1))
-    assert all_items(client.operations, 7) == whole
-    assert {operation.who for operation in whole} >= {"owner"}
-    assert all(client.operation(operation.id) == operation for operation in whole[:20])
+    operations = client.operations(limit=1000).items
+    assert [operation.seq for operation in operations] == list(range(len(operations), 0, -1))
+    assert all_items(client.operations, 7) == operations
+    assert {operation.who for operation in operations} >= {"owner"}
+    assert all(client.operation(operation.id) == operation for operation in operations[:20])
 
 
 def test_an_unknown_operation_is_not_found(daemon: Daemon) -> None:
@@ -237,16 +237,16 @@ def test_an_unknown_operation_is_not_found(daemon: Daemon) -> None:
 def test_archives_are_addressed_by_their_bytes(client: Client, daemon: Daemon, tmp_path: Path) -> None:
     """Each listed archive has its SHA-256 as address; archives stay when their operation is undone."""
     learnt(client, tmp_path, 4)
-    whole = client.archives(limit=1000).items
-    assert whole
-    for archive in whole:
+    archives = client.archives(limit=1000).items
+    assert archives
+    for archive in archives:
         body = client.archive(archive.sha256)
         assert hashlib.sha256(body).hexdigest() == archive.sha256
         assert archive.size == len(body)
-    assert client.archives(limit=1).items == whole[:1]
+    assert client.archives(limit=1).items == archives[:1]
     client.undo(last(client, "thread.distill"))
-    assert client.archives(limit=1000).items == whole
-    for odd in ("0" * 64, "x", "A" * 64, f"{whole[0].sha256}0"):
+    assert client.archives(limit=1000).items == archives
+    for odd in ("0" * 64, "x", "A" * 64, f"{archives[0].sha256}0"):
         check_refused(daemon.ask("GET", f"/v1/archives/{odd}"), 404, "not_found")
 
 
@@ -261,10 +261,10 @@ def test_dreams_are_listed_and_shown(client: Client, daemon: Daemon, tmp_path: P
     assert (nothing.archive, nothing.tokens_used) == (None, 0)
     assert client.dream(key="of nothing") == client.dream(key="of nothing")
 
-    [kept] = client.dreams().items
-    assert (kept.id, kept.archive, kept.tokens_used) == (first.id, dry.archive, dry.tokens_used)
-    assert client.dream_record(kept.id) == kept
-    assert client.status().last_dream == kept
+    [stored] = client.dreams().items
+    assert (stored.id, stored.archive, stored.tokens_used) == (first.id, dry.archive, dry.tokens_used)
+    assert client.dream_record(stored.id) == stored
+    assert client.status().last_dream == stored
     with pytest.raises(NotFound, match="no dream"):
         client.dream_record("dream_absent")
     for body in ({"tokenBudget": 0}, {"tokenBudget": 1.5}, {"budget": 1}):
@@ -273,15 +273,15 @@ def test_dreams_are_listed_and_shown(client: Client, daemon: Daemon, tmp_path: P
 
 def test_schedules_are_added_listed_and_deleted(client: Client, daemon: Daemon) -> None:
     """Each has its next run; with a key it is added once; invalid ones are refused."""
-    made = client.add_schedule("30 2 * * *", timezone="Europe/Berlin", token_budget=5_000, key="nightly")
-    assert client.add_schedule("30 2 * * *", timezone="Europe/Berlin", token_budget=5_000, key="nightly") == made
-    assert [schedule.id for schedule in client.schedules().items] == [made.id]
-    assert (made.cron, made.timezone, made.job) == ("30 2 * * *", "Europe/Berlin", "dream")
+    added = client.add_schedule("30 2 * * *", timezone="Europe/Berlin", token_budget=5_000, key="nightly")
+    assert client.add_schedule("30 2 * * *", timezone="Europe/Berlin", token_budget=5_000, key="nightly") == added
+    assert [schedule.id for schedule in client.schedules().items] == [added.id]
+    assert (added.cron, added.timezone, added.job) == ("30 2 * * *", "Europe/Berlin", "dream")
     assert client.status().distillation.scheduled
-    client.remove_schedule(made.id)
+    client.remove_schedule(added.id)
     assert client.schedules().items == []
     with pytest.raises(NotFound):
-        client.remove_schedule(made.id)
+        client.remove_schedule(added.id)
     for body in (
         {},
         {"cron": "never"},
@@ -298,12 +298,12 @@ def test_a_backup_is_a_whole_store(client: Client, daemon: Daemon, tmp_path: Pat
     client.create_thread(id="backed-up")
     client.append("backed-up", [{"role": "user", "content": "keep me"}])
     target = tmp_path / "copy.mdb"
-    made = daemon.ask("POST", "/v1/backups", {"path": str(target)}, {"Idempotency-Key": "backup"})
+    backup = daemon.ask("POST", "/v1/backups", {"path": str(target)}, {"Idempotency-Key": "backup"})
     again = daemon.ask("POST", "/v1/backups", {"path": str(target)}, {"Idempotency-Key": "backup"})
 
-    assert made.status == 200, made.body
-    assert made.body == again.body
-    assert made.json()["size"] == target.stat().st_size
+    assert backup.status == 200, backup.body
+    assert backup.body == again.body
+    assert backup.json()["size"] == target.stat().st_size
     assert run_check(target).ok
     with scratch_home() as home:
         (home / "data").mkdir(mode=0o700)
@@ -315,11 +315,11 @@ def test_a_backup_is_a_whole_store(client: Client, daemon: Daemon, tmp_path: Pat
 
 def test_a_backup_that_cannot_be_made_is_refused(daemon: Daemon, tmp_path: Path) -> None:
     """A missing parent folder, an existing target and a relative path are refused."""
-    there = tmp_path / "there"
-    there.write_text("mine", "utf-8")
+    existing = tmp_path / "there"
+    existing.write_text("mine", "utf-8")
     check_refused(daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "no" / "x")}), 404, "not_found")
-    assert daemon.ask("POST", "/v1/backups", {"path": str(there)}).status in {400, 409}
-    assert there.read_text("utf-8") == "mine"
+    assert daemon.ask("POST", "/v1/backups", {"path": str(existing)}).status in {400, 409}
+    assert existing.read_text("utf-8") == "mine"
     for body in ({}, {"path": ""}, {"path": 7}):
         check_refused(daemon.ask("POST", "/v1/backups", body), 400, "validation_error")
 
@@ -330,8 +330,8 @@ def test_a_token_may_not_copy_the_store(tmp_path: Path) -> None:
         (home / "data").mkdir(mode=0o700)
         add_token(home, "tick", "blue", "mole")
         with running_daemon(home) as own:
-            asked = own.ask("POST", "/v1/backups", {"path": str(tmp_path / "x")}, bearer("tick"))
-            check_refused(asked, 403, "forbidden")
+            answer = own.ask("POST", "/v1/backups", {"path": str(tmp_path / "x")}, bearer("tick"))
+            check_refused(answer, 403, "forbidden")
             assert not (tmp_path / "x").exists()
             [space] = own.ask("GET", "/v1/spaces", headers=bearer("tick")).json()["items"]
             assert (space["id"], space["root"]) == ("blue", str(home / "root" / "blue"))

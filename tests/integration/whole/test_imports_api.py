@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from support.daemon import Daemon
 
 
-def sent(client: Client, place: ImportPlace, data: bytes, *, size: int) -> list[ChunkAnswer]:
+def sent(client: Client, position: ImportPlace, data: bytes, *, size: int) -> list[ChunkAnswer]:
     """Send all of `data` from the beginning, `size` bytes at a time; return the answers."""
     offset, line, answers = 0, 1, []
     while offset < len(data):
         piece = data[offset : offset + size]
         answer = client.send_chunk(
-            place.id, piece, offset=offset, first_line=line, final=offset + len(piece) == len(data)
+            position.id, piece, offset=offset, first_line=line, final=offset + len(piece) == len(data)
         )
         assert answer.offset > offset, "a piece without a whole line in it"
         answers.append(answer)
@@ -39,20 +39,20 @@ def sent(client: Client, place: ImportPlace, data: bytes, *, size: int) -> list[
     return answers
 
 
-def mark_of(data: bytes, place: ImportPlace) -> str:
+def mark_of(data: bytes, position: ImportPlace) -> str:
     """Return the SHA-256 of the last chunk, by which a file is recognised."""
-    return hashlib.sha256(data[place.check_from : place.offset]).hexdigest()
+    return hashlib.sha256(data[position.check_from : position.offset]).hexdigest()
 
 
 def test_chunks_of_any_size_make_the_same_thread(client: Client) -> None:
     """Chunks of any size give the thread that the library reads from the file."""
     data = generated_session(1)
     for number, size in enumerate((6_000, 9_999, 1 << 22)):
-        place = client.start_import("claude-code", f"sizes-{number}", source="/home/ann/s.jsonl")
-        answers = sent(client, place, data, size=size)
+        position = client.start_import("claude-code", f"sizes-{number}", source="/home/ann/s.jsonl")
+        answers = sent(client, position, data, size=size)
         assert sum(answer.added for answer in answers) == data.count(b"\n") == answers[-1].lines
-        assert stored_messages(client, place.thread) == main_line_messages(data)
-        thread = client.thread(place.thread)
+        assert stored_messages(client, position.thread) == main_line_messages(data)
+        thread = client.thread(position.thread)
         assert (thread.source, thread.agent, thread.model) == ("/home/ann/s.jsonl", "claude-code", "claude-demo")
         assert thread.title is not None
         assert thread.title.startswith("The ")
@@ -78,21 +78,21 @@ def test_the_position_of_an_import(client: Client) -> None:
     assert (fresh.offset, fresh.lines, fresh.check_from, fresh.sha256) == (0, 0, 0, "")
     half = data[: data.index(b"\n", len(data) // 2) + 20]
     client.send_chunk(fresh.id, half, offset=0, first_line=1)
-    place = client.start_import("claude-code", "placed")
+    position = client.start_import("claude-code", "placed")
 
-    assert (place.id, place.thread) == (fresh.id, fresh.thread)
-    assert 0 < place.offset == half.rindex(b"\n") + 1
-    assert place.lines == half.count(b"\n")
-    assert place.sha256 == mark_of(data, place)
+    assert (position.id, position.thread) == (fresh.id, fresh.thread)
+    assert 0 < position.offset == half.rindex(b"\n") + 1
+    assert position.lines == half.count(b"\n")
+    assert position.sha256 == mark_of(data, position)
 
 
 def test_a_chunk_that_skips_bytes_is_refused(client: Client) -> None:
     """A chunk that skips bytes is a conflict with the import's offset; nothing is added."""
-    place = client.start_import("claude-code", "gap")
+    position = client.start_import("claude-code", "gap")
     with pytest.raises(Conflict) as caught:
-        client.send_chunk(place.id, b'{"type":"user"}\n', offset=10, first_line=2)
+        client.send_chunk(position.id, b'{"type":"user"}\n', offset=10, first_line=2)
     assert caught.value.details["currentVersion"] == 0
-    assert client.thread(place.thread).message_count == 0
+    assert client.thread(position.thread).message_count == 0
     with pytest.raises(NotFound, match="no import"):
         client.send_chunk("imp_absent", b"{}\n", offset=0, first_line=1)
 
@@ -110,8 +110,8 @@ def test_a_chunk_that_skips_bytes_is_refused(client: Client) -> None:
 )
 def test_a_chunk_without_offset_is_refused(daemon: Daemon, client: Client, query: str) -> None:
     """`offset` and `firstLine` are required numbers."""
-    place = client.start_import("claude-code", "unplaced")
-    check_refused(daemon.ask("PUT", f"/v1/imports/{place.id}/chunks?{query}", b"{}\n"), 400, "validation_error")
+    position = client.start_import("claude-code", "unplaced")
+    check_refused(daemon.ask("PUT", f"/v1/imports/{position.id}/chunks?{query}", b"{}\n"), 400, "validation_error")
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_an_invalid_import_is_refused(daemon: Daemon, body: Any) -> None:
 def test_a_chunk_beyond_the_limit_is_refused() -> None:
     """A chunk over CHUNK_MAX_BYTES is refused, also where the daemon accepts larger bodies."""
     with running_daemon(REVERIE_DAEMON_BODY_BYTES=str(2 * CHUNK_MAX_BYTES)) as own, Client(own.socket) as client:
-        place = client.start_import("claude-code", "large")
-        path = f"/v1/imports/{place.id}/chunks?offset=0&firstLine=1"
+        position = client.start_import("claude-code", "large")
+        path = f"/v1/imports/{position.id}/chunks?offset=0&firstLine=1"
         check_refused(own.ask("PUT", path, b"x" * (CHUNK_MAX_BYTES + 1)), 413, "too_large")
 
 
@@ -139,17 +139,17 @@ def test_sending_again_adds_nothing(client: Client) -> None:
         + b'{"type":"queue-operation","op":1}\n'
         + b"not json\n"
     )
-    place = client.start_import("claude-code", "again")
-    first = sent(client, place, data, size=1 << 22)[0]
+    position = client.start_import("claude-code", "again")
+    first = sent(client, position, data, size=1 << 22)[0]
     operation = client.operations(limit=1).items[0].id
-    before = client.thread(place.thread)
-    again = sent(client, place, data, size=7_000)
+    before = client.thread(position.thread)
+    again = sent(client, position, data, size=7_000)
 
     assert first.added == data.count(b"\n")
     assert (sum(answer.added for answer in again), sum(answer.duplicates for answer in again)) == (0, first.added)
     assert again[-1].offset == len(data)
     assert client.operations(limit=1).items[0].id == operation
-    assert client.thread(place.thread) == before
+    assert client.thread(position.thread) == before
 
 
 def test_bad_lines_are_reported(client: Client) -> None:
@@ -157,32 +157,32 @@ def test_bad_lines_are_reported(client: Client) -> None:
     good = generated_session(4)
     lines = good.splitlines(keepends=True)
     data = b"".join([lines[0], b"{broken\n", *lines[1:], b"[1, 2]\n", b"\xff\xfe\n", b'{"type":"user","message":7}\n'])
-    place = client.start_import("claude-code", "bad")
-    answer = sent(client, place, data, size=1 << 22)[0]
+    position = client.start_import("claude-code", "bad")
+    answer = sent(client, position, data, size=1 << 22)[0]
 
     assert {problem.line for problem in answer.problems} >= {2, len(lines) + 2, len(lines) + 3}
     assert answer.counts["bad"] >= 3
-    assert stored_messages(client, place.thread) == main_line_messages(good)
+    assert stored_messages(client, position.thread) == main_line_messages(good)
 
 
 def test_an_incomplete_line_is_left_for_the_next_chunk(client: Client) -> None:
     """An incomplete last line is left for the next chunk, also with `final`, until it parses."""
     data = generated_session(5)
-    place = client.start_import("claude-code", "half")
+    position = client.start_import("claude-code", "half")
     cut = len(data) - 40
-    answer = client.send_chunk(place.id, data[:cut], offset=0, first_line=1, final=True)
+    answer = client.send_chunk(position.id, data[:cut], offset=0, first_line=1, final=True)
     assert answer.offset == data.rindex(b"\n", 0, cut) + 1
     nothing = client.send_chunk(
-        place.id, data[answer.offset : cut], offset=answer.offset, first_line=answer.lines + 1, final=True
+        position.id, data[answer.offset : cut], offset=answer.offset, first_line=answer.lines + 1, final=True
     )
     assert (nothing.offset, nothing.added) == (answer.offset, 0)
-    stands = client.start_import("claude-code", "half")
-    assert stands.sha256 == mark_of(data, stands)
-    assert stands.check_from < stands.offset
+    resumed = client.start_import("claude-code", "half")
+    assert resumed.sha256 == mark_of(data, resumed)
+    assert resumed.check_from < resumed.offset
     rest = data[answer.offset :].rstrip(b"\n")
-    done = client.send_chunk(place.id, rest, offset=answer.offset, first_line=answer.lines + 1, final=True)
-    assert done.added == 1
-    assert stored_messages(client, place.thread) == main_line_messages(data)
+    last = client.send_chunk(position.id, rest, offset=answer.offset, first_line=answer.lines + 1, final=True)
+    assert last.added == 1
+    assert stored_messages(client, position.thread) == main_line_messages(data)
 
 
 def test_two_imports_of_one_file_at_once_add_it_once(
@@ -228,8 +228,8 @@ def test_a_rewritten_file_adds_what_is_new(client: Client, tmp_path: Path) -> No
     path.write_bytes(b"".join([*cut, orjson.dumps(extra) + b"\n"]))
     grown = importing.import_file(client, path)
     assert (grown.added, grown.thread) == (1, first.thread)
-    known = importing.import_file(client, path)
-    assert (known.added, known.duplicates) == (0, 0)
+    report = importing.import_file(client, path)
+    assert (report.added, report.duplicates) == (0, 0)
 
 
 def test_a_gzip_file_is_the_same_session(client: Client, tmp_path: Path) -> None:
@@ -245,15 +245,15 @@ def test_a_gzip_file_is_the_same_session(client: Client, tmp_path: Path) -> None
 def test_a_line_beyond_the_limit_is_reported_and_skipped(client: Client) -> None:
     """A line over the size limit is reported and skipped; later lines are imported."""
     data = generated_session(8)
-    place = client.start_import("claude-code", "endless")
-    begin = client.send_chunk(place.id, b"x" * CHUNK_MAX_BYTES, offset=0, first_line=1)
-    assert begin.offset == CHUNK_MAX_BYTES
-    assert begin.problems
+    position = client.start_import("claude-code", "endless")
+    first = client.send_chunk(position.id, b"x" * CHUNK_MAX_BYTES, offset=0, first_line=1)
+    assert first.offset == CHUNK_MAX_BYTES
+    assert first.problems
     rest = client.send_chunk(
-        place.id, b"tail of it\n" + data, offset=begin.offset, first_line=begin.lines + 1, final=True
+        position.id, b"tail of it\n" + data, offset=first.offset, first_line=first.lines + 1, final=True
     )
     assert rest.offset == CHUNK_MAX_BYTES + 11 + len(data)
-    assert stored_messages(client, place.thread) == main_line_messages(data)
+    assert stored_messages(client, position.thread) == main_line_messages(data)
 
 
 def test_secrets_are_redacted_and_counted(client: Client, daemon: Daemon) -> None:
@@ -261,11 +261,11 @@ def test_secrets_are_redacted_and_counted(client: Client, daemon: Daemon) -> Non
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     line = orjson.loads(generated_session(9).splitlines()[0])
     line["message"]["content"] = f"use {secret} to push"
-    place = client.start_import("claude-code", "secret")
-    answer = sent(client, place, orjson.dumps(line) + b"\n", size=1 << 20)[0]
+    position = client.start_import("claude-code", "secret")
+    answer = sent(client, position, orjson.dumps(line) + b"\n", size=1 << 20)[0]
 
     assert answer.redacted == 1
-    [(_, content)] = stored_messages(client, place.thread)
+    [(_, content)] = stored_messages(client, position.thread)
     assert "[REDACTED:" in content
     assert secret.encode() not in (daemon.home / "data" / "store" / "data.mdb").read_bytes()
 
@@ -273,11 +273,11 @@ def test_secrets_are_redacted_and_counted(client: Client, daemon: Daemon) -> Non
 def test_deleting_an_imported_thread_resets_its_import(client: Client) -> None:
     """Deleting an imported thread deletes its import; the next one imports everything again."""
     data = generated_session(10)
-    place = client.start_import("claude-code", "deleted")
-    sent(client, place, data, size=1 << 22)
-    client.delete_thread(place.thread, confirm=place.thread)
+    position = client.start_import("claude-code", "deleted")
+    sent(client, position, data, size=1 << 22)
+    client.delete_thread(position.thread, confirm=position.thread)
     fresh = client.start_import("claude-code", "deleted")
-    assert (fresh.thread, fresh.offset) == (place.thread, 0)
+    assert (fresh.thread, fresh.offset) == (position.thread, 0)
     assert sent(client, fresh, data, size=1 << 22)[0].added == data.count(b"\n")
     assert stored_messages(client, fresh.thread) == main_line_messages(data)
 
@@ -301,14 +301,14 @@ def test_an_imported_compaction_is_a_past_distillation(client: Client) -> None:
         "message": {"role": "user", "content": "What came before, in short: the tide came in."},
     }
     data = b"".join(orjson.dumps(line) + b"\n" for line in [*lines[:middle], boundary, summary, *lines[middle:]])
-    place = client.start_import("claude-code", "compacted")
-    sent(client, place, data, size=1 << 22)
-    [past] = client.summaries(place.thread).items
+    position = client.start_import("claude-code", "compacted")
+    sent(client, position, data, size=1 << 22)
+    [past] = client.summaries(position.thread).items
 
     assert (past.number, past.imported) == (1, True)
     assert past.summary.text == "What came before, in short: the tide came in."
-    assert client.thread(place.thread).distillations == 1
-    answer = client.context(place.thread)
+    assert client.thread(position.thread).distillations == 1
+    answer = client.context(position.thread)
     assert answer.distillation == 1
     assert "the tide came in" in str(answer.request.messages[0])
-    assert stored_messages(client, place.thread) == main_line_messages(data)
+    assert stored_messages(client, position.thread) == main_line_messages(data)

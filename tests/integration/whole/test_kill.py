@@ -56,8 +56,8 @@ class Agent:
         """Assert that every acknowledged message is stored once and in order, and at most one unacknowledged one."""
         if self.last == "":  # killed before its thread was acknowledged
             return
-        found = [content for _, content in stored_messages(client, self.thread)]
-        assert found in (self.acknowledged, [*self.acknowledged, self.last]), self.thread
+        stored = [content for _, content in stored_messages(client, self.thread)]
+        assert stored in (self.acknowledged, [*self.acknowledged, self.last]), self.thread
 
 
 @dataclass(slots=True)
@@ -156,18 +156,18 @@ def test_nothing_acknowledged_is_lost(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setattr(importing, "_PIECE_BYTES", PIECE_BYTES)
     assert len(generated_session(0, TURNS, NOISE)) > 5 * PIECE_BYTES
     chance = random.Random(20261121)
-    done = acknowledged = 0
+    kills = acknowledged = 0
     restarts_s: list[float] = []
-    while done < KILLS:
+    while kills < KILLS:
         with campaign() as home:
             whole_s = usual_s(home.daemon)
-            for number in range(done + 1, min(KILLS, done + HOMES_AFTER) + 1):
+            for number in range(kills + 1, min(KILLS, kills + HOMES_AFTER) + 1):
                 home.one(number, chance.uniform(0.0, 1.1 * whole_s))
-                done = number
+                kills = number
             acknowledged += home.end()
             restarts_s += home.restarts_s
     with capsys.disabled():
         print(
-            f"\n{done} kills, {acknowledged} messages acknowledged, 0 lost; restart median "
+            f"\n{kills} kills, {acknowledged} messages acknowledged, 0 lost; restart median "
             f"{statistics.median(restarts_s):.2f} s, worst {max(restarts_s):.2f} s"
         )

@@ -36,12 +36,12 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 def test_memories_are_listed_to_the_end(client: Client) -> None:
     """Any page size gives each memory once, with at least one complete memory of each type in the sessions."""
-    whole = client.memories(limit=1000).items
-    assert len(whole) >= 7
-    assert {"observation", "preference", "mistake", "episode"} <= {memory.type for memory in whole}
+    memories = client.memories(limit=1000).items
+    assert len(memories) >= 7
+    assert {"observation", "preference", "mistake", "episode"} <= {memory.type for memory in memories}
     for size in (1, 2, 5):
-        assert all_items(client.memories, size) == whole
-    for memory in whole:
+        assert all_items(client.memories, size) == memories
+    for memory in memories:
         assert client.memory(memory.id) == memory
         assert memory.content
         assert memory.document.endswith(".md")
@@ -59,9 +59,9 @@ def test_memories_are_filtered_by_type(client: Client, kind: Any) -> None:
 
 def test_memories_are_filtered_by_tag(client: Client) -> None:
     """The list has exactly the memories with the tag."""
-    whole = client.memories(limit=1000).items
-    tag = next(tag for memory in whole for tag in memory.tags)
-    assert client.memories(tag=tag).items == [memory for memory in whole if tag in memory.tags]
+    memories = client.memories(limit=1000).items
+    tag = next(tag for memory in memories for tag in memory.tags)
+    assert client.memories(tag=tag).items == [memory for memory in memories if tag in memory.tags]
     assert client.memories(tag="nobody-wrote-this").items == []
 
 
@@ -100,11 +100,11 @@ def test_recall_ranks_matching_memories(client: Client) -> None:
     assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
     assert answer.hits[0].why
     assert 0 < answer.tokens <= 1_500
-    known = client.memory(best.id)
-    assert known.access_count == best.access_count >= 1
-    assert known.last_accessed_at is not None
+    record = client.memory(best.id)
+    assert record.access_count == best.access_count >= 1
+    assert record.last_accessed_at is not None
     operation = newest_operation(client).id
-    assert client.recall(name).hits[0].memory.access_count == known.access_count + 1
+    assert client.recall(name).hits[0].memory.access_count == record.access_count + 1
     assert newest_operation(client).id == operation
 
 
@@ -156,15 +156,15 @@ def test_a_recall_with_a_key_counts_once(daemon: Daemon, client: Client) -> None
 
 def test_documents_contain_the_memories(client: Client, daemon: Daemon) -> None:
     """Listed by path in pages; each text's ETag is its SHA-256; the index is made from them."""
-    whole = client.documents(limit=1000).items
-    paths = [document.path for document in whole]
+    documents = client.documents(limit=1000).items
+    paths = [document.path for document in documents]
     assert paths == sorted(paths)
     assert {"MEMORY.md", "facts/mistakes.md"} <= set(paths)
     for projected in ("MEMORY-INDEX.json", "memory/long-term-memory.json"):
         assert projected not in paths
         assert client.document(projected).content == (daemon.home / "root" / "default" / projected).read_text("utf-8")
-    assert all_items(client.documents, 2) == whole
-    for document in whole:
+    assert all_items(client.documents, 2) == documents
+    for document in documents:
         text = client.document(document.path)
         assert (text.etag, text.size) == (document.etag, len(text.content.encode()))
         assert daemon.ask("GET", f"/v1/documents/{document.path}").headers["etag"] == f'"{document.etag}"'

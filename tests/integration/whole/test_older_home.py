@@ -47,19 +47,19 @@ def unpacked(vector: dict[str, Any], home: Path) -> Layout:
     return layout
 
 
-def check_contains(answer: Any, expected: Any, place: str) -> None:
+def check_contains(answer: Any, expected: Any, path: str) -> None:
     """Assert that `answer` has everything that `expected` has; objects may have more fields."""
     match expected:
         case dict():
             for name, value in expected.items():
-                assert name in answer, f"{place}.{name}"
-                check_contains(answer[name], value, f"{place}.{name}")
+                assert name in answer, f"{path}.{name}"
+                check_contains(answer[name], value, f"{path}.{name}")
         case list():
-            assert len(answer) == len(expected), place
+            assert len(answer) == len(expected), path
             for number, (one, other) in enumerate(zip(answer, expected, strict=True)):
-                check_contains(one, other, f"{place}[{number}]")
+                check_contains(one, other, f"{path}[{number}]")
         case _:
-            assert answer == expected, place
+            assert answer == expected, path
 
 
 @pytest.fixture(params=HOMES, ids=lambda path: path.name)

@@ -63,10 +63,10 @@ def brought(client: Client, folder: Path, number: int) -> str:
 def test_many_threads_are_distilled_at_once(daemon: Daemon, client: Client, tmp_path: Path) -> None:
     """Each distillation depends on the memories that the others change: all succeed, and every memory exists once."""
     threads = [brought(client, tmp_path, 200 + number) for number in range(AT_ONCE)]
-    made = at_once(daemon, [partial(distil, thread) for thread in threads])
+    outcomes = at_once(daemon, [partial(distil, thread) for thread in threads])
 
-    assert [outcome for outcome in made if isinstance(outcome, Exception)] == []
-    assert len({outcome.archive for outcome in made}) == AT_ONCE
+    assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
+    assert len({outcome.archive for outcome in outcomes}) == AT_ONCE
     assert all(client.thread(thread).distillations == 1 for thread in threads)
     contents = [memory.content for memory in client.memories(limit=1000).items]
     assert len(set(contents)) == len(contents)
@@ -75,11 +75,11 @@ def test_many_threads_are_distilled_at_once(daemon: Daemon, client: Client, tmp_
 def test_one_thread_is_distilled_by_many(daemon: Daemon, client: Client, tmp_path: Path) -> None:
     """One call distils; the others report that nothing is left to distil."""
     thread = brought(client, tmp_path, 300)
-    made = at_once(daemon, [partial(distil, thread)] * 4)
-    done = [outcome for outcome in made if not isinstance(outcome, Exception)]
-    refused = [outcome for outcome in made if isinstance(outcome, Exception)]
+    outcomes = at_once(daemon, [partial(distil, thread)] * 4)
+    distillations = [outcome for outcome in outcomes if not isinstance(outcome, Exception)]
+    refused = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
 
-    assert len(done) == 1
+    assert len(distillations) == 1
     assert all(isinstance(error, Conflict) and "preserved tail" in error.message for error in refused)
     assert client.thread(thread).distillations == 1
 
@@ -95,9 +95,9 @@ def test_learning_dreaming_and_undoing_at_once(tmp_path: Path) -> None:
             [
                 *(partial(learn, thread) for thread in threads[1:5]),
                 *(partial(distil, thread) for thread in threads[5:]),
-                lambda each: each.dream(),
-                lambda each: each.dream(),
-                lambda each: each.undo(operation),
+                lambda api: api.dream(),
+                lambda api: api.dream(),
+                lambda api: api.undo(operation),
             ],
         )
         failed = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
@@ -122,8 +122,8 @@ def test_appends_during_a_distillation_are_in_the_tail(daemon: Daemon, client: C
     outcomes = at_once(daemon, calls)
 
     assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
-    held = client.thread(thread)
-    assert (held.message_count, held.distillations) == (before + 8, 1)
-    told = str(client.context(thread).request.messages)
-    assert all(f"meanwhile {number}" in told for number in range(8))
-    assert held.context.tokens >= outcomes[0].tokens_after
+    record = client.thread(thread)
+    assert (record.message_count, record.distillations) == (before + 8, 1)
+    text = str(client.context(thread).request.messages)
+    assert all(f"meanwhile {number}" in text for number in range(8))
+    assert record.context.tokens >= outcomes[0].tokens_after

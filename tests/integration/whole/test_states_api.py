@@ -25,7 +25,7 @@ def turns(*texts: str) -> list[dict[str, Any]]:
 def logger_thread(client: Client, thread: str) -> None:
     """Create a thread in which the user has a logger fixed."""
     client.create_thread(id=thread)
-    client.append(thread, [{"role": each.role, "content": each.content} for each in logger_fix().messages])
+    client.append(thread, [{"role": message.role, "content": message.content} for message in logger_fix().messages])
 
 
 def test_every_item_has_a_source(client: Client) -> None:
@@ -59,8 +59,8 @@ def test_set_fields_stay_until_newer_messages_replace_them(client: Client) -> No
     assert after.current_task == "Please write the announcement for the new release"
     assert "tag it" in after.next_steps
 
-    whole = client.set_working_state("set", open_files=["NEWS.md"], whole=True)
-    assert (whole.current_task, whole.next_steps, whole.open_files) == ("", [], ["NEWS.md"])
+    replaced = client.set_working_state("set", open_files=["NEWS.md"], whole=True)
+    assert (replaced.current_task, replaced.next_steps, replaced.open_files) == ("", [], ["NEWS.md"])
 
 
 def test_a_set_state_survives_distillation_and_restart() -> None:

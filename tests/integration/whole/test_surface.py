@@ -20,26 +20,26 @@ def test_the_description_names_every_call(daemon: Daemon) -> None:
     """The OpenAPI 3.1 document has exactly the served calls."""
     described = daemon.ask("GET", "/v1/openapi.json").json()
     assert described["openapi"].startswith("3.1")
-    told = {
+    documented = {
         (method.upper(), path)
         for path, calls in described["paths"].items()
         for method in calls
         if method.upper() in METHODS
     }
-    assert told == {(method, path.replace(":path}", "}")) for method, path in routes()}
+    assert documented == {(method, path.replace(":path}", "}")) for method, path in routes()}
 
 
 def test_every_call_refuses_other_methods(daemon: Daemon) -> None:
     """A known path with another method is 405 with the allowed methods."""
-    known: dict[str, set[str]] = {}
+    by_path: dict[str, set[str]] = {}
     for method, path in routes():
-        known.setdefault(path, set()).add(method)
-    for path, methods in known.items():
-        asked = path.replace("{path:path}", "facts/x.md").replace("{", "").replace("}", "")
+        by_path.setdefault(path, set()).add(method)
+    for path, methods in by_path.items():
+        concrete = path.replace("{path:path}", "facts/x.md").replace("{", "").replace("}", "")
         for method in set(METHODS) - methods:
-            if any(method in known[other] and _serves(other, asked) for other in known):
+            if any(method in by_path[other] and _serves(other, concrete) for other in by_path):
                 continue  # another call is meant: PUT of a document whose path ends in `patch`
-            answer = daemon.ask(method, asked)
+            answer = daemon.ask(method, concrete)
             if answer.status == 404:  # another path's pattern could not serve it either
                 continue
             check_refused(answer, 405, "method_not_allowed")
@@ -48,8 +48,8 @@ def test_every_call_refuses_other_methods(daemon: Daemon) -> None:
 
 def _serves(pattern: str, path: str) -> bool:
     """Return True if a call of this pattern matches all paths below it, this path included."""
-    head, found, _ = pattern.partition("{path:path}")
-    return bool(found) and pattern.endswith(found) and path.startswith(head)
+    head, wildcard, _ = pattern.partition("{path:path}")
+    return bool(wildcard) and pattern.endswith(wildcard) and path.startswith(head)
 
 
 def test_metrics_count_requests(daemon: Daemon, client: Client) -> None:

@@ -27,15 +27,15 @@ def alternate(*texts: str) -> Said:
 
 def test_a_new_thread_has_the_requested_fields(client: Client) -> None:
     """Every requested field comes back; omitted ones are null, and an id is generated."""
-    made = client.create_thread(id="t.1", agent="ann", title="Tides", model="m-1", context_window=50_000)
+    created = client.create_thread(id="t.1", agent="ann", title="Tides", model="m-1", context_window=50_000)
     plain = client.create_thread()
 
-    assert (made.id, made.agent, made.title, made.model) == ("t.1", "ann", "Tides", "m-1")
-    assert (made.context_window, made.context.window) == (50_000, 50_000)
-    assert (made.message_count, made.tokens, made.distillations) == (0, 0, 0)
+    assert (created.id, created.agent, created.title, created.model) == ("t.1", "ann", "Tides", "m-1")
+    assert (created.context_window, created.context.window) == (50_000, 50_000)
+    assert (created.message_count, created.tokens, created.distillations) == (0, 0, 0)
     assert plain.id.startswith("thr_")
     assert (plain.agent, plain.title, plain.context.window) == (None, None, 200_000)
-    assert client.thread("t.1") == made
+    assert client.thread("t.1") == created
 
 
 def test_an_id_in_use_is_a_conflict(client: Client) -> None:
@@ -72,9 +72,9 @@ def test_threads_are_listed_to_the_end(client: Client) -> None:
     """Pages of any size list every thread once, in the same order."""
     for number in range(7):
         client.create_thread(id=f"listed-{number}")
-    whole = [thread.id for thread in client.threads(limit=1000).items]
+    ids = [thread.id for thread in client.threads(limit=1000).items]
     for size in (1, 2, 3, 1000):
-        assert [thread.id for thread in all_items(client.threads, size)] == whole
+        assert [thread.id for thread in all_items(client.threads, size)] == ids
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=-1", "limit=ten", "limit=1&limit=2", "limit=1.0"])
@@ -116,9 +116,9 @@ def test_messages_are_read_to_the_end(client: Client) -> None:
             [{"role": "user", "content": [{"type": "text", "text": text}]} for text in texts[start : start + 100]],
         )
     everything = stored_messages(client, "long")
-    said = [block["text"] for _, content in everything for block in content]
+    block_texts = [block["text"] for _, content in everything for block in content]
 
-    assert said == texts
+    assert block_texts == texts
     for size in (7, 250, 1000):
         assert stored_messages(client, "long", limit=size) == everything
 
@@ -187,11 +187,11 @@ def test_usage_replaces_our_count(client: Client) -> None:
         "cache_creation_input_tokens": 5,
         "output_tokens": 85,
     }
-    told = client.append("used", alternate("q", "a"), usage=usage)
+    appended = client.append("used", alternate("q", "a"), usage=usage)
     after = client.append("used", alternate("and then?"))
 
-    assert told.context.tokens == 40_100
-    assert told.context.fraction == pytest.approx(40_100 / 200_000, abs=1e-4)
+    assert appended.context.tokens == 40_100
+    assert appended.context.fraction == pytest.approx(40_100 / 200_000, abs=1e-4)
     assert 40_100 < after.context.tokens < 40_120
 
 
@@ -213,8 +213,8 @@ def test_an_unknown_thread_is_not_found(daemon: Daemon) -> None:
         ("POST", "/distill?wait=true", {}),
         ("POST", "/distill", {}),
     ]
-    for method, path, given in calls:
-        check_refused(daemon.ask(method, f"/v1/threads/absent{path}", given), 404, "not_found")
+    for method, path, payload in calls:
+        check_refused(daemon.ask(method, f"/v1/threads/absent{path}", payload), 404, "not_found")
 
 
 def test_deleting_needs_confirmation(client: Client) -> None:
@@ -225,9 +225,9 @@ def test_deleting_needs_confirmation(client: Client) -> None:
     for wrong in (None, "another", "Doomed"):
         with pytest.raises(ValidationError, match="cannot be undone"):
             client.delete_thread("doomed", confirm=wrong)
-    gone = client.delete_thread("doomed", confirm="doomed")
+    deletion = client.delete_thread("doomed", confirm="doomed")
 
-    assert (gone.id, gone.messages) == ("doomed", 2)
+    assert (deletion.id, deletion.messages) == ("doomed", 2)
     with pytest.raises(NotFound):
         client.thread("doomed")
     again = client.create_thread(id="doomed")
@@ -265,10 +265,10 @@ def test_a_long_thread_is_deleted_whole() -> None:
 def test_a_new_thread_is_answered_redacted(daemon: Daemon) -> None:
     """A secret in a title is redacted in the answer; ids with a newline or path meaning are refused."""
     secret = "ghp_" + "a1B2" * 9
-    made = daemon.ask("POST", "/v1/threads", {"id": "secretive", "title": f"with {secret}"})
-    assert made.status == 201
-    assert secret.encode() not in made.body
-    assert made.json() == daemon.ask("GET", "/v1/threads/secretive").json()
+    answer = daemon.ask("POST", "/v1/threads", {"id": "secretive", "title": f"with {secret}"})
+    assert answer.status == 201
+    assert secret.encode() not in answer.body
+    assert answer.json() == daemon.ask("GET", "/v1/threads/secretive").json()
     for name in ("a\n", ".", ".."):
         assert daemon.ask("POST", "/v1/threads", {"id": name}).status == 400
 
@@ -280,9 +280,9 @@ def test_impossible_numbers_are_ignored(client: Client, daemon: Daemon) -> None:
         "messages": [{"role": "user", "content": "q"}],
         "usage": {"input_tokens": 70, "output_tokens": -50, "cache_read_input_tokens": 1_000_000_001},
     }
-    told = daemon.ask("POST", "/v1/threads/absurd/messages", body)
-    assert told.status == 200
-    assert told.json()["context"]["tokens"] == client.thread("absurd").context.tokens == 70
+    answer = daemon.ask("POST", "/v1/threads/absurd/messages", body)
+    assert answer.status == 200
+    assert answer.json()["context"]["tokens"] == client.thread("absurd").context.tokens == 70
     for number in ("9e22", str(1 << 64)):
         assert daemon.ask("GET", f"/v1/threads/absurd/context?maxTokens={number}").status == 400
 
@@ -295,10 +295,10 @@ def test_applied_edits_are_counted(client: Client, daemon: Daemon) -> None:
         {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 8, "cleared_input_tokens": 900},
     ]
     client.append("edited", alternate("q", "a"), usage={"input_tokens": 5_000, "output_tokens": 10})
-    told = client.append("edited", alternate("q", "a"), applied_edits=edits)
+    appended = client.append("edited", alternate("q", "a"), applied_edits=edits)
 
-    assert told.applied == ["clear_thinking", "clear_tool_uses"]
-    assert told.context.tokens < 5_010
+    assert appended.applied == ["clear_thinking", "clear_tool_uses"]
+    assert appended.context.tokens < 5_010
     cleared = client.thread("edited").cleared
     assert cleared is not None
     assert (cleared.edits, cleared.tokens) == (2, 1_000)

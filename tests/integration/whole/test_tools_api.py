@@ -36,8 +36,8 @@ USER = "# User Facts\n\n> Summary: user name, role\n\n- Name: Ann\n- Role: harbo
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Tree]:
     """A daemon whose folder users edit too."""
-    with tree() as made:
-        yield made
+    with tree() as daemon_folder:
+        yield daemon_folder
 
 
 def result_of(client: Client, name: str, thread: str | None = None, **fields: Any) -> Any:
@@ -144,22 +144,22 @@ def test_a_write_loses_no_unread_text(folder: Tree) -> None:
     """A user's edit since the agent's read is merged; text that it never read, or changed too, must be read first."""
     client = folder.client
     folder.save("facts/tide.md", "# Tide\n\n- Low: six\n- High: noon\n- Neap: monday\n")
-    told = refused(client, "memory_write", path="facts/tide.md", content="# Tide\n\n- Spring: friday\n")
-    assert "memory_read" in told
+    error = refused(client, "memory_write", path="facts/tide.md", content="# Tide\n\n- Spring: friday\n")
+    assert "memory_read" in error
     assert "- High: noon" in folder.read("facts/tide.md")
 
-    seen = result_of(client, "memory_read", path="facts/tide.md")
+    content = result_of(client, "memory_read", path="facts/tide.md")
     folder.save("facts/tide.md", folder.read("facts/tide.md").replace("Low: six", "Low: seven"))
-    result_of(client, "memory_write", path="facts/tide.md", content=seen.replace("Neap: monday", "Neap: sunday"))
+    result_of(client, "memory_write", path="facts/tide.md", content=content.replace("Neap: monday", "Neap: sunday"))
     assert {"- Low: seven", "- High: noon", "- Neap: sunday"} <= set(folder.read("facts/tide.md").splitlines())
 
-    result_of(client, "memory_write", path="facts/tide.md", content=seen.replace("Neap: monday", "Neap: tuesday"))
+    result_of(client, "memory_write", path="facts/tide.md", content=content.replace("Neap: monday", "Neap: tuesday"))
     assert {"- Low: seven", "- High: noon", "- Neap: tuesday"} <= set(folder.read("facts/tide.md").splitlines())
 
-    seen = result_of(client, "memory_read", path="facts/tide.md")
+    content = result_of(client, "memory_read", path="facts/tide.md")
     folder.save("facts/tide.md", folder.read("facts/tide.md").replace("High: noon", "High: one"))
-    told = refused(client, "memory_write", path="facts/tide.md", content=seen.replace("High: noon", "High: two"))
-    assert "changed since you read it" in told
+    error = refused(client, "memory_write", path="facts/tide.md", content=content.replace("High: noon", "High: two"))
+    assert "changed since you read it" in error
     assert "- High: one" in folder.read("facts/tide.md")
 
     result_of(client, "memory_read", path="facts/tide.md")
@@ -196,8 +196,8 @@ def test_a_patch_that_does_not_fit_changes_nothing(folder: Tree) -> None:
     before = folder.read("facts/exact.md")
     for old in ("the sun", "- a tide"):
         patches = [{"oldText": "- a moon", "newText": "- the moon"}, {"oldText": old, "newText": "x"}]
-        told = refused(client, "memory_patch", path="facts/exact.md", patches=patches)
-        assert "exactly as it stands" in told
+        error = refused(client, "memory_patch", path="facts/exact.md", patches=patches)
+        assert "exactly as it stands" in error
     assert folder.read("facts/exact.md") == before
 
 
@@ -224,9 +224,9 @@ def test_an_agent_makes_no_second_spelling_of_a_name(folder: Tree) -> None:
     folder.save("facts/harbour.md", "- the crane is blue\n")
     client.sync_now()
     for path in ("facts/Harbour.md", "FACTS/harbour.md", "Facts/new.md"):
-        there = f"facts/{'new' if 'new' in path else 'harbour'}.md"
-        assert there in refused(client, "memory_write", path=path, content="- a second one")
-        assert there in refused(client, "memory_append", path=path, entry="- a second one")
+        existing = f"facts/{'new' if 'new' in path else 'harbour'}.md"
+        assert existing in refused(client, "memory_write", path=path, content="- a second one")
+        assert existing in refused(client, "memory_append", path=path, entry="- a second one")
         with pytest.raises(Conflict, match="the same name") as caught:
             client.remember(wire.CreateMemory("a second one", document=path))
         assert caught.value.details["reason"] == "collision"
@@ -270,10 +270,10 @@ def check_path(own: Tree, path: str, expected: str) -> None:
         ("memory_append", {"path": path, "entry": "- more"}),
     )
     answers = [own.daemon.ask("POST", f"/v1/tools/{name}", {"input": fields}).json() for name, fields in calls]
-    done = [answer.get("isError") is False for answer in answers]
-    assert len(set(done)) == 1, (path, answers)
-    assert expected in {"accept" if done[0] else "reject", "either"}, (path, answers)
-    if done[0]:
+    accepted = [answer.get("isError") is False for answer in answers]
+    assert len(set(accepted)) == 1, (path, answers)
+    assert expected in {"accept" if accepted[0] else "reject", "either"}, (path, answers)
+    if accepted[0]:
         assert "- two words" in own.read(path)
         return
     for answer in answers:
@@ -309,9 +309,9 @@ def test_a_tool_of_a_thread_needs_one(client: Client) -> None:
 def test_a_note_of_the_tool_is_in_the_context(client: Client) -> None:
     """A note written by the tool is listed like any other, and in the next request."""
     client.create_thread(id="tooled")
-    made = result_of(client, "note", "tooled", content="the pier is closed", category="correction")
-    assert made["success"] is True
-    assert [(note.id, note.category) for note in client.notes("tooled").items] == [(made["id"], "correction")]
+    added = result_of(client, "note", "tooled", content="the pier is closed", category="correction")
+    assert added["success"] is True
+    assert [(note.id, note.category) for note in client.notes("tooled").items] == [(added["id"], "correction")]
     client.append("tooled", [{"role": "user", "content": "hello"}])
     assert "the pier is closed" in str(client.context("tooled").request)
     assert "`category` cannot be" in refused(client, "note", "tooled", content="x", category="idea")
@@ -340,11 +340,11 @@ def test_recall_returns_memories_as_framed_data(folder: Tree) -> None:
     client = folder.client
     text = "# Boats\n\n- The Marie has a red hull\n- The Eva is grey\n"
     result_of(client, "memory_write", path="facts/boats.md", content=text)
-    found = result_of(client, "recall", query="what colour is the hull of the Marie")
-    assert "never instructions" in found["about"]
-    assert found["memories"][0]["content"] == "The Marie has a red hull"
-    assert found["memories"][0]["from"] == "facts/boats.md"
-    assert next(each for each in client.memories().items if "Marie" in each.content).access_count == 1
+    result = result_of(client, "recall", query="what colour is the hull of the Marie")
+    assert "never instructions" in result["about"]
+    assert result["memories"][0]["content"] == "The Marie has a red hull"
+    assert result["memories"][0]["from"] == "facts/boats.md"
+    assert next(memory for memory in client.memories().items if "Marie" in memory.content).access_count == 1
     assert len(result_of(client, "recall", query="hull grey Marie Eva", limit=1)["memories"]) == 1
     assert result_of(client, "recall", query="zzzyx")["memories"] == []
 

@@ -106,12 +106,12 @@ def test_system_placement() -> None:
 def test_summary_and_excerpts_open_the_conversation() -> None:
     """After a distillation the first message has the summary, then the excerpts in thread order."""
     first = assemble(FULL, Limits()).request["messages"][0]
-    summary, excerpts, said = texts(first)
+    summary, excerpts, request = texts(first)
 
     assert summary.endswith(SUMMARY)
     assert "not instructions" in summary.split("\n")[0]
     assert excerpts == f"{HEADING}\nplease port the parser\n\nthe lexer yields tokens"
-    assert said == "go on"
+    assert request == "go on"
 
 
 def test_index_opens_a_new_thread_only() -> None:
@@ -373,7 +373,7 @@ def test_the_same_bytes_in_every_process() -> None:
     """Neither the hash seed nor the time zone changes a byte."""
     tests = Path(__file__).resolve().parents[2]
     path = os.pathsep.join([str(tests), str(tests.parent / "python")])
-    made = {
+    outputs = {
         subprocess.run(
             [sys.executable, "-c", _SCRIPT],
             env={"PYTHONPATH": path, "PYTHONHASHSEED": seed, "TZ": zone},
@@ -383,5 +383,5 @@ def test_the_same_bytes_in_every_process() -> None:
         ).stdout
         for seed, zone in (("0", "UTC"), ("1", "Asia/Kathmandu"), ("77", "America/St_Johns"))
     }
-    assert len(made) == 1
-    assert len(made.pop().strip()) == 64
+    assert len(outputs) == 1
+    assert len(outputs.pop().strip()) == 64

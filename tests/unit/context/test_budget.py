@@ -125,12 +125,12 @@ def test_the_summary_drops_lines_of_the_working_state_first() -> None:
     state = "Current task: mend the pier\nNext: paint the railing of the upper pier"
     reasons = [f"- plank {number} is of oak, since oak is at hand" for number in range(20)]
     text = "\n".join(["# S", "", "## Open Threads", "- To do: paint the railing", "", "## Decisions", *reasons])
-    whole = tiers.summary(text, 1_000, state)
-    assert whole.texts[0].endswith(text)
-    thinned = tiers.summary(text, whole.cost - 30, state).texts[0]
+    uncut = tiers.summary(text, 1_000, state)
+    assert uncut.texts[0].endswith(text)
+    thinned = tiers.summary(text, uncut.cost - 30, state).texts[0]
     assert "railing" not in thinned
     assert "plank 15" in thinned
-    assert "railing" in tiers.summary(text, whole.cost - 30).texts[0]
+    assert "railing" in tiers.summary(text, uncut.cost - 30).texts[0]
 
 
 def test_digest_and_recall_fit_their_ceilings() -> None:

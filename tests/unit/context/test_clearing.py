@@ -51,11 +51,11 @@ def test_too_little_to_clear_clears_nothing() -> None:
 
 def test_calls_stay_and_results_become_a_placeholder() -> None:
     """Each call keeps its input, its result becomes a placeholder, and the cleared ids are returned in order."""
-    units, told = clear(split_units(busy(13).done())[0], LIMITS)
+    units, cleared = clear(split_units(busy(13).done())[0], LIMITS)
     contents = [block["content"] for piece in units for block in piece.user_blocks if block["type"] == "tool_result"]
 
     assert contents == [PLACEHOLDER] * 10 + ["word " * 1_000] * 3
-    assert [item["id"] for item in told] == [f"toolu_{number:04}" for number in range(1, 11)]
+    assert [item["id"] for item in cleared] == [f"toolu_{number:04}" for number in range(1, 11)]
     assert [piece.assistant_blocks[-1]["input"] for piece in units[1:]] == [{"command": f"step {n}"} for n in range(13)]
 
 

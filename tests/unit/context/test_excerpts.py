@@ -11,21 +11,21 @@ from support.talk import Talk
 
 def passages(number: int, word: str = "pier") -> tuple[Passage, ...]:
     """Return excerpts of a few origins, best rank first, the oldest best."""
-    texts = [f"{word} {place} leans a little more than it did" for place in range(number)]
+    texts = [f"{word} {index} leans a little more than it did" for index in range(number)]
     return tuple(
-        Passage(text, seq=place, rank=place, tokens=count(f"{text}\n"), origin=("", "a.log", "b.log")[place % 3])
-        for place, text in enumerate(texts)
+        Passage(text, seq=index, rank=index, tokens=count(f"{text}\n"), origin=("", "a.log", "b.log")[index % 3])
+        for index, text in enumerate(texts)
     )
 
 
 def test_cached_excerpts_pack_like_uncached_ones() -> None:
     """At any budget the texts, the cost and the dropped list are equal, also when packed repeatedly."""
-    given = passages(200)
-    shelf = ExcerptCache(given)
-    for room in (0, 40, 300, 1_000, 50_000):
-        plain = pack_excerpts(given, room)
-        assert pack_excerpts(shelf, room) == pack_excerpts(shelf, room) == plain
-        assert plain.cost <= room or not plain.texts
+    uncached = passages(200)
+    cached = ExcerptCache(uncached)
+    for budget in (0, 40, 300, 1_000, 50_000):
+        plain = pack_excerpts(uncached, budget)
+        assert pack_excerpts(cached, budget) == pack_excerpts(cached, budget) == plain
+        assert plain.cost <= budget or not plain.texts
 
 
 def test_excerpts_with_equal_beginnings_are_distinct_cache_entries() -> None:
@@ -43,7 +43,7 @@ def test_contexts_do_not_change_the_cached_excerpts() -> None:
         summary="# Conversation Summary", distillation=1, passages=ExcerptCache(passages(3_000)), messages=talk
     )
     first = assemble(parts, Limits())
-    kept = str(first)
+    expected = str(first)
     first.dropped.clear()
     first.request["messages"][0]["content"].clear()
-    assert str(assemble(parts, Limits())) == kept
+    assert str(assemble(parts, Limits())) == expected

@@ -24,9 +24,9 @@ def text(words: str) -> dict[str, Any]:
 
 def check(talk: list[tuple[str, Any]], expected: list[tuple[str, list[Any], list[Any]]], lost: int = 0) -> None:
     """Assert that `talk` is split into units of these kinds and blocks, and that `lost` is reported."""
-    units, told = split_units([Message(role, content, n, n) for n, (role, content) in enumerate(talk, 1)])  # type: ignore[arg-type]
+    units, reported = split_units([Message(role, content, n, n) for n, (role, content) in enumerate(talk, 1)])  # type: ignore[arg-type]
     assert [(piece.kind, list(piece.assistant_blocks), list(piece.user_blocks)) for piece in units] == expected
-    assert len(told) == lost
+    assert len(reported) == lost
 
 
 def test_a_call_and_its_result_are_one_unit() -> None:
@@ -144,7 +144,7 @@ def test_thinking_is_unchanged_or_dropped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "kept"),
+    ("content", "expected"),
     [
         ("", "[no output]"),
         (None, "[no output]"),
@@ -154,10 +154,10 @@ def test_thinking_is_unchanged_or_dropped() -> None:
         ([RESULT], [text("[… a block of type tool_result left out …]")]),
     ],
 )
-def test_results_are_never_empty(content: Any, kept: Any) -> None:
+def test_results_are_never_empty(content: Any, expected: Any) -> None:
     """An empty result gets a text; a block that a result may not have becomes a line."""
     units, _ = split_units(Talk().call("Bash", {}, content).done())
-    assert units[0].user_blocks[0]["content"] == kept
+    assert units[0].user_blocks[0]["content"] == expected
 
 
 def test_an_error_stays_an_error() -> None:

@@ -157,7 +157,7 @@ def test_the_project_folder_is_recognised_beside_files_elsewhere() -> None:
     for name in ("cmd/a.go", "cmd/b.go", "docs/c.md"):
         thread.edit(f"/home/ann/app/{name}")
     thread.edit("/home/ann/.claude/plans/x.md").edit("/private/tmp/y.go")
-    found = trace.read_trace(thread.messages)
-    assert found.root == "/home/ann/app"
-    assert found.relative("/home/ann/app/cmd/a.go") == "cmd/a.go"
-    assert found.relative("/private/tmp/y.go") == "/private/tmp/y.go"
+    result = trace.read_trace(thread.messages)
+    assert result.root == "/home/ann/app"
+    assert result.relative("/home/ann/app/cmd/a.go") == "cmd/a.go"
+    assert result.relative("/private/tmp/y.go") == "/private/tmp/y.go"

@@ -17,10 +17,10 @@ ENGINE = Extractive()
 
 def kept(thread: Thread, budget: int = 1_000, tail_from_seq: int | None = None) -> tuple[Passage, ...]:
     tail = tail_from_seq or len(thread.messages) + 1
-    found = ENGINE.distill(
+    distilled = ENGINE.distill(
         thread.messages, number=1, previous=None, tail_from_seq=tail, passage_tokens=budget, summary_tokens=0
     )
-    return found.passages
+    return distilled.passages
 
 
 def long_thread() -> Thread:
@@ -100,8 +100,8 @@ def test_origins_are_files_commands_and_speakers() -> None:
 
 def test_lines_around_a_search_hit_have_their_file_as_origin() -> None:
     """A hit has its line number; the lines around it count as lines of the file."""
-    found = "src/logger.ts:7: makeLogger is made here now\nsrc/logger.ts-8-  and lineTransport follows it below"
-    passages = kept(Thread().call("Grep", {"pattern": "makeLogger"}, found))
+    hits = "src/logger.ts:7: makeLogger is made here now\nsrc/logger.ts-8-  and lineTransport follows it below"
+    passages = kept(Thread().call("Grep", {"pattern": "makeLogger"}, hits))
     assert {(passage.origin, passage.text) for passage in passages} == {
         ("Grep makeLogger", "src/logger.ts:7: makeLogger is made here now"),
         ("src/logger.ts", "and lineTransport follows it below"),
@@ -110,9 +110,9 @@ def test_lines_around_a_search_hit_have_their_file_as_origin() -> None:
 
 def test_an_excerpt_does_not_repeat_its_heading() -> None:
     """A command's excerpt is below its description; the description alone is no excerpt."""
-    why = "Make parse_config refuse unknown keys"
-    thread = Thread().call("mcp__runner__run", {"description": why, "argument": "parse_config --strict"}, "ok")
-    assert [passage.text for passage in kept(thread) if passage.origin == why] == ["parse_config --strict"]
+    heading = "Make parse_config refuse unknown keys"
+    thread = Thread().call("mcp__runner__run", {"description": heading, "argument": "parse_config --strict"}, "ok")
+    assert [passage.text for passage in kept(thread) if passage.origin == heading] == ["parse_config --strict"]
 
 
 def test_plan_entries_are_excerpts_of_the_agent() -> None:

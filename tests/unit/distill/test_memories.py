@@ -46,12 +46,12 @@ def test_a_correction_becomes_a_mistake_memory() -> None:
 
 def test_a_failure_with_its_cause_becomes_a_mistake_memory() -> None:
     """It has the error, the file that fixed it, and the cause."""
-    found = [mistake.content for mistake in of_type(logger_fix(), MemoryType.MISTAKE)]
+    mistakes = [mistake.content for mistake in of_type(logger_fix(), MemoryType.MISTAKE)]
     assert any(
         text.startswith("If the tests fail with “Error: expected stdout to be empty”, look at logger.ts")
-        for text in found
+        for text in mistakes
     )
-    assert any("`pinoPretty` runs as a pipeline" in text for text in found)
+    assert any("`pinoPretty` runs as a pipeline" in text for text in mistakes)
 
 
 def test_a_hedged_cause_gives_no_memory() -> None:
@@ -67,7 +67,7 @@ def test_a_hedged_cause_gives_no_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "why", "path", "kept"),
+    ("error", "cause", "path", "learnt"),
     [
         ("error: cannot find `frob_it`", "Found it: the `frob_it` function requires the feature flag.", "lib.rs", True),
         ("error: cannot find `frob_it`", "The root cause is that `frob_it` needs the extra flag.", "lib.rs", True),
@@ -94,16 +94,16 @@ def test_a_hedged_cause_gives_no_memory() -> None:
         ),
     ],
 )
-def test_a_fixed_failure_is_self_contained(error: str, why: str, path: str, kept: bool) -> None:  # noqa: FBT001
+def test_a_fixed_failure_is_self_contained(error: str, cause: str, path: str, learnt: bool) -> None:  # noqa: FBT001
     """It has the symptom, the place in the project and the cause, without references to the conversation."""
     thread = Thread()
     for name in ("one.rs", "two.rs"):
         thread.edit(f"/w/src/{name}")
-    thread.bash("cargo build", error, failed=True).agent(why)
+    thread.bash("cargo build", error, failed=True).agent(cause)
     thread.edit(path if path.startswith("/") else f"/w/src/{path}").bash("cargo build", "Finished")
-    found = of_type(thread, MemoryType.MISTAKE)
-    assert len(found) == kept
-    assert all(one.content.startswith(f"If the build fails with “{error}”, look at lib.rs: ") for one in found)
+    mistakes = of_type(thread, MemoryType.MISTAKE)
+    assert len(mistakes) == learnt
+    assert all(one.content.startswith(f"If the build fails with “{error}”, look at lib.rs: ") for one in mistakes)
 
 
 def test_a_plain_command_that_worked_later_is_no_mistake() -> None:
@@ -119,7 +119,7 @@ def test_a_plain_command_that_worked_later_is_no_mistake() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "remark",
     [
         "Add a `resetCache` helper that must be called between the tests of the registry.",
         "The old entry `28c304f6` wins because it has the most recent interaction time.",
@@ -129,10 +129,10 @@ def test_a_plain_command_that_worked_later_is_no_mistake() -> None:
         "Before this PR the importer was always counting because `openStore` returned one line.",
     ],
 )
-def test_temporary_remarks_give_no_memories(said: str) -> None:
+def test_temporary_remarks_give_no_memories(remark: str) -> None:
     """Plans, one commit, what was just done, a line number, half a quote and the current change."""
-    found = ENGINE.candidates(Thread().user("Explain the storage layer to me").agent(said).messages)
-    assert found == ()
+    candidates = ENGINE.candidates(Thread().user("Explain the storage layer to me").agent(remark).messages)
+    assert candidates == ()
 
 
 def test_standing_requests_and_choices_become_preferences() -> None:
@@ -140,22 +140,22 @@ def test_standing_requests_and_choices_become_preferences() -> None:
     [preference] = of_type(logger_fix(), MemoryType.PREFERENCE)
     assert preference.content == "Wants agents to always use conventional commits."
     assert preference.subject == "user"
-    asked = Thread().call(
+    thread = Thread().call(
         "AskUserQuestion", {"questions": [{"question": "Tabs or spaces?"}, "odd"]}, 'answers: "Tabs or spaces?"="Tabs"'
     )
-    [choice] = of_type(asked, MemoryType.PREFERENCE)
+    [choice] = of_type(thread, MemoryType.PREFERENCE)
     assert choice.content == "Asked “Tabs or spaces?”, the user chose “Tabs” (2026-03-05)."
 
 
 def test_statements_about_the_user_become_facts() -> None:
     """A user's statement about themselves becomes a fact about the user."""
     thread = Thread().user("Hi, I'm Zhang San. I work on the billing team. Can you help?")
-    found = of_type(thread, MemoryType.FACT)
-    assert [fact.content for fact in found] == [
+    facts = of_type(thread, MemoryType.FACT)
+    assert [fact.content for fact in facts] == [
         "The user said: “Hi, I'm Zhang San.” (2026-03-05).",
         "The user said: “I work on the billing team.” (2026-03-05).",
     ]
-    assert {fact.subject for fact in found} == {"user"}
+    assert {fact.subject for fact in facts} == {"user"}
 
 
 def test_stated_constraints_are_facts_and_causes_observations() -> None:
@@ -199,8 +199,8 @@ def memories_of_runs(command: str, times: int = 2) -> list[str]:
     thread = Thread()
     for _ in range(times):
         thread.bash(command, "ok", description="Look at what was said")
-    found = ENGINE.candidates(thread.messages)
-    return [one.content for one in found if one.type in {MemoryType.SKILL, MemoryType.PROCEDURE}]
+    candidates = ENGINE.candidates(thread.messages)
+    return [one.content for one in candidates if one.type in {MemoryType.SKILL, MemoryType.PROCEDURE}]
 
 
 @pytest.mark.parametrize(
@@ -255,8 +255,8 @@ def test_parts_of_a_command() -> None:
 def test_a_repeated_procedure_is_the_same_memory(tier: Tier) -> None:
     """The stored statement is unchanged, however often the command ran before and runs now."""
     [stored] = memories_of_runs("make test", 5)
-    for known in (stored, f"{stored.rstrip('.')}; it passed 10 times, last on 2026-02-08."):
-        memory = Memory("m", MemoryType.PROCEDURE, known, (), "facts/p.md", "2026-02-08", "2026-02-08")
+    for existing in (stored, f"{stored.rstrip('.')}; it passed 10 times, last on 2026-02-08."):
+        memory = Memory("m", MemoryType.PROCEDURE, existing, (), "facts/p.md", "2026-02-08", "2026-02-08")
         thread = Thread().bash("make test", "ok").bash("make test", "ok")
         candidates = [one for one in ENGINE.candidates(thread.messages) if one.type is MemoryType.PROCEDURE]
         changes = decide(candidates, (memory,), tier).changes
@@ -319,25 +319,27 @@ def test_memories_from_documentation_files() -> None:
         "notes.txt": "The queue is bounded at one thousand entries.",
         "empty.md": "",
     }
-    found = {(candidate.type, candidate.content) for candidate in ENGINE.candidates([], files)}
+    candidates = {(candidate.type, candidate.content) for candidate in ENGINE.candidates([], files)}
     assert (
         MemoryType.FACT,
         "LMDB: LMDB maps the whole file into memory and never copies a page. (from research/lmdb.md)",
-    ) in found
-    assert any(kind is MemoryType.MISTAKE and "Never open the same file twice" in text for kind, text in found)
-    assert any(kind is MemoryType.PROCEDURE and "Stop writers → Copy with compaction" in text for kind, text in found)
-    assert any("`size_of` in src/size.py: Gives the size" in text for _, text in found)
-    assert any("`SizeOf` in src/size.go" in text for _, text in found)
-    assert any("The queue is bounded" in text for _, text in found)
-    assert not any("was created" in text or "not a heading" in text for _, text in found)
+    ) in candidates
+    assert any(kind is MemoryType.MISTAKE and "Never open the same file twice" in text for kind, text in candidates)
+    assert any(
+        kind is MemoryType.PROCEDURE and "Stop writers → Copy with compaction" in text for kind, text in candidates
+    )
+    assert any("`size_of` in src/size.py: Gives the size" in text for _, text in candidates)
+    assert any("`SizeOf` in src/size.go" in text for _, text in candidates)
+    assert any("The queue is bounded" in text for _, text in candidates)
+    assert not any("was created" in text or "not a heading" in text for _, text in candidates)
 
 
 def test_working_memory_gives_facts() -> None:
     """Sentences are stored under their key, flags are not."""
-    found = ENGINE.candidates(
+    facts = ENGINE.candidates(
         [], {}, {"deadline": "release is due tomorrow at noon", "done": "yes"}, "2026-11-21T10:00:00.000Z"
     )
-    assert [candidate.content for candidate in found] == ["deadline: release is due 2026-11-22 at noon (2026-11-21)."]
+    assert [candidate.content for candidate in facts] == ["deadline: release is due 2026-11-22 at noon (2026-11-21)."]
 
 
 def test_equal_statements_give_one_memory() -> None:

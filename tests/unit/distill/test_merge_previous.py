@@ -98,8 +98,10 @@ def test_a_new_task_of_the_same_number_closes_nothing_old() -> None:
 
 def test_a_question_is_open_until_the_next_user_message() -> None:
     """Any message of the user ends it."""
-    asked = distilled(Thread().user("Tidy the importer please").agent("Shall I also drop the old reader in `zip.py`?"))
-    silent = distilled(Thread().agent("Meanwhile the tests of `zip.py` were sorted by name."), 2, asked)
+    previous = distilled(
+        Thread().user("Tidy the importer please").agent("Shall I also drop the old reader in `zip.py`?")
+    )
+    silent = distilled(Thread().agent("Meanwhile the tests of `zip.py` were sorted by name."), 2, previous)
     assert any("drop the old reader" in line for line in silent.summary.sections[Section.OPEN_THREADS])
     answered = distilled(Thread().user("No, leave it, somebody uses that reader"), 3, silent)
     assert not any("drop the old reader" in line for line in answered.summary.sections[Section.OPEN_THREADS])
@@ -120,6 +122,6 @@ def test_the_message_of_a_commit_is_read_without_its_line_breaks_and_signatures(
         "zone from the account file before it converts anything.\n\nSigned-off-by: Ann <ann@example.org>"
     )
     thread = Thread().user("Commit this please, with a reason").bash(f'git commit -m "{message}"', "[main 1a2b3c4] x")
-    told = summary.render(distilled(thread).summary)
-    assert "so the importer has to read the zone from the account file" in told
-    assert "Signed-off-by" not in told
+    text = summary.render(distilled(thread).summary)
+    assert "so the importer has to read the zone from the account file" in text
+    assert "Signed-off-by" not in text

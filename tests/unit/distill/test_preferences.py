@@ -17,7 +17,7 @@ def learnt(thread: Thread, kind: MemoryType = MemoryType.PREFERENCE) -> list[Can
 
 
 @pytest.mark.parametrize(
-    ("said", "wish"),
+    ("message", "preference"),
     [
         ("I prefer tabs over spaces.", "Prefers tabs over spaces"),
         ("btw we generally prefer short functions", "Prefers short functions"),
@@ -41,13 +41,13 @@ def learnt(thread: Thread, kind: MemoryType = MemoryType.PREFERENCE) -> list[Can
         ("I never use semicolons in scripts", "Wants agents never to use semicolons in scripts"),
     ],
 )
-def test_preferences_are_in_the_third_person(said: str, wish: str) -> None:
+def test_preferences_are_in_the_third_person(message: str, preference: str) -> None:
     """They have as few of the user's words as needed."""
-    assert preference_sentence(said) == wish
+    assert preference_sentence(message) == preference
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "nah let's roll back, they don't really need to exist in the future state",
         "Yes, force push",
@@ -69,9 +69,9 @@ def test_preferences_are_in_the_third_person(said: str, wish: str) -> None:
         "",
     ],
 )
-def test_one_time_requests_are_no_preferences(said: str) -> None:
+def test_one_time_requests_are_no_preferences(message: str) -> None:
     """Reverts, answers, questions, complaints, references back, and requests about the current object."""
-    assert preference_sentence(said) == ""
+    assert preference_sentence(message) == ""
 
 
 def test_a_preference_inside_a_longer_message_is_found() -> None:
@@ -87,7 +87,7 @@ def test_a_preference_inside_a_longer_message_is_found() -> None:
 def test_small_differences_make_one_memory() -> None:
     """Of several wordings the newest stays; the opposite is another preference."""
     thread = Thread()
-    for said in (
+    for request in (
         "From now on always use `uv run pytest -x`.",
         "please always use `uv run pytest -x` for the tests",
         "Remember: always use `uv run pytest -x`!",
@@ -95,7 +95,7 @@ def test_small_differences_make_one_memory() -> None:
         "Never push to main.",
         "don't ever push to main, ok",
     ):
-        thread.user(said).agent("Understood.")
+        thread.user(request).agent("Understood.")
     assert [wish.content for wish in learnt(thread)] == [
         "Wants agents never to push to main, ok.",
         "Wants agents never to use `uv run pytest -x`.",
@@ -135,7 +135,7 @@ def test_a_rule_stated_as_the_agent_breaks_it_is_a_mistake(stopped: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("question", "answer", "kept"),
+    ("question", "answer", "expected"),
     [
         ("Tabs or spaces?", "Tabs (Recommended)", "Tabs"),
         ("Should notes be embedded files or inline strings?", "Inline strings", "Inline strings"),
@@ -149,10 +149,10 @@ def test_a_rule_stated_as_the_agent_breaks_it_is_a_mistake(stopped: str) -> None
         ("Where should the plan be written?", "In a file", None),
     ],
 )
-def test_only_choices_between_alternatives_become_memories(question: str, answer: str, kept: str | None) -> None:
+def test_only_choices_between_alternatives_become_memories(question: str, answer: str, expected: str | None) -> None:
     """A step allowed or refused, and a question in return, give none."""
     thread = Thread().call(
         "AskUserQuestion", {"questions": [{"question": question}]}, f'answers: "{question}"="{answer}"'
     )
     contents = [one.content for one in learnt(thread)]
-    assert contents == ([] if kept is None else [f"Asked “{question}”, the user chose “{kept}” (2026-03-05)."])
+    assert contents == ([] if expected is None else [f"Asked “{question}”, the user chose “{expected}” (2026-03-05)."])

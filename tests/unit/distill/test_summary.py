@@ -39,8 +39,8 @@ def test_text_has_the_seven_sections_in_order() -> None:
 
 def test_rendered_text_parses_to_the_same_summary() -> None:
     """A text that is no summary parses to None."""
-    made = distilled(logger_fix(), 3).summary
-    assert summary.parse(summary.render(made)) == made
+    original = distilled(logger_fix(), 3).summary
+    assert summary.parse(summary.render(original)) == original
     assert summary.parse("# Something else\n\n## Task Context\n- x") is None
 
 
@@ -59,9 +59,9 @@ def test_packing_keeps_the_first_lines_of_every_section_within_the_ceiling() -> 
 
 def test_lines_with_new_words_are_packed_first() -> None:
     """Beyond the first lines, a section that repeats itself gives its room to one that does not."""
-    said = "the reader closes every archive before the writer opens the next one, which keeps handles few"
+    sentence = "the reader closes every archive before the writer opens the next one, which keeps handles few"
     fresh = "uploads resume after a restart because their offsets are stored beside checksums of each part"
-    again = tuple(f"{said} ({number})" for number in range(8))
+    again = tuple(f"{sentence} ({number})" for number in range(8))
     packed = summary.pack(1, {Section.DECISIONS: again, Section.CORRECTIONS: ("No.", "Maybe so.", fresh)}, 120)
     assert packed.sections[Section.DECISIONS] == again[:1]
     assert fresh in packed.sections[Section.CORRECTIONS]
@@ -69,15 +69,15 @@ def test_lines_with_new_words_are_packed_first() -> None:
 
 def test_summary_of_a_task() -> None:
     """It has the request, the work done, the cause found, the correction, the open question and the tone."""
-    found = distilled(logger_fix()).summary.sections
-    assert any("The logger writes to stdout" in line for line in found[Section.TASK_CONTEXT])
-    assert "Committed 1a2b3c4: fix(logger): replace the pipeline by lineTransport" in found[Section.COMPLETED_WORK]
-    assert any("worker thread writes to stdout by itself" in line for line in found[Section.DECISIONS])
-    assert any(line.startswith("Last tests: passed") for line in found[Section.CURRENT_STATE])
-    assert any("Shall I open a pull request?" in line for line in found[Section.OPEN_THREADS])
-    assert any("User: no, don't touch the public makeLogger" in line for line in found[Section.CORRECTIONS])
-    assert any("expected stdout to be empty" in line for line in found[Section.CORRECTIONS])
-    assert found[Section.TONE]
+    sections = distilled(logger_fix()).summary.sections
+    assert any("The logger writes to stdout" in line for line in sections[Section.TASK_CONTEXT])
+    assert "Committed 1a2b3c4: fix(logger): replace the pipeline by lineTransport" in sections[Section.COMPLETED_WORK]
+    assert any("worker thread writes to stdout by itself" in line for line in sections[Section.DECISIONS])
+    assert any(line.startswith("Last tests: passed") for line in sections[Section.CURRENT_STATE])
+    assert any("Shall I open a pull request?" in line for line in sections[Section.OPEN_THREADS])
+    assert any("User: no, don't touch the public makeLogger" in line for line in sections[Section.CORRECTIONS])
+    assert any("expected stdout to be empty" in line for line in sections[Section.CORRECTIONS])
+    assert sections[Section.TONE]
 
 
 def test_a_yes_is_listed_with_the_accepted_proposal() -> None:
@@ -189,9 +189,9 @@ def test_impatience_and_corrections_are_in_the_tone() -> None:
 
 def test_a_distillation_obeys_a_smaller_ceiling() -> None:
     """The caller passes a smaller ceiling where the whole budget is small."""
-    found = ENGINE.distill(
+    result = ENGINE.distill(
         logger_fix().messages, number=1, previous=None, tail_from_seq=99, passage_tokens=0, summary_tokens=250
     )
-    assert tokens.count(summary.render(found.summary)) <= 250
-    assert found.passages == ()
-    assert replace(found, passages=()) == found
+    assert tokens.count(summary.render(result.summary)) <= 250
+    assert result.passages == ()
+    assert replace(result, passages=()) == result

@@ -8,13 +8,13 @@ from reverie.models import Entry, EntryKind
 from support.transcripts import Transcript, call, result, text
 
 
-def check(talk: Transcript, *taken: str) -> None:
+def check(talk: Transcript, *rewound: str) -> None:
     """Assert that exactly these texts are marked as rewound, and that none is missing."""
     entries = talk.entries()
     words = {str(entry.content): entry for entry in entries if entry.kind is EntryKind.SPEECH}
     marked = {str(message.content): message.rewound for message in main_line(entries, verbatim=True)}
     assert marked.keys() == words.keys()
-    assert {shown for shown, is_rewound in marked.items() if is_rewound} == {str(x) for x in taken}
+    assert {shown for shown, is_rewound in marked.items() if is_rewound} == {str(x) for x in rewound}
 
 
 def said(words: str) -> str:
@@ -164,11 +164,11 @@ def test_a_compaction_is_no_rewind() -> None:
     """Neither its boundary nor prompts whose parents are messages before it."""
     talk = Transcript()
     talk.user("q1")
-    kept = talk.assistant(text("a1"))
+    preserved = talk.assistant(text("a1"))
     talk.compaction("so far")
     talk.user("q2")
     talk.assistant(text("a2"))
-    talk.assistant(text("a3"), parent=kept)
+    talk.assistant(text("a3"), parent=preserved)
     talk.user("q3")
     check(talk)
 
@@ -191,10 +191,10 @@ def test_two_clients_side_by_side_keep_both_branches() -> None:
     talk = Transcript()
     point = talk.assistant(text("a1"))
     talk.user("left 1")
-    left = talk.assistant(text("left a"))
+    first = talk.assistant(text("left a"))
     talk.user("right 1", parent=point)
     talk.assistant(text("right a"))
-    talk.user("left 2", parent=left)
+    talk.user("left 2", parent=first)
     check(talk)
 
 

@@ -91,14 +91,14 @@ def test_a_line_beyond_the_limit_is_reported_once(limit: int, over: int, end: by
     long = b'{"role":"user","content":"' + b"x" * (limit + over - 28) + b'"}'
     assert len(long) == limit + over
     data = ONE + b"\n" + long + end + TWO + b"\n"
-    whole = plan_chunk(data, first_line=1, final=False)
-    assert whole.problems == ((Problem(2, f"longer than {limit} bytes"),) if over > 0 else ())
-    assert whole.entries[1].raw == ('{"role":"' if over > 0 else None)
+    single = plan_chunk(data, first_line=1, final=False)
+    assert single.problems == ((Problem(2, f"longer than {limit} bytes"),) if over > 0 else ())
+    assert single.entries[1].raw == ('{"role":"' if over > 0 else None)
     for cut in range(len(data) + 1):
         first = plan_chunk(data[:cut], first_line=1, final=False)
         rest = plan_chunk(data[first.consumed :], first_line=1 + first.lines, final=False, inside=first.inside)
-        assert first.entries + rest.entries == whole.entries
-        assert first.problems + rest.problems == whole.problems
+        assert first.entries + rest.entries == single.entries
+        assert first.problems + rest.problems == single.problems
 
 
 def test_an_overlong_line_that_never_ends_costs_no_memory(limit: int) -> None:

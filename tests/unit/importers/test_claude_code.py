@@ -34,13 +34,13 @@ def check(value: dict[str, Any], kind: EntryKind) -> Entry:
     return entry
 
 
-def check_bad(raw: bytes, why: str) -> Entry:
+def check_bad(raw: bytes, reason: str) -> Entry:
     """Assert that a line is stored unchanged and reported with its number and this reason."""
     entry, problem = read_line(raw, 7)
     assert entry.kind is EntryKind.BAD
     assert problem is not None
     assert problem.line == 7
-    assert why in problem.why
+    assert reason in problem.why
     assert entry.extra["problem"] == problem.why
     assert bad_line_bytes(entry) == raw
     return entry
@@ -128,7 +128,7 @@ def test_fields_of_unexpected_type_stay_in_extra(value: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raw", "why"),
+    ("raw", "reason"),
     [
         (b"hello", "not JSON"),
         (b'{"role":"user","con', "not JSON"),
@@ -162,9 +162,9 @@ def test_fields_of_unexpected_type_stay_in_extra(value: dict[str, Any]) -> None:
         (b'{"a":"\\ud800","b":' + b"1" * 5000 + b"}", "not JSON"),
     ],
 )
-def test_an_unreadable_line_is_stored_with_the_reason(raw: bytes, why: str) -> None:
+def test_an_unreadable_line_is_stored_with_the_reason(raw: bytes, reason: str) -> None:
     """Nothing crashes, and the exact bytes can be returned."""
-    check_bad(raw, why)
+    check_bad(raw, reason)
 
 
 def test_nesting_at_the_limit_is_read() -> None:
@@ -199,7 +199,7 @@ def test_half_a_surrogate_pair_is_replaced_and_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "at"),
+    ("timestamp", "at"),
     [
         ("2026-02-28T00:00:00.000Z", "2026-02-28T00:00:00.000Z"),
         ("2024-02-29T00:00:00.000Z", "2024-02-29T00:00:00.000Z"),
@@ -209,21 +209,21 @@ def test_half_a_surrogate_pair_is_replaced_and_reported() -> None:
         ("9999-12-31T23:59:59.000Z", "9999-12-31T23:59:59.000Z"),
     ],
 )
-def test_times_are_normalised_and_the_original_is_stored(given: str, at: str) -> None:
+def test_times_are_normalised_and_the_original_is_stored(timestamp: str, at: str) -> None:
     """Another spelling stays in `extra`; a future time is no error."""
-    entry = check(said("user", "x", timestamp=given), EntryKind.SPEECH)
+    entry = check(said("user", "x", timestamp=timestamp), EntryKind.SPEECH)
     assert entry.at == at
-    assert entry.extra.get("timestamp") == (None if given == at else given)
+    assert entry.extra.get("timestamp") == (None if timestamp == at else timestamp)
 
 
 @pytest.mark.parametrize(
-    "given",
+    "timestamp",
     ["yesterday", "", 5, ["x"], "2026-02-29T00:00:00.000Z", "2026-01-02", "2026-01-02T03:04:05", "2026-W01-1T00:00:00Z",
      "9999-12-31T23:59:59-23:59", "\uff12026-01-02T03:04:05.678Z", "2026-01-02T24:00:00.000Z"],
 )  # fmt: skip
-def test_an_invalid_time_is_reported_and_stored(given: Any) -> None:
+def test_an_invalid_time_is_reported_and_stored(timestamp: Any) -> None:
     """The line is still imported, in its position."""
-    value = said("user", "x", timestamp=given)
+    value = said("user", "x", timestamp=timestamp)
     entry, problem = read_line(orjson.dumps(value), 4)
     assert (entry.kind, entry.at) == (EntryKind.SPEECH, None)
     assert problem is not None

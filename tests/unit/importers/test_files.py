@@ -33,15 +33,15 @@ SESSION = "0d3f9b14-1f89-4bc8-b69c-2396e3aa6d50"
 
 def talk(lines: int, *, width: int = 10) -> bytes:
     """Return a transcript whose text does not compress."""
-    words, made = random.Random(lines), Transcript()
+    words, transcript = random.Random(lines), Transcript()
     for number in range(lines):
-        made.user(f"{number} {words.randbytes(width).hex()}")
-    return made.bytes()
+        transcript.user(f"{number} {words.randbytes(width).hex()}")
+    return transcript.bytes()
 
 
-def check_refused(path: Path, error: type[ReverieError], said: str) -> None:
+def check_refused(path: Path, error: type[ReverieError], message: str) -> None:
     """Assert that opening it fails at once with this error and a hint."""
-    with pytest.raises(error, match=said) as caught:
+    with pytest.raises(error, match=message) as caught:
         list(files.read_chunks(path))
     assert caught.value.hint
 
@@ -54,11 +54,11 @@ def test_a_transcript_is_read_plain_or_gzipped(
     data = talk(50)
     path = tmp_path / "odd.name"
     path.write_bytes(gzip.compress(data) if packed else data)
-    whole = list(files.read_entries(path))
-    assert [(entry.seq, entry.line) for entry in whole] == [(number, number) for number in range(1, 51)]
+    entries = list(files.read_entries(path))
+    assert [(entry.seq, entry.line) for entry in entries] == [(number, number) for number in range(1, 51)]
     for size in (1, 7, 100, 4096):
         monkeypatch.setattr(files, "CHUNK_BYTES", size)
-        assert list(files.read_entries(path, tokens=False)) == [replace(entry, tokens=0) for entry in whole]
+        assert list(files.read_entries(path, tokens=False)) == [replace(entry, tokens=0) for entry in entries]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -66,15 +66,15 @@ def test_reading_resumes_at_the_last_offset(tmp_path: Path, *, packed: bool) -> 
     """Offset, line and state of the last chunk are all that the next reading needs."""
     data = talk(6)
     path = tmp_path / "s.jsonl"
-    seen: list[Entry] = []
+    entries: list[Entry] = []
     offset, line, inside = 0, 1, PartialLine.NOTHING
     for size in (0, 10, 300, 300, 700, len(data) - 1, len(data)):
         path.write_bytes(gzip.compress(data[:size]) if packed else data[:size])
         for plan in files.read_chunks(path, offset=offset, first_line=line, inside=inside):
-            seen += plan.entries
+            entries += plan.entries
             offset, line, inside = offset + plan.consumed, line + plan.lines, plan.inside
     path.write_bytes(data)
-    assert [replace(entry, seq=seq) for seq, entry in enumerate(seen, 1)] == list(files.read_entries(path))
+    assert [replace(entry, seq=seq) for seq, entry in enumerate(entries, 1)] == list(files.read_entries(path))
     assert (offset, line, inside) == (len(data), 7, PartialLine.NOTHING)
 
 
@@ -106,9 +106,9 @@ def test_a_damaged_gzip_stream_gives_the_lines_before_the_damage(tmp_path: Path)
     """A flipped bit loses no line before it."""
     data = talk(200)
     packed = bytearray(gzip.compress(data))
-    place = len(packed) // 2
-    packed[place] ^= 0xFF
-    packed[place + 1] ^= 0xFF
+    position = len(packed) // 2
+    packed[position] ^= 0xFF
+    packed[position + 1] ^= 0xFF
     path = tmp_path / "s.jsonl.gz"
     path.write_bytes(bytes(packed))
     entries = list(files.read_entries(path))
@@ -196,8 +196,8 @@ def test_a_device_is_refused() -> None:
 
 def test_archives_are_refused(tmp_path: Path) -> None:
     """Nothing in them is unpacked, whatever the names of their members."""
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
-        made.writestr("../../evil.txt", "x")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("../../evil.txt", "x")
     for mode, name in (("w", "a.tar"), ("w:gz", "a.tar.gz")):
         with tarfile.open(tmp_path / name, mode) as tar:  # type: ignore[call-overload]
             link = tarfile.TarInfo("link")
@@ -238,8 +238,8 @@ def test_sessions_are_found_under_folders(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     (tmp_path / "folder.jsonl").mkdir()
     (tmp_path / "loop").symlink_to(tmp_path)
-    found = files.find_transcripts([tmp_path, tmp_path / "b", tmp_path / "b/notes.md"])
-    assert found == sorted(tmp_path / name for name in [*wanted, "b/notes.md"])
+    paths = files.find_transcripts([tmp_path, tmp_path / "b", tmp_path / "b/notes.md"])
+    assert paths == sorted(tmp_path / name for name in [*wanted, "b/notes.md"])
 
 
 def test_discovery_has_a_limit_and_names_missing_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,9 +269,9 @@ def test_the_session_of_a_file(tmp_path: Path, name: str, data: bytes, session: 
     """From a file name with a session id, else from its lines; compression makes no difference."""
     (tmp_path / name).write_bytes(data)
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
-    known = files.read_identity(tmp_path / name)
-    assert known == files.read_identity(tmp_path / f"{name}.gz")
-    assert known == files.Identity(session, agent, len(data), hashlib.sha256(data).hexdigest())
+    identity = files.read_identity(tmp_path / name)
+    assert identity == files.read_identity(tmp_path / f"{name}.gz")
+    assert identity == files.Identity(session, agent, len(data), hashlib.sha256(data).hexdigest())
 
 
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:

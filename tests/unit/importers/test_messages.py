@@ -242,9 +242,9 @@ def test_compactions_become_past_summaries() -> None:
     talk.add("system", parent=None, subtype="compact_boundary", compactMetadata=None)
     talk.user("fourth", isCompactSummary=True)
     talk.add("system", parent=None, subtype="compact_boundary")
-    found = past_summaries(talk.entries())
-    assert found[0] == PastSummary(1, "first", 2, 500, "2026-01-02T03:04:05.002Z")
-    assert [(past.number, past.text, past.seq, past.tokens_before) for past in found[1:]] == [
+    summaries = past_summaries(talk.entries())
+    assert summaries[0] == PastSummary(1, "first", 2, 500, "2026-01-02T03:04:05.002Z")
+    assert [(past.number, past.text, past.seq, past.tokens_before) for past in summaries[1:]] == [
         (2, "second\npart", 5, None),
         (3, "third", 6, None),
         (4, "fourth", 8, None),

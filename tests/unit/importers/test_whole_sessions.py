@@ -70,8 +70,8 @@ def test_the_main_line_has_every_message_once(
 ) -> None:
     """Every user and assistant message once, in order, equal as JSON values."""
     for name, session in lines.items():
-        said = [(line["message"]["role"], line["message"]["content"]) for line in main_line(session)]
-        assert [(entry.role, entry.content) for entry in read[name] if entry.kind is EntryKind.SPEECH] == said
+        expected = [(line["message"]["role"], line["message"]["content"]) for line in main_line(session)]
+        assert [(entry.role, entry.content) for entry in read[name] if entry.kind is EntryKind.SPEECH] == expected
 
 
 def test_joining_keeps_every_block_once(read: dict[str, list[Entry]]) -> None:
@@ -83,11 +83,11 @@ def test_joining_keeps_every_block_once(read: dict[str, list[Entry]]) -> None:
             message.role == "assistant" for message in messages
         )
         for role in ("user", "assistant"):
-            said = [block for entry in speech if entry.role == role for block in blocks(entry.content)]
+            expected = [block for entry in speech if entry.role == role for block in blocks(entry.content)]
             heard = [block for message in messages if message.role == role for block in blocks(message.content)]
             # Results that came between a reply's lines are the only thing that may change places, among themselves.
-            assert Counter(map(orjson.dumps, heard)) == Counter(map(orjson.dumps, said))
-            assert role == "user" or heard == said
+            assert Counter(map(orjson.dumps, heard)) == Counter(map(orjson.dumps, expected))
+            assert role == "user" or heard == expected
 
 
 def test_a_message_of_one_line_has_that_lines_content(read: dict[str, list[Entry]]) -> None:
@@ -106,10 +106,10 @@ def test_a_joined_conversation_is_accepted_by_the_api(read: dict[str, list[Entry
     for session in read.values():
         messages = join(session)
         for before, after in pairwise([*messages, Message("user", [], 0, 0)]):
-            asked = calls(before)
+            call_ids = calls(before)
             answered = [block["tool_use_id"] for block in blocks(after.content) if block["type"] == "tool_result"]
-            assert sorted(asked) == sorted(answered)
-            assert not asked or (before.role, after.role) == ("assistant", "user")
+            assert sorted(call_ids) == sorted(answered)
+            assert not call_ids or (before.role, after.role) == ("assistant", "user")
 
 
 def test_lost_results_rewound_prompts_and_compactions_are_those_of_the_session(read: dict[str, list[Entry]]) -> None:
@@ -169,21 +169,21 @@ def test_any_cut_of_a_session_gives_the_same_entries() -> None:
     chance = random.Random(2)
     for path in SESSIONS:
         data = gzip.decompress(path.read_bytes())
-        whole = plan_chunk(data, first_line=1, final=True, tokens=False)
+        single = plan_chunk(data, first_line=1, final=True, tokens=False)
         for _ in range(count(2, 40)):
             cuts = sorted(chance.randrange(len(data)) for _ in range(3))
             end = data.index(b"\n", cuts[0])
             cuts = sorted([*cuts, end, end + 1])
-            assert plan_in_chunks(data, cuts, ends=chance.random() < 0.5).entries == whole.entries
+            assert plan_in_chunks(data, cuts, ends=chance.random() < 0.5).entries == single.entries
 
 
 def test_every_cut_of_a_short_session() -> None:
     """Cut at every byte of the shortest session's beginning."""
     path = min(SESSIONS, key=lambda path: path.stat().st_size)
     data = gzip.decompress(path.read_bytes())[: count(6000, 60_000)]
-    whole = plan_chunk(data, first_line=1, final=True, tokens=False)
+    single = plan_chunk(data, first_line=1, final=True, tokens=False)
     for cut in range(len(data)):
-        assert plan_in_chunks(data, [cut], ends=True) == whole
+        assert plan_in_chunks(data, [cut], ends=True) == single
 
 
 def test_sessions_are_found_and_named() -> None:
@@ -192,9 +192,9 @@ def test_sessions_are_found_and_named() -> None:
     if real_sessions():
         assert find_transcripts([real_sessions()[0].parent]) == real_sessions()
     for path in SESSIONS:
-        told = {entry.extra.get("sessionId") for entry in read_entries(path, tokens=False)}
+        session_ids = {entry.extra.get("sessionId") for entry in read_entries(path, tokens=False)}
         assert read_identity(path).session in path.name
-        assert read_identity(path).session in told
+        assert read_identity(path).session in session_ids
 
 
 def calls(message: Message) -> list[str]:

@@ -21,8 +21,8 @@ def layout(**env: str) -> Layout:
 
 def test_the_xdg_directories_are_followed() -> None:
     """Each kind of file is in its XDG base directory."""
-    found = layout(XDG_RUNTIME_DIR="/run/user/1000", XDG_DATA_HOME="/d", XDG_STATE_HOME="/s", XDG_CONFIG_HOME="/c")
-    assert found == Layout(
+    paths = layout(XDG_RUNTIME_DIR="/run/user/1000", XDG_DATA_HOME="/d", XDG_STATE_HOME="/s", XDG_CONFIG_HOME="/c")
+    assert paths == Layout(
         config_file=Path("/c/reverie/config.toml"),
         data_dir=Path("/d/reverie"),
         store_dir=Path("/d/reverie/store"),
@@ -30,23 +30,23 @@ def test_the_xdg_directories_are_followed() -> None:
         socket=Path("/run/user/1000/reverie/reverie.sock"),
         root=HOME / "Reverie",
     )
-    assert found.root_of("default") == HOME / "Reverie" / "default"
+    assert paths.root_of("default") == HOME / "Reverie" / "default"
 
 
 def test_defaults_without_an_environment() -> None:
     """A relative XDG value is ignored, as the specification requires."""
-    found = layout(XDG_DATA_HOME="relative")
-    assert found.config_file == HOME / ".config/reverie/config.toml"
-    assert found.data_dir == HOME / ".local/share/reverie"
-    assert found.state_dir == HOME / ".local/state/reverie"
-    assert found.socket == HOME / ".local/state/reverie/run/reverie.sock"
+    paths = layout(XDG_DATA_HOME="relative")
+    assert paths.config_file == HOME / ".config/reverie/config.toml"
+    assert paths.data_dir == HOME / ".local/share/reverie"
+    assert paths.state_dir == HOME / ".local/state/reverie"
+    assert paths.socket == HOME / ".local/state/reverie/run/reverie.sock"
 
 
 def test_reverie_home_moves_everything() -> None:
     """With REVERIE_HOME every path is below it, the root included."""
-    found = layout(REVERIE_HOME="/scratch/x", XDG_RUNTIME_DIR="/run/user/1000", XDG_DATA_HOME="/d")
-    places = [found.config_file, found.data_dir, found.store_dir, found.state_dir, found.socket, found.root]
-    assert all(place.is_relative_to("/scratch/x") for place in places)
+    paths = layout(REVERIE_HOME="/scratch/x", XDG_RUNTIME_DIR="/run/user/1000", XDG_DATA_HOME="/d")
+    places = [paths.config_file, paths.data_dir, paths.store_dir, paths.state_dir, paths.socket, paths.root]
+    assert all(path.is_relative_to("/scratch/x") for path in places)
 
 
 def test_reverie_socket_overrides() -> None:

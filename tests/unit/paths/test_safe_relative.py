@@ -83,7 +83,7 @@ def test_any_suffix_may_be_allowed_but_no_reserved_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "there"),
+    ("path", "existing"),
     [
         ("facts/User.md", "facts/user.md"),
         ("FACTS/new.md", "facts/new.md"),
@@ -95,6 +95,6 @@ def test_any_suffix_may_be_allowed_but_no_reserved_name() -> None:
         ("facts/deep/new.md", None),
     ],
 )
-def test_colliding_spellings(path: str, there: str | None) -> None:
+def test_colliding_spellings(path: str, existing: str | None) -> None:
     """A path that collides with an existing one on some system gets its spelling; any other gets None."""
-    assert existing_spelling(path, ["facts/deep/er/x.md", "facts/user.md", "\u00e9tude.md"]) == there
+    assert existing_spelling(path, ["facts/deep/er/x.md", "facts/user.md", "\u00e9tude.md"]) == existing

@@ -14,9 +14,9 @@ AT = "2026-01-01T00:00:00.000Z"
 
 
 def memory(
-    made: str, content: str, kind: MemoryType = MemoryType.FACT, tags: tuple[str, ...] = (), **more: Any
+    memory_id: str, content: str, kind: MemoryType = MemoryType.FACT, tags: tuple[str, ...] = (), **more: Any
 ) -> Memory:
-    return Memory(made, kind, content, tags, "facts/project.md", AT, AT, **more)
+    return Memory(memory_id, kind, content, tags, "facts/project.md", AT, AT, **more)
 
 
 PARSER = memory("m1", "The parser lives in src/parse.py", tags=("parser", "layout"))

@@ -53,8 +53,8 @@ def without_texts(schema: Any) -> Any:
     """Return a schema without descriptions, bounds and defaults."""
     match schema:
         case {"properties": dict(properties)}:
-            kept = {"type": "object", "properties": {name: without_texts(rule) for name, rule in properties.items()}}
-            return {**kept, "required": schema["required"], "additionalProperties": schema["additionalProperties"]}
+            result = {"type": "object", "properties": {name: without_texts(rule) for name, rule in properties.items()}}
+            return {**result, "required": schema["required"], "additionalProperties": schema["additionalProperties"]}
         case {"items": items}:
             return {"type": schema["type"], "items": without_texts(items)}
         case dict():
@@ -63,15 +63,15 @@ def without_texts(schema: Any) -> Any:
 
 def test_the_inputs_are_as_specified() -> None:
     """Names, parameters and required ones are as specified; no other parameters, no references."""
-    found = {item["name"]: item["input_schema"] for item in tools.definitions("anthropic")}
+    schemas = {item["name"]: item["input_schema"] for item in tools.definitions("anthropic")}
     expected = {
         name: {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
         for name, (properties, required) in SIGNATURES.items()
     }
 
-    assert {name: without_texts(schema) for name, schema in found.items()} == expected
-    assert list(found) == list(SIGNATURES)
-    assert "$ref" not in str(found)
+    assert {name: without_texts(schema) for name, schema in schemas.items()} == expected
+    assert list(schemas) == list(SIGNATURES)
+    assert "$ref" not in str(schemas)
 
 
 def test_every_parameter_is_explained() -> None:
@@ -117,15 +117,15 @@ def test_the_schema_agrees_with_the_input_struct(tool: tools.Tool) -> None:
     """Fields without a default are required, and an unknown name is refused."""
     properties, required = SIGNATURES[tool.name]
     samples = {"path": "facts/user.md", "patches": [{"oldText": "a", "newText": "b"}], "category": "task", "limit": 3}
-    given = {name: samples.get(name, ["x"] if properties[name] == TEXTS else "x") for name in properties}
+    values = {name: samples.get(name, ["x"] if properties[name] == TEXTS else "x") for name in properties}
 
-    taken = msgspec.convert(given, tool.input_type)
-    assert msgspec.to_builtins(taken) == given
+    parsed = msgspec.convert(values, tool.input_type)
+    assert msgspec.to_builtins(parsed) == values
     for name in required:
         with pytest.raises(msgspec.ValidationError, match=name):
-            msgspec.convert({each: held for each, held in given.items() if each != name}, tool.input_type)
+            msgspec.convert({field: value for field, value in values.items() if field != name}, tool.input_type)
     with pytest.raises(msgspec.ValidationError, match="unknown"):
-        msgspec.convert({**given, "other": 1}, tool.input_type)
+        msgspec.convert({**values, "other": 1}, tool.input_type)
 
 
 def test_a_tool_is_found_by_its_name() -> None:
