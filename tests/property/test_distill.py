@@ -104,7 +104,7 @@ def test_any_thread_is_distilled_within_its_limits(
     messages: list[Message], tail: int, passage_tokens: int, summary_tokens: int
 ) -> None:
     """No input fails; every ceiling is obeyed; no excerpt is from the tail; the summary parses."""
-    found = ENGINE.distill(
+    distilled = ENGINE.distill(
         messages,
         number=1,
         previous=None,
@@ -112,13 +112,13 @@ def test_any_thread_is_distilled_within_its_limits(
         passage_tokens=passage_tokens,
         summary_tokens=summary_tokens,
     )
-    assert tokens.count(state_rendering.render(found.state)) <= state_rendering.MAX_TOKENS
-    assert tokens.count(summary.render(found.summary)) <= summary_tokens
-    assert list(found.summary.sections) == list(Section)
-    assert sum(passage.tokens for passage in found.passages) <= passage_tokens
-    assert all(passage.seq < tail for passage in found.passages)
-    assert tokens.count(found.digest) <= 500
-    assert summary.parse(summary.render(found.summary)) == found.summary
+    assert tokens.count(state_rendering.render(distilled.state)) <= state_rendering.MAX_TOKENS
+    assert tokens.count(summary.render(distilled.summary)) <= summary_tokens
+    assert list(distilled.summary.sections) == list(Section)
+    assert sum(passage.tokens for passage in distilled.passages) <= passage_tokens
+    assert all(passage.seq < tail for passage in distilled.passages)
+    assert tokens.count(distilled.digest) <= 500
+    assert summary.parse(summary.render(distilled.summary)) == distilled.summary
 
 
 @settings(max_examples=100, deadline=None)

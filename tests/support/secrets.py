@@ -68,12 +68,12 @@ def gitleaks() -> list[Labelled]:
 def keywords() -> list[Labelled]:
     """Return lines of code and configuration in which a keyword precedes the expected value."""
     rows = shared_rows(DETECT_SECRETS)
-    found = []
+    lines = []
     for row in rows:
         if secret := row.get("expected_secret"):
             start = row["line"].index(secret)
-            found.append(Labelled(row["line"], row["line"], start, start + len(secret)))
-    return found
+            lines.append(Labelled(row["line"], row["line"], start, start + len(secret)))
+    return lines
 
 
 def credsweeper(*, whole_files: bool) -> list[Labelled]:
@@ -87,9 +87,9 @@ def credsweeper(*, whole_files: bool) -> list[Labelled]:
             start, end = line["value_start"], line["value_end"]
             if start < 0 or line["line"][start:end] != line["value"]:
                 continue
-            place = (line["path"], line["line_num"], start, end)
+            position = (line["path"], line["line_num"], start, end)
             row = Labelled(finding["rule"], line["line"], start, end)
-            rows[place] = _with_whole_file(row, root / line["path"], line["line_num"]) if whole_files else row
+            rows[position] = _with_whole_file(row, root / line["path"], line["line_num"]) if whole_files else row
     return list(rows.values())
 
 
@@ -169,13 +169,13 @@ def lock_files() -> list[str]:
 
 def conversations(paths: Iterable[Path] | None = None) -> list[str]:
     """Return the texts of sessions, by default 10 generated and all recorded ones; recorded texts are never printed."""
-    said = []
+    texts = []
     for path in all_sessions(10) if paths is None else paths:
         for line in gzip.decompress(path.read_bytes()).decode().splitlines():
             content = (json.loads(line).get("message") or {}).get("content")
             blocks = [{"text": content}] if isinstance(content, str) else content or []
-            said += [block["text"] for block in blocks if isinstance(block.get("text"), str)]
-    return said
+            texts += [block["text"] for block in blocks if isinstance(block.get("text"), str)]
+    return texts
 
 
 _KNOWN_SERVICES = ["mailchimp", "zendesk", "airtable", "klaviyo", "pipedrive", "mixpanel", "shodan", "clearbit"]

@@ -52,31 +52,33 @@ def test_lists_drop_their_oldest_items() -> None:
     long = tuple(
         f"step {number} of a rather long list of finished things in src/module_{number}.py" for number in range(80)
     )
-    held = state_rendering.trim_to_tokens(WorkingState(current_task="the task", completed_steps=long, next_steps=long))
-    assert tokens.count(state_rendering.render(held)) <= state_rendering.MAX_TOKENS
-    assert held.current_task == "the task"
-    assert held.completed_steps[-1] == long[-1]
-    assert held.next_steps[0] == long[0]
+    trimmed = state_rendering.trim_to_tokens(
+        WorkingState(current_task="the task", completed_steps=long, next_steps=long)
+    )
+    assert tokens.count(state_rendering.render(trimmed)) <= state_rendering.MAX_TOKENS
+    assert trimmed.current_task == "the task"
+    assert trimmed.completed_steps[-1] == long[-1]
+    assert trimmed.next_steps[0] == long[0]
 
 
 def test_a_task_of_any_length_fits() -> None:
     """A current task that alone exceeds the limit is cut."""
-    held = state_rendering.trim_to_tokens(WorkingState(current_task="word " * 3000), max_tokens=100)
-    assert tokens.count(state_rendering.render(held)) <= 100
+    trimmed = state_rendering.trim_to_tokens(WorkingState(current_task="word " * 3000), max_tokens=100)
+    assert tokens.count(state_rendering.render(trimmed)) <= 100
 
 
 def test_state_of_real_work_names_task_steps_files_and_decisions() -> None:
     """They are read from the task list, edits, commands and the user's messages."""
-    found = ENGINE.working_state(logger_fix().messages)
-    assert found.current_task.endswith("(now: Write a regression test)")
-    assert "don't touch the public makeLogger signature" in found.current_task
-    assert any("committed 1a2b3c4" in step for step in found.completed_steps)
-    assert "Find the cause of the leak" in found.completed_steps
-    assert found.next_steps[0] == "Write a regression test"
-    assert any("Shall I open a pull request?" in step for step in found.next_steps)
-    assert found.open_files[-1] == "lineTransport.ts"
-    assert found.blockers == ()
-    assert found.updated_at == "2026-03-05T09:21:00.000Z"
+    state = ENGINE.working_state(logger_fix().messages)
+    assert state.current_task.endswith("(now: Write a regression test)")
+    assert "don't touch the public makeLogger signature" in state.current_task
+    assert any("committed 1a2b3c4" in step for step in state.completed_steps)
+    assert "Find the cause of the leak" in state.completed_steps
+    assert state.next_steps[0] == "Write a regression test"
+    assert any("Shall I open a pull request?" in step for step in state.next_steps)
+    assert state.open_files[-1] == "lineTransport.ts"
+    assert state.blockers == ()
+    assert state.updated_at == "2026-03-05T09:21:00.000Z"
 
 
 def test_a_failing_test_blocks_until_it_passes() -> None:
@@ -116,22 +118,22 @@ def test_rewound_messages_are_ignored() -> None:
 def test_every_item_names_its_source_entry() -> None:
     """There is one sequence number for each item, and that entry has the item's text."""
     thread = logger_fix()
-    found = ENGINE.working_state(thread.messages)
-    said = {message.last_seq: str(message.content) for message in thread.messages}
+    state = ENGINE.working_state(thread.messages)
+    texts = {message.last_seq: str(message.content) for message in thread.messages}
 
     for name in state_rendering.LISTS:
-        assert len(getattr(found.sources, name)) == len(getattr(found, name)), name
-        assert all(seq in said for _, seq in state_rendering.state_items(found, name)), name
+        assert len(getattr(state.sources, name)) == len(getattr(state, name)), name
+        assert all(seq in texts for _, seq in state_rendering.state_items(state, name)), name
     committed = next(
-        seq for text, seq in state_rendering.state_items(found, "completed_steps") if text.startswith("committed")
+        seq for text, seq in state_rendering.state_items(state, "completed_steps") if text.startswith("committed")
     )
-    assert "1a2b3c4" in said[committed]
+    assert "1a2b3c4" in texts[committed]
     assert (
         "Shall I open a pull request?"
-        in said[dict(state_rendering.state_items(found, "next_steps"))[found.next_steps[-1]]]
+        in texts[dict(state_rendering.state_items(state, "next_steps"))[state.next_steps[-1]]]
     )
-    assert "lineTransport.ts" in said[dict(state_rendering.state_items(found, "open_files"))["lineTransport.ts"]]
-    assert "Write a regression test" in said[found.sources.current_task]
+    assert "lineTransport.ts" in texts[dict(state_rendering.state_items(state, "open_files"))["lineTransport.ts"]]
+    assert "Write a regression test" in texts[state.sources.current_task]
 
 
 def test_items_not_mentioned_again_expire() -> None:
@@ -142,7 +144,9 @@ def test_items_not_mentioned_again_expire() -> None:
     assert before.open_files
 
     def later(entries: int) -> WorkingState:
-        talk = [replace(each, first_seq=entries, last_seq=entries) for each in Thread().user("go on then").messages]
+        talk = [
+            replace(message, first_seq=entries, last_seq=entries) for message in Thread().user("go on then").messages
+        ]
         return ENGINE.working_state(talk, before)
 
     assert later(60).blockers == before.blockers
@@ -188,21 +192,21 @@ def test_the_task_stays_until_a_new_request() -> None:
 def test_leaving_an_item_out_leaves_its_source_out() -> None:
     """Items and their sources stay parallel, whichever items are dropped."""
     long = tuple(f"step {number} of a rather long list of finished things" for number in range(90))
-    whole = WorkingState(
+    state = WorkingState(
         current_task="x", completed_steps=long, sources=StateSources(1, completed_steps=tuple(range(1, 91)))
     )
-    held = state_rendering.trim_to_tokens(whole)
+    trimmed = state_rendering.trim_to_tokens(state)
 
-    assert 0 < len(held.completed_steps) < 90
-    assert held.sources.completed_steps[-1] == 90
-    assert all(f"step {seq - 1} " in text for text, seq in state_rendering.state_items(held, "completed_steps"))
+    assert 0 < len(trimmed.completed_steps) < 90
+    assert trimmed.sources.completed_steps[-1] == 90
+    assert all(f"step {seq - 1} " in text for text, seq in state_rendering.state_items(trimmed, "completed_steps"))
 
 
 def test_the_task_stays_where_only_the_plan_changed() -> None:
     """Messages without the user's keep the previous task, with the step now in progress."""
     before = WorkingState(current_task="Move the settings (now: Move them)", sources=StateSources(current_task=3))
-    held = Extractive().working_state(Thread().todos(Describe_them="in_progress").messages, before)
-    assert held.current_task == "Move the settings (now: Describe them)"
+    state = Extractive().working_state(Thread().todos(Describe_them="in_progress").messages, before)
+    assert state.current_task == "Move the settings (now: Describe them)"
 
 
 def test_a_short_request_that_says_please_is_a_request() -> None:
@@ -217,8 +221,8 @@ def test_announcements_of_the_agent_are_next_steps_until_the_next_user_message()
     """Without a task list the agent's own announcement is the next step."""
     thread = Thread().user("Why does the importer skip the last message of `export.zip`?")
     thread.agent("The index has one entry too few. Now let me compare `index.bin` with the messages.")
-    found = ENGINE.working_state(thread.messages)
-    assert found.next_steps == ("compare `index.bin` with the messages",)
+    state = ENGINE.working_state(thread.messages)
+    assert state.next_steps == ("compare `index.bin` with the messages",)
     pointing = Thread().user("Why is the last message gone?").agent("The index has one entry too few. Let me fix this:")
     assert ENGINE.working_state(pointing.messages).next_steps == ("fix this: The index has one entry too few.",)
     spoken = ENGINE.working_state(thread.user("Leave the index alone please").messages)
@@ -231,8 +235,8 @@ def test_only_final_choices_are_decisions_of_the_agent() -> None:
     thread = Thread().user(f"Implement the following plan:\n{plan}")
     thread.agent("The handlers call `find_agent`, which guesses, rather than the name they know.")
     thread.agent("The simplest solution is to hand the name down in `call_handler`.").user("ok, let's do this")
-    made = ENGINE.working_state(thread.messages).recent_decisions
-    assert made == ("The simplest solution is to hand the name down in `call_handler`.",)
+    result = ENGINE.working_state(thread.messages).recent_decisions
+    assert result == ("The simplest solution is to hand the name down in `call_handler`.",)
 
 
 ASSENTS = (
@@ -296,5 +300,5 @@ def test_the_last_announcement_of_the_agent_is_the_next_step() -> None:
     for number in range(12):
         thread.call("Read", {"file_path": f"/w/app/tests/test_{number}.py"}, "retries = 3")
     assert ENGINE.working_state(thread.messages).next_steps == ("update the fetcher's own tests",)
-    said = Thread().user("Why do the retries of `fetcher.py` stop early?").agent("Now the retries go on until the end.")
-    assert ENGINE.working_state(said.messages).next_steps == ()
+    talk = Thread().user("Why do the retries of `fetcher.py` stop early?").agent("Now the retries go on until the end.")
+    assert ENGINE.working_state(talk.messages).next_steps == ()
