@@ -92,7 +92,7 @@ def texts(values: Sequence[Any]) -> list[bytes]:
     return [orjson.dumps(value) for value in values]
 
 
-def each(function: Callable[[Any], object], items: Sequence[Any]) -> Callable[[], None]:
+def call_each(function: Callable[[Any], object], items: Sequence[Any]) -> Callable[[], None]:
     """Return a function that calls `function` on every item."""
 
     def work() -> None:
@@ -115,12 +115,12 @@ def sorted_hash(value: Any) -> str:
 def bench_values(name: str, values: Sequence[Any]) -> None:
     """Time canonical bytes and hashes of Python values."""
     size = sum(map(len, texts(values)))
-    ours, canonical = each(_native.sha256_canonical, values), each(_native.canonical, values)
-    compare(f"sha256 of {name}, to orjson sorted + hashlib", size, ours, each(sorted_hash, values), 0.8)
-    compare(f"canonical {name}, to orjson sorted", size, canonical, each(sorted_bytes, values))
-    compare(f"canonical {name}, to rfc8785", size, canonical, each(rfc8785.dumps, values), 40)
-    theirs = each(rfc8785.dumps, values)
-    compare(f"orjson sorted of {name}, to rfc8785", size, each(sorted_bytes, values), theirs)
+    ours, canonical = call_each(_native.sha256_canonical, values), call_each(_native.canonical, values)
+    compare(f"sha256 of {name}, to orjson sorted + hashlib", size, ours, call_each(sorted_hash, values), 0.8)
+    compare(f"canonical {name}, to orjson sorted", size, canonical, call_each(sorted_bytes, values))
+    compare(f"canonical {name}, to rfc8785", size, canonical, call_each(rfc8785.dumps, values), 40)
+    theirs = call_each(rfc8785.dumps, values)
+    compare(f"orjson sorted of {name}, to rfc8785", size, call_each(sorted_bytes, values), theirs)
 
 
 def bench_texts(name: str, data: Sequence[bytes]) -> None:
@@ -133,17 +133,24 @@ def bench_texts(name: str, data: Sequence[bytes]) -> None:
     def read_and_write(text: bytes) -> bytes:
         return rfc8785.dumps(orjson.loads(text))
 
-    ours = each(_native.sha256_canonical, data)
-    compare(f"sha256 of text, {name}, to orjson read, sorted + hashlib", size, ours, each(read_and_hash, data), 0.8)
-    ours = each(_native.canonical, data)
-    compare(f"canonical text, {name}, to orjson read + rfc8785", size, ours, each(read_and_write, data))
+    ours = call_each(_native.sha256_canonical, data)
+    compare(
+        f"sha256 of text, {name}, to orjson read, sorted + hashlib", size, ours, call_each(read_and_hash, data), 0.8
+    )
+    ours = call_each(_native.canonical, data)
+    compare(f"canonical text, {name}, to orjson read + rfc8785", size, ours, call_each(read_and_write, data))
 
 
 def bench_check(name: str, data: Sequence[bytes]) -> None:
     """Time the strict check of JSON from outside."""
     size = sum(map(len, data))
-    compare(f"check_json of {name}, to orjson.loads", size, each(_native.check_json, data), each(orjson.loads, data))
-    best = min(timed(each(_native.check_json, data), 1) for _ in range(ROUNDS))
+    compare(
+        f"check_json of {name}, to orjson.loads",
+        size,
+        call_each(_native.check_json, data),
+        call_each(orjson.loads, data),
+    )
+    best = min(timed(call_each(_native.check_json, data), 1) for _ in range(ROUNDS))
     speed = size / 1e6 / best
     verdict = "ok" if speed >= AT_LEAST_MB_S else "MISSED"
     print(f"{f'check_json of {name}':<68} {speed:7.0f} MB/s           goal >= {AT_LEAST_MB_S} MB/s  {verdict}")

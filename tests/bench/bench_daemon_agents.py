@@ -101,7 +101,7 @@ def appends(daemon: Daemon, agents: int, seconds: float, figures: Figures) -> No
         for key, _ in waiting.select(timeout=30):
             assert isinstance(key.fileobj, socket.socket)
             answer = key.fileobj.recv(1 << 16)
-            while not whole(answer):
+            while not is_complete(answer):
                 answer += key.fileobj.recv(1 << 16)
             now = time.perf_counter()
             assert answer.startswith(b"HTTP/1.1 200"), answer[:300]
@@ -115,7 +115,7 @@ def appends(daemon: Daemon, agents: int, seconds: float, figures: Figures) -> No
         peer.close()
 
 
-def whole(answer: bytes) -> bool:
+def is_complete(answer: bytes) -> bool:
     """Return True if the head and all of the body have arrived."""
     head, _, body = answer.partition(b"\r\n\r\n")
     length = head.lower().partition(b"content-length: ")[2].split(b"\r", 1)[0]

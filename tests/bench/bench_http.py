@@ -47,13 +47,13 @@ def round_trips(path: str, message: bytes, rounds: int = ROUNDS) -> list[float]:
             began = time.perf_counter()
             peer.sendall(message)
             answer = peer.recv(65536)
-            while len(answer) < whole(answer):
+            while len(answer) < answer_length(answer):
                 answer += peer.recv(65536)
             times.append(time.perf_counter() - began)
     return sorted(times)
 
 
-def whole(answer: bytes) -> int:
+def answer_length(answer: bytes) -> int:
     """Return the total bytes of an answer, from its Content-Length; an echo has 75."""
     head, _, _ = answer.partition(b"\r\n\r\n")
     length = re.search(rb"content-length: (\d+)", head)

@@ -48,7 +48,7 @@ def main() -> None:
         paths = find_transcripts([folder])
         reading_s, size = best(lambda: sum(plan.consumed for path in paths for plan in read_chunks(path, tokens=False)))
         peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        pieces = [piece for path in paths for piece in cut(whole(path))]
+        pieces = [piece for path in paths for piece in cut(read_transcript(path))]
     mb = size / 1e6
     print(f"{len(paths)} files, {mb:.1f} MB unpacked, pieces of {CHUNK_BYTES >> 20} MiB")
     print(f"read from disk, unpack and plan   {mb / reading_s:7.1f} MB/s   peak memory {peak_mb:.0f} MB")
@@ -101,7 +101,7 @@ def record(entry: Entry) -> dict[str, object]:
     return {name: getattr(entry, name) for name in entry.__dataclass_fields__ if getattr(entry, name) is not None}
 
 
-def whole(path: Path) -> bytes:
+def read_transcript(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 

@@ -33,7 +33,7 @@ class Watch:
         self.client = folder.client
         self.first = self.client.status().counts["events"]
 
-    def taken(self) -> list[tuple[str, dict[str, Any]]]:
+    def new_events(self) -> list[tuple[str, dict[str, Any]]]:
         """Return type and data of each event since the last call, without those of MEMORY.md."""
         last = self.client.status().counts["events"]
         events: list[wire.Event] = []
@@ -48,17 +48,17 @@ class Watch:
 
     def of(self, type_: str) -> list[dict[str, Any]]:
         """Return the data of each event of one type since the last call."""
-        return [data for kind, data in self.taken() if kind == type_]
+        return [data for kind, data in self.new_events() if kind == type_]
 
 
 def test_messages_announce_the_thread_and_its_last_message(folder: Tree, tmp_path: Path) -> None:
     """`thread.appended` for each append and each import that added something."""
     watch = Watch(folder)
     thread = folder.client.create_thread().id
-    assert watch.taken() == []
+    assert watch.new_events() == []
 
     folder.client.append(thread, [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}])
-    assert watch.taken() == [("thread.appended", {"threadId": thread, "lastSeq": 2})]
+    assert watch.new_events() == [("thread.appended", {"threadId": thread, "lastSeq": 2})]
 
     path = session_file(tmp_path, 301, turns=1)
     imported = str(import_file(folder.client, path).thread)
@@ -66,7 +66,7 @@ def test_messages_announce_the_thread_and_its_last_message(folder: Tree, tmp_pat
     assert {data["threadId"] for data in announced} == {imported}
     assert announced[-1]["lastSeq"] == len(path.read_bytes().splitlines())
     import_file(folder.client, path)
-    assert watch.taken() == []
+    assert watch.new_events() == []
 
 
 def test_a_document_announces_its_path_and_version(folder: Tree) -> None:
@@ -92,7 +92,7 @@ def test_a_memory_announces_its_id_and_tags(folder: Tree) -> None:
     ]
 
     folder.client.patch_document("facts/memories.md", [("engineer #job", "cook #job #new")])
-    announced = watch.taken()
+    announced = watch.new_events()
     assert [data for kind, data in announced if kind == "memory.written"] == [
         {"memoryRef": "space:default", "memoryId": role, "tags": ["job", "new"]}
     ]
@@ -106,13 +106,13 @@ def test_learning_announces_its_counts(folder: Tree, tmp_path: Path) -> None:
 
     learnt = folder.client.learn(thread)
 
-    announced = watch.taken()
+    announced = watch.new_events()
     [consolidated] = [data for kind, data in announced if kind == "agent.memory.consolidated"]
     assert consolidated["memoryRef"] == "space:default"
     assert consolidated["inputCount"] == learnt.candidates > 0
     assert 0 < consolidated["outputCount"] <= len([kind for kind, _ in announced if kind == "memory.written"])
     folder.client.learn(thread)
-    assert watch.taken() == []
+    assert watch.new_events() == []
 
 
 def test_a_distillation_announces_its_archive_and_its_number(folder: Tree, tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_distillation_announces_its_archive_and_its_number(folder: Tree, tmp_p
 
     distillation = folder.client.distill(thread)
 
-    announced = watch.taken()
+    announced = watch.new_events()
     assert [data for kind, data in announced if kind == "thread.distilled"] == [
         {"threadId": thread, "number": distillation.number}
     ]
@@ -142,7 +142,7 @@ def test_a_dream_announces_its_archive_and_the_index(folder: Tree) -> None:
 
     dream = folder.client.dream(token_budget=20_000)
 
-    announced = watch.taken()
+    announced = watch.new_events()
     [compacted] = [data for kind, data in announced if kind == "memory.compacted"]
     assert (compacted["memoryRef"], compacted["outputId"]) == ("space:default", dream.archive)
     assert compacted["sourceCount"] == len(compacted["sourceIds"]) > 0
@@ -174,4 +174,4 @@ def test_a_conflict_announces_that_it_opens_and_closes(folder: Tree) -> None:
 
 
 def of_conflicts(watch: Watch) -> list[tuple[str, dict[str, Any]]]:
-    return [(kind, data) for kind, data in watch.taken() if kind.startswith("conflict.")]
+    return [(kind, data) for kind, data in watch.new_events() if kind.startswith("conflict.")]

@@ -82,7 +82,7 @@ def test_everything_has_exactly_one_change(new: list[Candidate], old: tuple[Memo
 def test_memories_of_a_person_and_episodes_are_never_changed(
     new: list[Candidate], old: tuple[Memory, ...], tier: Tier
 ) -> None:
-    """A memory last written by a user is kept; a proposal is only ever about such a memory."""
+    """A memory last written by a user never changes; a proposal is only ever about such a memory."""
     decision = decide(new, old, tier)
     untouchable = {m.id for m in old if m.trust == "person" or m.type is MemoryType.EPISODE}
     changed = {change.id for change in decision.changes if isinstance(change, Update | Delete)}
@@ -166,7 +166,7 @@ def test_without_candidates_nothing_changes(old: tuple[Memory, ...], tier: Tier)
 @settings(max_examples=count(150, 2000), deadline=None)
 @given(candidates, memories())
 def test_generous_deletes_only_resolved_mistakes(new: list[Candidate], old: tuple[Memory, ...]) -> None:
-    """In GENEROUS, a deletion needs a candidate that says a mistake is over."""
+    """In GENEROUS, a deletion needs a candidate that marks a mistake as resolved."""
     deleted = [change for change in decide(new, old, Tier.GENEROUS).changes if isinstance(change, Delete)]
     over = any(word in candidate.content for candidate in new for word in ("no longer", "resolved"))
     assert over or not deleted

@@ -89,7 +89,7 @@ class Tree:
             return None
 
     def agree(self, *, accept_deletions: bool = False) -> wire.SyncOutcome:
-        """Sync until nothing is left to do; fail if that does not end."""
+        """Sync until there is no change on either side; fail if that does not end."""
         deadline = time.monotonic() + AGREE_S
         while True:
             outcome = self.client.sync_now(accept_deletions=accept_deletions)

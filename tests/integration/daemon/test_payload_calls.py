@@ -103,14 +103,14 @@ def outside(root: Path, name: str) -> set[Path]:
     return targets
 
 
-def marked(path: Path) -> bool:
+def has_test_text(path: Path) -> bool:
     """Return True if the file has the test's text."""
     with suppress(OSError, ValueError):
         return path.is_file() and MARK.encode() in path.read_bytes()
     return False
 
 
-def there(path: Path) -> bool:
+def file_exists(path: Path) -> bool:
     with suppress(OSError, ValueError):
         return os.path.lexists(path)
     return False
@@ -183,12 +183,12 @@ def test_no_payload_leads_a_call_outside(caller: Caller) -> None:
     before = beside(caller.daemon, root)
     accepted = tried = 0
     for name in names():
-        places = {file: there(file) for file in outside(root, name)}
+        places = {file: file_exists(file) for file in outside(root, name)}
         for target in {quoted(name), bare(name)} - {None}:
             accepted += check_documents(caller, root, str(target))
         accepted += check_tools(caller, root, name)
         tried += 1
-        assert not [file for file, was in places.items() if there(file) != was or marked(file)], name
+        assert not [file for file, was in places.items() if file_exists(file) != was or has_test_text(file)], name
     wait_until(
         (root / "MEMORY.md").exists, "MEMORY.md, which is written once the documents have been quiet for a while"
     )

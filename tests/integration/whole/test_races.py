@@ -72,8 +72,8 @@ def test_many_threads_are_distilled_at_once(daemon: Daemon, client: Client, tmp_
     assert len(set(contents)) == len(contents)
 
 
-def test_one_thread_is_distilled_by_many(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """One call distils; the others report that nothing is left to distil."""
+def test_concurrent_distillations_of_one_thread(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """One call distils; the others report that there is nothing to distil."""
     thread = brought(client, tmp_path, 300)
     outcomes = at_once(daemon, [partial(distil, thread)] * 4)
     distillations = [outcome for outcome in outcomes if not isinstance(outcome, Exception)]

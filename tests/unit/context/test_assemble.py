@@ -344,7 +344,7 @@ def test_render_shows_what_an_agent_reads() -> None:
 
 
 def test_a_result_of_five_megabytes() -> None:
-    """It is trimmed, with a line that says so, to the tokens available in the window or in a small budget."""
+    """A result is trimmed, with a line about it, to the tokens available in the window or in a small budget."""
     talk = Talk().user("go").call("Bash", {}, "x = 1\n" * 850_000).reply("ok").user("next").done()
     for limits, bound in ((Limits(), 180_000), (Limits(max_tokens=4_000), 4_000)):
         context = assemble(Parts(messages=talk), limits)

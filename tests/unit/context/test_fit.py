@@ -149,7 +149,7 @@ def test_a_shortened_text_states_the_omitted_amount() -> None:
 
 
 def test_media_in_a_trimmed_result_is_named() -> None:
-    """A trimmed result is text, in which a line stands for each image."""
+    """A trimmed result is text, in which each image is replaced by a line."""
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
     block = {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "a shot"}, image]}
     assert trim_result(block, 100)["content"] == "a shot\n[image]"

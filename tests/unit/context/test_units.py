@@ -161,7 +161,7 @@ def test_results_are_never_empty(content: Any, expected: Any) -> None:
 
 
 def test_an_error_stays_an_error() -> None:
-    """`is_error` is kept where it is true, and other fields of the source are not."""
+    """A true `is_error` is copied, and other fields of the source are not."""
     failed = {**RESULT, "is_error": True, "toolUseResult": {}}
     units, _ = split_units([Message("assistant", [USE], 1, 1), Message("user", [failed], 2, 2)])
     assert units[0].user_blocks == ({**RESULT, "is_error": True},)

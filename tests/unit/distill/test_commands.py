@@ -79,7 +79,7 @@ def test_commits_are_those_that_git_confirmed() -> None:
 
 
 def test_texts_of_commits_and_pull_requests() -> None:
-    """Messages are read from here-documents and quoted arguments of some length."""
+    """Commit and pull request messages are read from here-documents and quoted arguments."""
     command = "git commit -m \"$(cat <<'EOF'\nfix: the leak\n\nThe worker wrote to stdout.\nEOF\n)\""
     assert commands.message_texts(command) == ["fix: the leak\n\nThe worker wrote to stdout."]
     assert commands.message_texts('gh pr create --title "x" --body "It says \\"hello\\" to all callers"') == [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ENGINE = Extractive()
 
 
-def kept(thread: Thread, budget: int = 1_000, tail_from_seq: int | None = None) -> tuple[Passage, ...]:
+def ranked_excerpts(thread: Thread, budget: int = 1_000, tail_from_seq: int | None = None) -> tuple[Passage, ...]:
     tail = tail_from_seq or len(thread.messages) + 1
     distilled = ENGINE.distill(
         thread.messages, number=1, previous=None, tail_from_seq=tail, passage_tokens=budget, summary_tokens=0
@@ -38,33 +38,35 @@ def long_thread() -> Thread:
 
 def test_the_newest_request_ranks_first_and_is_verbatim() -> None:
     """The newest request has rank 0."""
-    passages = kept(logger_fix())
+    passages = ranked_excerpts(logger_fix())
     assert passages[0].text == "no, don't touch the public makeLogger signature in src/logger.ts"
     assert passages[1].text.startswith("The logger writes to stdout in worker mode")
     assert {passage.origin for passage in passages[:2]} == {"The user"}
 
 
 def test_a_very_long_request_is_shortened_visibly() -> None:
-    """Its beginning is kept, and a mark ends it."""
-    passages = kept(Thread().user("please look at everything " * 100))
+    """The excerpt is the request's beginning, followed by an ellipsis mark."""
+    passages = ranked_excerpts(Thread().user("please look at everything " * 100))
     assert passages[0].text.startswith("please look at everything")
     assert passages[0].text.endswith("[…]")
     assert len(passages[0].text) < 700
-    assert kept(Thread().user("x" * 2_000))[0].text == "x" * 640 + " […]"
+    assert ranked_excerpts(Thread().user("x" * 2_000))[0].text == "x" * 640 + " […]"
 
 
 def test_excerpts_fit_the_budget_with_exact_counts() -> None:
     """The token sum is within the budget; each count is that of the text and a newline."""
     for budget in (0, 30, 200, 1_000):
-        passages = kept(long_thread(), budget)
+        passages = ranked_excerpts(long_thread(), budget)
         assert sum(passage.tokens for passage in passages) <= budget
         assert all(passage.tokens == tokens.count(passage.text + "\n") for passage in passages)
-    assert [passage.rank for passage in kept(long_thread())] == list(range(len(kept(long_thread()))))
+    assert [passage.rank for passage in ranked_excerpts(long_thread())] == list(
+        range(len(ranked_excerpts(long_thread())))
+    )
 
 
 def test_edited_files_rank_before_files_only_read() -> None:
     """A recently edited file ranks before one read long ago."""
-    few = kept(long_thread(), 160)
+    few = ranked_excerpts(long_thread(), 160)
     texts = " ".join(passage.text for passage in few)
     assert "resolve_config_11" in texts
     assert "forgotten_helper" not in texts
@@ -73,14 +75,14 @@ def test_edited_files_rank_before_files_only_read() -> None:
 def test_nothing_is_taken_from_the_preserved_tail() -> None:
     """No excerpt comes from the tail's entries, which stay in the context verbatim."""
     thread = logger_fix()
-    passages = kept(thread, tail_from_seq=9)
+    passages = ranked_excerpts(thread, tail_from_seq=9)
     assert passages
     assert all(passage.seq < 9 for passage in passages)
 
 
 def test_origins_are_files_commands_and_speakers() -> None:
     """Each excerpt names its file, command or speaker."""
-    origins = {passage.origin for passage in kept(logger_fix(), 3_000)}
+    origins = {passage.origin for passage in ranked_excerpts(logger_fix(), 3_000)}
     assert {"logger.ts", "lineTransport.ts", "The agent", "The user"} <= origins
     thread = Thread().call(
         "Grep", {"pattern": "makeLogger", "path": "/w/src"}, "src/logger.ts:1: makeLogger is made here now"
@@ -91,7 +93,7 @@ def test_origins_are_files_commands_and_speakers() -> None:
         "callers of makeLogger: none",
     )
     thread.call("mcp__tracker__get", {"id": "ENT-12345"}, "ENT-12345 is about the logger_leak in workers")
-    assert {passage.origin for passage in kept(thread)} >= {
+    assert {passage.origin for passage in ranked_excerpts(thread)} >= {
         "Grep makeLogger in /w/src",
         "Find callers",
         "mcp__tracker__get",
@@ -101,7 +103,7 @@ def test_origins_are_files_commands_and_speakers() -> None:
 def test_lines_around_a_search_hit_have_their_file_as_origin() -> None:
     """A hit has its line number; the lines around it count as lines of the file."""
     hits = "src/logger.ts:7: makeLogger is made here now\nsrc/logger.ts-8-  and lineTransport follows it below"
-    passages = kept(Thread().call("Grep", {"pattern": "makeLogger"}, hits))
+    passages = ranked_excerpts(Thread().call("Grep", {"pattern": "makeLogger"}, hits))
     assert {(passage.origin, passage.text) for passage in passages} == {
         ("Grep makeLogger", "src/logger.ts:7: makeLogger is made here now"),
         ("src/logger.ts", "and lineTransport follows it below"),
@@ -112,7 +114,9 @@ def test_an_excerpt_does_not_repeat_its_heading() -> None:
     """A command's excerpt is below its description; the description alone is no excerpt."""
     heading = "Make parse_config refuse unknown keys"
     thread = Thread().call("mcp__runner__run", {"description": heading, "argument": "parse_config --strict"}, "ok")
-    assert [passage.text for passage in kept(thread) if passage.origin == heading] == ["parse_config --strict"]
+    assert [passage.text for passage in ranked_excerpts(thread) if passage.origin == heading] == [
+        "parse_config --strict"
+    ]
 
 
 def test_plan_entries_are_excerpts_of_the_agent() -> None:
@@ -122,12 +126,12 @@ def test_plan_entries_are_excerpts_of_the_agent() -> None:
     for _ in range(2):
         thread.call("TodoWrite", {"todos": todos}, "Todos have been modified successfully")
     thread.call("TaskCreate", {"subject": "Measure retries", "description": "Count what every region repeats"}, "ok")
-    assert {(passage.origin, passage.text) for passage in kept(thread)} == {
+    assert {(passage.origin, passage.text) for passage in ranked_excerpts(thread)} == {
         ("The agent's plan", "Explain when partial uploads are resumed"),
         ("The agent's plan", "Measure retries"),
         ("The agent's plan", "Count what every region repeats"),
     }
-    assert not kept(Thread().call("TodoWrite", {"todos": "none"}, "ok"))
+    assert not ranked_excerpts(Thread().call("TodoWrite", {"todos": "none"}, "ok"))
 
 
 def test_lines_that_explain_a_name_rank_first() -> None:
@@ -135,11 +139,11 @@ def test_lines_that_explain_a_name_rank_first() -> None:
     thread = Thread().call(
         "Read", {"file_path": "/w/a.py"}, "retry_limit,\nthe retry_limit counts attempts before failing"
     )
-    assert kept(thread)[0].text == "the retry_limit counts attempts before failing"
+    assert ranked_excerpts(thread)[0].text == "the retry_limit counts attempts before failing"
     used = "total = sum_widgets(shelf, owner, counter)"
     declared = "def sum_widgets(shelf, owner, counter):"
     thread = Thread().call("Read", {"file_path": "/w/a.py"}, f"{used}\n{declared}")
-    assert kept(thread)[0].text == declared
+    assert ranked_excerpts(thread)[0].text == declared
 
 
 def test_new_statements_rank_before_repetitions() -> None:
@@ -149,7 +153,7 @@ def test_new_statements_rank_before_repetitions() -> None:
     thread.agent("Whenever writers overlap readers during startup, the cache forgets entries.")
     thread.agent("Migrations finish quickly because the ledger keeps checksums beside records.")
     thread.agent("Let me compare checksums beside records while migrations finish quickly today.")
-    texts = [passage.text for passage in kept(thread)]
+    texts = [passage.text for passage in ranked_excerpts(thread)]
     assert {texts.index(text) for text in texts if text.startswith(("Whenever", "Migrations"))} == {0, 1}
     assert texts[-1].startswith("Let me")
 
@@ -159,7 +163,7 @@ def test_statements_rank_before_remarks() -> None:
     thread = Thread()
     thread.agent("Weights.\nGradient clipping stops sudden overflow during early warmup while lower layers converge.")
     thread.agent("Sampling stops because shuffled batches exhaust every iterator before validation completes early.")
-    texts = [passage.text for passage in kept(thread)]
+    texts = [passage.text for passage in ranked_excerpts(thread)]
     assert texts[0].startswith("Sampling stops because")
     assert texts[1].startswith("Gradient clipping")
     assert texts[2:] == ["Weights."]
@@ -179,7 +183,7 @@ def test_every_kind_of_edit_gives_its_new_lines() -> None:
         "not found",
         failed=True,
     )
-    texts = {passage.text for passage in kept(thread)}
+    texts = {passage.text for passage in ranked_excerpts(thread)}
     assert {"set the new_name here once", "plot the error_rate by day", "the retry_limit is three by default"} <= texts
     assert not any("old_name" in text for text in texts)
 
@@ -193,7 +197,7 @@ def test_reminders_and_line_numbers_are_not_quoted() -> None:
         "     7→the frob_count is reset here daily\n<system-reminder>be good_always</system-reminder>",
     )
     thread.agent(sentence * 10 + "frob_count " * 60)
-    texts = [passage.text for passage in kept(thread)]
+    texts = [passage.text for passage in ranked_excerpts(thread)]
     assert "the frob_count is reset here daily" in texts
     assert sentence.strip() in texts
     assert not any("good_always" in text for text in texts)

@@ -34,7 +34,7 @@ def test_small_talk_gives_no_memories() -> None:
 
 
 def test_a_correction_becomes_a_mistake_memory() -> None:
-    """The memory says what to do, and when it was learnt."""
+    """The memory has the corrected advice, and the date when it was learnt."""
     [mistake, *_] = of_type(logger_fix(), MemoryType.MISTAKE)
     assert mistake.content == (
         "Don't touch the public makeLogger signature in src/logger.ts: the user had to correct this (2026-03-05)."

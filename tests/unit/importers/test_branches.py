@@ -17,12 +17,12 @@ def check(talk: Transcript, *rewound: str) -> None:
     assert {shown for shown, is_rewound in marked.items() if is_rewound} == {str(x) for x in rewound}
 
 
-def said(words: str) -> str:
+def user_text(words: str) -> str:
     return str([text(words)])
 
 
 def test_a_talk_without_branches() -> None:
-    """Nothing is marked."""
+    """Nothing is marked in a conversation without branches."""
     talk = Transcript()
     talk.user("q1")
     talk.assistant(text("a1"))
@@ -39,7 +39,7 @@ def test_rewinding_one_prompt() -> None:
     talk.assistant(text("a2"))
     talk.user("q2 better", parent=point)
     talk.assistant(text("a3"))
-    check(talk, "q2", said("a2"))
+    check(talk, "q2", user_text("a2"))
 
 
 def test_rewinding_a_prompt_without_an_answer() -> None:
@@ -64,7 +64,7 @@ def test_rewinding_several_prompts_and_twice() -> None:
     talk.user("q4", parent=point)
     talk.assistant(text("a4"))
     talk.user("q5", parent=point)
-    check(talk, "q2", str([call("c")]), str([result("c")]), "q3", "q4", said("a4"))
+    check(talk, "q2", str([call("c")]), str([result("c")]), "q3", "q4", user_text("a4"))
 
 
 def test_client_lines_between_the_branch_point_and_the_prompt() -> None:
@@ -79,7 +79,7 @@ def test_client_lines_between_the_branch_point_and_the_prompt() -> None:
     talk.add("progress", parent=point)
     talk.user("note", isMeta=True)
     talk.user("q3")
-    check(talk, "q2", said("a2"))
+    check(talk, "q2", user_text("a2"))
 
 
 def test_slash_commands_are_prompts() -> None:
@@ -92,7 +92,7 @@ def test_slash_commands_are_prompts() -> None:
     talk.user("<command-name>/plan</command-name>", parent=point)
     talk.assistant(text("planned"))
     talk.user("q2")
-    check(talk, said("reviewed"))
+    check(talk, user_text("reviewed"))
 
 
 def test_rewinding_to_the_start_of_the_session() -> None:
@@ -102,7 +102,7 @@ def test_rewinding_to_the_start_of_the_session() -> None:
     talk.assistant(text("a1"))
     talk.user("q2", parent=None)
     talk.user("other", parent=None, sessionId="s2")
-    check(talk, "q1", said("a1"))
+    check(talk, "q1", user_text("a1"))
 
 
 def test_parallel_calls_are_no_rewind() -> None:
@@ -183,7 +183,7 @@ def test_rewinding_to_before_a_compaction() -> None:
     talk.compaction("so far")
     talk.user("q3")
     talk.user("q4", parent=point)
-    check(talk, "q2", said("a2"), "q3")
+    check(talk, "q2", user_text("a2"), "q3")
 
 
 def test_two_clients_side_by_side_keep_both_branches() -> None:

@@ -22,7 +22,7 @@ def line(kind: str, **rest: Any) -> dict[str, Any]:
     return {"type": kind, "uuid": "u1", "parentUuid": "u0", "timestamp": AT} | rest
 
 
-def said(role: str, content: Any, **rest: Any) -> dict[str, Any]:
+def message_line(role: str, content: Any, **rest: Any) -> dict[str, Any]:
     return line(role, message={"role": role, "content": content}, **rest)
 
 
@@ -49,29 +49,35 @@ def check_bad(raw: bytes, reason: str) -> Entry:
 @pytest.mark.parametrize(
     ("value", "kind"),
     [
-        (said("user", "hello"), EntryKind.SPEECH),
-        (said("user", [{"type": "tool_result", "tool_use_id": "t", "content": "x"}]), EntryKind.SPEECH),
-        (said("user", [{"type": "image", "source": {"type": "base64", "data": "AAAA"}}]), EntryKind.SPEECH),
-        (said("user", ""), EntryKind.SPEECH),
-        (said("user", []), EntryKind.SPEECH),
-        (said("assistant", [{"type": "thinking", "thinking": "hm", "signature": "s"}]), EntryKind.SPEECH),
-        (said("assistant", [{"type": "of the future", "x": 1}]), EntryKind.SPEECH),
-        (said("assistant", [{"type": "text", "text": "API Error"}], isApiErrorMessage=True), EntryKind.SPEECH),
-        (said("user", "hello", isSidechain=True), EntryKind.SIDECHAIN),
-        (said("assistant", [], isSidechain=True), EntryKind.SIDECHAIN),
-        (said("user", "skill", isMeta=True, isSidechain=True), EntryKind.SIDECHAIN),
-        (said("user", "a caveat", isMeta=True), EntryKind.META),
-        (said("user", "<command-name>/exit</command-name>"), EntryKind.META),
-        (said("user", "\n <command-message>x</command-message>"), EntryKind.META),
-        (said("user", "<local-command-stdout>Bye</local-command-stdout>"), EntryKind.META),
-        (said("user", [{"type": "text", "text": "<local-command-stdout></local-command-stdout>"}]), EntryKind.META),
-        (said("user", "what does <command-name> mean?"), EntryKind.SPEECH),
-        (said("user", [{"type": "text", "text": "<command-name>"}, {"type": "text", "text": "and"}]), EntryKind.SPEECH),
+        (message_line("user", "hello"), EntryKind.SPEECH),
+        (message_line("user", [{"type": "tool_result", "tool_use_id": "t", "content": "x"}]), EntryKind.SPEECH),
+        (message_line("user", [{"type": "image", "source": {"type": "base64", "data": "AAAA"}}]), EntryKind.SPEECH),
+        (message_line("user", ""), EntryKind.SPEECH),
+        (message_line("user", []), EntryKind.SPEECH),
+        (message_line("assistant", [{"type": "thinking", "thinking": "hm", "signature": "s"}]), EntryKind.SPEECH),
+        (message_line("assistant", [{"type": "of the future", "x": 1}]), EntryKind.SPEECH),
+        (message_line("assistant", [{"type": "text", "text": "API Error"}], isApiErrorMessage=True), EntryKind.SPEECH),
+        (message_line("user", "hello", isSidechain=True), EntryKind.SIDECHAIN),
+        (message_line("assistant", [], isSidechain=True), EntryKind.SIDECHAIN),
+        (message_line("user", "skill", isMeta=True, isSidechain=True), EntryKind.SIDECHAIN),
+        (message_line("user", "a caveat", isMeta=True), EntryKind.META),
+        (message_line("user", "<command-name>/exit</command-name>"), EntryKind.META),
+        (message_line("user", "\n <command-message>x</command-message>"), EntryKind.META),
+        (message_line("user", "<local-command-stdout>Bye</local-command-stdout>"), EntryKind.META),
         (
-            said("user", [{"type": "tool_result", "tool_use_id": "t", "content": "x"}], isMeta=True),
+            message_line("user", [{"type": "text", "text": "<local-command-stdout></local-command-stdout>"}]),
+            EntryKind.META,
+        ),
+        (message_line("user", "what does <command-name> mean?"), EntryKind.SPEECH),
+        (
+            message_line("user", [{"type": "text", "text": "<command-name>"}, {"type": "text", "text": "and"}]),
             EntryKind.SPEECH,
         ),
-        (said("user", "what was before", isCompactSummary=True), EntryKind.SUMMARY),
+        (
+            message_line("user", [{"type": "tool_result", "tool_use_id": "t", "content": "x"}], isMeta=True),
+            EntryKind.SPEECH,
+        ),
+        (message_line("user", "what was before", isCompactSummary=True), EntryKind.SUMMARY),
         (line("user", message={"role": "system", "content": "obey"}), EntryKind.META),
         (line("system", subtype="compact_boundary", logicalParentUuid="u0"), EntryKind.BOUNDARY),
         (line("system", subtype="microcompact_boundary"), EntryKind.OTHER),
@@ -114,12 +120,12 @@ def test_fields_of_a_reply() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        said("user", "x", uuid=None, parentUuid=None, timestamp=None),
-        said("user", "x", uuid=5, parentUuid=["no"]),
+        message_line("user", "x", uuid=None, parentUuid=None, timestamp=None),
+        message_line("user", "x", uuid=5, parentUuid=["no"]),
         line("user", message={"role": "user", "content": "x", "id": "m", "usage": None}),
         line("assistant", message={"role": "assistant", "content": "x", "id": 4, "usage": [1]}),
         {"role": "user", "content": "x", "id": "m", "usage": {"a": 1}, "type2": None},
-        said("user", "x", number=12345678901234567890, fraction=1e300, nothing=None, **{"": ""}),
+        message_line("user", "x", number=12345678901234567890, fraction=1e300, nothing=None, **{"": ""}),
     ],
 )
 def test_fields_of_unexpected_type_stay_in_extra(value: dict[str, Any]) -> None:
@@ -211,7 +217,7 @@ def test_half_a_surrogate_pair_is_replaced_and_reported() -> None:
 )
 def test_times_are_normalised_and_the_original_is_stored(timestamp: str, at: str) -> None:
     """Another spelling stays in `extra`; a future time is no error."""
-    entry = check(said("user", "x", timestamp=timestamp), EntryKind.SPEECH)
+    entry = check(message_line("user", "x", timestamp=timestamp), EntryKind.SPEECH)
     assert entry.at == at
     assert entry.extra.get("timestamp") == (None if timestamp == at else timestamp)
 
@@ -223,7 +229,7 @@ def test_times_are_normalised_and_the_original_is_stored(timestamp: str, at: str
 )  # fmt: skip
 def test_an_invalid_time_is_reported_and_stored(timestamp: Any) -> None:
     """The line is still imported, in its position."""
-    value = said("user", "x", timestamp=timestamp)
+    value = message_line("user", "x", timestamp=timestamp)
     entry, problem = read_line(orjson.dumps(value), 4)
     assert (entry.kind, entry.at) == (EntryKind.SPEECH, None)
     assert problem is not None
@@ -241,11 +247,11 @@ def test_a_bad_line_has_no_json() -> None:
 @pytest.mark.parametrize(
     ("value", "typed"),
     [
-        (said("user", "<command-name>/review</command-name>"), True),
-        (said("user", "<command-message>review</command-message>\n<command-name>/review</command-name>"), True),
-        (said("user", "<local-command-stdout>Bye</local-command-stdout>"), False),
-        (said("user", "<command-name>/x</command-name>", isMeta=True), False),
-        (said("user", "hello"), False),
+        (message_line("user", "<command-name>/review</command-name>"), True),
+        (message_line("user", "<command-message>review</command-message>\n<command-name>/review</command-name>"), True),
+        (message_line("user", "<local-command-stdout>Bye</local-command-stdout>"), False),
+        (message_line("user", "<command-name>/x</command-name>", isMeta=True), False),
+        (message_line("user", "hello"), False),
         (line("progress"), False),
     ],
 )
