@@ -373,5 +373,5 @@ def _judged(truth: dict[str, Any], answers: Any, report: Any, what: str) -> str:
         named = {problem.kind for problem in report.problems}
         for name in damaged:
             kind = _questions()[name][0]
-            assert named & {kind, "page", "store", "version", "blob", "checksum", "root", "header"}, f"{what}: {name}"
+            assert named & {kind, "page", "store", "version", "blob", "tally", "root", "header"}, f"{what}: {name}"
     return "noticed"

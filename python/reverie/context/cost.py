@@ -40,7 +40,7 @@ def block_cost(block: dict[str, Any]) -> int:
     """Return the tokens of one content block with its overhead; signatures and ids cost nothing."""
     match block.get("type"):
         case "text":
-            return BLOCK + _count(block["text"])
+            return BLOCK + _count(block.get("text") or "")
         case "thinking":
             return BLOCK + _count(block.get("thinking") or "")
         case "redacted_thinking":

@@ -51,7 +51,9 @@ def result_text(content: Json) -> str:
     """Return a tool result's content as text; other kinds of block are named in brackets."""
     if isinstance(content, str):
         return content
-    return "\n".join(block["text"] if block.get("type") == "text" else f"[{block.get('type')}]" for block in content)
+    return "\n".join(
+        str(block.get("text", "")) if block.get("type") == "text" else f"[{block.get('type')}]" for block in content
+    )
 
 
 def trim_result(block: dict[str, Any], limit: int) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Kind(StrEnum):
     JOB = "job"
     TOKEN = "token"  # noqa: S105 - the name of a kind of record, not a password
     IMPORT = "import"
-    BASELINE = "baseline"
+    BASELINE = "published"  # the name in reports since the first version, as `tally` below
     CURSOR = "cursor"
     IDEMPOTENCY = "idempotency"
     OPERATION = "operation"
@@ -62,7 +62,7 @@ class Kind(StrEnum):
     LEDGER = "ledger"
     ACCESS = "access"
     VERSION = "version"
-    CHECKSUM = "checksum"
+    CHECKSUM = "tally"
     ROOT = "root"
     HEADER = "header"
     CONFLICT = "conflict"

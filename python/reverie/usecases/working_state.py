@@ -257,7 +257,8 @@ def _last_user_text(messages: Sequence[Message]) -> str:
             content = (
                 message.content if isinstance(message.content, list) else [{"type": "text", "text": message.content}]
             )
-            text = "\n".join(block["text"] for block in content if block.get("type") == "text")
+            texts = (block.get("text") for block in content if block.get("type") == "text")
+            text = "\n".join(text for text in texts if isinstance(text, str))
             if text.strip():
                 return text
     return ""

@@ -94,11 +94,13 @@ class MessageIn(Request):
     content: str | list[dict[str, Any]]
 
     def __post_init__(self) -> None:
-        """Refuse a block without a type: nothing that reads it later could tell what it is."""
+        """Refuse a block without a type, and a text block without a text: no model API accepts either."""
         if isinstance(self.content, list):
             for position, block in enumerate(self.content):
                 if not isinstance(block.get("type"), str):
                     raise ValueError(f"content[{position}] has no `type`")  # noqa: TRY004 - msgspec passes ValueError on
+                if block["type"] == "text" and not isinstance(block.get("text"), str):
+                    raise ValueError(f"content[{position}] is of type text and has no `text`")
 
 
 class AppendMessages(Request):

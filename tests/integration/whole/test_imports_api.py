@@ -312,3 +312,26 @@ def test_an_imported_compaction_is_a_past_distillation(client: Client) -> None:
     assert answer.distillation == 1
     assert "the tide came in" in str(answer.request.messages[0])
     assert stored_messages(client, position.thread) == main_line_messages(data)
+
+
+def test_text_blocks_without_text_leave_a_thread_readable(client: Client) -> None:
+    """A transcript with malformed text blocks is imported; context, working state and learning work as for others."""
+    lines = [
+        {"type": role, "uuid": f"u{number}", "sessionId": "malformed", "message": {"role": role, "content": content}}
+        for number, (role, content) in enumerate(
+            [
+                ("user", [{"type": "text"}, {"type": "text", "text": "Please fix the parser."}]),
+                ("assistant", [{"type": "text", "text": None}]),
+                ("assistant", [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}]),
+                ("user", [{"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text"}]}]),
+                ("user", [{"type": "text", "text": 3}]),
+            ]
+        )
+    ]
+    data = b"".join(orjson.dumps(line) + b"\n" for line in lines)
+    position = client.start_import("claude-code", "malformed", source="/home/ann/m.jsonl")
+    sent(client, position, data, size=1 << 20)
+
+    assert "Please fix the parser." in str(client.context(position.thread).request)
+    assert client.working_state(position.thread).current_task == "Please fix the parser."
+    client.learn(position.thread)

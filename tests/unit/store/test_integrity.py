@@ -214,7 +214,7 @@ def test_a_lost_operation_log_does_not_begin_again(filled: Path) -> None:
     """Without its checksum a sequence would start at 1 and overwrite what is there."""
     with raw(filled) as txn:
         txn.delete(checksum_key(SPACE_BYTES, kind_prefix(SPACE_BYTES, Kind.OPERATION)))
-    with opened(filled) as store, pytest.raises(Damaged, match="checksum"):
+    with opened(filled) as store, pytest.raises(Damaged, match="tally"):
         put(store, Kind.MEMORY, ("m2",), {"n": 0})
 
 

@@ -44,6 +44,13 @@ def check(kind: type[Any], value: Any, field: str, words: str, hint: str = "") -
         ),
         (
             wire.AppendMessages,
+            {"messages": [{"role": "user", "content": [{"type": "text"}]}]},
+            "messages[0]",
+            "content[0] is of type text and has no `text`",
+            "",
+        ),
+        (
+            wire.AppendMessages,
             {"messages": [{"role": "user", "contents": "x"}]},
             "messages[0].contents",
             "not a known field",
