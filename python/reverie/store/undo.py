@@ -31,7 +31,7 @@ def undo_operation(writer: Writer, operation: int, *, leave: Collection[Kind] = 
     record = writer.load(OperationRecord, (operation,))
     if record is None:
         raise NotFound(f"there is no operation {operation}", hint="`reverie log` lists them")
-    changes = _restorable(operation, record.changes, leave)
+    changes = _restorable(operation, record.why, record.changes, leave)
     _require_threads(writer, operation, changes)
     # All of it or nothing: undoing half of an operation would make a state that never existed.
     changed = [change for change in changes if writer.latest(*_kind_and_key(change)) != operation]
@@ -46,21 +46,22 @@ def undo_operation(writer: Writer, operation: int, *, leave: Collection[Kind] = 
     return changes
 
 
-def _restorable(operation: int, changes: list[ChangeRecord], leave: Collection[Kind]) -> list[ChangeRecord]:
+def _restorable(operation: int, why: str, changes: list[ChangeRecord], leave: Collection[Kind]) -> list[ChangeRecord]:
     """Return the changes that are to be put back. Raises Conflict where one forbids the undo, or there is none."""
     for change in changes:
         if RULES[change.kind].undo == "refuse":
             raise Conflict(
-                f"operation {operation} appended {change.kind} records, which are never taken back",
+                f"operation {operation} ({why}) cannot be undone: it appended {change.kind} records",
                 hint="delete the thread if it is not wanted",
             )
         if change.purged:
-            raise Conflict(f"operation {operation} purged records, which are gone for good", hint="restore a backup")
+            raise Conflict(
+                f"operation {operation} ({why}) cannot be undone: what it purged is gone for good",
+                hint="restore a backup",
+            )
     restorable = [change for change in changes if change.kind not in leave and RULES[change.kind].undo == "restore"]
     if not restorable:
-        raise Conflict(
-            f"operation {operation} changed nothing that can be put back", hint="`reverie log` says which can be undone"
-        )
+        raise Conflict(f"operation {operation} ({why}) cannot be undone", hint="`reverie log` says which can be undone")
     return restorable
 
 

@@ -116,7 +116,7 @@ def test_a_schedule_cannot_be_undone(client: Client) -> None:
     operation = newest_operation(client)
     assert [change.kind for change in operation.changes] == ["schedule"]
     assert not operation.undoable
-    with pytest.raises(Conflict, match="nothing that can be put back"):
+    with pytest.raises(Conflict, match=r"\(schedule\) cannot be undone$"):
         client.undo(operation.id)
     client.remove_schedule(schedule.id)
     offered = next(operation for operation in client.operations(limit=10).items if operation.undoable)
