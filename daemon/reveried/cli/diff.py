@@ -8,7 +8,7 @@ import typer
 
 from reveried.cli import daemon_handle
 from reveried.cli.options import Json
-from reveried.cli.output import counted, print_json, say
+from reveried.cli.output import clean, counted, print_json, say
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -61,8 +61,8 @@ def rollback(
     Example: reverie rollback OP --yes
     """
     with daemon_handle.client() as client:
-        if not yes and not json:
-            _confirm(client, operation, path=path, memory=memory)
+        if not yes:
+            _confirm(client, operation, path=path, memory=memory, json=json)
         answer = client.rollback(operation, path=path, memory=memory)
     if json:
         print_json(answer)
@@ -97,14 +97,18 @@ def _split_lines(text: str) -> list[tuple[str, str]]:
     return [(words, line[len(words) :]) for line, words in stripped]
 
 
-def _confirm(client: "Client", operation: str, *, path: str | None, memory: str | None) -> None:
-    """Print what a rollback would change and ask; a "no" aborts the command."""
+def _confirm(client: "Client", operation: str, *, path: str | None, memory: str | None, json: bool) -> None:
+    """Print what a rollback would change and ask; a "no", or the end of the input, aborts the command.
+
+    With `json` both go to standard error: standard output is one JSON document.
+    """
     if operation != "0":
         client.operation(operation)  # raises NotFound before anything is asked
     if memory is not None:
-        say(f"Memory {memory} would be restored to operation {operation}.")
+        preview = f"Memory {memory} would be restored to operation {operation}."
     else:
         changed = client.difference(operation, path=path).items
         paths = ", ".join(item.path for item in changed[:_PATHS_SHOWN])
-        say(f"{counted(len(changed), 'document')} would be restored: {paths}")
-    typer.confirm("Roll back?", abort=True)
+        preview = f"{counted(len(changed), 'document')} would be restored: {paths}"
+    typer.echo(clean(preview), err=json)
+    typer.confirm("Roll back?", abort=True, err=json)

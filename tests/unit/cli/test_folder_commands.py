@@ -266,11 +266,15 @@ def test_rollback(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> 
     routes["GET /v1/diff"] = {"items": [{"path": "a.md", "before": "x", "after": "y"}], "from": "3", "to": "7"}
     routes["POST /v1/rollback"] = {"operation": "8", "to": "3", "documents": ["a.md"], "records": 0}
     check(cli, "rollback 3 --yes", "Rolled back to operation 3: 1 document changed", "reverie undo 8")
-    assert cli("rollback", "3", "--json").json["operation"] == "8"
+    assert cli("rollback", "3", "--json", "--yes").json["operation"] == "8"
     routes["POST /v1/rollback"] = envelope("internal", "it was done without being confirmed", status=500)
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
     refused = cli("rollback", "3")
     assert (refused.code, "nothing was changed" in refused.err, "--yes" in refused.err) == (1, True, True)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    refused = cli("rollback", "3", "--json")
+    assert (refused.code, refused.json["message"]) == (1, "not confirmed; nothing was changed")
+    assert "1 document would be restored: a.md" in refused.err
     routes["POST /v1/rollback"] = {"operation": "8", "to": "3", "documents": ["a.md"], "records": 0}
     monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
     check(cli, "rollback 3", "1 document would be restored: a.md")
