@@ -19,7 +19,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.errors import Damaged, ReverieError
+from reverie.errors import Damaged, ReverieError, ValidationError
 from reverie.paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
@@ -53,10 +53,10 @@ if TYPE_CHECKING:
 
     from reveried.clock import Clock
 
-__all__ = ["EXIT_DAMAGED", "EXIT_FAILED", "run", "serve"]
+__all__ = ["EXIT_CONFIG", "EXIT_FAILED", "run", "serve"]
 
 EXIT_FAILED = 1
-EXIT_DAMAGED = 78  # EX_CONFIG: a person must act; the service manager's RestartPreventExitStatus names it
+EXIT_CONFIG = 78  # EX_CONFIG, a damaged store or invalid settings: RestartPreventExitStatus of the unit names it
 SWITCH_INTERVAL_S = 0.0005  # a tenth of the default: the writer thread yields the interpreter to the event loop sooner
 FINDINGS_LOGGED = 20
 
@@ -67,16 +67,23 @@ def run(env: Mapping[str, str]) -> int:
 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     try:
-        return uvloop.run(serve(env))
+        layout = Layout.from_env(env, Path.home(), os.getuid())
+        config = load(layout, env, home=Path.home())
+    except ValidationError as error:
+        # Not the 2 of other commands: the service manager would restart the daemon again and again.
+        _print_error(error)
+        return EXIT_CONFIG
+    try:
+        return uvloop.run(serve(env, layout, config))
     except Damaged as error:
         _print_error(error)
-        return EXIT_DAMAGED
+        return EXIT_CONFIG
     except ReverieError as error:
         _print_error(error)
         return error.exit_status
 
 
-async def serve(env: Mapping[str, str]) -> int:
+async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
     """Start the daemon, serve until a stop signal, close everything; return the exit status.
 
     Raises:
@@ -84,8 +91,6 @@ async def serve(env: Mapping[str, str]) -> int:
     """
     began = time.monotonic()
     home = Path(env["REVERIE_HOME"]) if env.get("REVERIE_HOME") else None
-    layout = Layout.from_env(env, Path.home(), os.getuid())
-    config = load(layout, env, home=Path.home())
     log.configure(config.log.level)
     stopping = _stop_signals()
     async with AsyncExitStack() as closing:

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from reveried.app import EXIT_CONFIG
 from support.daemon import Daemon, environment, request, running_daemon, scratch_home
 from support.http_checks import times_run
 
@@ -100,13 +101,13 @@ def test_a_file_in_the_sockets_place_is_kept() -> None:
 
 
 def test_an_unknown_setting_ends_with_a_hint() -> None:
-    """An unknown key ends the start with status 2 and the nearest key, without a traceback."""
+    """An unknown key ends the start with status 78, which prevents a restart, and the nearest key."""
     with scratch_home() as home:
         (home / "config.toml").write_text('[daemon]\nsokcet = "x"\n')
         daemon = Daemon(home, environment(home))
         daemon.launch()
         assert daemon.process is not None
-        assert daemon.process.wait(60) == 2
+        assert daemon.process.wait(60) == EXIT_CONFIG == 78
         assert "daemon.sokcet" in daemon.log_text()
         assert "daemon.socket" in daemon.log_text()
         assert "Traceback" not in daemon.log_text()

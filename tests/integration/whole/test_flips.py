@@ -13,7 +13,7 @@ import pytest
 
 from reverie.client import Client
 from reverie.store.check import FILE, run_check
-from reveried.app import EXIT_DAMAGED
+from reveried.app import EXIT_CONFIG
 from reveried.cli.imports import import_file
 from support.daemon import Answer, Daemon, environment, running_daemon, scratch_home
 from support.damage import bits_within, flip, last_page_bits, target_bit
@@ -186,7 +186,7 @@ def restarted(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
     status = started(daemon)
     trial.verdict = "crashed, then refused"
     if status is not None:
-        assert status == EXIT_DAMAGED, f"{trial}: the restart ended with {status}:\n{daemon.log_text()}"
+        assert status == EXIT_CONFIG, f"{trial}: the restart ended with {status}:\n{daemon.log_text()}"
         return
     trial.verdict = "crashed, then served"
     trial.noticed.clear()
@@ -197,7 +197,7 @@ def run(trial: Trial, daemon: Daemon, expected: dict[str, bytes]) -> None:
     """Run one daemon on one damaged store."""
     status = started(daemon)
     if status is not None:
-        assert status == EXIT_DAMAGED, f"{trial}: the start ended with {status}:\n{daemon.log_text()}"
+        assert status == EXIT_CONFIG, f"{trial}: the start ended with {status}:\n{daemon.log_text()}"
         trial.verdict = "refused at start"
         return
     try:
@@ -258,7 +258,7 @@ def test_a_map_beyond_all_memory_is_damage(prepared: Prepared, bit: int) -> None
         status = started(daemon)
         if status is None:
             daemon.kill()
-        assert status in {None, EXIT_DAMAGED}, daemon.log_text()
+        assert status in {None, EXIT_CONFIG}, daemon.log_text()
 
 
 @pytest.mark.timeout(3600)
