@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.client import Client
-from reverie.errors import NotFound
+from reverie.errors import NotFound, ValidationError
 from reverie.importers import files as transcripts
 from reverie.paths import Layout
 from reveried.cli.daemon import Started, start_daemon, stop_daemon
@@ -135,9 +135,19 @@ def temporary_daemon(*, keep: bool, quiet: bool = False) -> Iterator[TemporaryDa
 
 
 def import_sessions(client: Client, files: list[Path], *, quiet: bool = False) -> tuple[list[FileReport], wire.Thread]:
-    """Import the files; return their reports and the longest thread, which is the one that is shown."""
+    """Import the files; return their reports and the longest thread, which is the one that is shown.
+
+    Raises:
+        ValidationError: none of them is a session; the message says why the first is not.
+        NotFound: the sessions are empty files.
+    """
     reports = import_files(client, files, quiet=quiet)
     threads = list(all_items(lambda after: client.threads(after=after)))
+    if not threads:
+        errors = [report.error for report in reports if report.error is not None]
+        if errors:
+            raise ValidationError(errors[0])
+        raise NotFound("the session has no messages", hint="give a session with messages, or none for the sample")
     return reports, max(threads, key=lambda thread: thread.tokens)
 
 

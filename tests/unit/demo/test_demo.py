@@ -6,13 +6,14 @@ import io
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from rich.console import Console
 
 from reverie import wire
-from reverie.errors import NotFound
+from reverie.errors import NotFound, ValidationError
 from reverie.importers import files
 from reverie.importers.messages import main_line
 from reverie.models import EntryKind
@@ -24,6 +25,8 @@ from reveried.demo.steps import Selection, select_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from reverie.client import Client
 
 AT = "2026-11-21T09:30:00.000Z"
 
@@ -55,6 +58,18 @@ def test_given_sessions_are_selected(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(NotFound):
         select_sessions([tmp_path / "empty"], tmp_path, tmp_path)
+
+
+def test_what_is_no_session_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is no session ends the demo with the importer's reason, an empty one with another."""
+    client = cast("Client", SimpleNamespace(threads=lambda **_: wire.Page(items=[])))
+    reports = [FileReport("README.md", error="README.md is not a session")]
+    monkeypatch.setattr(steps, "import_files", lambda *_, **__: reports)
+    with pytest.raises(ValidationError, match="is not a session"):
+        steps.import_sessions(client, [Path("README.md")])
+    reports[0].error = None
+    with pytest.raises(NotFound, match="no messages"):
+        steps.import_sessions(client, [Path("README.md")])
 
 
 def test_the_users_newest_session_is_selected(tmp_path: Path) -> None:
