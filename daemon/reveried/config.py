@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tomllib
 from pathlib import Path
@@ -109,7 +110,7 @@ def read_file(path: Path) -> bytes:
     except OSError as error:
         raise ValidationError(f"{path} cannot be read: {error.strerror}.", hint="Check its permissions.") from error
     if len(data) > CONFIG_BYTES_MAX:
-        raise ValidationError(f"{path} is larger than {CONFIG_BYTES_MAX} bytes.", hint="reverie config validate")
+        raise ValidationError(f"{path} is larger than {CONFIG_BYTES_MAX} bytes.", hint=f"Edit {path}, or remove it.")
     return data
 
 
@@ -186,7 +187,15 @@ def _parse_toml(data: bytes, where: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         # tomllib's message gives line and column; of a value, which may be a secret, it repeats one character at most.
-        raise ValidationError(f"{where} is not TOML: {error}.", hint="reverie config validate") from error
+        place = f" at line {line}" if (line := _line_of(error, text)) else ""
+        raise ValidationError(f"{where} is not TOML: {error}.", hint=f"Edit {where}{place}.") from error
+
+
+def _line_of(error: Exception, text: str) -> int | None:
+    """Return the line of a TOML error, from its message: `... (at line 3, column 7)` or `... (at end of document)`."""
+    if found := re.search(r"\(at line (\d+), column \d+\)$", str(error)):
+        return int(found[1])
+    return max(1, len(text.splitlines())) if str(error).endswith("(at end of document)") else None
 
 
 def _flat(tables: dict[str, Any], where: str) -> dict[str, Any]:

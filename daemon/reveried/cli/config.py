@@ -144,7 +144,9 @@ def _refuse_new_errors(changed: bytes, layout: "Layout") -> None:
     try:
         tomllib.loads(changed.decode())
     except tomllib.TOMLDecodeError as error:
-        raise ValidationError(f"{layout.config_file} is not TOML: {error}", hint="fix it in an editor") from error
+        raise ValidationError(
+            f"{layout.config_file} is not TOML: {error}", hint=f"edit {layout.config_file}"
+        ) from error
     before = {problem.message for problem in load_valid(layout, {}, home=Path.home())[1]}
     for problem in parse_valid(changed, {}, layout=layout, home=Path.home())[1]:
         if problem.message not in before:

@@ -61,14 +61,11 @@ def doctor(json: Json = False) -> None:
 
 def findings() -> Iterator[Finding]:
     """Run every check, yielding each finding as soon as it is known."""
-    checks: tuple[Callable[[], Finding], ...] = (
-        _check_settings,
-        _check_folders,
-        _check_room,
-        _check_daemon,
-        _check_store,
-        _check_native,
-    )
+    checks: tuple[Callable[[], Finding], ...] = (_check_native,)
+    if unusable := _unusable_location():
+        yield unusable  # all checks but the native core's would report this again, each in other words
+    else:
+        checks = (_check_settings, _check_folders, _check_room, _check_daemon, _check_store, *checks)
     if os.environ.get("TIKTOKEN_CACHE_DIR"):
         # Nothing needs tiktoken; where its vocabulary is on the disk, it is a second opinion.
         checks = (*checks, _check_tokens)
@@ -77,9 +74,28 @@ def findings() -> Iterator[Finding]:
         try:
             yield check()
         except ReverieError as error:
-            yield Finding(name, "bad", error.message, error.hint)
+            # The client's errors name this command as the next step.
+            hint = "read `reverie logs`" if "reverie doctor" in (error.hint or "") else error.hint
+            yield Finding(name, "bad", error.message, hint)
         except OSError as error:
             yield Finding(name, "bad", f"{error.filename}: {error.strerror}", "check the path")
+
+
+def _unusable_location() -> Finding | None:
+    """Return the finding if the environment names no usable place for Reverie's folders, else None.
+
+    Example: REVERIE_HOME is a file, or so long that no socket can be below it.
+    """
+    try:
+        layout = daemon_handle.layout()
+    except ReverieError as error:
+        return Finding("folders", "bad", error.message, error.hint)
+    for folder in (layout.config_file.parent, layout.data_dir, layout.state_dir, layout.socket.parent):
+        existing = _nearest_existing(folder)
+        if not existing.is_dir():
+            hint = "set REVERIE_HOME to a folder" if os.environ.get("REVERIE_HOME") else f"move {existing} away"
+            return Finding("folders", "bad", f"{existing} is a file, and Reverie needs a folder there", hint)
+    return None
 
 
 def _check_settings() -> Finding:
@@ -157,7 +173,7 @@ def _check_native() -> Finding:
 
     count, json = tokens.count("Hello, world!"), canonical.canonical({"b": 1, "a": "é"})
     if (count, json) != (4, '{"a":"é","b":1}'.encode()):
-        return Finding("native core", "bad", "gives wrong answers", "install reverie again")
+        return Finding("native core", "bad", "gives wrong answers", "reinstall Reverie")
     return Finding("native core", "good", f"loads and counts ({tokens.TOKENIZER})")
 
 
@@ -171,7 +187,7 @@ def _check_tokens() -> Finding:
     for sample in _SAMPLES:
         expected, count = len(encoding.encode_ordinary(sample)), tokens.count(sample)
         if expected != count:
-            return Finding("token counts", "bad", f"{count} where tiktoken counts {expected}", "install reverie again")
+            return Finding("token counts", "bad", f"{count} where tiktoken counts {expected}", "reinstall Reverie")
     return Finding("token counts", "good", f"equal to tiktoken's on {len(_SAMPLES)} samples")
 
 

@@ -26,6 +26,7 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 ROOT_UID = 0
 KIB = 1024
 MIB = 1024 * KIB
+_CREDENTIAL_HINT = "This version cannot create tokens: use the Unix socket, which needs none."
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +153,12 @@ def caller_of(headers: Mapping[str, str], *, over_tcp: bool, callers: Callable[[
     credential = headers.get("authorization")
     if credential is None:
         if over_tcp:
-            raise Unauthenticated("A token is needed on TCP.", hint="reverie token create --space S --agent A")
+            raise Unauthenticated("A token is needed on TCP.", hint=_CREDENTIAL_HINT)
         return Caller(DEFAULT_SPACE, None)
     scheme, _, token = credential.partition(" ")
     caller = callers(token_hash(token.strip())) if scheme.lower() == "bearer" and token.strip() else None
     if caller is None:
-        raise Unauthenticated("The token is not known.", hint="reverie token list shows those that are.")
+        raise Unauthenticated("The token is not known.", hint=_CREDENTIAL_HINT)
     return caller
 
 

@@ -38,6 +38,7 @@ _NOT_THERE = frozenset(
     )
 )
 _OTHER_PATH_HINT = "name a new file in a folder that the daemon may write to"
+_BACKUP_HINT = "name a file that `reverie backup FILE` wrote"
 _SHOWN_CHARS = 200  # characters of a path in an error
 
 
@@ -73,7 +74,7 @@ def backup(store: Store, to: Path, *, draft_suffix: str) -> Backup:
                 os.fsync(fd)
             finally:
                 os.close(fd)
-            report = _checked(draft)
+            report = _checked(draft, "the copy", hint="`reverie check` lists the damaged records")
             size = draft.stat().st_size
             _publish(draft, to)
         finally:
@@ -127,9 +128,11 @@ def restore(source: Path, store: Path, *, aside: Path | None = None) -> Backup:
     A store that is there is copied to the folder `aside` first. Raises NotFound without a backup, Damaged where the
     backup does not pass the check, Conflict where a store is there and no `aside` is given, or is in use.
     """
+    if source.is_dir():
+        raise NotFound(f"{source} is a folder", hint=_BACKUP_HINT)
     if not source.is_file():
-        raise NotFound(f"there is no backup at {source}", hint="name the file that `reverie backup` wrote")
-    report = _checked(source)
+        raise NotFound(f"there is no backup at {source}", hint=_BACKUP_HINT)
+    report = _checked(source, str(source), hint=_BACKUP_HINT)
     with StoreLock.take(store):
         data = store / "data.mdb"
         if data.exists():
@@ -147,16 +150,15 @@ def restore(source: Path, store: Path, *, aside: Path | None = None) -> Backup:
     return Backup(store, data.stat().st_size, report.counts)
 
 
-def _checked(path: Path) -> CheckReport:
-    """Return the report on a backup file. Raises Damaged where it does not pass the check."""
+def _checked(path: Path, name: str, *, hint: str) -> CheckReport:
+    """Return the report on a backup file. Raises Damaged, which calls the file `name`, if it has a problem."""
     report = run_check(path)
-    if not report.ok:
-        first = report.problems[0]
-        raise Damaged(
-            f"{path.name} does not pass the check: {first.kind} {first.key}: {first.what}",
-            hint=f"python -m reverie.store.check {path}",
-        )
-    return report
+    if report.ok:
+        return report
+    if not report.counts:  # not even its first pages can be read
+        raise Damaged(f"{name} is not a Reverie backup, or is cut off", hint=hint)
+    first = report.problems[0]
+    raise Damaged(f"{name} does not pass the check: {first.kind} {first.key}: {first.what}", hint=hint)
 
 
 def _set_aside(store: Path, aside: Path | None) -> None:

@@ -50,6 +50,40 @@ def test_wrong_settings(cli: Cli, home: Path) -> None:
     assert "ok    native core" in done.out
 
 
+def test_a_syntax_error_in_the_settings(cli: Cli, home: Path) -> None:
+    """The hint names the file and the line to edit, and no command that gives the same hint again."""
+    home.mkdir()
+    path = home / "config.toml"
+    path.write_text("[log]\nlevel = [\n")
+    for words in (("doctor",), ("config", "validate"), ("up",)):
+        done = cli(*words)
+        assert done.code != 0
+        printed = done.out + done.err
+        assert f"Edit {path} at line 2" in printed
+    path.write_text('[log]\nlevel = = "info"\n')
+    assert f"next: Edit {path} at line 2.\n" in cli("config", "validate").err
+
+
+def test_a_home_that_is_no_folder(cli: Cli, home: Path) -> None:
+    """A REVERIE_HOME that is a file is one finding, and no other check calls the folders good."""
+    home.write_text("")
+    done = cli("doctor")
+    assert done.code == 1
+    assert done.out.count(str(home)) == 1
+    assert f"BAD   folders: {home} is a file" in done.out
+    assert "ok    folders" not in done.out
+
+
+def test_a_home_with_a_long_path(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A REVERIE_HOME that is too long for a socket is one finding."""
+    monkeypatch.setenv("REVERIE_HOME", str(tmp_path / ("x" * 120)))
+    found = cli("doctor", "--json").json
+    assert [(finding["check"], finding["verdict"]) for finding in found] == [
+        ("folders", "bad"),
+        ("native core", "good"),
+    ]
+
+
 def test_open_folders(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders that others may read, that belong to others or are not writable are bad."""
     state = home / "state"

@@ -60,6 +60,24 @@ def test_backup_and_restore(cli: Cli, home: Path, tmp_path: Path) -> None:
     assert cli("restore", str(tmp_path / "nothing")).code == 1
 
 
+def test_what_is_no_backup_is_not_restored(cli: Cli, home: Path, tmp_path: Path) -> None:
+    """A folder, a text file and a cut-off backup are refused with the command that writes a backup as the hint."""
+    store, copy = home / "data" / "store", tmp_path / "b"
+    write_threads(store, "one")
+    assert cli("backup", str(copy)).code == 0
+    copy.write_bytes(copy.read_bytes()[: copy.stat().st_size // 2])
+    (tmp_path / "notes.md").write_text("text " * 1000)
+    for path, reason in (
+        (tmp_path, "is a folder"),
+        (tmp_path / "notes.md", "is not a Reverie backup, or is cut off"),
+        (copy, "is not a Reverie backup, or is cut off"),
+    ):
+        hint = "name a file that `reverie backup FILE` wrote"
+        refused = cli("restore", str(path))
+        assert (refused.code, refused.err) == (1, f"reverie restore: {path} {reason}\nnext: {hint}\n")
+    assert threads(store) == ["one"]
+
+
 def test_restore_without_a_store(cli: Cli, home: Path, tmp_path: Path) -> None:
     """A backup can be restored into a home without a store."""
     write_threads(home / "data" / "store", "one")
