@@ -270,7 +270,7 @@ class Key:
         """Return the error for a wrong value of this key; it never shows the value."""
         return ValidationError(
             f"{self.name} in {where}: {why}.",
-            hint=f"{self.description} Default: {json.dumps(self.default)}.",
+            hint=f"Give {self.expected}; the default is {json.dumps(self.default)}. {self.description}",
             key=self.name,
         )
 

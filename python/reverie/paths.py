@@ -45,6 +45,23 @@ _SHELL = frozenset("~$")  # a shell expands them to a home folder or a variable
 _STRUCTURAL = frozenset("./\\:%~")
 # They look like `/`, `\` or `.`; NFKC does not map all of them to these.
 _LOOK_ALIKES = frozenset("\u2215\u2044\u29f8\u29f9\u2216\u2571\u2572\u27cb\u27cd\ufe68\u2024\u2025\u2026")
+_REASONS = {
+    "empty": "it is empty",
+    "too_long": f"it has more than {PATH_BYTES_MAX} bytes, or a name in it more than {SEGMENT_BYTES_MAX}",
+    "too_deep": f"it has more than {DEPTH_MAX} parts",
+    "absolute": "it does not begin in the folder of the space",
+    "encoded": "it has an escape of a URL or of HTML",
+    "not_canonical": "it has an empty part",
+    "hidden": "a name in it begins with a dot",
+    "not_portable": "a name in it is not possible on every system",
+    "not_nfc": "a name in it is not in Unicode's normal form NFC",
+    "control": "it has a character that cannot be seen",
+    "look_alike": "it has a character that looks like a separator",
+    "temporary": "a name in it is that of a temporary file or of an editor's copy",
+    "folder": "a folder in it has a file's ending",
+    "suffix": f"it does not end with {' or '.join(sorted(DOCUMENT_SUFFIXES))}",
+    "reserved": "only Reverie writes this file",
+}  # what the error says for each `details.reason`
 _REFUSED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 
 
@@ -199,7 +216,7 @@ def _error(path: str, reason: str) -> ValidationError:
     """Return the error for a rejected path."""
     shown = ascii(path if len(path) <= 80 else path[:80] + "...")
     return ValidationError(
-        f"{shown} cannot be a path in a space ({reason})",
+        f"{shown} cannot be a path in a space: {_REASONS[reason]}",
         hint="use a plain relative name such as facts/user.md",
         reason=reason,
     )

@@ -52,6 +52,7 @@ def up(json: Json = False) -> None:
     """
     with daemon_handle.client() as client:
         started = start_daemon(client, daemon_handle.log_file(), os.environ)
+        is_empty = started.is_new and not json and not client.threads(limit=1).items
     health = started.health
     if json:
         print_json({"started": started.is_new, "pid": health.pid, "version": health.version})
@@ -60,7 +61,9 @@ def up(json: Json = False) -> None:
         say(f"The daemon is already running (process {health.pid}).")
         return
     say(f"The daemon is running (process {health.pid}).")
-    say(f"Memories are files in {daemon_handle.root()}. Next: reverie import claude-code ~/.claude/projects")
+    say(f"Memories are files in {daemon_handle.root()}.")
+    if is_empty:
+        say("Next: reverie import claude-code ~/.claude/projects")
 
 
 def down(json: Json = False) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reverie.errors import NotFound
+from reverie.errors import NotFound, ValidationError
 from reveried.cli import daemon_handle
 from reveried.cli.daemon_handle import all_items
 from reveried.cli.memories import change_row, print_proposals
@@ -27,6 +27,7 @@ __all__ = [
 
 _SHORT_HASH = 12  # characters of a SHA-256 that a list shows
 _HASH_CHARS = 64
+_CRON_FIELDS = 5  # minute, hour, day of month, month, day of week
 Address = Annotated[str, typer.Argument(metavar="SHA256", help="An archive's SHA-256, or its first characters.")]
 
 
@@ -96,6 +97,11 @@ def schedule_add(
 
     Example: reverie schedule add "0 3 * * *"
     """
+    fields = len(cron.split())
+    if fields != _CRON_FIELDS:
+        raise ValidationError(
+            f"CRON must have five fields, not {fields}", hint='for example "0 3 * * *", every night at three'
+        )
     with daemon_handle.client() as client:
         schedule = client.add_schedule(cron, timezone=timezone or local_timezone(), token_budget=budget)
     if json:
@@ -150,8 +156,7 @@ def archives_list(limit: Limit = 50, json: Json = False) -> None:
         drop=(4, 3),
     )
     if len(archives) > limit:
-        more = min(limit * 5, 1000)
-        say(f"Older ones not shown: {len(archives) - limit:,}. Next: reverie archives list --limit {more}")
+        say(f"Older ones not shown: {len(archives) - limit:,}. To see them: reverie archives list --limit N")
 
 
 def archives_show(address: Address, json: Json = False) -> None:

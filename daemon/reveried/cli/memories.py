@@ -9,7 +9,7 @@ from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reveried.cli import daemon_handle
 from reveried.cli.daemon_handle import all_items
-from reveried.cli.options import Json, Limit
+from reveried.cli.options import Json, Limit, joined_text
 from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ __all__ = ["change_row", "forget", "memories", "print_proposals", "recall", "rem
 
 _FILE_PENDING = "It is stored, but the file could not be written yet. Next: reverie sync status"
 _ROW_CHARS = 1_000  # of one memory in a list; --json prints it whole
+_REDACTED = "[REDACTED:"  # the beginning of every redaction marker
+_REDACTED_CHARS = 100  # of a memory that had a secret
+_MEMORY_CHARS_MAX = 100_000  # as `POST /v1/memories` allows
+_QUERY_CHARS_MAX = 10_000  # as `POST /v1/recall` allows
 _ID_CHARS_MAX = 16  # a longer id is shown by its end
 _ID_END = 8  # last characters of an id: ids begin with a time, so memories extracted together differ at the end
 MemoryType = Annotated[
@@ -40,7 +44,9 @@ def recall(
     Example: reverie recall how do we run the tests
     """
     types = [_checked_type(kind)] if kind else None
-    request = wire.parse(wire.RecallRequest, {"query": " ".join(query), "types": types})
+    request = wire.parse(
+        wire.RecallRequest, {"query": joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX), "types": types}
+    )
     with daemon_handle.client() as client:
         answer = client.recall(request.query, limit=limit, types=request.types, tags=[tag] if tag else None)
     if json:
@@ -75,7 +81,7 @@ def memories(kind: MemoryType = None, tag: Tag = None, limit: Limit = 50, json: 
     else:
         _print_rows(page.items)
     if page.next:
-        say(f"There are more: reverie memories --limit {min(limit * 5, 1000)}")
+        say("There are more: reverie memories --limit N")
 
 
 def remember(
@@ -101,7 +107,7 @@ def remember(
 
     Example: reverie remember we deploy on Thursdays --type procedure
     """
-    content, tags_at_end = _split_tags(" ".join(text))
+    content, tags_at_end = _split_tags(joined_text(text, "TEXT", max_chars=_MEMORY_CHARS_MAX))
     fields = {
         "content": content,
         "type": None if kind is None else _checked_type(kind),
@@ -111,12 +117,19 @@ def remember(
     }
     body = wire.parse(wire.CreateMemory, {name: value for name, value in fields.items() if value is not None})
     with daemon_handle.client() as client:
-        memory = client.remember(body)
-        pending = not json and _file_pending(client, memory.document)
+        existing = _same_memory(client, body, kind)
+        memory = client.remember(body) if existing is None else existing
+        pending = existing is None and not json and _file_pending(client, memory.document)
     if json:
         print_json(memory)
         return
+    if existing is not None:
+        say(f"It is already in {memory.document}; nothing was added.")
+        say(f"To remove it: reverie forget {memory.id[-_ID_END:]}")
+        return
     say(f"Added to {memory.document}. To remove it: reverie forget {memory.id[-_ID_END:]}")
+    if _REDACTED in memory.content and _REDACTED not in content:
+        say(f"It contained a secret, which was not stored: {clip(memory.content, _REDACTED_CHARS)}")
     if pending:
         say(_FILE_PENDING)
 
@@ -177,6 +190,20 @@ def _file_pending(client: "Client", path: str) -> bool:
     """Return True if the store's change is not in the file yet: sync is stopped with writes pending, or refuses it."""
     status = client.sync_status()
     return (status.state == "stopped" and status.pending > 0) or any(file.path == path for file in status.refused)
+
+
+def _same_memory(client: "Client", body: wire.CreateMemory, kind: str | None) -> wire.Memory | None:
+    """Return the stored memory that has the same words, and the type, tags and file that were asked for; or None."""
+    words = body.content.split()
+    for item in all_items(lambda after: client.memories(kind=body.type, after=after, limit=1000)):
+        if (
+            item.content.split() == words
+            and kind in (None, item.type)
+            and body.document in (None, item.document)
+            and set(body.tags) <= set(item.tags)
+        ):
+            return item
+    return None
 
 
 def _find_memory(client: "Client", id_end: str) -> wire.Memory:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-__all__ = ["Budget", "Interval", "Json", "Limit", "Paths"]
+from reverie.errors import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Budget", "Interval", "Json", "Limit", "Paths", "joined_text"]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many to show at most.")]
@@ -16,3 +21,17 @@ Budget = Annotated[
 ]
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Session files, or folders with session files.")]
 Interval = Annotated[float, typer.Option("--every", min=0.05, metavar="SECONDS", help="Poll interval of --follow.")]
+
+
+def joined_text(words: Sequence[str], name: str, *, max_chars: int) -> str:
+    """Return the words of an argument called `name` as one text.
+
+    Raises:
+        ValidationError: it is empty, or longer than `max_chars` characters.
+    """
+    text = " ".join(words)
+    if not text.strip():
+        raise ValidationError(f"{name} is empty", hint=f"give {name} in words")
+    if len(text) > max_chars:
+        raise ValidationError(f"{name} has {len(text):,} characters; {max_chars:,} are allowed", hint="shorten it")
+    return text

@@ -28,6 +28,7 @@ _ID_END = 8  # last characters of a conflict's id: ids begin with a time, so tho
 CONTEXT_LINES = 2  # equal lines shown around a difference
 WIDTH_MIN = 60  # characters of a terminal: less is not readable in two columns
 WIDTH_MAX = 160  # also the width in a pipe
+_SIDES = ("file", "store", "both")  # what --keep may name
 _GUTTER = 3  # characters between the columns: blank, mark, blank
 ConflictId = Annotated[str, typer.Argument(metavar="ID", help="A conflict's id, or its last characters.")]
 
@@ -122,8 +123,12 @@ def resolve(
 
     Example: reverie sync resolve ID --keep file
     """
-    if (keep is None) == (content is None):
-        raise ValidationError("give either --keep or --content", hint="reverie sync resolve ID --keep file|store|both")
+    if keep is not None and content is not None:
+        raise ValidationError("--keep and --content exclude each other", hint="give one of them")
+    if keep is None and content is None:
+        raise ValidationError("give --keep or --content", hint="reverie sync resolve ID --keep file|store|both")
+    if keep not in (None, *_SIDES):
+        raise ValidationError(f"--keep: there is no side {str(keep)[:40]!r}", hint=f"give {', '.join(_SIDES)}")
     body = wire.parse(wire.Resolve, {"keep": keep, "content": None if content is None else _read_text(content)})
     with daemon_handle.client() as client:
         answer = client.resolve(_whole_id(client, conflict), body)
@@ -141,8 +146,10 @@ def _read_text(path: Path) -> str:
     """
     try:
         return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValidationError(f"{path} cannot be read: {error}", hint="name a text file in UTF-8") from error
+    except OSError as error:
+        raise ValidationError(f"{path} cannot be read: {error.strerror}", hint="name a text file") from error
+    except UnicodeDecodeError as error:
+        raise ValidationError(f"{path} is not UTF-8 (byte {error.start})", hint="save it as UTF-8") from error
 
 
 def _whole_id(client: "Client", id_end: str) -> str:

@@ -13,7 +13,7 @@ from reverie.models import NoteCategory
 from reveried.cli import daemon_handle
 from reveried.cli.daemon_handle import all_items
 from reveried.cli.memories import print_proposals
-from reveried.cli.options import Budget, Json, Limit
+from reveried.cli.options import Budget, Json, Limit, joined_text
 from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, when
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ T = TypeVar("T")
 TITLE_CHARS = 60
 TOOL_CHARS_MAX = 2000  # of one tool call or result in `reverie context`: it shows what was done, not every byte
 _CATEGORIES = get_args(NoteCategory)
+_NOTE_CHARS_MAX = 20_000  # of a note, as `POST /v1/threads/{id}/notes` allows
 _CANDIDATES_SHOWN = 3  # thread ids that an ambiguous prefix is answered with
 ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="A thread's id, or its first characters.")]
 
@@ -63,7 +64,7 @@ def threads(limit: Limit = 20, json: Json = False) -> None:
     if not all(thread.message_count for thread in page.items):
         say("A thread without messages has nothing to distill.")
     if page.next:
-        say(f"There are more: reverie threads --limit {min(limit * 5, 1000)}")
+        say("There are more: reverie threads --limit N")
 
 
 def context(
@@ -149,7 +150,9 @@ def note(
         return
     if category not in _CATEGORIES:
         raise ValidationError(f"there is no category {category[:40]!r}", hint=f"give {', '.join(_CATEGORIES)}")
-    body = wire.parse(wire.CreateNote, {"content": " ".join(text), "category": category})
+    body = wire.parse(
+        wire.CreateNote, {"content": joined_text(text, "TEXT", max_chars=_NOTE_CHARS_MAX), "category": category}
+    )
     with daemon_handle.client() as client:
         answer = with_thread(client, thread, lambda thread_id: client.add_note(thread_id, body.content, body.category))
     if json:

@@ -64,7 +64,7 @@ def check(done: Outcome, *parts: str) -> Outcome:
 def test_a_day(cli: Cli, home: Path) -> None:
     """Every command from `up` to `down` succeeds, in the order in which a user would type them."""
     check(cli("down"), "not running")
-    check(cli("up"), "The daemon is running")
+    check(cli("up"), "The daemon is running", "Next: reverie import claude-code")
     check(cli("up"), "already running")
     session = home / f"{SESSION}.jsonl"
     session.write_bytes(sample())
@@ -97,6 +97,8 @@ def test_a_day(cli: Cli, home: Path) -> None:
     assert cli("up", "--json").json["started"] is True
     assert cli("down", "--json").json["stopped"] is True
     assert cli("down", "--json").json == {"stopped": False}
+    assert "reverie import" not in check(cli("up"), "Memories are files in").out, "a session is imported already"
+    check(cli("down"), "The daemon has stopped")
 
 
 def make_backup(cli: Cli, copy: Path) -> None:

@@ -156,7 +156,7 @@ PRINTED = {
         "1 conflict",
         "stopped: 40 files are gone at once; reverie sync status",
     ),
-    "threads": ("thr_1", "34,567", "Summaries", "700 (0%)", "2026-11-21 09:30", "more: reverie threads --limit 100"),
+    "threads": ("thr_1", "34,567", "Summaries", "700 (0%)", "2026-11-21 09:30", "more: reverie threads --limit N"),
     "context thr_1": (
         "[system]\nYou remember.",
         "[user]\nMend it.",

@@ -166,9 +166,14 @@ def test_resolve_conflict(cli: Cli, routes: Routes, tmp_path: Path) -> None:
     text.write_text("mine\n")
     assert cli("sync", "resolve", "12345", "--content", str(text), "--json").json["operation"] == "9"
     assert sent == [{"keep": "both"}, {"content": "mine\n"}]
-    assert cli("sync", "resolve", "12345").code == 2
-    assert cli("sync", "resolve", "12345", "--content", str(tmp_path / "absent")).code == 2
-    assert cli("sync", "resolve", "12345", "--keep", "mine").code == 2
+    for words, message in (
+        ("", "give --keep or --content"),
+        (f"--content {tmp_path / 'absent'}", f"{tmp_path / 'absent'} cannot be read: No such file or directory"),
+        (f"--keep file --content {text}", "--keep and --content exclude each other"),
+        ("--keep mine", "--keep: there is no side 'mine'"),
+    ):
+        refused = cli("sync", "resolve", "12345", *words.split())
+        assert (refused.code, refused.err.splitlines()[0]) == (2, f"reverie sync resolve: {message}")
 
 
 @pytest.mark.usefixtures("daemon")
@@ -182,6 +187,7 @@ def test_remember_and_forget(cli: Cli, routes: Routes) -> None:
 
     routes["POST /v1/memories"] = answer
     routes["GET /v1/sync"] = STATUS
+    routes["GET /v1/memories"] = page()
     check(cli, "remember tea is green --tag drinks -d facts/project.md", "facts/project.md", "reverie forget 0000abcd")
     assert sent == [{"content": "tea is green", "tags": ["drinks"], "document": "facts/project.md", "author": "person"}]
     assert cli("remember", "x", "--json").json["id"] == "mem_0000abcd"
@@ -303,6 +309,36 @@ def test_versions_of_a_document_or_memory(cli: Cli, routes: Routes) -> None:
     )
     assert cli("show", "facts/user.md", "--at", "3").out == "- at 3"
     assert cli("show", "facts/user.md", "--json").json["content"] == "- at now"
+
+
+@pytest.mark.usefixtures("daemon")
+def test_remember_a_secret_and_a_known_line(cli: Cli, routes: Routes) -> None:
+    """A redacted secret is reported; a line that is stored already is not added again."""
+    routes["GET /v1/sync"] = STATUS
+    routes["GET /v1/memories"] = page(MEMORY)
+    routes["POST /v1/memories"] = Answer(MEMORY | {"content": "token [REDACTED:github-token]"}, 201)
+    check(cli, "remember token ghp_x", "contained a secret, which was not stored: token [REDACTED:github-token]")
+    routes["POST /v1/memories"] = envelope("internal", "it was added again", status=500)
+    known = f"remember {MEMORY['content']}"
+    check(cli, known, f"It is already in {MEMORY['document']}; nothing was added.", "reverie forget 0000abcd")
+    assert cli(*known.split(), "--json").json["id"] == MEMORY["id"]
+    assert cli(*known.split(), "--document", "facts/other.md").code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("remember", ""), "TEXT is empty"),
+        (("remember", "x" * 100_001), "TEXT has 100,001 characters; 100,000 are allowed"),
+        (("recall", " "), "QUERY is empty"),
+        (("note", "thr_1", ""), "TEXT is empty"),
+        (("schedule", "add", "hello"), "CRON must have five fields, not 1"),
+    ],
+)
+def test_arguments_are_named_as_in_the_help(cli: Cli, words: tuple[str, ...], message: str) -> None:
+    """A wrong argument is an error in the words of the command, before the daemon is asked."""
+    refused = cli(*words)
+    assert (refused.code, message in refused.err, "`" in refused.err) == (2, True, False)
 
 
 def test_side_by_side_rows() -> None:
