@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reverie.errors import Conflict, ReverieError
 from reverie.usecases import threads, working_state
-from reverie.usecases.entries import active_messages, sealed_after
+from reverie.usecases.stored_entries import active_messages, sealed_after
 from reveried.actions.threads import state as current_state
 from reveried.log import logger
 
@@ -50,7 +50,7 @@ class StateCache:
         self._lock = threading.Lock()
 
     def get(self, key: ThreadKey) -> tuple[Versions, StatePlan] | None:
-        """Return the cached state of a thread with the versions that it was made from, or None."""
+        """Return the cached working state of a thread with the versions that it was made from, or None."""
         with self._lock:
             cached = self._plans.get(key)
             if cached is not None:

@@ -78,7 +78,7 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path)
 
 
 def _traced(path: Path, inject: str, commits: int = 6) -> tuple[str, str]:
-    """Run the load with a fault injected into its calls on the data file; return its output and the tracer's log."""
+    """Run the writing process with a fault injected into its calls on the data file; return its output and the log."""
     log = path.with_name("trace")
     path.mkdir(exist_ok=True)
     prefix = (tracer(), "-f", "-qq", "-o", str(log), "-P", str(path / "data.mdb"), "-e", f"inject={inject}")

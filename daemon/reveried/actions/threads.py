@@ -14,7 +14,7 @@ from reverie.errors import Conflict, ReverieError
 from reverie.models import WorkingState
 from reverie.store import ThreadRecord, seal
 from reverie.usecases import contexts, notes, projections, thread_seed, threads, window_usage, working_state
-from reverie.usecases.entries import entry_record
+from reverie.usecases.stored_entries import entry_record
 from reveried.actions.distill import distil
 from reveried.execution import decide, read, retry_while_stale, stored_answer
 from reveried.keyed_lock import keyed_lock

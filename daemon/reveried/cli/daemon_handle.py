@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 def layout() -> Layout:
-    """Return the paths that this environment gives."""
+    """Return the locations of settings file, data, store, socket and root for this process's environment."""
     return Layout.current()
 
 

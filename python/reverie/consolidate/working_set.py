@@ -55,7 +55,7 @@ class Item:
         return self.candidate.type
 
     def write(self, tags: Iterable[str], index: int, at: str | None) -> None:
-        """Take tags, index and time from the candidate that the content was written from; the tags of both stay."""
+        """Take index and time of the candidate that now gives the content, and add its tags."""
         self.tags = tuple(dict.fromkeys((*self.tags, *tags)))
         self.stated_at, self.index, self.written_now = at, index, True
         if self.candidate is not None:

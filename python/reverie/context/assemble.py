@@ -10,8 +10,8 @@ from reverie.context import excerpts, tiers
 from reverie.context.budget import Ceilings, ceilings, hard_limit, target
 from reverie.context.clearing import clear, edits_on_server, server_edits, takes_late_system
 from reverie.context.content_blocks import text_block
+from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
 from reverie.context.cost import BLOCK, MESSAGE
-from reverie.context.fit import FittedConversation, fit_conversation, floor_cost
 from reverie.context.render import render
 from reverie.context.units import is_user_speech, make_unit, split_units, without_thinking
 from reverie.context.values import Context

@@ -1,4 +1,4 @@
-"""Rendering of a request fragment as plain text."""
+"""A finished request fragment as plain text, for evaluation and for reading."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from reverie.evals.texts import context_text, knowledge_text
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the text of one transcript and return the exit code."""
+    """Print the context, or the summary and memories, made from one transcript; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m reverie.evals")
     parser.add_argument("what", choices=("context", "knowledge"))
     parser.add_argument("file", type=Path)

@@ -97,7 +97,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class TierRow:
-    """Mean size (tokens) and share of needed names (percent) of one tier at one budget."""
+    """Mean size (tokens) of one tier, and share (percent) of needed names that it is the first to have."""
 
     budget: int
     tier: str

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie.context import Limits, tail_start
 from reverie.context.budget import target
 from reverie.context.clearing import cleared_cost
-from reverie.context.fit import fit_conversation, floor_cost
+from reverie.context.conversation_fit import fit_conversation, floor_cost
 from reverie.context.units import is_user_speech, split_units, without_thinking
 from reverie.errors import ValidationError
 

@@ -122,7 +122,7 @@ def _abandoned(tree: _Tree, children: list[int]) -> list[int]:
 
 
 def _fork_of(entry: Entry) -> str | None:
-    """Return the fork an entry belongs to: its parent, or its session for a first prompt."""
+    """Return the key of the point an entry branches from: its parent; for a first prompt its session."""
     if entry.parent is not None or entry.extra.get("parentUuid", "") is not None or not is_prompt(entry):
         return entry.parent
     session = entry.extra.get("sessionId")

@@ -104,7 +104,7 @@ class _Reading:
 
 
 def _skip_rest(data: bytes, inside: PartialLine) -> tuple[int, PartialLine]:
-    """Return how many bytes of `data` end an already handled line, and the state after them."""
+    """Return how many bytes of `data` are the rest of a handled line, and the PartialLine after them."""
     if inside is PartialLine.NOTHING:
         return 0, inside
     end = data.find(b"\n")

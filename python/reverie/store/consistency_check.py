@@ -222,7 +222,7 @@ class ConsistencyCheck:
                     self._written_by[raw] = record.operation
 
     def _from_blob(self, raw: bytes, space: bytes, record: RawRecord) -> dict[str, Any] | None:
-        """Return the value of an operation with so many changes that it is in a blob; None for any other."""
+        """Return the JSON of an operation that is in a blob for its many changes; None for one that is not."""
         if record.form != IN_BLOB:
             return None
         key = record_key(space, Kind.BLOB, (record.address, 1))
@@ -334,7 +334,7 @@ def _mismatch(logged: int | None, found: int | None) -> str:
 
 
 def _next_kind(key: bytes) -> bytes:
-    """Return where the next kind of the same space begins, or the space ends; empty where `key` is not readable."""
+    """Return the key where the space's next kind begins, or the space ends; empty if `key` is not readable."""
     end = key.find(0)
     if end < 0 or len(key) < end + 2:
         return b""

@@ -185,7 +185,7 @@ class Reader:
             yield Version(record.operation, from_ms(record.at_ms), value)
 
     def _version(self, raw: bytes, record: RawRecord) -> Version[dict[str, Any]]:
-        """Return the version in a current or superseded record."""
+        """Return a current or superseded record as a `Version`: operation, time, and content (None: deleted)."""
         value = None if record.form == TOMBSTONE else self.transaction.open(raw, record)
         return Version(record.operation, from_ms(record.at_ms), value)
 

@@ -198,7 +198,7 @@ class OperationRecord(StoredRecord, frozen=True, kw_only=True):
     events: list[int] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the stored JSON, each change in its short form; built by hand, as every write does it once."""
+        """Return the stored JSON, changes by `ChangeRecord.as_json`; built by hand, as every write does it once."""
         return {
             "seq": self.seq,
             "who": self.who,

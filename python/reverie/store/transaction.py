@@ -202,7 +202,7 @@ class WriteTransaction(ReadTransaction):
         self.changing_checksum(prefix).remove(old.checksum)
 
     def _inline_or_blob(self, kind: Kind, sealed: Sealed) -> Sealed:
-        """Return what the record gets: the value, or where it is long a reference to its blob, which is used once more.
+        """Return what the record gets: the value, or if it is long a reference to its blob, and count that use.
 
         A blob is addressed by its content, so records and versions with equal bodies share it.
         """

@@ -147,7 +147,7 @@ def _saved_later(baseline: Baseline, replaced_by: int) -> bool:
 
 
 def applied(view: RedactionView, target: str, context: ScanContext) -> RedactionView | None:
-    """Return the file with `target` applied to it, or None if that would lose a secret or reveal one."""
+    """Return the view of the file with `target` applied to it; None if that would lose a secret or reveal one."""
     raw = view.apply(target)
     if raw is None:
         return None

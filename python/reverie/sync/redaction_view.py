@@ -65,7 +65,7 @@ class RedactionView:
         return any(text.count(secret) > self.text.count(secret) for secret in self.secrets)
 
     def apply(self, target: str) -> str | None:
-        """Return the raw text with the edits that lead from `text` to `target`, every secret included; None if lost.
+        """Return the raw text with the edits from `text` to `target`, secrets included; None if one would be lost.
 
         A line with markers is found again by its markers, wherever it was moved and whatever else of it was edited. A
         line that `target` no longer has stays at its place: the redacted result then has it too. Example: `text` is

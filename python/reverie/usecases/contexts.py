@@ -20,7 +20,7 @@ from reverie.models import Message, Note, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, DocumentRecord, Kind, NoteRecord, open_sealed_as
 from reverie.usecases import threads
 from reverie.usecases.distill import distillation_of
-from reverie.usecases.entries import OpenedEntries, SealedEntry, sealed_after
+from reverie.usecases.stored_entries import OpenedEntries, SealedEntry, sealed_after
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

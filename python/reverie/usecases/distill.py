@@ -17,7 +17,7 @@ from reverie.models import Distillation, Passage, Section, Summary, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, PassageRecord, WorkingStateRecord, Write
 from reverie.usecases import consolidation, threads, working_state
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
-from reverie.usecases.entries import SealedEntry, sealed_after
+from reverie.usecases.stored_entries import SealedEntry, sealed_after
 from reverie.usecases.token_ledger import record_use
 
 if TYPE_CHECKING:

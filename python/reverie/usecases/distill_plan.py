@@ -16,7 +16,7 @@ from reverie.importers.messages import main_line
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
-from reverie.usecases.entries import entry_record, opened_entry
+from reverie.usecases.stored_entries import entry_record, opened_entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ from msgspec.structs import asdict
 
 from reverie import patch, wire
 from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
+from reverie.documents.changes import append_entry
 from reverie.documents.header_lines import refresh_header
-from reverie.documents.write import append_entry
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.paths import is_reserved, safe_relative
 from reverie.store import DocumentRecord, Write

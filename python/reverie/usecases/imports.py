@@ -19,7 +19,7 @@ from reverie.redact import Redactor
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.codec import verified_sealed
 from reverie.usecases import threads, window_usage
-from reverie.usecases.entries import entry_record
+from reverie.usecases.stored_entries import entry_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

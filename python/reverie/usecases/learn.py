@@ -12,7 +12,7 @@ from reverie.redact import Redactor
 from reverie.store import Write
 from reverie.usecases import consolidation, threads
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
-from reverie.usecases.entries import SealedEntry, active_messages, sealed_after
+from reverie.usecases.stored_entries import SealedEntry, active_messages, sealed_after
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

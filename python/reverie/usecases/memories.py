@@ -8,9 +8,9 @@ import msgspec
 
 from reverie import wire
 from reverie.consolidate.apply import document_of
+from reverie.documents.changes import apply_changes, new_document
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.items import Add, Change, Delete, Update, Wording
-from reverie.documents.write import apply_changes, new_document
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
 from reverie.store import AccessRecord, DocumentRecord, MemoryRecord, OperationRecord, Write

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from reverie import projections, tokens, wire
 from reverie.documents import DocumentEntry
+from reverie.documents.changes import is_listed
 from reverie.documents.memory_list import update_memory_list
-from reverie.documents.write import is_listed
 from reverie.projections import ArchiveEntry
 from reverie.store import ArchiveRecord, ArchivesCursor, DocumentRecord, Kind, ListedCursor, MemoryRecord, Write
 from reverie.usecases.memories import memory_of

@@ -17,7 +17,7 @@ from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, ImportRecord, Kind, ThreadRecord, Write
 from reverie.store.retention import purge_thread
 from reverie.usecases import thread_seed, window_usage
-from reverie.usecases.entries import SealedEntry, messages_of, opened_entry, sealed_after
+from reverie.usecases.stored_entries import SealedEntry, messages_of, opened_entry, sealed_after
 from reverie.usecases.thread_seed import Seed
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from reverie.models import StateSources, WorkingState
 from reverie.recall import query_for
 from reverie.store import Kind, WorkingStateRecord, Write
 from reverie.usecases import threads
-from reverie.usecases.entries import SealedEntry, opened_entry, sealed_after
+from reverie.usecases.stored_entries import SealedEntry, opened_entry, sealed_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -17,7 +17,7 @@ from reverie.models import WorkingState
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, Write, seal
 from reverie.usecases import threads, working_state
-from reverie.usecases.entries import entry_record
+from reverie.usecases.stored_entries import entry_record
 from reveried.actions import threads as actions
 from reveried.background_state import CACHED_MAX, BackgroundState, StateCache
 from reveried.compute import Compute

@@ -256,7 +256,7 @@ def test_a_bad_line_has_no_json() -> None:
     ],
 )
 def test_a_slash_command_is_distinguished_from_its_output(value: dict[str, Any], *, typed: bool) -> None:
-    """Both are meta lines; only the command is a prompt."""
+    """Both have the kind META; only a command that was typed is a prompt."""
     assert is_command(parse_line(orjson.dumps(value), 1)) is typed
 
 

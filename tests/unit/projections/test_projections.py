@@ -57,7 +57,7 @@ def test_size_format(size: int, text: str) -> None:
 
 
 def test_the_machine_index() -> None:
-    """The JSON index has the specified fields, is deterministic, and lists the newest archive first."""
+    """The JSON index has the specified fields, is deterministic, and lists archives oldest first."""
     archives = [
         ArchiveEntry("a" * 64, "2026-02-01T23:00:00.000Z", 7),
         ArchiveEntry("b" * 64, "2026-02-02T23:00:00.000Z", 3),

@@ -8,8 +8,8 @@ from reverie.errors import Damaged
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import seal
-from reverie.usecases import entries
-from reverie.usecases.entries import OpenedEntries, entry_record, opened_entry
+from reverie.usecases import stored_entries
+from reverie.usecases.stored_entries import OpenedEntries, entry_record, opened_entry
 
 
 def sealed(text: str) -> bytes:
@@ -38,10 +38,10 @@ def test_damage_is_raised_each_time() -> None:
 def test_the_least_recently_used_entry_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound is in bytes; an entry that is large by itself is never cached."""
     rows = [sealed(f"entry {number:03}") for number in range(10)]
-    monkeypatch.setattr(entries, "CACHE_BYTES", 4 * len(rows[0]))
+    monkeypatch.setattr(stored_entries, "CACHE_BYTES", 4 * len(rows[0]))
     cache = OpenedEntries()
     opened = [cache.open("t", seq, data) for seq, data in enumerate(rows)]
     assert cache.open("t", 9, rows[9]) is opened[9]
     assert cache.open("t", 0, rows[0]) is not opened[0]
-    monkeypatch.setattr(entries, "CACHED_ENTRY_BYTES", 10)
+    monkeypatch.setattr(stored_entries, "CACHED_ENTRY_BYTES", 10)
     assert cache.open("t", 50, rows[5]) is not cache.open("t", 50, rows[5])

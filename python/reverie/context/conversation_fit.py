@@ -1,4 +1,4 @@
-"""Fitting the conversation into a budget: results are shortened first, then the oldest units are dropped."""
+"""Fitting of the conversation (the messages alone) into its budget: results are shortened, old units dropped."""
 
 from __future__ import annotations
 

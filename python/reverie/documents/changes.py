@@ -1,4 +1,4 @@
-"""Write memories as documents: create one, change the items of one by the smallest edits, or append markdown to one."""
+"""Changes of documents of memories: create one, edit its items by the smallest edits, append markdown to it."""
 
 from __future__ import annotations
 

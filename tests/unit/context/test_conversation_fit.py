@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie import tokens
-from reverie.context.fit import FittedConversation, fit_conversation, floor_cost
+from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
 from reverie.context.truncate import shorten, trim_result, truncate_text
 from reverie.context.units import split_units
 from support.talk import Talk
