@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -15,6 +16,9 @@ __all__ = ["main", "run_daemon"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code: 0 done, 1 failed, 2 usage, 3 no daemon, 4 conflict, 5 refused."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="replace")  # a terminal without UTF-8 shows `?` where a traceback would be
     match words:
         case ["eval", "context" | "knowledge", *rest] if not {"--help", "-h"} & set(rest):
             # A benchmark runs this command on hundreds of files: it starts without the command tree (170 ms of CPU).

@@ -141,7 +141,11 @@ def _print_status(health: "wire.Health", status: "wire.Status") -> None:
             f"{health.status}, version {health.version}, process {health.pid}, up {_age(health.uptime_seconds)}",
         ),
         ("Folder", status.root),
-        ("Stored", ", ".join(f"{number:,} {kind}" for kind, number in status.counts.items()) or "nothing yet"),
+        (
+            "Stored",
+            ", ".join(counted(number, _singular(kind), kind) for kind, number in status.counts.items())
+            or "nothing yet",
+        ),
         ("Engine", status.model.name or f"{status.model.engine} (built in, no network)"),
         ("Tokens used", f"{tokens.total:,} so far, {tokens.today:,} today"),
     ]
@@ -155,6 +159,11 @@ def _print_status(health: "wire.Health", status: "wire.Status") -> None:
     elif status.sync is not None and status.sync.refused:
         pairs.append(("Sync", f"{counted(len(status.sync.refused), 'file')} not read; reverie sync status"))
     print_fields(pairs)
+
+
+def _singular(kind: str) -> str:
+    """Return the singular of a kind of record: `memories` is `memory`, `dreams` is `dream`."""
+    return f"{kind[:-3]}y" if kind.endswith("ies") else kind.removesuffix("s")
 
 
 def _age(seconds: float) -> str:

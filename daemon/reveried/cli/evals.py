@@ -93,12 +93,13 @@ def eval_frequency(
     with step_progress("Reading", len(session_files), quiet=json) as step:
         for path in session_files:
             try:
+                files.read_identity(path)  # refuses what is no session
                 sessions.append(messages.main_line(list(files.read_entries(path, tokens=False))))
             except ReverieError as error:
                 unread.append((str(path), error.message))
             step()
-    result = frequency.frequency(frequency.one_thread(sessions), Limits(window=window))
     _print_unread(unread)
+    result = frequency.frequency(frequency.one_thread(sessions), Limits(window=window))
     report = _frequency_json(result, len(sessions), unread)
     if json:
         print_json(report)

@@ -24,7 +24,7 @@ def run_fast_path(arguments: Sequence[str]) -> int:
         what, path, max_tokens, json = _parse(arguments)
         print_text(what, path, max_tokens, json=json)
     except ReverieError as error:
-        print_error("reverie eval", error, json="--json" in arguments)
+        print_error(f"reverie eval {arguments[0]}", error, json="--json" in arguments)
         return error.exit_status
     return 0
 
@@ -32,9 +32,11 @@ def run_fast_path(arguments: Sequence[str]) -> int:
 def print_text(what: str, path: Path, max_tokens: int, *, json: bool) -> None:
     """Print the `context` or `knowledge` text of one transcript, at most `max_tokens` long with its last newline."""
     from reverie import evals, tokens  # noqa: PLC0415 - the evaluations load the native core
+    from reverie.importers import files  # noqa: PLC0415 - as above
 
     if not path.is_file():
         raise NotFound(f"{path} is not a file", hint="give a session file (*.jsonl or *.jsonl.gz)")
+    files.read_identity(path)  # refuses what is no session, as the import does
     make_text = evals.context_text if what == "context" else evals.knowledge_text
     text = make_text(path, max_tokens)
     if text and not text.endswith("\n"):

@@ -156,7 +156,7 @@ def _print_decisions(decisions: Counter[str]) -> None:
     """Print how many memories the import added and changed, and how to list them."""
     added, changed = decisions["ADD"], decisions["UPDATE"] + decisions["DELETE"]
     if added or changed:
-        say(f"Memories: {counted(added, 'new memory', 'new memories')}, {changed:,} changed. Next: reverie memories")
+        say(f"Memories: {added:,} new, {changed:,} changed. Next: reverie memories")
 
 
 def _row(report: FileReport) -> tuple[object, ...]:

@@ -146,8 +146,10 @@ class Report:
 
     def print_files(self, root: Path) -> None:
         """Print the list of files, and the beginning of one of them."""
-        self._heading("6. The files")
         files = sorted(path for path in root.rglob("*") if path.is_file() and ".reverie" not in path.parts)
+        self._heading("6. The files")
+        if not files:
+            self._paragraph("None yet: memories are written into files, and this session gave none.")
         for path in files:
             self._line(f"{size(path.stat().st_size):>10}  {path.relative_to(root)}")
         shown = _most_instructive(files)

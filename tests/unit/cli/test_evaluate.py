@@ -41,6 +41,16 @@ def test_fast_path_equals_command_tree(
     assert answer["tokens"] <= answer["maxTokens"] == 16_000
 
 
+@pytest.mark.parametrize("what", ["context", "knowledge", "frequency"])
+def test_what_is_no_session_is_refused(cli: Cli, tmp_path: Path, what: str) -> None:
+    """A text file is refused with the reason that the import gives; the message begins with the whole command."""
+    (tmp_path / "notes.md").write_text("# Notes\n")
+    refused = cli("eval", what, str(tmp_path / "notes.md"))
+    assert "notes.md is not a session" in refused.err
+    if what != "frequency":  # which measures the other files
+        assert (refused.code, refused.err.startswith(f"reverie eval {what}: ")) == (2, True)
+
+
 def test_the_newline_counts(cli: Cli, transcript: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the last newline would be one token too many, the text is one token shorter."""
     monkeypatch.setattr(evals, "context_text", lambda _, most: " ".join(["word"] * most))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -51,6 +53,18 @@ def test_threads(cli: Cli, routes: Routes) -> None:
     lines = narrow(cli("threads").out)
     assert lines[1].startswith(THREAD_ID)
     assert "1,234" in lines[1]
+
+
+@pytest.mark.usefixtures("home", "daemon")
+def test_output_without_utf_8(routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Characters that standard output cannot encode are printed as `?`."""
+    memory = {"id": MEMORY_ID, "type": "fact", "content": "Grüße", "tags": [], "document": "facts/user.md"}
+    routes["GET /v1/memories"] = {"items": [memory | {"createdAt": AT, "updatedAt": AT}], "next": None}
+    printed = io.BytesIO()
+    stream = io.TextIOWrapper(printed, encoding="ascii", write_through=True)
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert main(["memories"]) == 0
+    assert b"Gr??e" in printed.getvalue()
 
 
 @pytest.mark.usefixtures("terminal", "daemon")

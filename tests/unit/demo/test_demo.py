@@ -132,6 +132,11 @@ def pages(print_pages: Callable[[Report], None], width: int = 80) -> str:
     return text
 
 
+def test_a_demo_without_files(tmp_path: Path) -> None:
+    """The page of files says that there are none."""
+    assert "None yet" in pages(lambda report: report.print_files(tmp_path))
+
+
 def result(memories: list[wire.Memory], *, tokens: int = 1000) -> steps.DemoResult:
     """Return the result of a demo with these memories, on a thread of so many tokens."""
     use = wire.ContextUse(tokens=tokens, window=200_000, fraction=0.1)
