@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reverie import calendar, wire
-from reverie.errors import NotFound, ValidationError
-from reverie.store import ScheduleRecord
+from reverie.errors import NotFound, ReverieError, ValidationError, unexpected
+from reverie.store import FailureRecord, ScheduleRecord
+from reverie.usecases.dream import failure_answer
 from reveried.clock import text_of
 from reveried.log import logger
 
@@ -49,7 +50,7 @@ class ScheduleTable(Protocol):
 
 @dataclass(slots=True)
 class Schedule:
-    """One schedule of one space; times are UTC."""
+    """One schedule of one space; times are UTC. `failure` is why the last run failed, None where it did not."""
 
     space: str
     id: str
@@ -61,7 +62,7 @@ class Schedule:
     created: datetime
     last_run: datetime | None = None
     ran: list[str] = field(default_factory=list)
-    running: bool = False
+    failure: FailureRecord | None = None
 
     def record(self) -> ScheduleRecord:
         """Return the record that the store keeps."""
@@ -74,11 +75,13 @@ class Schedule:
             created_at=text_of(self.created),
             last_run=text_of(self.last_run) if self.last_run is not None else None,
             ran=self.ran,
+            failure=self.failure,
         )
 
     def due(self, now: datetime) -> datetime | None:
         """Return the latest fire time up to `now` that was missed, or None."""
-        since = self.last_run or self.created
+        # A replaced schedule has the runs of the one before it, and missed none of its own before it was made.
+        since = max(self.last_run or self.created, self.created)
         return calendar.catch_up(self.cron, self.zone, since, now, ran=self.ran, created=self.created)
 
     def next_run(self, now: datetime) -> datetime | None:
@@ -93,6 +96,11 @@ class Scheduler:
         self._table = table
         self._clock = clock
         self._schedules: dict[tuple[str, str], Schedule] = {}
+        # By id and not as a flag of the schedule: one that is replaced during a run is another object.
+        self._running: set[tuple[str, str]] = set()
+        # Held while a schedule is written and then replaced in memory. Otherwise the end of a run, between the two,
+        # would write the settings that were replaced.
+        self._changing = asyncio.Lock()
         self._runners: dict[str, Callable[[str, dict[str, Json]], Awaitable[object]]] = {}
         self._timer: Any = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -129,29 +137,34 @@ class Scheduler:
     ) -> wire.Schedule:
         """Store a schedule and start it; one with this id is replaced, and its past runs still count as run.
 
+        A run in progress of the replaced one ends with the settings that it began with, and counts as run too.
+
         Raises:
             ValidationError: the cron expression, the zone or the job is not known.
         """
         if job not in self._runners:
             raise ValidationError(f"There is no job {job[:80]!r}.", hint="Jobs: " + ", ".join(sorted(self._runners)))
-        before = self._schedules.get((space, schedule_id))
-        if before is None and len(self._schedules) >= SCHEDULES_MAX:
-            raise ValidationError(f"More than {SCHEDULES_MAX} schedules.", hint="reverie schedule remove ID")
         zone_name = timezone or system_zone()
-        schedule = Schedule(
-            space=space,
-            id=schedule_id,
-            cron=calendar.parse(cron),
-            zone=calendar.zone(zone_name),
-            zone_name=zone_name,
-            job=job,
-            options=options,
-            created=self._clock.now(),
-            last_run=before.last_run if before is not None else None,
-            ran=before.ran if before is not None else [],
-        )
-        await self._table.put(space, schedule.record())
-        self._schedules[space, schedule_id] = schedule
+        expression, zone = calendar.parse(cron), calendar.zone(zone_name)
+        async with self._changing:
+            before = self._schedules.get((space, schedule_id))
+            if before is None and len(self._schedules) >= SCHEDULES_MAX:
+                raise ValidationError(f"More than {SCHEDULES_MAX} schedules.", hint="reverie schedule remove ID")
+            schedule = Schedule(
+                space=space,
+                id=schedule_id,
+                cron=expression,
+                zone=zone,
+                zone_name=zone_name,
+                job=job,
+                options=options,
+                created=self._clock.now(),
+                last_run=before.last_run if before is not None else None,
+                ran=before.ran if before is not None else [],
+                failure=before.failure if before is not None else None,
+            )
+            await self._table.put(space, schedule.record())
+            self._schedules[space, schedule_id] = schedule
         self._set_timer()
         return self._answer(schedule)
 
@@ -161,10 +174,11 @@ class Scheduler:
         Raises:
             NotFound: no such schedule in this space.
         """
-        if (space, schedule_id) not in self._schedules:
-            raise NotFound("There is no such schedule.", hint="reverie schedule list")
-        await self._table.delete(space, schedule_id)
-        del self._schedules[space, schedule_id]
+        async with self._changing:
+            if (space, schedule_id) not in self._schedules:
+                raise NotFound("There is no such schedule.", hint="reverie schedule list")
+            await self._table.delete(space, schedule_id)
+            del self._schedules[space, schedule_id]
         self._set_timer()
 
     def list(self, space: str) -> list[wire.Schedule]:
@@ -182,16 +196,17 @@ class Scheduler:
             options=schedule.options,
             next_run=text_of(next_run) if next_run is not None else None,
             last_run=text_of(schedule.last_run) if schedule.last_run is not None else None,
+            failure=failure_answer(schedule.failure),
         )
 
     def tick(self) -> None:
         """Start every run that is due; safe to call at any time and any number of times."""
         now = self._clock.now()
-        for schedule in self._schedules.values():
-            due = schedule.due(now) if not schedule.running else None
+        for key, schedule in self._schedules.items():
+            due = schedule.due(now) if key not in self._running else None
             if due is None:
                 continue
-            schedule.running = True
+            self._running.add(key)
             task = asyncio.get_running_loop().create_task(self._run(schedule, due))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -199,16 +214,24 @@ class Scheduler:
     async def _run(self, schedule: Schedule, due: datetime) -> None:
         """Run one schedule and record the run when it has ended, well or not: a crash of the daemon repeats it once."""
         log = logger("reveried.scheduler")
+        key = (schedule.space, schedule.id)
+        failure = None
         try:
-            await self._runners[schedule.job](schedule.space, schedule.options)
-        except Exception as error:
-            log.exception("a scheduled run failed", job=schedule.job, exc_info=error)
+            try:
+                await self._runners[schedule.job](schedule.space, schedule.options)
+            except Exception as error:
+                log.exception("a scheduled run failed", job=schedule.job, exc_info=error)
+                known = error if isinstance(error, ReverieError) else unexpected(error)
+                failure = FailureRecord(known.code, known.message, known.hint)
+            async with self._changing:
+                current = self._schedules.get(key)  # it may have been replaced or removed while it ran
+                if current is not None:
+                    current.last_run = due
+                    current.ran = [*current.ran, calendar.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
+                    current.failure = failure
+                    await self._table.put(current.space, current.record())
         finally:
-            schedule.running = False
-        schedule.last_run = due
-        schedule.ran = [*schedule.ran, calendar.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
-        if (schedule.space, schedule.id) in self._schedules:  # it may have been removed while it ran
-            await self._table.put(schedule.space, schedule.record())
+            self._running.discard(key)
         self._set_timer()
 
     def _set_timer(self) -> None:
@@ -266,6 +289,7 @@ def _schedule_of(space: str, record: ScheduleRecord) -> Schedule:
         created=datetime.fromisoformat(record.created_at),
         last_run=datetime.fromisoformat(record.last_run) if record.last_run is not None else None,
         ran=list(record.ran),
+        failure=record.failure,
     )
 
 

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from reverie import wire
+from reverie.errors import ReverieError, unexpected
 from reverie.usecases import distill as distill_case
 from reverie.usecases import dream as dream_case
 from reverie.usecases import learn as learn_case
 from reveried.execution import answer_once, execute
+from reveried.keyed_lock import keyed_lock
 
 if TYPE_CHECKING:
     from reverie.store import Reader, Write
@@ -122,6 +124,8 @@ async def dream(
 ) -> wire.DreamAnswer:
     """Dream about what changed since the last dream; a dry run decides and writes nothing.
 
+    Dreams of one space run one after the other: two at once would read the same memories, and one of them in vain.
+
     Raises:
         TokenBudgetExceeded: not possible within the budget; nothing was written.
     """
@@ -149,17 +153,18 @@ async def dream(
         )
 
     async def run() -> wire.DreamAnswer:
-        return await execute(
-            services,
-            space,
-            snapshot=snapshot,
-            job="dream",
-            plan=dream_case.DreamPlan,
-            commit=commit,
-            answers=wire.DreamAnswer,
-            lock="memories",
-            idempotency=idempotency,
-        )
+        async with keyed_lock("dream", space):
+            return await execute(
+                services,
+                space,
+                snapshot=snapshot,
+                job="dream",
+                plan=dream_case.DreamPlan,
+                commit=commit,
+                answers=wire.DreamAnswer,
+                lock="memories",
+                idempotency=idempotency,
+            )
 
     # A dream that writes nothing has no commit that could store its answer under the key.
     answer = await answer_once(services, space, idempotency, run, wire.DreamAnswer)
@@ -169,9 +174,26 @@ async def dream(
 
 
 def register_dream_job(services: Services) -> None:
-    """Register dreams as a job of schedules; the schedule's options may name a `tokenBudget`."""
+    """Register dreams as a job of schedules; the schedule's options may name a `tokenBudget`.
+
+    Nobody waits for the answer of a scheduled dream, so one that fails is recorded among the dreams.
+    """
 
     async def run(space: str, options: dict[str, Any]) -> None:
-        await dream(services, space, who="schedule", trigger="schedule", token_budget=options.get("tokenBudget"))
+        token_budget = options.get("tokenBudget")
+        try:
+            await dream(services, space, who="schedule", trigger="schedule", token_budget=token_budget)
+        except Exception as error:
+            failure = dream_case.commit_failure(
+                error if isinstance(error, ReverieError) else unexpected(error),
+                space=space,
+                who="schedule",
+                dream_id=services.new_id("dream"),
+                trigger="schedule",
+                token_budget=token_budget or services.config.dream.max_token_budget,
+                at=services.clock(),
+            )
+            await services.submit(failure)
+            raise
 
     services.scheduler.register_job("dream", run)

@@ -150,8 +150,13 @@ def _print_status(health: "wire.Health", status: "wire.Status") -> None:
         ("Tokens used", f"{tokens.total:,} so far, {tokens.today:,} today"),
     ]
     if status.last_dream is not None:
-        pairs.append(("Last dream", f"{when(status.last_dream.at)} UTC ({status.last_dream.id})"))
-    pairs.extend(("Schedule", f"{row.cron} {row.timezone}, next {when(row.next_run)} UTC") for row in status.schedules)
+        waiting = f"; {status.last_dream.waiting:,} memories wait for the next" if status.last_dream.waiting else ""
+        pairs.append(("Last dream", f"{when(status.last_dream.at)} UTC ({status.last_dream.id}){waiting}"))
+    for row in status.schedules:
+        pairs.append(("Schedule", f"{row.cron} {row.timezone}, next {when(row.next_run)} UTC"))
+        if row.failure is not None:
+            hint = f"; {row.failure.hint}" if row.failure.hint else ""
+            pairs.append(("", f"its run of {when(row.last_run)} UTC failed ({row.failure.code}){hint}"))
     if status.open_conflicts:
         pairs.append(("Conflicts", f"{counted(status.open_conflicts, 'conflict')}; reverie sync conflicts"))
     if status.sync is not None and status.sync.state == "stopped":

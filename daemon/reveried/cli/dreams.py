@@ -13,6 +13,7 @@ from reveried.cli.options import Budget, Json, Limit
 from reveried.cli.output import counted, print_fields, print_json, print_table, say, size, when
 
 if TYPE_CHECKING:
+    from reverie import wire
     from reverie.client import Client
 
 __all__ = [
@@ -36,7 +37,7 @@ def dream(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the decisions and write nothing.")] = False,
     json: Json = False,
 ) -> None:
-    """Distill the memories that are new since the last dream.
+    """Distill the memories that are new since the last dream, the oldest first where the budget cannot hold all.
 
     Example: reverie dream --budget 20000
     """
@@ -45,17 +46,20 @@ def dream(
     if json:
         print_json(answer)
         return
-    if not answer.changes:
+    if answer.archive is None and not answer.changes:
         say("No memory is new since the last dream.")
         say("New ones come from: reverie import claude-code ~/.claude/projects, or reverie distill THREAD")
-    else:
+        return
+    if answer.changes:
         number = counted(len(answer.changes), "decision")
         say(f"{number}, none written:" if answer.dry_run else f"{number}:")
         print_table(["Decision", "Memory"], [change_row(change) for change in answer.changes], wraps=(1,))
-    if answer.archive is None and not answer.changes:
-        return
+    else:
+        say("The new memories are in the archive; none of them is to be changed.")
     print_fields(
         [
+            ("Read", counted(answer.sources, "memory", "memories") if answer.sources else None),
+            ("Waiting", f"{answer.waiting:,} for the next dream: the budget is used" if answer.waiting else None),
             ("Tokens", f"{answer.tokens_used:,} of {answer.token_budget:,} ({answer.tokenizer})"),
             ("Archive", answer.archive),
             ("Index", "updated" if answer.index_updated else None),
@@ -78,9 +82,22 @@ def schedule_list(json: Json = False) -> None:
         say('No schedules. To dream every night at three: reverie schedule add "0 3 * * *"')
         return
     print_table(
-        ["Schedule", "When", "Time zone", "Next (UTC)", "Last (UTC)"],
-        [(item.id, item.cron, item.timezone, when(item.next_run), when(item.last_run)) for item in page.items],
+        ["Schedule", "When", "Time zone", "Next (UTC)", "Last (UTC)", "Result"],
+        [
+            (item.id, item.cron, item.timezone, when(item.next_run), when(item.last_run), _result(item))
+            for item in page.items
+        ],
     )
+    for item in page.items:
+        if item.failure is not None:
+            say(f"{item.id} failed: {item.failure.message}" + (f"; {item.failure.hint}" if item.failure.hint else ""))
+
+
+def _result(schedule: "wire.Schedule") -> str:
+    """Return how the last run of a schedule ended: `ok`, `failed: CODE`, or `-` before the first one."""
+    if schedule.failure is not None:
+        return f"failed: {schedule.failure.code}"
+    return "-" if schedule.last_run is None else "ok"
 
 
 def schedule_add(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from reverie import tokens, wire
 from reverie.errors import Forbidden, StorageFailed
-from reverie.store import DreamRecord, Kind
+from reverie.store import Kind
 from reverie.store.backup import backup
 from reverie.usecases import dream, token_ledger
 from reveried import PROTOCOL, __version__
@@ -68,7 +68,7 @@ def _status(call: Call) -> wire.Status:
     services = call.services
     with services.store.reader(call.space) as reader:
         schedules = services.scheduler.list(call.space)
-        last = reader.last_record(DreamRecord)
+        last = dream.last_dream(reader)
         return wire.Status(
             space=call.space,
             root=str(services.sync_service.root_of(call.space)),
@@ -84,7 +84,7 @@ def _status(call: Call) -> wire.Status:
             model=wire.ModelInUse(engine="extractive"),
             spend=token_ledger.spend(reader, services.clock()),
             schedules=schedules,
-            last_dream=dream.dream_answer(last[1]) if last else None,
+            last_dream=dream.dream_answer(last) if last else None,
             open_conflicts=reader.count(Kind.CONFLICT),
             sync=services.sync_service.folder(call.space).status(),
             operation=str(reader.operation()) if reader.operation() else None,

@@ -4,11 +4,13 @@ from reverie.consolidate.apply import apply, document_of, happened_on
 from reverie.consolidate.capacity import WINDOW_TOKENS, tier
 from reverie.consolidate.decide import Decision, Proposal, decide
 from reverie.consolidate.dream import MAX_TOKEN_BUDGET, DreamPlan, Source, plan_dream, validate_budget
+from reverie.consolidate.dream_batch import DreamBatch, plan_oldest
 
 __all__ = [
     "MAX_TOKEN_BUDGET",
     "WINDOW_TOKENS",
     "Decision",
+    "DreamBatch",
     "DreamPlan",
     "Proposal",
     "Source",
@@ -17,6 +19,7 @@ __all__ = [
     "document_of",
     "happened_on",
     "plan_dream",
+    "plan_oldest",
     "tier",
     "validate_budget",
 ]

@@ -5,6 +5,7 @@ same memories give the same bytes and the same address everywhere. Inside it a s
 
 Counted against the budget are the tokens of every source as it is read, and of the archive's summary, memories and
 changes as compact JSON. All sources must be read; of the memories in the archive, the least useful are left out first.
+`dream_batch` chooses the sources where there are more than a budget can hold.
 """
 
 from __future__ import annotations
@@ -26,7 +27,18 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = ["ARCHIVE_VERSION", "MAX_TOKEN_BUDGET", "DreamPlan", "Source", "plan_dream", "validate_budget"]
+__all__ = [
+    "ARCHIVE_VERSION",
+    "MAX_TOKEN_BUDGET",
+    "Archive",
+    "DreamPlan",
+    "Source",
+    "counted_sources",
+    "distilled",
+    "fitted",
+    "plan_dream",
+    "validate_budget",
+]
 
 ARCHIVE_VERSION = 1  # of an archive's JSON
 _CHUNK = 1000  # sources whose tokens are counted in one call
@@ -95,16 +107,7 @@ def plan_dream(
     sources, input_tokens, number = _read_sources(memories, previous_archives, redact, budget)
     if number == 0:
         return None
-    readable = sources if sources is not None else []
-    kept, duplicates = _distinct(readable)
-    changes = tuple(Delete(source.id) for source in duplicates if source.id is not None and not source.person)
-    archive = _Archive(
-        sources=[{"ref": source.ref, "sha256": source.sha256} for source in readable],
-        budget=budget,
-        summary=redact(_summary(readable)),
-        memories=[_entry(source) for source in kept],
-        changes=[{"action": "DELETE", "id": s.sha256} for s in duplicates if s.id is not None and not s.person],
-    )
+    archive = distilled(sources if sources is not None else [], budget=budget, redact=redact)
     minimum = input_tokens + archive.tokens(0)
     if sources is None or minimum > budget:
         raise TokenBudgetExceeded(
@@ -113,11 +116,7 @@ def plan_dream(
             minimum_required=minimum,
             hint=f"give a budget of {minimum} tokens or more",
         )
-    shown = _largest(len(kept), lambda size: input_tokens + archive.tokens(size) <= budget)
-    body = archive.body(shown)
-    data = canonical.canonical(body)
-    used = input_tokens + archive.tokens(shown)
-    return DreamPlan(body, data, canonical.sha256(data), budget, used, tuple(readable), changes)
+    return fitted(archive, input_tokens)
 
 
 def validate_budget(value: Json, maximum: int = MAX_TOKEN_BUDGET) -> int:
@@ -136,11 +135,41 @@ def validate_budget(value: Json, maximum: int = MAX_TOKEN_BUDGET) -> int:
     return min(value, maximum)
 
 
-@dataclass(frozen=True, slots=True)
-class _Archive:
-    """An archive whose memories are in order of usefulness, so that its first `shown` can be taken."""
+def distilled(sources: Iterable[Source], *, budget: int, redact: Callable[[str], str]) -> Archive:
+    """Return the archive of `sources` with all its memories, before any is left out for the budget."""
+    by_address = sorted(sources, key=lambda source: (source.sha256, source.ref, source.seniority))
+    kept, duplicates = _distinct(by_address)
+    deletable = [source for source in duplicates if source.id is not None and not source.person]
+    return Archive(
+        read=tuple(by_address),
+        deletes=tuple(Delete(source.id) for source in deletable if source.id is not None),
+        budget=budget,
+        summary=redact(_summary(by_address)),
+        memories=[_entry(source) for source in kept],
+        changes=[{"action": "DELETE", "id": source.sha256} for source in deletable],
+    )
 
-    sources: list[dict[str, str]]
+
+def fitted(archive: Archive, input_tokens: int) -> DreamPlan:
+    """Return the plan with as many memories as the budget has room for; reading the sources took `input_tokens`."""
+    budget = archive.budget
+    shown = _largest(len(archive.memories), lambda size: input_tokens + archive.tokens(size) <= budget)
+    body = archive.body(shown)
+    data = canonical.canonical(body)
+    used = input_tokens + archive.tokens(shown)
+    return DreamPlan(body, data, canonical.sha256(data), budget, used, archive.read, archive.deletes)
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """An archive whose memories are in order of usefulness, so that its first `shown` can be taken.
+
+    `read` are its sources by address; `deletes` are the changes for the memories themselves, `changes` the same ones
+    as the archive names them.
+    """
+
+    read: tuple[Source, ...]
+    deletes: tuple[Change, ...]
     budget: int
     summary: str
     memories: list[dict[str, Any]]
@@ -156,7 +185,7 @@ class _Archive:
         return {
             "version": ARCHIVE_VERSION,
             "kind": "dream",
-            "sources": self.sources,
+            "sources": [{"ref": source.ref, "sha256": source.sha256} for source in self.read],
             "budget": self.budget,
             "tokenizer": tokens.TOKENIZER,
             "summary": self.summary,
@@ -171,7 +200,7 @@ def _read_sources(
     redact: Callable[[str], str],
     budget: int,
 ) -> tuple[list[Source] | None, int, int]:
-    """Return the sources by address, the tokens of reading them, and their number.
+    """Return the sources as they come, the tokens of reading them, and their number.
 
     Once reading alone exceeds every budget, no source is kept (None) and the rest is only counted for the error: a
     million memories take no more memory than the largest budget.
@@ -179,15 +208,25 @@ def _read_sources(
     room = max(budget, MAX_TOKEN_BUDGET)
     sources: list[Source] | None = []
     total = number = 0
+    for source, size in counted_sources(memories, redact, archives):
+        number += 1
+        total += size
+        if sources is not None and total <= room:
+            sources.append(source)
+        else:
+            sources = None
+    return sources, total, number
+
+
+def counted_sources(
+    memories: Iterable[Memory],
+    redact: Callable[[str], str],
+    archives: Sequence[tuple[str, Mapping[str, Json]]] = (),
+) -> Iterator[tuple[Source, int]]:
+    """Yield the memories, then those of earlier archives, as sources, each with the tokens of reading it."""
     reading = _sources(memories, archives, redact)
     while chunk := list(islice(reading, _CHUNK)):
-        number += len(chunk)
-        total += sum(tokens.count_items([_line(source) for source in chunk]))
-        if sources is not None:
-            sources = [*sources, *chunk] if total <= room else None
-    if sources is not None:
-        sources.sort(key=lambda source: (source.sha256, source.ref, source.seniority))
-    return sources, total, number
+        yield from zip(chunk, tokens.count_items([_line(source) for source in chunk]), strict=True)
 
 
 def _sources(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from reverie.models import MemoryType
 from reverie.sentence_words import analyze, count_negations, normalize, subject_of
@@ -192,9 +193,15 @@ def _contradicts(new: Statement, old: Statement) -> bool:
 
 def _same_but_quantity(new: Statement, old: Statement) -> bool:
     """Return True if two statements have as many quantities, and differ in nothing else."""
-    one, ones = _QUANTITY.subn("\0", new.normalized)
-    other, others = _QUANTITY.subn("\0", old.normalized)
+    one, ones = _without_quantities(new.normalized)
+    other, others = _without_quantities(old.normalized)
     return ones > 0 and ones == others and one == other
+
+
+@lru_cache(maxsize=4096)  # a statement is compared with many others, and a dream compares each several times
+def _without_quantities(text: str) -> tuple[str, int]:
+    """Return a text with every quantity replaced by a NUL, and their number."""
+    return _QUANTITY.subn("\0", text)
 
 
 def is_generic(reading: Statement, kind: MemoryType, scope: str) -> bool:

@@ -23,6 +23,7 @@ from reverie.store.reader import Reader, Version
 from reverie.store.records import (
     ChangeRecord,
     EventRecord,
+    FailureRecord,
     IdempotencyRecord,
     OperationRecord,
     StoredRecord,
@@ -72,6 +73,7 @@ __all__ = [
     "EventRecord",
     "FactorRecord",
     "Failed",
+    "FailureRecord",
     "IdempotencyRecord",
     "IdentityRecord",
     "ImportRecord",

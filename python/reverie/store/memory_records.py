@@ -8,7 +8,7 @@ import msgspec
 from msgspec import field
 
 from reverie.models import MemoryType
-from reverie.store.records import StoredRecord
+from reverie.store.records import FailureRecord, StoredRecord
 from reverie.store.schema import Key, Kind
 
 __all__ = [
@@ -85,12 +85,18 @@ class ArchiveRecord(StoredRecord, frozen=True, kw_only=True):
 
 
 class DreamRecord(StoredRecord, frozen=True, kw_only=True):
-    """A dream that was written: its archive, its tokens, and how many changes of each kind it made.
+    """A dream: its archive, its tokens, and how many changes of each kind it made; or why a scheduled one failed.
 
-    `through` is the last operation that it has read, the same number as `operation`. Key: (dream,).
+    Memories are read in the order of the operation that wrote them, then of their ids. `through` is the last operation
+    of which this dream or one before it has read a memory: all of them, or where `through_memory` is there, those up
+    to this id. A dream that has read everything has its own operation there. `waiting` is how many memories it has
+    left to the next one; of those before `through`, only the ones in `oversized` wait, because each of them alone
+    exceeds the largest budget. A failed dream has `failure`, no archive, and the `through` of the dream before it, and
+    counts for nothing else. Key: (dream,).
     """
 
     KIND: ClassVar[Kind] = Kind.DREAM
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("throughMemory", "failure")
 
     id: str
     at: str
@@ -102,6 +108,10 @@ class DreamRecord(StoredRecord, frozen=True, kw_only=True):
     operation: str
     proposals: list[dict[str, Any]] = field(default_factory=list)
     through: int
+    through_memory: str | None = None
+    waiting: int = 0
+    oversized: list[str] = field(default_factory=list)
+    failure: FailureRecord | None = None
 
 
 class BaselineRecord(StoredRecord, Generic[T], frozen=True, kw_only=True):

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ChangeRecord",
     "EventRecord",
+    "FailureRecord",
     "IdempotencyRecord",
     "OperationRecord",
     "StoredRecord",
@@ -141,6 +142,14 @@ def unknown_fields(record_type: type[StoredRecord], stored: dict[str, Any]) -> d
 def _json_names(record_type: type[StoredRecord]) -> frozenset[str]:
     """Return the JSON names of the declared fields."""
     return frozenset(field.encode_name for field in msgspec.structs.fields(record_type))
+
+
+class FailureRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """Why a run in the background failed: the error's code and message, and what to do next."""
+
+    code: str
+    message: str
+    hint: str | None = None
 
 
 class IdempotencyRecord(StoredRecord, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import field
 
 from reverie.models import EntryKind, Json, Role, WorkingState
-from reverie.store.records import StoredRecord
+from reverie.store.records import FailureRecord, StoredRecord
 from reverie.store.schema import Key, Kind
 
 __all__ = [
@@ -58,10 +58,12 @@ class IdentityRecord(StoredRecord, frozen=True, kw_only=True):
 class ScheduleRecord(StoredRecord, frozen=True, kw_only=True):
     """A schedule: the job, its cron expression and its last run. Key: (schedule,).
 
-    `ran` are the local times of past runs, which a clock set back must not repeat.
+    `ran` are the local times of past runs, which a clock set back must not repeat. `failure` is why the last run
+    failed, None where it did not.
     """
 
     KIND: ClassVar[Kind] = Kind.SCHEDULE
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("failure",)
 
     id: str
     cron: str
@@ -71,6 +73,7 @@ class ScheduleRecord(StoredRecord, frozen=True, kw_only=True):
     created_at: str
     last_run: str | None = None
     ran: list[str] = field(default_factory=list)
+    failure: FailureRecord | None = None
 
 
 class UsageRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

@@ -1,15 +1,20 @@
-"""Dreams: memories that changed since the last dream, distilled under a token budget and archived in one operation."""
+"""Dreams: memories that changed since the last dream, distilled under a token budget and archived in one operation.
+
+Where they are more than the budget can hold, a dream reads the oldest ones, and its record has the position up to which
+it came: the operation that wrote the last memory, and that memory's id. The next dream goes on from there. A memory
+that is changed while it waits gets a later place, but is not lost.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from reverie import tokens, wire
 from reverie.errors import Conflict, NotFound
 from reverie.redact import Redactor
-from reverie.store import DreamRecord, Kind, Write
+from reverie.store import DreamRecord, FailureRecord, Kind, Write
 from reverie.usecases import consolidation
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.memories import memory_of
@@ -18,27 +23,49 @@ from reverie.usecases.token_ledger import record_use
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reverie.errors import ReverieError
     from reverie.store import Reader, Writer
 
-__all__ = ["DreamJob", "DreamPlan", "commit", "decide", "dream_answer", "get", "snapshot", "unwritten_answer"]
+__all__ = [
+    "DreamJob",
+    "DreamPlan",
+    "commit",
+    "commit_failure",
+    "decide",
+    "dream_answer",
+    "failure_answer",
+    "get",
+    "last_dream",
+    "snapshot",
+    "unwritten_answer",
+]
+
+Position: TypeAlias = tuple[int, str]
+"""The place of a memory among those that wait: the operation that wrote it, and its id."""
 
 
 class DreamJob(msgspec.Struct):
-    """A snapshot: the memories, the ids of those that changed since the last dream, and the token budget.
+    """A snapshot: the memories, the places of those that changed since the last dream, and the token budget.
 
-    `last` is the last dream's id; `literals` are the configured strings to redact.
+    `changed` is in rising order. `last` is the last dream's id; `literals` are the configured strings to redact;
+    `maximum` is the largest budget that a caller may give.
     """
 
     memories: MemorySnapshot
-    changed: list[str]
+    changed: list[Position]
     last: str | None
     budget: int
+    maximum: int
     at: str
     literals: list[str] = []
 
 
 class DreamPlan(msgspec.Struct):
-    """Everything that a dream at the time `at` will write; `archive` is None if no memory is new."""
+    """Everything that a dream at the time `at` will write; `archive` is None if no memory is new.
+
+    `sources` are the ids of the memories that it has read. `through` is the place of the last of them, None where no
+    memory behind it waits. `waiting` counts those that it has not read, with the `oversized` ones.
+    """
 
     at: str
     last: str | None
@@ -48,20 +75,22 @@ class DreamPlan(msgspec.Struct):
     sha256: str | None = None
     tokens_used: int = 0
     sources: list[str] = []
+    through: Position | None = None
+    waiting: int = 0
+    oversized: list[str] = []
 
 
 def snapshot(
     reader: Reader, *, token_budget: int | None, max_token_budget: int, window: int, literals: Sequence[str], at: str
 ) -> DreamJob:
     """Read what a dream is decided from; the budget is at most `max_token_budget`, which is also the default."""
-    last = reader.last_record(DreamRecord)
-    since = last[1].through if last else 0
-    changed = [str(key[0]) for key in reader.keys(Kind.MEMORY) if (reader.version(Kind.MEMORY, key) or 0) > since]
+    last = last_dream(reader)
     return DreamJob(
         memories=consolidation.snapshot(reader, window=window),
-        changed=changed,
-        last=last[1].id if last else None,
+        changed=_changed(reader, last),
+        last=last.id if last else None,
         budget=max_token_budget if token_budget is None else min(token_budget, max_token_budget),
+        maximum=max_token_budget,
         at=at,
         literals=list(literals),
     )
@@ -73,12 +102,17 @@ def decide(job: DreamJob) -> DreamPlan:
     Raises:
         TokenBudgetExceeded: with the least budget that would do.
     """
-    from reverie.consolidate.dream import plan_dream
+    from reverie.consolidate.dream_batch import plan_oldest
     from reverie.usecases import consolidation_plan
 
-    changed = set(job.changed)
-    memories = [memory_of(record) for record in job.memories.memories if record.id in changed]
-    archive = plan_dream(memories, budget=job.budget, redact=Redactor(job.literals).text)
+    records = {record.id: record for record in job.memories.memories}
+    batch = plan_oldest(
+        [memory_of(records[name]) for _, name in job.changed],
+        budget=job.budget,
+        maximum=job.maximum,
+        redact=Redactor(job.literals).text,
+    )
+    archive = batch.plan
     if archive is None:
         return DreamPlan(at=job.at, last=job.last, budget=job.budget, memories=consolidation.empty_plan(job.memories))
     return DreamPlan(
@@ -90,7 +124,45 @@ def decide(job: DreamJob) -> DreamPlan:
         sha256=archive.sha256,
         tokens_used=archive.tokens_used,
         sources=[source.id for source in archive.sources if source.id is not None],
+        through=_through(job.changed, batch.taken, batch.oversized),
+        waiting=len(job.changed) - len(batch.taken),
+        oversized=list(batch.oversized),
     )
+
+
+def _changed(reader: Reader, last: DreamRecord | None) -> list[Position]:
+    """Return the places of the memories that no dream has read since they were written, in rising order."""
+    oversized = set(last.oversized) if last is not None else set()
+    places = []
+    for key in reader.keys(Kind.MEMORY):
+        place = (reader.version(Kind.MEMORY, key) or 0, str(key[0]))
+        if last is None or _is_behind(place, last) or place[1] in oversized:
+            places.append(place)
+    return sorted(places)
+
+
+def _is_behind(place: Position, last: DreamRecord) -> bool:
+    """Return True if a memory's place is behind what the last dream has read."""
+    if last.through_memory is None:
+        return place[0] > last.through
+    return place > (last.through, last.through_memory)
+
+
+def _through(changed: Sequence[Position], taken: Sequence[str], oversized: Sequence[str]) -> Position | None:
+    """Return the place of the last memory read, None where only oversized ones wait."""
+    if len(taken) + len(oversized) == len(changed):
+        return None
+    return next(place for place in reversed(changed) if place[1] == taken[-1])
+
+
+def last_dream(reader: Reader) -> DreamRecord | None:
+    """Return the last dream that did not fail, or None.
+
+    By the operation that wrote it and not by its id, which has the time of a clock that may have been set back since.
+    """
+    written = sorted(((reader.version(Kind.DREAM, key) or 0, key) for key in reader.keys(Kind.DREAM)), reverse=True)
+    dreams = (reader.load(DreamRecord, key) for _, key in written)
+    return next((dream for dream in dreams if dream is not None and dream.failure is None), None)
 
 
 def commit(
@@ -111,8 +183,8 @@ def commit(
     def body(writer: Writer) -> wire.DreamAnswer:
         assert plan.archive is not None
         assert plan.sha256 is not None
-        last = writer.last_record(DreamRecord)
-        if (last[1].id if last else None) != plan.last:
+        last = last_dream(writer)
+        if (last.id if last else None) != plan.last:
             raise Conflict("another dream was faster", hint="try again", stale=True)
         consolidation.commit(writer, plan.memories, at=plan.at)
         indexed = consolidation.save_archive(
@@ -135,7 +207,10 @@ def commit(
             counts=plan.memories.counts,
             operation=str(writer.number),
             proposals=msgspec.to_builtins(plan.memories.proposals),
-            through=writer.number,
+            through=writer.number if plan.through is None else plan.through[0],
+            through_memory=None if plan.through is None else plan.through[1],
+            waiting=plan.waiting,
+            oversized=plan.oversized,
         )
         writer.save(record, (dream_id,))
         _announce(writer, plan, indexed=indexed)
@@ -144,6 +219,29 @@ def commit(
         )
 
     return Write(space=space, who=who, why="dream", body=body, idempotency=idempotency, answers=wire.DreamAnswer)
+
+
+def commit_failure(
+    error: ReverieError, *, space: str, who: str, dream_id: str, trigger: str, token_budget: int, at: str
+) -> Write[None]:
+    """Return the write that records why a dream failed; it does not count as the last dream."""
+
+    def body(writer: Writer) -> None:
+        last = last_dream(writer)
+        record = DreamRecord(
+            id=dream_id,
+            at=at,
+            archive=None,
+            tokens_used=0,
+            token_budget=token_budget,
+            trigger=trigger,
+            operation=str(writer.number),
+            through=last.through if last else 0,
+            failure=FailureRecord(error.code, error.message, error.hint),
+        )
+        writer.save(record, (dream_id,))
+
+    return Write(space=space, who=who, why="dream failed", body=body)
 
 
 def unwritten_answer(plan: DreamPlan, *, dry_run: bool) -> wire.DreamAnswer:
@@ -157,6 +255,8 @@ def unwritten_answer(plan: DreamPlan, *, dry_run: bool) -> wire.DreamAnswer:
         changes=plan.memories.changes,
         dry_run=dry_run,
         proposals=plan.memories.proposals,
+        sources=len(plan.sources),
+        waiting=plan.waiting,
     )
 
 
@@ -180,8 +280,15 @@ def dream_answer(dream: DreamRecord) -> wire.DreamRecord:
         counts=dream.counts,
         operation=dream.operation,
         tokenizer=tokens.TOKENIZER,
-        proposals=wire.ABSENT,
+        proposals=msgspec.convert(dream.proposals, list[wire.Proposal]),
+        waiting=dream.waiting,
+        failure=failure_answer(dream.failure),
     )
+
+
+def failure_answer(failure: FailureRecord | None) -> wire.Failure | None:
+    """Return a stored failure as the API answers it."""
+    return None if failure is None else wire.Failure(failure.code, failure.message, failure.hint)
 
 
 def _announce(writer: Writer, plan: DreamPlan, *, indexed: bool) -> None:

@@ -64,7 +64,7 @@ from reverie.wire.documents import (
     SyncRefusal,
     SyncStatus,
 )
-from reverie.wire.dreams import CreateSchedule, DreamAnswer, DreamOptions, DreamRecord, Schedule, StartDream
+from reverie.wire.dreams import CreateSchedule, DreamAnswer, DreamOptions, DreamRecord, Failure, Schedule, StartDream
 from reverie.wire.history import (
     Archive,
     Difference,
@@ -177,6 +177,7 @@ __all__ = [
     "ErrorEnvelope",
     "Event",
     "EventsQuery",
+    "Failure",
     "Health",
     "Id",
     "ImportPlace",

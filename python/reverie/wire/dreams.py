@@ -8,7 +8,7 @@ from reverie.models import Json
 from reverie.wire.base import Id, Reply, Request, TokenBudget
 from reverie.wire.memories import Change, Proposal
 
-__all__ = ["CreateSchedule", "DreamAnswer", "DreamOptions", "DreamRecord", "Schedule", "StartDream"]
+__all__ = ["CreateSchedule", "DreamAnswer", "DreamOptions", "DreamRecord", "Failure", "Schedule", "StartDream"]
 
 
 class DreamOptions(Request):
@@ -25,7 +25,11 @@ class StartDream(Request):
 
 
 class DreamAnswer(Reply):
-    """The result of a dream. `archive` is None where no memory changed since the last one; a dry run names it too."""
+    """The result of a dream. `archive` is None where no memory changed since the last one; a dry run names it too.
+
+    `sources` is how many memories it has read, `waiting` how many the budget had no room for: the next dream goes on
+    with them.
+    """
 
     archive: str | None
     tokens_used: int
@@ -37,10 +41,23 @@ class DreamAnswer(Reply):
     operation: str | None = None
     tokenizer: str = "o200k_base"
     proposals: list[Proposal] = field(default_factory=list)
+    sources: int = 0
+    waiting: int = 0
+
+
+class Failure(Reply):
+    """Why a scheduled run failed: the error's code and message, and what to do next."""
+
+    code: str
+    message: str
+    hint: str | None = None
 
 
 class DreamRecord(Reply):
-    """A past dream; `proposals` are not listed."""
+    """A past dream, or a scheduled one that failed: then `failure` says why, and nothing was changed.
+
+    `waiting` is how many memories it has left to the next dream.
+    """
 
     id: str
     at: str
@@ -52,6 +69,8 @@ class DreamRecord(Reply):
     operation: str | None = None
     tokenizer: str = "o200k_base"
     proposals: list[Proposal] = field(default_factory=list)
+    waiting: int = 0
+    failure: Failure | None = None
 
 
 class CreateSchedule(Request):
@@ -65,7 +84,7 @@ class CreateSchedule(Request):
 
 
 class Schedule(Reply):
-    """A schedule with its last and its next run."""
+    """A schedule with its last and its next run; `failure` is why the last one failed, None where it did not."""
 
     id: str
     cron: str
@@ -74,3 +93,4 @@ class Schedule(Reply):
     options: dict[str, Json] = field(default_factory=dict)
     next_run: str | None = None
     last_run: str | None = None
+    failure: Failure | None = None

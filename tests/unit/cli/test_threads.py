@@ -118,16 +118,36 @@ def test_dream_prints_proposals(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_dream_without_changes(cli: Cli, routes: Routes) -> None:
-    """No empty table is printed, and the commands that bring new memories are named."""
+    """No empty table is printed, and not that nothing is new: what was read and what waits is printed."""
     routes["POST /v1/dreams"] = {
         "archive": "ab",
         "tokensUsed": 1,
         "tokenBudget": 9,
         "indexUpdated": True,
         "changes": [],
+        "sources": 207,
+        "waiting": 1294,
     }
     done = cli("dream").out
     assert "Decision" not in done
+    assert "No memory is new" not in done
+    assert "207 memories" in done
+    assert "1,294 for the next dream" in done
+    assert "Archive" in done
+
+
+@pytest.mark.usefixtures("daemon")
+def test_dream_without_new_memories(cli: Cli, routes: Routes) -> None:
+    """The commands that bring new memories are named."""
+    routes["POST /v1/dreams"] = {
+        "archive": None,
+        "tokensUsed": 0,
+        "tokenBudget": 9,
+        "indexUpdated": False,
+        "changes": [],
+    }
+    done = cli("dream").out
+    assert "No memory is new" in done
     assert "reverie distill THREAD" in done
     assert "reverie import" in done
-    assert "Archive" in done
+    assert "Archive" not in done

@@ -8,7 +8,6 @@ import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 
 from reverie.errors import NotFound, ValidationError
@@ -19,74 +18,10 @@ from reveried.clock import FileClock, SystemClock, clock_of, text_of
 from reveried.scheduler import Scheduler, system_zone
 from reveried.system_records import StoredSchedules, spaces_of
 from reveried.worker import Worker
+from support.scheduling import NIGHT, ManualClock, Table, run, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
-
-NIGHT: dict[str, Any] = {"cron": "0 23 * * *", "timezone": "UTC", "job": "dream", "options": {"tokenBudget": 9}}
-
-
-class Table:
-    """A ScheduleTable in memory."""
-
-    def __init__(self, *records: tuple[str, dict[str, Any]]) -> None:
-        self.records = {(space, record["id"]): msgspec.convert(record, ScheduleRecord) for space, record in records}
-
-    def all(self) -> Iterator[tuple[str, ScheduleRecord]]:
-        """Yield every schedule record with its space."""
-        yield from ((space, record) for (space, _), record in self.records.items())
-
-    async def put(self, space: str, schedule: ScheduleRecord) -> None:
-        """Insert or replace one record."""
-        self.records[space, schedule.id] = schedule
-
-    async def delete(self, space: str, schedule_id: str) -> None:
-        """Delete one record."""
-        del self.records[space, schedule_id]
-
-
-class ManualClock:
-    """A clock that a test sets, with a short heartbeat."""
-
-    heartbeat_s = 0.02
-
-    def __init__(self, moment: str) -> None:
-        self.moment = datetime.fromisoformat(moment)
-
-    def now(self) -> datetime:
-        """Return the time that was set."""
-        return self.moment
-
-
-def run(
-    table: Any, clock: ManualClock, work: Callable[[Scheduler, list[tuple[str, str]]], Awaitable[object]]
-) -> list[tuple[str, str]]:
-    """Run `work` with a started scheduler; return (space, time) of each scheduled run."""
-    ran: list[tuple[str, str]] = []
-
-    async def main() -> None:
-        scheduler = Scheduler(table, clock=clock)
-
-        async def dream(space: str, options: dict[str, Any]) -> None:
-            assert options == {"tokenBudget": 9}
-            ran.append((space, text_of(clock.now())))
-
-        scheduler.register_job("dream", dream)
-        await scheduler.start()
-        try:
-            await work(scheduler, ran)
-        finally:
-            await scheduler.stop()
-
-    asyncio.run(main())
-    return ran
-
-
-async def settle() -> None:
-    """Wait for several heartbeats, and for several turns of the event loop even where the machine pauses it."""
-    for _ in range(15):
-        await asyncio.sleep(0.01)
 
 
 def test_runs_once_at_its_time() -> None:
@@ -194,65 +129,6 @@ def test_a_clock_set_back_repeats_nothing() -> None:
         assert len(ran) == 1
 
     run(Table(), clock, work)
-
-
-def test_a_run_longer_than_its_period_does_not_overlap() -> None:
-    """A run does not begin while another of its schedule is in progress; a failing run does not stop the schedule."""
-    clock = ManualClock("2026-11-20T10:00:30+00:00")
-    running: list[int] = []
-    most: list[int] = []
-
-    async def main() -> None:
-        scheduler = Scheduler(Table(), clock=clock)
-
-        async def slow(space: str, options: dict[str, Any]) -> None:
-            del space, options
-            running.append(1)
-            most.append(len(running))
-            await asyncio.sleep(0.1)
-            running.pop()
-            raise RuntimeError("it failed")
-
-        scheduler.register_job("dream", slow)
-        await scheduler.start()
-        await scheduler.add("blue", "often", cron="* * * * *", timezone="UTC", job="dream", options={})
-        for _ in range(20):
-            clock.moment += timedelta(minutes=1)
-            await asyncio.sleep(0.03)
-        await scheduler.stop()
-
-    asyncio.run(main())
-    assert max(most) == 1
-    assert len(most) > 2
-
-
-def test_a_crash_in_a_run_repeats_it_once() -> None:
-    """A run that was cancelled by a stop of the daemon is repeated once after the next start."""
-    table = Table()
-    clock = ManualClock("2026-11-20T22:00:00+00:00")
-
-    async def stop_in_a_run() -> None:
-        scheduler = Scheduler(table, clock=clock)
-
-        async def endless(space: str, options: dict[str, Any]) -> None:
-            del space, options
-            await asyncio.sleep(60)
-
-        scheduler.register_job("dream", endless)
-        await scheduler.start()
-        await scheduler.add("blue", "nightly", **NIGHT)
-        clock.moment = datetime(2026, 11, 20, 23, 0, 1, tzinfo=UTC)
-        await settle()
-        await scheduler.stop()
-
-    asyncio.run(stop_in_a_run())
-
-    async def wait(scheduler: Scheduler, ran: list[tuple[str, str]]) -> None:
-        del scheduler, ran
-        await settle()
-
-    assert len(run(table, clock, wait)) == 1
-    assert run(table, clock, wait) == []
 
 
 def test_replace_and_remove() -> None:

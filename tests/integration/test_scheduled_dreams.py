@@ -1,0 +1,153 @@
+"""Scheduled dreams by a real daemon: schedules replaced during a run, runs that wait for each other, failed runs."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.client import Client
+from reveried.cli import main
+from support.daemon import Daemon, running_daemon, scratch_home
+from support.waiting import suspended, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FACTS = "# Facts\n\n" + "".join(f"- The service number {n} listens on port {7000 + n}\n" for n in range(60))
+NIGHT = "0 3 * * *"
+
+
+@pytest.fixture
+def nightly() -> Iterator[Daemon]:
+    """A daemon at noon of a test clock, with sixty memories."""
+    with scratch_home() as home:
+        (home / "clock").write_text("2026-05-04T12:00:00Z")
+        with running_daemon(home) as daemon:
+            with Client(daemon.socket) as client:
+                client.put_document("facts/project.md", FACTS)
+            yield daemon
+
+
+def night(daemon: Daemon, day: int) -> None:
+    """Set the clock to half a minute after three o'clock."""
+    (daemon.home / "clock").write_text(f"2026-05-{day:02d}T03:00:30Z")
+
+
+def add_schedule(daemon: Daemon, schedule_id: str, cron: str, budget: int) -> None:
+    """Add or replace a schedule by its id."""
+    body = {"id": schedule_id, "cron": cron, "timezone": "UTC", "options": {"tokenBudget": budget}}
+    assert daemon.ask("POST", "/v1/schedules", body).status == 201
+
+
+def compute_processes(daemon: Daemon) -> list[int]:
+    """Return the ids of the daemon's children."""
+    return [int(pid) for pid in Path(f"/proc/{daemon.pid}/task/{daemon.pid}/children").read_text("ascii").split()]
+
+
+def test_a_schedule_replaced_during_its_run_keeps_the_new_settings(nightly: Daemon) -> None:
+    """The run ends with the old budget and counts as run; cron and budget stay the new ones, after a restart too."""
+    with Client(nightly.socket) as client:
+        add_schedule(nightly, "nightly", NIGHT, 30_000)
+        client.dream(dry_run=True)  # starts the compute process
+        with ExitStack() as stack:
+            for pid in compute_processes(nightly):
+                stack.enter_context(suspended(pid))
+            night(nightly, 5)
+            time.sleep(1)  # ten heartbeats of the test clock: the run has begun, and waits for its decision
+            add_schedule(nightly, "nightly", "30 4 * * *", 20_000)
+            time.sleep(0.5)
+            assert client.status().counts["dreams"] == 0
+        wait_until(lambda: client.schedules().items[0].last_run is not None)
+        assert [dream.token_budget for dream in client.dreams().items] == [30_000]
+
+    def check(client: Client) -> None:
+        [schedule] = client.schedules().items
+        assert (schedule.cron, schedule.options) == ("30 4 * * *", {"tokenBudget": 20_000})
+        assert schedule.last_run == "2026-05-05T03:00:00.000Z"
+
+    with Client(nightly.socket) as client:
+        check(client)
+    assert nightly.stop() == 0
+    nightly.start()
+    with Client(nightly.socket) as client:
+        check(client)
+
+
+def test_dreams_of_one_space_run_one_after_the_other(nightly: Daemon) -> None:
+    """Three schedules that are due in the same minute: the first dreams, and the others find nothing new."""
+    for name in ("a", "b", "c"):
+        add_schedule(nightly, name, NIGHT, 30_000)
+    with Client(nightly.socket) as client:
+        night(nightly, 5)
+        wait_until(lambda: all(item.last_run for item in client.schedules().items))
+        assert [item.failure for item in client.schedules().items] == [None, None, None]
+        assert client.status().counts["dreams"] == 1
+        assert nightly.log_text().count("meanwhile") == 0
+
+
+def test_a_failed_run_is_shown_everywhere(
+    nightly: Daemon, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Code and hint are in both lists, the status and the commands; a later run that succeeds ends that."""
+    add_schedule(nightly, "nightly", NIGHT, 50)
+    with Client(nightly.socket) as client:
+        night(nightly, 5)
+        wait_until(lambda: client.schedules().items[0].last_run is not None)
+        [schedule] = client.schedules().items
+        assert schedule.failure is not None
+        assert schedule.failure.code == "token_budget_exceeded"
+        assert schedule.failure.hint is not None
+        assert schedule.failure.hint.startswith("give a budget of ")
+        [failed] = client.dreams().items
+        assert (failed.trigger, failed.archive, failed.failure) == ("schedule", None, schedule.failure)
+        assert client.dream_record(failed.id) == failed
+        status = client.status()
+        assert status.schedules == [schedule]
+        assert status.last_dream is None
+
+        monkeypatch.setenv("REVERIE_HOME", str(nightly.home))
+        monkeypatch.delenv("REVERIE_SOCKET", raising=False)
+        for command in (["schedule", "list"], ["status"]):
+            assert main(command) == 0
+            output = capfd.readouterr().out
+            assert "token_budget_exceeded" in output
+            assert schedule.failure.hint in output
+
+        # What the failed run should have read is still new.
+        answer = client.dream()
+        assert answer.sources == 60
+        last = client.status().last_dream
+        assert last is not None
+        assert last.id == answer.id
+
+        night(nightly, 6)
+        wait_until(lambda: client.schedules().items[0].failure is None)
+        assert client.status().schedules[0].last_run == "2026-05-06T03:00:00.000Z"
+
+
+def test_a_failure_outlasts_a_restart(nightly: Daemon) -> None:
+    """It is in the schedule's record, as a replaced schedule keeps it until its next run."""
+    add_schedule(nightly, "nightly", NIGHT, 50)
+    with Client(nightly.socket) as client:
+        night(nightly, 5)
+        wait_until(lambda: client.schedules().items[0].failure is not None)
+    assert nightly.stop() == 0
+    nightly.start()
+    with Client(nightly.socket) as client:
+        failure = client.schedules().items[0].failure
+        assert failure is not None
+        assert failure.code == "token_budget_exceeded"
+        assert len(client.dreams().items) == 1
+
+
+def test_dreams_are_listed_with_their_proposals(nightly: Daemon) -> None:
+    """Every dream of `GET /v1/dreams` has `proposals`, as its own answer had."""
+    with Client(nightly.socket) as client:
+        answer = client.dream()
+    [listed] = nightly.ask("GET", "/v1/dreams").json()["items"]
+    assert listed["proposals"] == nightly.ask("GET", f"/v1/dreams/{answer.id}").json()["proposals"] == []
+    assert listed["waiting"] == 0
