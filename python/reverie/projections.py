@@ -81,7 +81,7 @@ def memory_index(
 
 
 def long_term_memory(memories: Sequence[Memory]) -> bytes:
-    """Return `memory/long-term-memory.json`: every memory by id (seed 003, api.md 2.2).
+    """Return `memory/long-term-memory.json`: every memory by id (seed 003).
 
     Access counts are left out: reading must not change a file that may be kept in git.
     """

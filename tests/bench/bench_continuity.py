@@ -1,6 +1,6 @@
 """Benchmark of threads: appending a turn, assembling a context, distilling a session, each as its input grows.
 
-    python tests/bench/bench_continuity.py [append|state|context|distil ...]
+    python tests/bench/bench_continuity.py [append|state|context|distill ...]
 
 Goals: an append at most a durable commit + 3 ms; a context at most 5 ms, of a thread of 5,000 messages beside 100,000
 memories; 150,000 tokens distilled in at most 300 ms; all of it growing with what is new, not with the thread. Appends
@@ -64,7 +64,7 @@ VOCABULARY = 20_000  # made-up words; the n-th is about n times rarer than the f
 
 def main() -> None:
     """Print the tables named on the command line, by default all."""
-    tables = {"append": appends, "state": states, "context": contexts, "distil": distillations}
+    tables = {"append": appends, "state": states, "context": contexts, "distill": distillations}
     for name in sys.argv[1:] or tables:
         tables[name]()
 
@@ -138,7 +138,7 @@ def contexts() -> None:
 
 def distillations() -> None:
     """Print processor milliseconds of distilling generated sessions of growing size, one after another."""
-    print("distil a session, extractive       tokens        ms   ms per 10,000")
+    print("distill a session, extractive       tokens        ms   ms per 10,000")
     for turns in (15, 30, 60, 120, 240):
         messages = _messages(turns)
         tokens = sum(message.tokens for message in messages)

@@ -75,7 +75,7 @@ def starts(daemon: Daemon, *, killed: bool = False) -> float:
 
 
 def use(daemon: Daemon) -> int:
-    """Import, distil and read sessions; return the number of records in the store."""
+    """Import, distill and read sessions; return the number of records in the store."""
     with tempfile.TemporaryDirectory() as scratch, Client(daemon.socket) as client:
         for path in chosen(Path(scratch)):
             thread = str(import_file(client, path).thread)

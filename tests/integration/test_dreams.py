@@ -36,7 +36,7 @@ def dreaming(session: Path) -> Iterator[tuple[Daemon, Client]]:
 
 
 def learnt(client: Client, session: Path) -> None:
-    """Import and distil a session, so that there are memories to dream about."""
+    """Import and distill a session, so that there are memories to dream about."""
     thread = import_file(client, session).thread
     assert thread is not None
     client.distill(thread)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def learn(client: Client, folder: Path, number: int) -> None:
-    """Import and distil one session."""
+    """Import and distill one session."""
     client.distill(str(import_file(client, session_file(folder, number, turns=6)).thread))
 
 

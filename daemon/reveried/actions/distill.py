@@ -1,4 +1,4 @@
-"""Distil a thread, learn from it, dream: each decided in the compute process, with its documents then put on disk.
+"""Distill a thread, learn from it, dream: each decided in the compute process, with its documents then put on disk.
 
 All three write memories, so they share the lock "memories".
 """
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Write
     from reveried.services import Services
 
-__all__ = ["distil", "dream", "learn", "register_dream_job"]
+__all__ = ["distill", "dream", "learn", "register_dream_job"]
 
 RANDOM_BYTES = 16
 NOTHING_LEARNT = wire.MemoryChanges(candidates=0, counts={}, tier="", operation=None, proposals=wire.ABSENT)
 
 
-async def distil(
+async def distill(
     services: Services,
     space: str,
     thread: str,
@@ -36,11 +36,11 @@ async def distil(
     token_budget: int | None = None,
     idempotency: tuple[str, str] | None = None,
 ) -> wire.DistillAnswer:
-    """Distil a thread; `token_budget` bounds the tokens read and written.
+    """Distill a thread; `token_budget` bounds the tokens read and written.
 
     Raises:
         NotFound: no such thread.
-        Conflict: nothing is old enough to distil.
+        Conflict: nothing is old enough to distill.
         TokenBudgetExceeded: not possible within the budget; nothing was written.
     """
     config = services.config

@@ -15,7 +15,7 @@ from reverie.models import WorkingState
 from reverie.store import ThreadRecord, seal
 from reverie.usecases import contexts, notes, projections, thread_seed, threads, window_usage, working_state
 from reverie.usecases.stored_entries import entry_record
-from reveried.actions.distill import distil
+from reveried.actions.distill import distill
 from reveried.execution import decide, read, retry_while_stale, stored_answer
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
@@ -75,9 +75,9 @@ async def append(
     who: str,
     idempotency: tuple[str, str] | None,
 ) -> wire.Appended:
-    """Append messages, and distil the thread where it has passed its threshold; `size` is the body's, in bytes.
+    """Append messages, and distill the thread where it has passed its threshold; `size` is the body's, in bytes.
 
-    A repeated request is answered as it was committed: it does not distil.
+    A repeated request is answered as it was committed: it does not distill.
 
     Raises:
         NotFound: no such thread.
@@ -131,9 +131,9 @@ async def _distilled_if_full(
             return answer
     distilled: wire.DistilledNow | None = None
     try:
-        distillation = await distil(services, space, thread_id, who=who)
+        distillation = await distill(services, space, thread_id, who=who)
         distilled = wire.DistilledNow(archive=distillation.archive, number=distillation.number, job=wire.ABSENT)
-    except Conflict:  # nothing is old enough, or another caller distils it
+    except Conflict:  # nothing is old enough, or another caller distills it
         pass
     except ReverieError as error:
         logger("reveried.append").warning("a full thread was not distilled", code=error.code)
@@ -262,7 +262,7 @@ async def context(
     placement: contexts.Placement | None,
     max_tokens: int | None,
 ) -> wire.ContextAnswer:
-    """Return the request fragment of api.md 2.1 with the cost of each tier; `query` replaces the derived recall query.
+    """Return the request fragment of a thread with the cost of each tier; `query` replaces the derived recall query.
 
     Raises:
         NotFound: no such thread.

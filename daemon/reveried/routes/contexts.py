@@ -73,13 +73,13 @@ async def summaries(call: Call) -> Reply:
     )
 
 
-async def distil(call: Call) -> Reply:
+async def distill_thread(call: Call) -> Reply:
     """Replace the thread's older messages by a summary in its context; the messages themselves stay stored."""
     request, idempotency = call.into(wire.DistillRequest), call.idempotency
     _require_thread(call)
 
     async def work(_: Progress) -> wire.DistillAnswer:
-        return await distill_actions.distil(
+        return await distill_actions.distill(
             call.services,
             call.space,
             call.params["id"],
@@ -171,8 +171,8 @@ ROUTES = (
     Route(
         "POST",
         f"{_ID}/distill",
-        distil,
-        "Distils the thread.",
+        distill_thread,
+        "Distills the thread.",
         body=wire.DistillRequest,
         answer=wire.DistillAnswer,
         query=("wait",),

@@ -56,7 +56,7 @@ _RANK = (
 )
 _NAMES = {kind: f"{kind.value}s" for kind in MemoryType}
 
-MAX_TOKEN_BUDGET = 200_000  # tokens of one dream, input and output (RFC 0062 section B2, api.md 2.2)
+MAX_TOKEN_BUDGET = 200_000  # tokens of one dream, input and output (seed 002; RFC 0062, section B2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ class Archive:
         return tokens.count(canonical.canonical(output).decode())
 
     def body(self, shown: int) -> dict[str, Any]:
-        """Return the archive with `shown` memories in the form of api.md 2.2."""
+        """Return the archive with `shown` memories in the form of `archives/<sha256>.json`."""
         return {
             "version": ARCHIVE_VERSION,
             "kind": "dream",

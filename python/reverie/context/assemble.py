@@ -1,4 +1,4 @@
-"""Assembly of tiers into a request fragment (api.md 2.1): budget, order, messages and cache breakpoints."""
+"""Assembly of tiers into a request fragment (seed 001): budget, order, messages and cache breakpoints."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ GIVES_WAY = ("completed_steps", "open_files", "recent_decisions", "next_steps", 
 
 
 def render(state: WorkingState) -> str:
-    """Return the working state as the text block of api.md 2.1: a heading, then one line per non-empty field.
+    """Return the working state as the text block of a context (seed 001): a heading, then one line per non-empty field.
 
     An empty state renders as the empty string, so that nothing is put before an agent that says nothing.
     """

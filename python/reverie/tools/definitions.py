@@ -47,13 +47,13 @@ TOOLS: tuple[Tool, ...] = (
         "- something turns out to be wrong or is corrected: what was wrong, and what is right (correction);\n"
         "- the state of work in progress changes: what is done, what is half done, what comes next (task);\n"
         "- you learn anything else that you cannot afford to lose (context).\n"
-        "Keep each to one or two sentences. What is true beyond this thread belongs into a memory file instead.",
+        "Keep each to one or two sentences. What is true beyond this thread belongs in a memory file instead.",
         inputs.NoteInput,
         of_thread=True,
     ),
     Tool(
         "memory_list",
-        "List the memory files: the path of each, a summary of what it holds, and its size in bytes. Facts stand in "
+        "List the memory files: the path of each, a summary of what it holds, and its size in bytes. Facts are in "
         "facts/*.md, past work in episodes/YYYY-MM.md. Use it at the start of a task, unless the list is in the "
         "conversation already, and then load what the task needs with memory_read.",
         inputs.MemoryListInput,
@@ -70,7 +70,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "memory_write",
-        "Create a memory file, or replace one whole. Use it when an important lasting fact is learnt and there is no "
+        "Create a memory file, or replace one whole. Use it when an important lasting fact is learned and there is no "
         "file for it yet: who the user is, how the project works, what they prefer. A new file is a new category. "
         "Read an existing file first and keep what is still true; to change a part of it, use memory_patch. Do not "
         "write casual talk or what will not matter in a week.",
@@ -79,7 +79,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "memory_patch",
         "Change parts of a memory file by exact replacement, without rewriting the rest. Use it when a fact is out of "
-        "date or has to be said better. Read the file first: each oldText must stand in it exactly once. All patches "
+        "date or should be worded better. Read the file first: each oldText must occur in it exactly once. All patches "
         "are applied, or none.",
         inputs.MemoryPatchInput,
     ),
@@ -109,8 +109,8 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "working_state_set",
         "Correct the working state of this thread where it is wrong or says too little: what you give replaces what "
-        "was there, what you leave out stays. Use it when the task changes in a way that nobody said aloud, or before "
-        "you leave work half done.",
+        "was there, what you leave out stays. Use it when the task changes in a way that was not said in the "
+        "conversation, or before you leave work half done.",
         inputs.WorkingStateSetInput,
         of_thread=True,
     ),

@@ -82,7 +82,7 @@ class TextPatch(_Input):
         str,
         Meta(
             min_length=1,
-            description="Text to find. It must stand in the file exactly once, spaces and line ends included.",
+            description="Text to find. It must occur in the file exactly once, spaces and line ends included.",
         ),
     ]
     new_text: Annotated[str, Meta(description="Text to put in its place; empty to remove it.")]

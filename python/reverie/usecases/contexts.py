@@ -108,7 +108,7 @@ def _through_seq(sealed: bytes) -> int:
 
 
 def decide(job: ContextJob) -> wire.ContextAnswer:
-    """Return the request fragment and the token cost of each tier (api.md 2.1); pure.
+    """Return the request fragment and the token cost of each tier; pure.
 
     Raises:
         TokenBudgetExceeded: the open turn alone is larger than `max_tokens`.

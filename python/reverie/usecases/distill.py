@@ -1,4 +1,4 @@
-"""Distil a thread: older messages become a summary, excerpts and an archive; memories are learnt from them.
+"""Distill a thread: older messages become a summary, excerpts and an archive; memories are learnt from them.
 
 The plan is decided by `distill_plan`, a module of its own because of its size and because only the compute process
 loads the extractive distiller.
@@ -118,7 +118,7 @@ def snapshot(
     previous = last_own(reader, thread_id)
     entries = sealed_after(reader, thread_id, previous.through_seq if previous else 0)
     if not entries:
-        raise Conflict(f"thread {thread_id!r} has nothing to distil yet", hint="append messages to it first")
+        raise Conflict(f"thread {thread_id!r} has nothing to distill yet", hint="append messages to it first")
     stored_state = working_state.stored(reader, thread_id)
     digest = reader.load(DigestRecord, (thread_id,))
     return DistillJob(

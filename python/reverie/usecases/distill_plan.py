@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["decide"]
 
 PASSAGE_TOKENS = 34_000  # stored excerpts: about what a context of 35,000 tokens can show at most
-SUMMARY_TOKENS = 5_000  # its ceiling in a context, api.md 2.1
+SUMMARY_TOKENS = 5_000  # its ceiling in a context (seed 001)
 ARCHIVE_VERSION = 1
 SAFE_INTEGER_MAX = 2**53 - 1  # RFC 8785 writes numbers as IEEE 754 doubles, exact up to here
 
@@ -54,7 +54,7 @@ def decide(job: DistillJob) -> DistillPlan:
     if cut == 0:
         raise Conflict(
             f"all {len(messages)} messages of {job.thread!r} belong to the preserved tail",
-            hint="there is nothing older to distil yet; append more messages first",
+            hint="there is nothing older to distill yet; append more messages first",
         )
     tail_from = messages[cut].first_seq if cut < len(messages) else entries[-1].seq + 1
     read, tokens_read = _within_budget(messages[:cut], job.bounds.token_budget)

@@ -44,7 +44,7 @@ LIST = "MEMORY.md"
 INDEX = "MEMORY-INDEX.json"
 MEMORIES = "memory/long-term-memory.json"
 WHY_LISTED = "memory.list"  # the reason of an operation that updates the list in MEMORY.md
-INDEX_TOKENS = 1_000  # maximum of the index in a context, api.md 2.1
+INDEX_TOKENS = 1_000  # maximum of the index in a context (seed 001)
 BEHIND_MAX = 2_000  # operations; further behind, reading all documents again is faster
 
 

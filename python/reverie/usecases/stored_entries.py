@@ -1,7 +1,7 @@
 """Stored entries of a thread: read sealed in a snapshot, then opened and joined into messages elsewhere.
 
 A snapshot carries entries as the sealed bytes of the store, because opening them (checksum, JSON) is the larger part of
-the cost and belongs into the compute process.
+the cost and belongs in the compute process.
 """
 
 from __future__ import annotations

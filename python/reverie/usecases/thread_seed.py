@@ -1,4 +1,4 @@
-"""The notes and the digest that a new thread of an agent inherits (api.md 2.1)."""
+"""The notes and the digest that a new thread of an agent inherits (seed 001)."""
 
 from __future__ import annotations
 

@@ -282,7 +282,7 @@ def with_fields(
     if (size := tokens.count(state_text.render(own))) > state_text.MAX_TOKENS:
         raise ValidationError(
             f"a working state has at most {state_text.MAX_TOKENS} tokens, and this one has {size}",
-            hint="use fewer words; what must last belongs into a note or a memory file",
+            hint="use fewer words; what must last belongs in a note or a memory file",
             field="",
             reason="too_long",
         )

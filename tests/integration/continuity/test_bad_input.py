@@ -123,7 +123,7 @@ def test_malformed_threads_give_acceptable_requests(client: Client, daemon: Daem
 
 
 def ordinary_turns(client: Client, thread: str) -> None:
-    """Append enough ordinary turns to distil."""
+    """Append enough ordinary turns to distill."""
     for number in range(12):
         client.append(
             thread,

@@ -40,7 +40,7 @@ def texts(client: Client, thread: str) -> str:
 
 
 def test_a_full_thread_is_distilled_after_its_turn(client: Client, model: anthropic.Anthropic) -> None:
-    """Appends inside a turn do not distil a full thread; the reply that ends the turn does."""
+    """Appends inside a turn do not distill a full thread; the reply that ends the turn does."""
     work = beginning(Worker(client, "waits", context_window=WINDOW, model=MODEL), 6)
     begun = len(work.answers)
     work.user("now compare all pumps")

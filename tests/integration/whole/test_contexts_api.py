@@ -102,7 +102,7 @@ def test_an_empty_thread_has_an_empty_context(client: Client) -> None:
     )
     assert client.summaries("empty").items == []
     assert (answer.distillation, answer.tokens.summary, answer.tokens.excerpts) == (0, 0, 0)
-    with pytest.raises(Conflict, match="nothing to distil"):
+    with pytest.raises(Conflict, match="nothing to distill"):
         client.distill("empty")
 
 
@@ -202,9 +202,9 @@ def finished(client: Client, job_id: str) -> Any:
 @pytest.mark.parametrize("body", [{"tokenBudget": 0}, {"tokenBudget": "all"}, {"budget": 5}])
 def test_an_invalid_distillation_is_refused(daemon: Daemon, client: Client, body: Any) -> None:
     """`tokenBudget` must be an integer of at least 1."""
-    client.create_thread(id="strict-distil", key="strict-distil")
-    check_refused(daemon.ask("POST", "/v1/threads/strict-distil/distill?wait=true", body), 400, "validation_error")
-    check_refused(daemon.ask("POST", "/v1/threads/strict-distil/distill?wait=perhaps", {}), 400, "validation_error")
+    client.create_thread(id="strict-distill", key="strict-distill")
+    check_refused(daemon.ask("POST", "/v1/threads/strict-distill/distill?wait=true", body), 400, "validation_error")
+    check_refused(daemon.ask("POST", "/v1/threads/strict-distill/distill?wait=perhaps", {}), 400, "validation_error")
 
 
 def test_a_budget_that_cannot_be_met_writes_nothing(client: Client) -> None:
@@ -242,7 +242,7 @@ def test_numbers_of_any_size_can_be_archived(client: Client) -> None:
 
 
 def test_a_full_thread_is_distilled_by_the_append(client: Client) -> None:
-    """The append that passes the window's threshold distils: the answer names the archive, the context is small."""
+    """The append that passes the window's threshold distills: the answer names the archive, the context is small."""
     client.create_thread(id="full", context_window=4_000)
     answers = [client.append("full", asked_and_answered("word " * 190 + str(number))) for number in range(40)]
     distillations = [answer.distilled for answer in answers if answer.distilled is not None]

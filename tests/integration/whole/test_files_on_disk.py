@@ -31,7 +31,7 @@ class Space:
         self._number = 0
 
     def learn(self) -> Any:
-        """Import and distil one more session."""
+        """Import and distill one more session."""
         self._number += 1
         path = session_file(self._sessions, self._number, turns=5)
         return self.client.distill(str(import_file(self.client, path).thread))

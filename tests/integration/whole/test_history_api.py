@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def learnt(client: Client, folder: Path, number: int) -> str:
-    """Import and distil a session; return its thread."""
+    """Import and distill a session; return its thread."""
     thread = str(import_file(client, session_file(folder, number, turns=5)).thread)
     client.distill(thread)
     return thread

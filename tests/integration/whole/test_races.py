@@ -44,7 +44,7 @@ def at_once(daemon: Daemon, calls: list[Callable[[Client], Any]]) -> list[Any]:
     return outcomes
 
 
-def distil(thread: str, client: Client) -> Any:
+def distill(thread: str, client: Client) -> Any:
     return client.distill(thread)
 
 
@@ -63,7 +63,7 @@ def brought(client: Client, folder: Path, number: int) -> str:
 def test_many_threads_are_distilled_at_once(daemon: Daemon, client: Client, tmp_path: Path) -> None:
     """Each distillation depends on the memories that the others change: all succeed, and every memory exists once."""
     threads = [brought(client, tmp_path, 200 + number) for number in range(AT_ONCE)]
-    outcomes = at_once(daemon, [partial(distil, thread) for thread in threads])
+    outcomes = at_once(daemon, [partial(distill, thread) for thread in threads])
 
     assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
     assert len({outcome.archive for outcome in outcomes}) == AT_ONCE
@@ -73,9 +73,9 @@ def test_many_threads_are_distilled_at_once(daemon: Daemon, client: Client, tmp_
 
 
 def test_concurrent_distillations_of_one_thread(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """One call distils; the others report that there is nothing to distil."""
+    """One call distills; the others report that there is nothing to distill."""
     thread = brought(client, tmp_path, 300)
-    outcomes = at_once(daemon, [partial(distil, thread)] * 4)
+    outcomes = at_once(daemon, [partial(distill, thread)] * 4)
     distillations = [outcome for outcome in outcomes if not isinstance(outcome, Exception)]
     refused = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
 
@@ -94,7 +94,7 @@ def test_learning_dreaming_and_undoing_at_once(tmp_path: Path) -> None:
             own,
             [
                 *(partial(learn, thread) for thread in threads[1:5]),
-                *(partial(distil, thread) for thread in threads[5:]),
+                *(partial(distill, thread) for thread in threads[5:]),
                 lambda api: api.dream(),
                 lambda api: api.dream(),
                 lambda api: api.undo(operation),
@@ -117,7 +117,7 @@ def test_appends_during_a_distillation_are_in_the_tail(daemon: Daemon, client: C
     """Messages appended during a distillation are after it, and count towards the window."""
     thread = brought(client, tmp_path, 500)
     before = client.thread(thread).message_count
-    calls: list[Callable[[Client], Any]] = [partial(distil, thread)]
+    calls: list[Callable[[Client], Any]] = [partial(distill, thread)]
     calls += [partial(say, thread, f"meanwhile {number}") for number in range(8)]
     outcomes = at_once(daemon, calls)
 

@@ -41,7 +41,7 @@ OPERATION = {
     "seq": 2,
     "at": AT,
     "who": "owner",
-    "why": "distil",
+    "why": "distill",
     "undoable": True,
     "changes": [
         {"kind": "memory", "key": ["mem_1"], "before": None, "after": 1},
@@ -136,7 +136,7 @@ ANSWERS: dict[str, Any] = {
     "GET /v1/operations": page(OPERATION),
     "GET /v1/operations/op_2": OPERATION,
     "GET /v1/memories/mem_1/history": page(
-        {"version": 1, "operation": "op_2", "at": AT, "who": "owner", "why": "distil", "memory": MEMORY}
+        {"version": 1, "operation": "op_2", "at": AT, "who": "owner", "why": "distill", "memory": MEMORY}
     ),
     "POST /v1/operations/op_2/undo": {"operation": "op_3", "undone": "op_2"},
     "GET /v1/archives": page(ARCHIVE),
@@ -180,7 +180,7 @@ PRINTED = {
         "more: reverie memories",
     ),
     "recall how to rename": ("Close the file before renaming it.", "mistake, facts/mistakes.md; says renaming"),
-    "log": ("op_2", "distil", "owner", "yes"),
+    "log": ("op_2", "distill", "owner", "yes"),
     "show op_2": (
         "2026-11-21 09:30:00 UTC",
         "Entries appended: 40 of thr_1",
@@ -191,8 +191,8 @@ PRINTED = {
         "Document gone.md: removed for good",
         "Document new.md: changed",
     ),
-    "undo op_2": ("Undone: distil", "reverie undo op_3"),
-    "undo": ("Undone: distil", "reverie undo op_3"),
+    "undo op_2": ("Undone: distill", "reverie undo op_3"),
+    "undo": ("Undone: distill", "reverie undo op_3"),
     "archives list": (str(ARCHIVE["sha256"])[:12], "dream", "16 B"),
     "archives verify": ("1 archive checked and good.",),
     "dream --budget 100": (
@@ -293,10 +293,10 @@ def test_undo_without_id_takes_the_last_undoable(cli: Cli, routes: Routes) -> No
     }
     routes.table |= ANSWERS
     routes["GET /v1/operations"] = lambda request: pages[request.query.get("after")]
-    check(cli, "undo", "Undone: distil")
+    check(cli, "undo", "Undone: distill")
     redone = [OPERATION | {"id": "op_4", "undoes": "op_3"}, OPERATION | {"id": "op_3", "undoes": "op_2"}, OPERATION]
     routes["GET /v1/operations"] = page(*redone)
-    check(cli, "undo", "Undone: distil")
+    check(cli, "undo", "Undone: distill")
     routes["GET /v1/operations"] = page()
     done = cli("undo")
     assert (done.code, "nothing to undo" in done.err) == (1, True)

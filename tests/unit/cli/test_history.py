@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from support.cli import Cli, Routes
 
 AT = "2026-11-21T09:30:00.000Z"
-OPERATION = {"id": "op_2", "seq": 2, "at": AT, "who": "owner", "why": "distil", "undoable": True, "changes": []}
+OPERATION = {"id": "op_2", "seq": 2, "at": AT, "who": "owner", "why": "distill", "undoable": True, "changes": []}
 MEMORY = {
     "id": "mem_1",
     "type": "mistake",
@@ -69,7 +69,7 @@ def test_undo_prints_how_to_redo(cli: Cli, routes: Routes) -> None:
     """An undo prints how to redo it, unless there was nothing to undo."""
     routes["GET /v1/operations/2"] = OPERATION | {"id": "2"}
     routes["POST /v1/operations/2/undo"] = {"operation": "3", "undone": "2", "changes": []}
-    check(cli, "undo 2", "Undone: distil", "To redo it: reverie undo 3")
+    check(cli, "undo 2", "Undone: distill", "To redo it: reverie undo 3")
     routes["POST /v1/operations/2/undo"] = {"operation": None, "undone": "2", "changes": []}
     assert cli("undo", "2").out == "Nothing to undo: no change of operation 2 is in effect any more.\n"
     assert cli("undo", "2", "--json").json["operation"] is None

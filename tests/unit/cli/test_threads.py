@@ -43,8 +43,8 @@ def test_thread_by_prefix(cli: Cli, routes: Routes) -> None:
     assert "2 threads begin with thr_5: thr_5aa6, thr_5bb7" in several.err
     assert "next: give more of the id" in several.err
     assert cli("context", "thr_9").code == 1
-    routes["POST /v1/threads/thr_5bb7/distill"] = envelope("not_found", "Nothing to distil.", status=404)
-    assert "Nothing to distil." in cli("distill", "thr_5bb7").err
+    routes["POST /v1/threads/thr_5bb7/distill"] = envelope("not_found", "Nothing to distill.", status=404)
+    assert "Nothing to distill." in cli("distill", "thr_5bb7").err
 
 
 @pytest.mark.usefixtures("daemon")

@@ -13,7 +13,7 @@ from reverie.models import Note, Passage
 
 
 def test_the_ceilings_of_a_200k_window() -> None:
-    """The ceilings equal the table of api.md 2.1."""
+    """The ceilings equal the table of seed 001."""
     caps = ceilings(Limits())
     assert (caps.bootstrap, caps.index, caps.digest, caps.notes) == (7_000, 1_000, 500, 2_000)
     assert (caps.state, caps.recall, caps.summary, caps.tail) == (500, 1_500, 5_000, 12_000)

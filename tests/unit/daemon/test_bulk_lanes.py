@@ -87,7 +87,7 @@ def test_imports_learning_and_retention_wait_behind_agents(tmp_path: Path) -> No
             await distill.learn(services, SPACE, thread, who="test")
             assert lanes == [("decide learn", True), ("commit thread.learn", False)]
             lanes.clear()
-            await distill.distil(services, SPACE, thread, who="test")
+            await distill.distill(services, SPACE, thread, who="test")
             assert lanes == [("decide distill", False), ("commit thread.distill", False)]
             lanes.clear()
             await history.prune(services)

@@ -19,7 +19,7 @@ FAILURE = "E AssertionError: expected 7 messages, got 6"
 
 
 def distilled(thread: Thread, number: int = 1, previous: Distillation | None = None) -> Distillation:
-    """Distil with no preserved tail."""
+    """Distill with no preserved tail."""
     return ENGINE.distill(
         thread.messages, number=number, previous=previous, tail_from_seq=len(thread.messages) + 1, passage_tokens=0
     )
@@ -49,7 +49,7 @@ def stretch(number: int) -> Thread:
 
 
 def after(stretches: int) -> Distillation:
-    """Distil the beginning, and then as many stretches of other work."""
+    """Distill the beginning, and then as many stretches of other work."""
     current = distilled(beginning())
     for number in range(2, 2 + stretches):
         current = distilled(stretch(number), number, current)

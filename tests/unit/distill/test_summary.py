@@ -23,7 +23,7 @@ HEADINGS = [
 
 
 def distilled(thread: Thread, number: int = 1, previous: Distillation | None = None) -> Distillation:
-    """Distil with no preserved tail."""
+    """Distill with no preserved tail."""
     return ENGINE.distill(
         thread.messages, number=number, previous=previous, tail_from_seq=len(thread.messages) + 1, passage_tokens=2_000
     )

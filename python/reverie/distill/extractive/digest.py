@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_TOKENS", "digest"]
 
-# The limit of api.md 2.1.
+# The limit of the digest in a context (seed 001).
 MAX_TOKENS = 500
 # Tasks named in a digest, newest last.
 _MAX_TOPICS = 12
