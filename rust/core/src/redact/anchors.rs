@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::redact::findings::{Confidence, Findings};
-use crate::redact::rules::{INFIXES, Infix, KEYWORDS, Keyword, Token, tokens};
+use crate::redact::rules::{Begins, CLIENTS, Client, INFIXES, Infix, KEYWORDS, Keyword, LABELS, Token, tokens};
 use crate::redact::{Scope, Span, automaton};
 
 /// The rule that an anchor triggers.
@@ -13,10 +13,14 @@ enum Anchor {
     Token(&'static Token),
     Infix(&'static Infix),
     Keyword(&'static Keyword),
+    Label(&'static Keyword),
+    Client(&'static Client),
+    Cookie,
     Jwt,
     Pem,
     Scheme,
     Bearer,
+    Basic,
     Sql,
     User,
     Escape,
@@ -36,15 +40,18 @@ fn anchors() -> Vec<(Anchor, String)> {
         tokens().map(|token| (Anchor::Token(token), token.prefix.to_owned())).collect();
     anchors.extend(INFIXES.iter().map(|infix| (Anchor::Infix(infix), infix.middle.to_owned())));
     for keyword in KEYWORDS {
-        if !keyword.word.is_ascii() {
-            anchors.push((Anchor::Keyword(keyword), keyword.word.to_owned()));
-            continue;
-        }
-        let (first, rest) = keyword.word.split_at(1);
-        let capitalised = format!("{}{rest}", first.to_uppercase());
-        for form in [keyword.word.to_owned(), keyword.word.to_uppercase(), capitalised] {
-            anchors.push((Anchor::Keyword(keyword), form));
-        }
+        anchors.extend(written_forms(keyword.word).into_iter().map(|form| (Anchor::Keyword(keyword), form)));
+    }
+    for label in LABELS {
+        anchors.extend(written_forms(label.word).into_iter().map(|form| (Anchor::Label(label), form)));
+    }
+    for client in CLIENTS {
+        let lines = client.programs.iter().map(|program| (Anchor::Client(client), format!("{program} ")));
+        anchors.extend(lines);
+    }
+    anchors.extend(cookie_forms().into_iter().map(|form| (Anchor::Cookie, form)));
+    for form in ["Basic ", "basic ", "BASIC "] {
+        anchors.push((Anchor::Basic, form.to_owned()));
     }
     for form in ["Bearer ", "bearer ", "BEARER "] {
         anchors.push((Anchor::Bearer, form.to_owned()));
@@ -76,6 +83,32 @@ fn anchors() -> Vec<(Anchor, String)> {
     anchors
 }
 
+/// Return the forms in which a word is written: lower case, upper case and capitalized.
+fn written_forms(word: &str) -> Vec<String> {
+    let first = word.chars().next().map_or(0, char::len_utf8);
+    let capitalized = word[..first].to_uppercase() + &word[first..];
+    let mut forms = vec![word.to_owned(), word.to_uppercase(), capitalized];
+    forms.sort_unstable();
+    forms.dedup();
+    forms
+}
+
+/// Return what is written before the cookies of a header or of an option.
+fn cookie_forms() -> Vec<String> {
+    let mut forms = Vec::new();
+    for name in ["ookie", "OOKIE"] {
+        for between in [": ", ":", "\": \"", "\":\"", "': '", "\\\": \\\"", "\\\":\\\""] {
+            forms.push(format!("{name}{between}"));
+        }
+    }
+    for option in ["--cookie ", "--cookie=", " -b "] {
+        for quote in ["", "'", "\"", "\\\""] {
+            forms.push(format!("{option}{quote}"));
+        }
+    }
+    forms
+}
+
 impl Findings<'_> {
     /// Find every anchor in the text and apply its rule, as far as the scope allows.
     pub(crate) fn scan_anchors(&mut self, scope: Scope) {
@@ -89,6 +122,8 @@ impl Findings<'_> {
     /// Apply the rule of one anchor found at `start..end`.
     fn match_anchor(&mut self, anchor: &Anchor, start: usize, end: usize, scope: Scope) {
         let (span, confidence) = match anchor {
+            // In the key of an identifier, a UUID with a word before it is an identifier.
+            Anchor::Token(token) if token.begins == Begins::Uuid && scope == Scope::Identifier => return,
             Anchor::Token(token) => {
                 (self.prefixed_token(token, start, end), Confidence::PublishedFormat(token.prefix.len()))
             }
@@ -106,10 +141,26 @@ impl Findings<'_> {
                 return;
             }
             _ if scope == Scope::Identifier => return,
+            // The kind in a marker is no name; a text of markers is as quick as any.
+            Anchor::Keyword(_) | Anchor::Label(_) if self.is_in_last_marker(start) => return,
             Anchor::Keyword(keyword) => {
                 self.find_compared_value(keyword, start, end);
+                self.find_stated_value(keyword, start, end, true);
                 (self.assigned_value(keyword, start, end), Confidence::NamedValue)
             }
+            Anchor::Label(label) => {
+                self.find_stated_value(label, start, end, false);
+                return;
+            }
+            Anchor::Client(client) => {
+                self.find_client_password(client, start, end);
+                return;
+            }
+            Anchor::Cookie => {
+                self.find_cookies(end);
+                return;
+            }
+            Anchor::Basic => (self.basic_credentials(start, end), Confidence::NamedValue),
             Anchor::Bearer => (self.authorization(end), Confidence::NamedValue),
             Anchor::Sql => (self.sql_password(end), Confidence::NamedValue),
             Anchor::User => (self.user_password(end), Confidence::NamedValue),

@@ -55,7 +55,9 @@ impl Findings<'_> {
         if keyword.word == "pw" && !(keyword_ends_name && starts_word(self.bytes, start)) {
             return None;
         }
-        let option = self.bytes[name_start..].starts_with(b"--");
+        // `--password X`, and with one dash only for long names (`-storepass X`)
+        let option = self.bytes[name_start..].starts_with(b"--")
+            || self.bytes[name_start..].starts_with(b"-") && name_end - name_start > 5;
         let (operator, at) = self.operator(name_end, option)?;
         if keyword.word == "key" && !is_secret_key_name(&self.bytes[name_start..end]) {
             return None;
@@ -117,7 +119,9 @@ impl Findings<'_> {
         let to = if quote == 0 { self.bare_end(from, &KEYWORDS[0]) } else { self.quoted_end(from, quote)? };
         let value = self.text.get(from..to)?;
         let examined = &value[..value.floor_char_boundary(EXAMINED_MAX)];
-        let is_secret = if quote == 0 {
+        let is_secret = if quote == 0 && self.is_netrc(at) {
+            examined.len() >= 3 && !is_placeholder(examined)
+        } else if quote == 0 {
             examined.len() >= 8
                 && has_three_char_classes(examined.as_bytes())
                 && is_plausible(examined, &KEYWORDS[0], Quoting::Bare)
@@ -125,6 +129,16 @@ impl Findings<'_> {
             mixes_letters_and_digits(examined) && is_plausible(examined, &KEYWORDS[0], Quoting::Quoted)
         };
         is_secret.then_some(Span { start: from, end: to, kind: "password" })
+    }
+
+    /// Whether the `password` that ends at `at` is the one of a `.netrc`: `machine HOST login USER password `.
+    fn is_netrc(&self, at: usize) -> bool {
+        let window = self.text.floor_char_boundary(at.saturating_sub(EXAMINED_MAX));
+        let mut words = self.text[window..at].split_ascii_whitespace().rev();
+        words.next() == Some("password")
+            && words.next().is_some()
+            && words.next() == Some("login")
+            && words.take(2).any(|word| word == "machine" || word == "default")
     }
 
     /// Return the argument of `-u` on a command line, if it is `user:password`.
@@ -137,7 +151,7 @@ impl Findings<'_> {
         let user = user.trim_matches(['"', '\'', '\\']);
         let numbers = bare.bytes().all(|byte| byte.is_ascii_digit());
         let is_secret =
-            user.len() + bare.len() >= 8 && !bare.contains('/') && (bare.is_empty() || !is_placeholder(bare));
+            user.len() + bare.len() >= 8 && !bare.starts_with('/') && (bare.is_empty() || !is_placeholder(bare));
         (is_secret && !numbers | bare.is_empty() && !value.contains("REDACTED")).then_some(Span {
             start: at,
             end: at + value.len(),
@@ -146,7 +160,7 @@ impl Findings<'_> {
     }
 
     /// Whether a name that ends at `end` is the kind inside a `[REDACTED:<kind>]`.
-    fn is_in_a_marker(&self, end: usize) -> bool {
+    pub(crate) fn is_in_a_marker(&self, end: usize) -> bool {
         self.bytes.get(end) == Some(&b']') && self.ends_with_marker(end + 1)
     }
 
@@ -238,7 +252,21 @@ impl Findings<'_> {
                 return from + whole.len();
             }
         }
-        self.extent(from, Extent::Value)
+        let mut end = self.extent(from, Extent::Value);
+        while keyword.worded && self.continues_at(end) && end - from < EXAMINED_MAX {
+            end = self.extent(end + 1, Extent::Value);
+        }
+        end
+    }
+
+    /// Whether the `&` here is part of a password: it neither separates arguments of a URL nor commands.
+    fn continues_at(&self, at: usize) -> bool {
+        let rest = &self.bytes[at..self.bytes.len().min(at + NAME_MAX)];
+        let [b'&', rest @ ..] = rest else { return false };
+        let name = rest.iter().take_while(|byte| ByteSet::Dotted.contains(**byte)).count();
+        let next = rest.get(name).copied().unwrap_or(b' ');
+        let separates = name > 0 && matches!(next, b'=' | b'[' | b';') || self.bytes[..at].last() == Some(&b' ');
+        !separates && !rest.starts_with(b"&") && !rest.starts_with(b"#")
     }
 
     /// Return the end of an extent from here. The last one is cached, so that overlapping names stay linear.
@@ -254,6 +282,17 @@ impl Findings<'_> {
     }
 }
 
+/// Whether a label, with the word before it, names a secret: `key` does in `api key`, but not in `primary key`.
+pub(crate) fn is_secret_label(label: &Keyword, text: &str, start: usize, end: usize) -> bool {
+    if label.word != "key" {
+        return true;
+    }
+    let window = text.floor_char_boundary(start.saturating_sub(NAME_MAX));
+    let mut words = text[window..start].trim_end().rsplit(|byte: char| !byte.is_ascii_alphanumeric() && byte != '_');
+    let before = words.next().unwrap_or("");
+    is_secret_key_name(text[window..end].as_bytes()) || is_secret_key_name(format!("{before}key").as_bytes())
+}
+
 /// Whether a name only describes the secret, by its part behind the keyword: `password_length`, `tokenType`.
 fn describes_secret(rest: &str) -> bool {
     let lower = rest.to_ascii_lowercase();
@@ -264,7 +303,7 @@ fn describes_secret(rest: &str) -> bool {
 }
 
 /// Return the length of the first word of a command line, with its quotes; an unclosed quote ends it.
-fn shell_word(line: &[u8]) -> usize {
+pub(crate) fn shell_word(line: &[u8]) -> usize {
     let mut at = 0;
     while at < line.len() {
         match line[at] {

@@ -97,18 +97,9 @@ impl Findings<'_> {
     fn add_if_secret(&mut self, run: usize, start: usize, end: usize) {
         let value = &self.bytes[start..end];
         let Some(class) = machine_class(value).filter(|_| value.len() >= LENGTH_MIN) else { return };
-        let mut words = WordsBefore {
-            findings: self,
-            at: run,
-            limit: run.saturating_sub(LOOKBACK_BYTES),
-            after_operator: false,
-            lines: 0,
-        };
-        let is_named_identifier =
-            words.next().is_some_and(|word| meaning(word) == Meaning::Identifier) && words.lines == 0;
-        if is_named_identifier
-            || is_identifier(&self.bytes[run..end])
+        if self.is_named_identifier(run)
             || !self.is_announced(start, class, value)
+            || is_identifier(&self.bytes[run..end])
             || class != MachineClass::Other && self.is_digest(start)
         {
             return;
@@ -116,6 +107,18 @@ impl Findings<'_> {
         let padding = self.bytes[end..].iter().take(2).take_while(|byte| **byte == b'=').count();
         let (start, end) = self.extend_to_quotes(start, end + padding);
         self.add(Some(Span { start, end, kind: "token" }), Confidence::Context);
+    }
+
+    /// Whether the word before a value, on its line, says that it is an identifier.
+    pub(crate) fn is_named_identifier(&self, start: usize) -> bool {
+        let mut words = WordsBefore {
+            findings: self,
+            at: start,
+            limit: start.saturating_sub(LOOKBACK_BYTES),
+            after_operator: false,
+            lines: 0,
+        };
+        words.next().is_some_and(|word| meaning(word) == Meaning::Identifier) && words.lines == 0
     }
 
     /// Extend a value to the quotes around it, if there is no white space between.
@@ -152,7 +155,8 @@ impl Findings<'_> {
         };
         std::iter::from_fn(|| words.next().filter(|_| words.lines == 0)).take(2 * LOOKBACK_WORDS).any(|word| {
             let lower = word.to_ascii_lowercase();
-            name_parts(word, &lower).iter().any(|part| DIGEST_WORDS.binary_search(part).is_ok())
+            !is_machine_word(word)
+                && name_parts(word, &lower).iter().any(|part| DIGEST_WORDS.binary_search(part).is_ok())
         })
     }
 
@@ -202,10 +206,10 @@ impl Findings<'_> {
 
 /// Whether a value is an identifier of a message, call or object of a service (`msg_…`, `toolu_…`), or contains one.
 fn is_identifier(value: &[u8]) -> bool {
-    IDENTIFIER_PREFIXES.iter().any(|prefix| {
-        let mut matches = value.windows(prefix.len()).enumerate().take(WORD_MAX);
-        matches.any(|(at, window)| window == prefix.as_bytes() && (at == 0 || b"_-/:".contains(&value[at - 1])))
-    })
+    let starts_part = |at: &usize| *at == 0 || b"_-/:".contains(&value[*at - 1]);
+    (0..value.len().min(WORD_MAX))
+        .filter(starts_part)
+        .any(|at| IDENTIFIER_PREFIXES.iter().any(|prefix| value[at..].starts_with(prefix.as_bytes())))
 }
 
 /// Return the kind of a format that is recognized by the lengths of its parts only.
@@ -264,6 +268,9 @@ impl<'t> WordsBefore<'_, 't> {
 
 /// Return the meaning of a word; of its parts the last one counts most.
 fn meaning(word: &[u8]) -> Meaning {
+    if is_machine_word(word) {
+        return Meaning::Nothing;
+    }
     let lower: Vec<u8> = word.to_ascii_lowercase();
     let parts = name_parts(word, &lower);
     let Some(last) = parts.last() else { return Meaning::Nothing };
@@ -297,6 +304,14 @@ fn is_function_word(word: &[u8]) -> bool {
     let word = word.to_ascii_lowercase();
     let is = |list: &[&str]| list.iter().any(|listed| listed.as_bytes() == word);
     is(FUNCTION_WORDS) || is(LOOKUP_KEYS)
+}
+
+/// Whether a word is the value of something and no name: in a list of values each has others before it.
+fn is_machine_word(word: &[u8]) -> bool {
+    let digits = word.iter().take(WORD_MAX).filter(|byte| byte.is_ascii_digit()).count();
+    // Also the rest of one that is cut at the limit.
+    let hexadecimal = || word.len() >= 8 && word.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
+    digits >= 3 && hexadecimal() || word.len() >= 24 && digits >= 4 && is_surely_random(word)
 }
 
 /// Split a name into its words: `API_KEY`, `apiKey`, `api-key`.

@@ -19,7 +19,7 @@ impl Findings<'_> {
         for part in self.bytes[start..end].split(|byte| matches!(byte, b'.' | b'~')) {
             let to = from + part.len();
             let decoded = if part.len() >= HEX_MIN { hexadecimal(part) } else { None };
-            if let Some(text) = decoded.or_else(|| base64(part))
+            if let Some(text) = decoded.or_else(|| if part.len() >= BASE64_MIN { base64(part) } else { None })
                 && let Some(kind) = first_kind(&text, known_secrets)
             {
                 let padding = self.bytes[to..].iter().take(2).take_while(|byte| **byte == b'=').count();
@@ -81,11 +81,11 @@ fn is_readable(bytes: &[u8]) -> bool {
 }
 
 /// Decode base64 or base64url to text, or return None.
-fn base64(run: &[u8]) -> Option<String> {
-    if run.len() < BASE64_MIN || run.len() % 4 == 1 {
+pub(crate) fn base64(run: &[u8]) -> Option<String> {
+    if run.len() % 4 == 1 {
         return None;
     }
-    let mut out = Vec::with_capacity(run.len() * 3 / 4);
+    let mut out = Vec::new(); // most runs are no text, which the first bytes show
     for four in run.chunks(4) {
         let mut bits = 0_u32;
         for byte in four {
@@ -119,7 +119,7 @@ fn hexadecimal(run: &[u8]) -> Option<String> {
     if !run.len().is_multiple_of(2) {
         return None;
     }
-    let mut out = Vec::with_capacity(run.len() / 2);
+    let mut out = Vec::new();
     for pair in run.chunks(2) {
         let byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
         if !is_readable(&[byte]) {

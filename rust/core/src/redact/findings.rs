@@ -36,6 +36,8 @@ pub(crate) struct Findings<'t> {
     pub(crate) escapes: Vec<usize>,
     /// Cache of the last run of each byte set, so that it is measured once.
     runs: [(usize, usize); ByteSet::ALL],
+    /// Cache of the last search for an upper-case letter, a lower-case letter and a digit: where it began and ended.
+    classes: [(usize, usize); 3],
 }
 
 impl<'t> Findings<'t> {
@@ -49,17 +51,35 @@ impl<'t> Findings<'t> {
             extents: [(0, 0); 2],
             escapes: Vec::new(),
             runs: [(0, 0); ByteSet::ALL],
+            classes: [(1, 0); 3],
         }
     }
 
     /// Add a span, if there is one.
+    ///
+    /// One that overlaps the last one and is alike extends it, as merging would: a text of beginnings of tokens has
+    /// one candidate and not one per byte. A known secret stays alone, as one that overlaps a marker is dropped.
     pub(crate) fn add(&mut self, span: Option<Span>, confidence: Confidence) {
+        if let (Some(span), Some(last)) = (span, self.candidates.last_mut())
+            && confidence == last.confidence
+            && confidence != Confidence::KnownSecret
+            && (last.span.start..last.span.end).contains(&span.start)
+            && (std::ptr::eq(last.span.kind, span.kind) || last.span.kind == span.kind)
+        {
+            last.span.end = last.span.end.max(span.end);
+            return;
+        }
         self.candidates.extend(span.map(|span| Candidate { span, confidence }));
     }
 
     /// Record our own marker, if one whose kind begins at `end` is complete.
     pub(crate) fn add_own_marker(&mut self, start: usize, end: usize) {
         self.markers.extend(self.own_marker_end(end).map(|until| (start, until)));
+    }
+
+    /// Whether a position is inside the last marker that was recorded.
+    pub(crate) fn is_in_last_marker(&self, at: usize) -> bool {
+        self.markers.last().is_some_and(|(from, to)| (*from..*to).contains(&at))
     }
 
     /// Return the end of our own marker whose kind begins at `start`.
@@ -90,11 +110,34 @@ impl<'t> Findings<'t> {
     pub(crate) fn body_end(&mut self, body: ByteSet, start: usize, at_least: usize) -> Option<usize> {
         let cached = &mut self.runs[body as usize];
         if !(cached.0..cached.1).contains(&start) {
+            let before = self.bytes[..start].iter().rev().take_while(|byte| body.contains(**byte)).count();
             let length = self.bytes[start..].iter().take_while(|byte| body.contains(**byte)).count();
-            *cached = (start, start + length);
+            *cached = if length == 0 { (start, start) } else { (start - before, start + length) };
         }
         let end = cached.1.max(start).min(start + RUN_MAX);
         (end - start >= at_least).then_some(end)
+    }
+
+    /// Return how many `body` bytes are before `start`, at most `at_most`; in the run that was measured last at no cost.
+    pub(crate) fn body_before(&self, body: ByteSet, start: usize, at_most: usize) -> usize {
+        let (from, to) = self.runs[body as usize];
+        if (from..to).contains(&start) {
+            return at_most.min(start - from);
+        }
+        self.bytes[..start].iter().rev().take(at_most).take_while(|byte| body.contains(**byte)).count()
+    }
+
+    /// Whether a range has upper case, lower case and digits. Searches go on where the last one ended, so that many
+    /// ranges of one text are linear together.
+    pub(crate) fn has_three_classes(&mut self, from: usize, to: usize) -> bool {
+        let tests = [u8::is_ascii_uppercase, u8::is_ascii_lowercase, u8::is_ascii_digit];
+        self.classes.iter_mut().zip(tests).all(|(cached, test)| {
+            if !(cached.0..=cached.1).contains(&from) {
+                let length = self.bytes[from..].iter().position(test).unwrap_or(self.bytes.len() - from);
+                *cached = (from, from + length);
+            }
+            cached.1 < to
+        })
     }
 
     /// Add the whole text if it is the secret that the name of its key announces.

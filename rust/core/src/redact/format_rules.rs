@@ -1,9 +1,11 @@
 //! Format rules: secrets recognized by their own form (published token formats, JWT, PEM, connection strings, headers).
 
+use crate::redact::decoding::base64;
 use crate::redact::findings::Findings;
 use crate::redact::kinds::MARKER_MAX;
 use crate::redact::plausibility::{
-    EXAMINED_MAX, has_three_char_classes, is_digest, is_hex_pair, is_placeholder, is_random, mixes_letters_and_digits,
+    EXAMINED_MAX, MachineClass, UUID_BYTES, is_digest, is_hex_pair, is_placeholder, is_random, machine_class,
+    mixes_letters_and_digits,
 };
 use crate::redact::rules::{Begins, ByteSet, Infix, Token};
 use crate::redact::{RUN_MAX, Span};
@@ -25,7 +27,13 @@ impl Findings<'_> {
         let begins = match token.begins {
             Begins::Anywhere => true,
             Begins::AtWord => {
-                self.starts_word(start) || has_three_char_classes(examined) || self.follows_same_format(token, start)
+                let limit = until.min(end + EXAMINED_MAX);
+                self.starts_word(start) || self.has_three_classes(end, limit) || self.follows_same_format(token, start)
+            }
+            Begins::Uuid => {
+                let uuid =
+                    machine_class(&self.bytes[end..until]) == Some(MachineClass::Uuid) && until - end == UUID_BYTES;
+                uuid && self.starts_word(start) && !self.is_named_identifier(start)
             }
             Begins::Random => {
                 let joined = self.bytes[..start].last().is_some_and(|byte| b"+/.=~".contains(byte));
@@ -35,7 +43,7 @@ impl Findings<'_> {
         // The published pattern of this format includes the byte that ends it.
         let closes = |byte: &&u8| token.prefix == TERMINATED_FORMAT && b"\"'`\n\r\t <&;".contains(byte);
         let until = until + self.bytes[until..].iter().take(1).take_while(closes).count();
-        let scheme = if token.prefix.contains('/') { self.scheme_before(start) } else { 0 };
+        let scheme = if token.is_url { self.scheme_before(start) } else { 0 };
         (begins && !is_digest(&self.bytes[start..until])).then_some(Span {
             start: start - scheme,
             end: until,
@@ -53,8 +61,7 @@ impl Findings<'_> {
 
     /// Whether a token of the same format ends where this one starts.
     fn follows_same_format(&self, token: &Token, start: usize) -> bool {
-        let body = self.bytes[start.saturating_sub(token.at_least + 64)..start].iter().rev();
-        let body = body.take_while(|byte| token.body.contains(**byte)).count();
+        let body = self.body_before(token.body, start, token.at_least + 64);
         let prefix = token.prefix.as_bytes();
         (token.at_least..=body).any(|length| self.bytes[..start - length].ends_with(prefix))
     }
@@ -139,7 +146,20 @@ impl Findings<'_> {
     pub(crate) fn authorization(&mut self, start: usize) -> Option<Span> {
         let end = self.body_end(ByteSet::Wide, start, 12)?;
         let examined = &self.text[start..end.min(start + EXAMINED_MAX)];
-        mixes_letters_and_digits(examined).then_some(Span { start, end, kind: "authorization" })
+        let basic =
+            || base64(self.text[start..end].trim_end_matches('=').as_bytes()).is_some_and(|pair| pair.contains(':'));
+        (mixes_letters_and_digits(examined) || basic()).then_some(Span { start, end, kind: "authorization" })
+    }
+
+    /// Return the credentials behind the name of the scheme Basic: the base64 of `user:password`.
+    ///
+    /// Only behind a header's name may they be something else, as what is written there is looked at by its own rule.
+    pub(crate) fn basic_credentials(&mut self, start: usize, at: usize) -> Option<Span> {
+        let end =
+            self.body_end(ByteSet::Wide, at, 6).filter(|end| self.starts_word(start) && end - at <= EXAMINED_MAX)?;
+        let digits = self.text[at..end].trim_end_matches('=');
+        let pair = base64(digits.as_bytes())?;
+        pair.contains(':').then_some(Span { start: at, end, kind: "authorization" })
     }
 
     /// Return the end of a marker whose kind begins at `start`.

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::redact::rules::{INFIXES, KEYWORDS, tokens};
+use crate::redact::rules::{INFIXES, KEYWORDS, LABELS, tokens};
 
 /// The beginning of our own markers.
 pub(crate) const OPENING: &[u8] = b"[REDACTED:";
@@ -11,12 +11,13 @@ pub(crate) const OPENING: &[u8] = b"[REDACTED:";
 pub(crate) const MARKER_MAX: usize = 64;
 
 /// Kinds without an entry in the tables.
-const OTHER_KINDS: [&str; 10] = [
+const OTHER_KINDS: [&str; 11] = [
     "secret",
     "jwt",
     "private-key",
     "connection-password",
     "authorization",
+    "cookie",
     "byok",
     "foreign",
     "discord-token",
@@ -55,7 +56,8 @@ pub struct Indicator {
 pub fn indicators() -> Vec<Indicator> {
     let begins = tokens().map(|token| Indicator { kind: token.kind, how: "begins", text: token.prefix });
     let holds = INFIXES.iter().map(|infix| Indicator { kind: infix.kind, how: "holds", text: infix.middle });
-    let named = KEYWORDS.iter().map(|keyword| Indicator { kind: keyword.kind, how: "named", text: keyword.word });
+    let named =
+        KEYWORDS.iter().chain(LABELS).map(|keyword| Indicator { kind: keyword.kind, how: "named", text: keyword.word });
     let mut indicators: Vec<_> = begins.chain(holds).chain(named).collect();
     indicators.sort_unstable();
     indicators.dedup();

@@ -5,13 +5,16 @@
 
 mod anchors;
 mod assignments;
+mod commands;
 mod context_rules;
+mod cookies;
 mod decoding;
 mod findings;
 mod format_rules;
 mod json_keys;
 mod kinds;
 mod known_secrets;
+mod phrases;
 mod plausibility;
 mod rules;
 mod stream;

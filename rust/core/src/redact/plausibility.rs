@@ -1,11 +1,13 @@
 //! Plausibility of a value as a secret: random enough, and not a placeholder, path, number or template.
 
-use crate::redact::rules::{ByteSet, Keyword, PLACEHOLDERS, SECRET_KEYS};
+use crate::redact::rules::{ByteSet, FUNCTION_WORDS, Keyword, PLACEHOLDERS, SECRET_KEYS, STATE_WORDS};
 
 /// Bytes of a value that are examined, so that a long line of keywords stays linear.
 pub(crate) const EXAMINED_MAX: usize = 256;
 /// Hexadecimal digits of the longest digest in use (SHA-512).
 const DIGEST_MAX: usize = 128;
+/// Bytes of a UUID with dashes.
+pub(crate) const UUID_BYTES: usize = 36;
 
 /// How a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +38,77 @@ pub(crate) fn is_plausible(value: &str, keyword: &Keyword, quoting: Quoting) -> 
         || is_hex_pair(value)
         || is_number(value) && !keyword.worded
         || (mixes_letters_and_digits(value) || has_scrambled_case(value)) && !code
-        || is_heavily_punctuated(value);
+        || is_heavily_punctuated(value)
+        || keyword.worded && !code && (has_password_symbols(value) || is_hyphenated_passphrase(value));
     looks_secret && !(keyword.word == "pwd" && is_path(value)) && !is_location(value)
+}
+
+/// Whether a value that a sentence states reads as a secret: it is no plain word.
+pub(crate) fn is_stated_secret(value: &str, label: &Keyword) -> bool {
+    let bytes = value.as_bytes();
+    let all = |wanted: fn(&u8) -> bool| bytes.iter().all(wanted);
+    if value.len() < 4 || is_placeholder(value) || is_location(value) || value.contains("://") || value.contains("()") {
+        return false;
+    }
+    if all(|byte| byte.is_ascii_digit() || b" -".contains(byte)) {
+        return label.worded && !all(|byte| b" -".contains(byte)) || is_number(value);
+    }
+    // `12-character`, `8-bit`
+    let counted = value.split_once('-').is_some_and(|(number, unit)| {
+        number.bytes().all(|byte| byte.is_ascii_digit()) && unit.bytes().all(|byte| byte.is_ascii_lowercase())
+    });
+    let lower = value.to_ascii_lowercase();
+    if counted || all(u8::is_ascii_whitespace) || value.contains(' ') || STATE_WORDS.contains(&lower.as_str()) {
+        return false;
+    }
+    if !label.worded {
+        return value.len() >= 8 && (mixes_letters_and_digits(value) || has_scrambled_case(value));
+    }
+    let inner_capital = bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    value.len() >= 5 && mixes_letters_and_digits(value)
+        || has_password_symbols(value)
+        || is_hyphenated_passphrase(value)
+        || inner_capital && value.len() >= 8 && all(u8::is_ascii_alphabetic)
+        || has_scrambled_case(value)
+}
+
+/// Whether a plain word can be the value of `the password is …`, and does not describe the password.
+///
+/// Participles and adjectives have endings that few made-up words have: `the password is stored`, `… is missing`.
+pub(crate) fn is_plain_secret_word(value: &str) -> bool {
+    const ENDINGS: [&str; 14] =
+        ["ed", "ing", "able", "ible", "ly", "ous", "less", "ful", "ary", "ant", "ent", "ive", "ical", "ten"];
+    let lower = value.to_lowercase();
+    let plain = value.len() >= 5 && value.len() <= 32 && value.bytes().all(|byte| byte.is_ascii_lowercase());
+    plain
+        && !is_placeholder(value)
+        && STATE_WORDS.binary_search(&lower.as_str()).is_err()
+        && FUNCTION_WORDS.binary_search(&lower.as_str()).is_err()
+        && !ENDINGS.iter().any(|ending| lower.ends_with(ending))
+}
+
+/// Whether a bare value has letters, and marks that passwords have and names and numbers do not: two different ones,
+/// or one between upper and lower case or digits. `a.b-c_d` has none of them.
+pub(crate) fn has_password_symbols(value: &str) -> bool {
+    let bytes = &value.as_bytes()[..value.len().min(EXAMINED_MAX)];
+    let is_symbol = |byte: &u8| b"!@#$%^&*?~+".contains(byte);
+    let mut symbols: Vec<u8> = bytes.iter().copied().filter(is_symbol).collect();
+    symbols.sort_unstable();
+    symbols.dedup();
+    let any = |wanted: fn(&u8) -> bool| bytes.iter().any(wanted);
+    let letters = any(u8::is_ascii_alphabetic);
+    let cases = any(u8::is_ascii_lowercase) && (any(u8::is_ascii_uppercase) || any(u8::is_ascii_digit));
+    let inside = bytes.len() > 2 && bytes[1..bytes.len() - 1].iter().any(is_symbol);
+    let code = value.contains("&&") || value.contains("::") || any(|byte| b"()[]{}\"'`".contains(byte));
+    value.len() >= 6 && letters && !code && (symbols.len() >= 2 || symbols.len() == 1 && cases && inside)
+}
+
+/// Whether a value is three words or more with hyphens between, as generators of passphrases write them.
+fn is_hyphenated_passphrase(value: &str) -> bool {
+    let words = value.split('-');
+    let written = |word: &str| word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let function = |word: &str| FUNCTION_WORDS.binary_search(&word).is_ok() || STATE_WORDS.binary_search(&word).is_ok();
+    value.len() >= 14 && words.clone().count() >= 3 && words.clone().all(|word| written(word) && !function(word))
 }
 
 /// Whether the credentials behind a scheme in an HTTP header read as real ones. The base64 of Basic may have no digit.
@@ -229,12 +300,29 @@ pub(crate) fn machine_class(value: &[u8]) -> Option<MachineClass> {
     if hex && digits > 0 && digits < value.len() {
         return Some(MachineClass::Hex);
     }
-    is_random(value).then_some(MachineClass::Other)
+    if !is_random(value) {
+        return None;
+    }
+    Some(if is_name_with_uuid(value) { MachineClass::Uuid } else { MachineClass::Other })
+}
+
+/// Whether a value is a UUID with a name or a date before or behind it, as files of sessions are called
+/// (`rollout-2026-01-02T03-04-05-550e8400-…`): it identifies something as the UUID alone does.
+fn is_name_with_uuid(value: &[u8]) -> bool {
+    if value.len() <= UUID_BYTES || value.len() > EXAMINED_MAX {
+        return false;
+    }
+    let (head, behind) = value.split_at(value.len() - UUID_BYTES);
+    let (before, tail) = value.split_at(UUID_BYTES);
+    let is_name = |rest: &[u8]| !is_random(rest) && !rest.iter().all(u8::is_ascii_hexdigit);
+    is_uuid(behind) && head.ends_with(b"-") | head.ends_with(b"_") && is_name(head)
+        || is_uuid(before) && tail.starts_with(b"-") | tail.starts_with(b"_") && is_name(tail)
 }
 
 /// Whether a value is a UUID with dashes.
 fn is_uuid(value: &[u8]) -> bool {
-    value.len() == 36
+    value.len() == UUID_BYTES
+        && value[8] == b'-'
         && value.iter().enumerate().all(|(at, byte)| match at {
             8 | 13 | 18 | 23 => *byte == b'-',
             _ => byte.is_ascii_hexdigit(),
@@ -246,7 +334,7 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
     let bytes = value.as_bytes();
     let first = bytes.first().copied().unwrap_or(0);
     let lower = value[..value.floor_char_boundary(EXAMINED_MAX)].to_ascii_lowercase();
-    let opens = b"$<{%[(@*".contains(&first) && !is_heavily_punctuated(value);
+    let opens = b"$<{%[(@*".contains(&first) && !is_heavily_punctuated(value) && !is_marked_password(bytes);
     opens
         || contains_template(bytes)
         || bytes.iter().all(|byte| *byte == bytes[0])
@@ -265,6 +353,19 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
         ]
         .iter()
         .any(|code| lower.starts_with(code))
+}
+
+/// Whether a value that begins with a mark of templates is none: `$kX9&mP2q` is no variable, as its rest is no name.
+fn is_marked_password(value: &[u8]) -> bool {
+    let Some((b'$' | b'%' | b'@' | b'*', rest)) = value.split_first() else { return false };
+    let is_name_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-:[](){}<>'\"/,=|%".contains(byte);
+    let any = |wanted: fn(&u8) -> bool| rest.iter().any(wanted);
+    let symbols = rest.iter().any(|byte| b"!@#$^&*?~+%".contains(byte));
+    let delimited = any(|byte| b"()[]{}<>'\"".contains(byte)) || value[0] == b'%' && rest.ends_with(b"%");
+    // A variable has words and a number at the end; letters on both sides of two numbers are no name.
+    let scrambled = Shape::of(&rest[..rest.len().min(EXAMINED_MAX)]).numbers >= 2 && any(u8::is_ascii_alphabetic);
+    let name = rest.iter().all(is_name_byte) && !symbols;
+    rest.len() >= 5 && !delimited && any(u8::is_ascii_alphabetic) && (!name || scrambled)
 }
 
 /// Whether a value contains `${NAME}` or `{{ name }}`.

@@ -2,7 +2,7 @@
 
 use super::token_format::{Begins, ByteSet, Token, token};
 
-use Begins::{Anywhere, AtWord, Random};
+use Begins::{Anywhere, AtWord, Random, Uuid};
 use ByteSet::{Alnum, Dotted, Hex, Padded, Upper, Wide, Word};
 
 /// Token formats: kind, prefix, byte set of the body, its minimum length, where the token may begin.
@@ -180,9 +180,9 @@ pub(crate) const CLOUD_FORMATS: &[Token] = &[
     token("posthog-key",          "pha_",                           Alnum,   32, AtWord),
     token("statsig-key",          "secret-",                        Alnum,   36, Random),
     token("statsig-key",          "console-",                       Alnum,   36, Random),
-    token("launchdarkly-key",     "sdk-",                           Word,    36, Random),
-    token("launchdarkly-key",     "mob-",                           Word,    36, Random),
-    token("launchdarkly-key",     "api-",                           Word,    36, Random),
+    token("launchdarkly-key",     "sdk-",                           Word,    36, Uuid),
+    token("launchdarkly-key",     "mob-",                           Word,    36, Uuid),
+    token("launchdarkly-key",     "api-",                           Word,    36, Uuid),
     token("pagerduty-key",        "pdus+_",                         Word,    16, AtWord),
     token("postman-key",          "PMAT-",                          Upper,   24, Anywhere),
     token("settlemint-token",     "sm_aat_",                        Alnum,   12, AtWord),

@@ -4,12 +4,17 @@
 //! is still covered.
 
 mod cloud_formats;
+mod phrases;
 mod service_formats;
 mod service_names;
 mod token_format;
 mod word_lists;
 
 pub(crate) use cloud_formats::CLOUD_FORMATS;
+pub(crate) use phrases::{
+    ADVERBS, Argument, CHANGES, CLIENTS, COOKIE_ATTRIBUTES, COOKIE_NAMES, COPULAS, Client, LABELS, LEADS, PARTICLES,
+    STATE_WORDS,
+};
 pub(crate) use service_formats::{INFIXES, SERVICE_FORMATS};
 pub(crate) use service_names::SERVICES;
 pub(crate) use token_format::{Begins, ByteSet, Infix, Token};

@@ -56,6 +56,8 @@ pub(crate) enum Begins {
     AtWord,
     /// Only at the beginning of a word, and only if the body looks random: the prefix is short or a word itself.
     Random,
+    /// Only at the beginning of a word, and only if the body is a UUID: the prefix is a word itself.
+    Uuid,
 }
 
 /// A published token format: a prefix, then at least `at_least` bytes of `body`; all further ones belong to it.
@@ -65,6 +67,8 @@ pub(crate) struct Token {
     pub(crate) body: ByteSet,
     pub(crate) at_least: usize,
     pub(crate) begins: Begins,
+    /// Whether the prefix is that of a URL, as of a webhook: it has a slash.
+    pub(crate) is_url: bool,
 }
 
 /// Build a prefix format, for short table rows.
@@ -75,7 +79,11 @@ pub(crate) const fn token(
     at_least: usize,
     begins: Begins,
 ) -> Token {
-    Token { kind, prefix, body, at_least, begins }
+    let (bytes, mut at) = (prefix.as_bytes(), 0);
+    while at < bytes.len() && bytes[at] != b'/' {
+        at += 1;
+    }
+    Token { kind, prefix, body, at_least, begins, is_url: at < bytes.len() }
 }
 
 /// A token format known by its infix: at least so many bytes of one set, `middle`, at least so many of another.

@@ -1,0 +1,84 @@
+//! Passwords on command lines: behind an option that has this meaning for the program only (`mysql -pX`).
+
+use crate::redact::Span;
+use crate::redact::assignments::shell_word;
+use crate::redact::findings::{Confidence, Findings};
+use crate::redact::plausibility::{EXAMINED_MAX, is_placeholder};
+use crate::redact::rules::{Argument, ByteSet, CLIENTS, Client};
+
+/// Bytes of a command line that are examined.
+const COMMAND_MAX: usize = 512;
+/// Bytes of the shortest password.
+const PASSWORD_MIN: usize = 3;
+/// Words behind an option in prose about it.
+const PROSE: [&str; 8] = ["option", "flag", "argument", "switch", "parameter", "and", "or", "to"];
+
+impl Findings<'_> {
+    /// Add the password in the command line of a client whose name ends at `end`.
+    pub(crate) fn find_client_password(&mut self, client: &Client, start: usize, end: usize) {
+        if self.bytes[..start].last().is_some_and(|byte| ByteSet::Dotted.contains(*byte)) && !self.starts_word(start) {
+            return;
+        }
+        let until = self.bytes.len().min(end + COMMAND_MAX);
+        let mut at = end;
+        let mut entered = client.subcommand.is_empty();
+        while let Some((from, to)) = self.next_argument(at, until) {
+            at = to;
+            let word = &self.bytes[from..to];
+            if CLIENTS.iter().any(|other| other.programs.iter().any(|program| program.as_bytes() == word)) {
+                return; // its own command line, found by its own name: each one is read once
+            }
+            entered |= word == client.subcommand.as_bytes();
+            let (Some(b'-'), Some(letter)) = (word.first(), word.get(1)) else { continue };
+            if !entered || !client.options.contains(letter) {
+                continue;
+            }
+            let attached = (word.len() > 2).then_some((from + 2, to));
+            let password = match client.argument {
+                Argument::Attached => attached,
+                Argument::Either if attached.is_some() => attached,
+                Argument::Next | Argument::Either | Argument::Behind(_) if attached.is_some() => None,
+                Argument::Next | Argument::Either => self.next_argument(to, until),
+                Argument::Behind(separator) => self.next_argument(to, until).and_then(|(from, to)| {
+                    let user = self.bytes[from..to].iter().position(|byte| *byte == separator)?;
+                    Some((from + user + 1, to))
+                }),
+            };
+            let span = password.and_then(|(from, to)| self.client_password(from, to));
+            self.add(span, Confidence::NamedValue);
+        }
+    }
+
+    /// Return the next word of a command line, which goes on behind a backslash at the end of a line.
+    fn next_argument(&self, at: usize, until: usize) -> Option<(usize, usize)> {
+        let mut at = at;
+        loop {
+            match self.bytes[at..until] {
+                [b' ' | b'\t', ..] => at += 1,
+                [b'\\', b'\n', ..] => at += 2,
+                _ => break,
+            }
+        }
+        let length = shell_word(&self.bytes[at..until]);
+        (length > 0).then_some((at, at + length))
+    }
+
+    /// Return the password in one word, without its quotes, if it is more than a placeholder.
+    fn client_password(&self, from: usize, to: usize) -> Option<Span> {
+        let word = self.text.get(from..to)?;
+        let quotes = ['"', '\'', '\\'];
+        let opened = word.trim_start_matches(quotes);
+        let value = opened.trim_end_matches(quotes);
+        let start = from + word.len() - opened.len();
+        let examined = &value[..value.floor_char_boundary(EXAMINED_MAX)];
+        let named = examined.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        let refused = value.len() < PASSWORD_MIN
+            || value.starts_with('-')
+            || named
+            || is_placeholder(examined)
+            || examined.starts_with("assword")
+            || value.contains("[REDACTED:")
+            || PROSE.contains(&examined);
+        (!refused).then_some(Span { start, end: start + value.len(), kind: "password" })
+    }
+}
