@@ -97,6 +97,12 @@ impl Findings<'_> {
     fn add_if_secret(&mut self, run: usize, start: usize, end: usize) {
         let value = &self.bytes[start..end];
         let Some(class) = machine_class(value).filter(|_| value.len() >= LENGTH_MIN) else { return };
+        // Before a value in a list of identifiers there are only identifiers: without a letter behind F, no word.
+        let before = &self.bytes[run.saturating_sub(LOOKBACK_BYTES)..start];
+        let lettered = before.iter().fold(false, |any, byte| any | matches!(byte | 0x20, b'g'..=b'z'));
+        if class != MachineClass::Other && !lettered {
+            return;
+        }
         if self.is_named_identifier(run)
             || !self.is_announced(start, class, value)
             || is_identifier(&self.bytes[run..end])

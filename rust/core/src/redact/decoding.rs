@@ -18,7 +18,8 @@ impl Findings<'_> {
         let mut from = start;
         for part in self.bytes[start..end].split(|byte| matches!(byte, b'.' | b'~')) {
             let to = from + part.len();
-            let decoded = if part.len() >= HEX_MIN { hexadecimal(part) } else { None };
+            let digits = part.len() >= HEX_MIN && part[..HEX_MIN].iter().all(u8::is_ascii_hexdigit);
+            let decoded = if digits { hexadecimal(part) } else { None };
             if let Some(text) = decoded.or_else(|| if part.len() >= BASE64_MIN { base64(part) } else { None })
                 && let Some(kind) = first_kind(&text, known_secrets)
             {

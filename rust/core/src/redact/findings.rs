@@ -36,7 +36,7 @@ pub(crate) struct Findings<'t> {
     pub(crate) escapes: Vec<usize>,
     /// Cache of the last run of each byte set, so that it is measured once.
     runs: [(usize, usize); ByteSet::ALL],
-    /// Cache of the last search for an upper-case letter, a lower-case letter and a digit: where it began and ended.
+    /// Cache of the last search for a digit, a lower-case letter and an upper-case letter: where it began and ended.
     classes: [(usize, usize); 3],
 }
 
@@ -130,7 +130,7 @@ impl<'t> Findings<'t> {
     /// Whether a range has upper case, lower case and digits. Searches go on where the last one ended, so that many
     /// ranges of one text are linear together.
     pub(crate) fn has_three_classes(&mut self, from: usize, to: usize) -> bool {
-        let tests = [u8::is_ascii_uppercase, u8::is_ascii_lowercase, u8::is_ascii_digit];
+        let tests = [u8::is_ascii_digit, u8::is_ascii_lowercase, u8::is_ascii_uppercase];
         self.classes.iter_mut().zip(tests).all(|(cached, test)| {
             if !(cached.0..=cached.1).contains(&from) {
                 let length = self.bytes[from..].iter().position(test).unwrap_or(self.bytes.len() - from);

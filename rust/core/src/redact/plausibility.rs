@@ -191,6 +191,21 @@ fn has_scrambled_case(value: &str) -> bool {
     }
 }
 
+/// The class of each byte: `d`igit, `u`pper case, `l`ower case, or 0.
+const LETTER_CLASSES: [u8; 256] = {
+    let (mut classes, mut byte) = ([0; 256], 0_u8);
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b'0'..=b'9' => b'd',
+            b'A'..=b'Z' => b'u',
+            b'a'..=b'z' => b'l',
+            _ => 0,
+        };
+        byte += 1;
+    }
+    classes
+};
+
 /// Character statistics of a value.
 #[derive(Default)]
 struct Shape {
@@ -209,22 +224,17 @@ impl Shape {
         let mut shape = Self::default();
         let (mut before, mut capitals) = (0_u8, 0_usize);
         for byte in value {
-            let class = match byte {
-                b'0'..=b'9' => b'd',
-                b'A'..=b'Z' => b'u',
-                b'a'..=b'z' => b'l',
-                _ => 0,
-            };
+            let class = LETTER_CLASSES[usize::from(*byte)];
             shape.alnum += usize::from(class != 0);
             shape.digits += usize::from(class == b'd');
             shape.upper += usize::from(class == b'u');
             shape.lower += usize::from(class == b'l');
-            let capitalised = before == b'u' && class == b'l' && capitals == 1;
-            if class != 0 && class != before && !capitalised {
-                shape.segments += 1;
-                shape.numbers += usize::from(class == b'd');
-            }
-            capitals = if class == b'u' { capitals + 1 } else { 0 };
+            let capitalised = (before == b'u') & (class == b'l') & (capitals == 1);
+            // Without branches, which random text makes unpredictable.
+            let begins = (class != 0) & (class != before) & !capitalised;
+            shape.segments += usize::from(begins);
+            shape.numbers += usize::from(begins & (class == b'd'));
+            capitals = (capitals + 1) * usize::from(class == b'u');
             before = class;
         }
         shape
