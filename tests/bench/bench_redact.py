@@ -5,9 +5,13 @@ With `--missed`, also the labelled values that are not covered, and what is hit 
 
 from __future__ import annotations
 
+import base64
 import gzip
+import math
+import random
 import sys
 import time
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +20,7 @@ import orjson
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie import _native
-from support import secrets
+from support import phrases, secrets
 from support.generated_sessions import generated_files
 from support.prose import generated_pages
 from support.shared import real_sessions, shared_files
@@ -101,12 +105,37 @@ def speed() -> None:
     messages = [text for text in secrets.conversations(sessions()) if len(text) > 200]
     size = sum(len(text.encode()) for text in messages)
     print(f"{'text, conversations, MB/s':<{COLUMN}} {size / best(REDACTOR.text, messages) / 1e6:7.0f}")
-    zeros = ["A" * 256_000]  # what zero bytes are in base64: it begins like a token everywhere
-    print(f"{'text, one letter, MB/s':<{COLUMN}} {0.256 / best(REDACTOR.text, zeros):7.1f}")
+    for name, written in hostile(64_000).items():
+        longer = hostile(1_024_000)[name]
+        short_time, long_time = best(REDACTOR.text, [written]), best(REDACTOR.text, [longer])
+        exponent = math.log(long_time / short_time) / math.log(len(longer) / len(written))
+        speed_of = len(longer) / long_time / 1e6
+        print(f"{f'text, {name}, MB/s':<{COLUMN}} {speed_of:7.1f}   exponent of growth {exponent:.2f}")
     lines = [line for path in sessions()[:8] for line in gzip.decompress(path.read_bytes()).splitlines()]
     values = [orjson.loads(line) for line in lines]
     size = sum(map(len, lines))
     print(f"{'value, lines of transcripts, MB/s':<{COLUMN}} {size / best(REDACTOR.value, values) / 1e6:7.0f}")
+
+
+def hostile(size: int) -> dict[str, str]:
+    """Return texts of about so many bytes in which every byte might begin a secret, or is part of an identifier."""
+    pick = random.Random(size)
+    identifiers = [str(uuid.UUID(int=pick.getrandbits(128))) for _ in range(size // 37)]
+    encoded = base64.b64encode(pick.randbytes(size * 3 // 4)).decode()
+    return {
+        "one letter": "A" * size,  # what zero bytes are in base64: it begins like a token everywhere
+        "list of UUIDs": "\n".join(identifiers),
+        "UUIDs in JSON": orjson.dumps(identifiers).decode(),
+        "sk-sk-": "sk-" * (size // 3),
+        "base64": encoded,
+        "lines of base64": "\n".join(encoded[at : at + 76] for at in range(0, size, 76)),
+    }
+
+
+def phrased() -> None:
+    """Print how many of 100 made-up values are covered in each phrase."""
+    for name in phrases.PHRASES:
+        print(f"{'of 100 values: ' + name:<{COLUMN}} {phrases.covered(name, REDACTOR.spans, 100):7}")
 
 
 def best(function: Callable[[Any], object], items: Sequence[object]) -> float:
@@ -123,5 +152,6 @@ def best(function: Callable[[Any], object], items: Sequence[object]) -> float:
 if __name__ == "__main__":
     verbose = "--missed" in sys.argv
     coverage(missed=verbose)
+    phrased()
     mistakes(missed=verbose)
     speed()

@@ -5,11 +5,15 @@ from __future__ import annotations
 import base64
 import random
 import string
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 SYMBOLS = "!@#$%^&*_+=.?~-"
 SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 
-# A phrase by name, with the place of its value; a list names the kinds of values that it can have.
+# A phrase by name, with the place of its value; a name other than S is the kind of value that can stand there.
 PHRASES = {
     # seen to be missed
     "Cookie": "Cookie: lang=en; sessionid={S}; theme=dark",
@@ -65,6 +69,9 @@ PHRASES = {
 }
 
 
+KINDS = ("S", "HEX", "SYMBOL", "TOKEN", "BASIC", "PIN", "URL", "XML", "YAML")
+
+
 def value(pick: random.Random, kind: str) -> str:
     """Return a made-up value: words, hexadecimal, base64 or with punctuation, as far as the kind allows."""
     if kind == "PIN":
@@ -82,9 +89,19 @@ def filled(name: str, count: int, seed: int = 12) -> list[tuple[str, str]]:
     """Return a phrase with so many different values: the text, and the value in it."""
     pick = random.Random(f"{name}{seed}")
     template = PHRASES[name]
-    kind = next(kind for kind in ("S", "HEX", "SYMBOL", "TOKEN", "BASIC", "PIN", "URL", "XML", "YAML") if f"{{{kind}}}" in template)
+    kind = next(kind for kind in KINDS if f"{{{kind}}}" in template)
     values = [value(pick, kind) for _ in range(count)]
     return [(template.replace(f"{{{kind}}}", made), made) for made in values]
+
+
+def covered(name: str, spans: Callable[[str], Iterable[tuple[int, int, str]]], count: int) -> int:
+    """Return of how many values in a phrase every character lies in a span, but for marks that end a sentence."""
+    hits = 0
+    for text, made in filled(name, count):
+        start = text.index(made)
+        end = start + len(made.rstrip(".,!?;:="))
+        hits += any(first <= start and last >= end for first, last, _ in spans(text))
+    return hits
 
 
 def _word(pick: random.Random) -> str:
@@ -95,7 +112,7 @@ def _word(pick: random.Random) -> str:
 def _words(pick: random.Random) -> str:
     """Return a passphrase of made-up words."""
     words = [_word(pick) for _ in range(pick.choice((2, 3)))]
-    if len(words) == 2:  # noqa: PLR2004 - two words alone are a name: people add a number
+    if len(words) < 3:  # two words alone are a name: people add a number
         return pick.choice(("-", "_", ".", "")).join([*words, str(pick.randrange(10, 10_000))])
     return pick.choice(("-".join(words), "".join(word.capitalize() for word in words) + str(pick.randrange(100))))
 

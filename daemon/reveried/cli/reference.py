@@ -80,6 +80,7 @@ SHAPES: Final = {
     "authorization": "an `Authorization` header, or `Basic` or `Bearer` before credentials",
     "byok": "a foreign marker, `[BYOK:...]`",
     "connection-password": "the password in `scheme://user:password@host`, in `-u user:password`, in `IDENTIFIED BY`",
+    "cookie": "the value of a session in `Cookie`, `Set-Cookie` or `--cookie`",
     "discord-token": "three parts with dots between, the first a number in base64",
     "foreign": "a foreign marker, `<REDACTED:...>`",
     "jwt": "`eyJ`, a dot, and the parts of a token after it",

@@ -290,7 +290,7 @@ pub(crate) fn is_secret_label(label: &Keyword, text: &str, start: usize, end: us
     let window = text.floor_char_boundary(start.saturating_sub(NAME_MAX));
     let mut words = text[window..start].trim_end().rsplit(|byte: char| !byte.is_ascii_alphanumeric() && byte != '_');
     let before = words.next().unwrap_or("");
-    is_secret_key_name(text[window..end].as_bytes()) || is_secret_key_name(format!("{before}key").as_bytes())
+    is_secret_key_name(&text.as_bytes()[window..end]) || is_secret_key_name(format!("{before}key").as_bytes())
 }
 
 /// Whether a name only describes the secret, by its part behind the keyword: `password_length`, `tokenType`.
