@@ -3,7 +3,7 @@
 use reverie_core::redact::{LOOKAROUND_MAX, Redactor, Scope, Stream, kinds};
 
 /// Pieces of secrets and of the text around them, so that a few input bytes make a difficult text.
-const PIECES: [&str; 64] = [
+const PIECES: [&str; 74] = [
     "ghp_A1b2C3d4E5f6G7h8I9j0K1l2",
     "sk-canary-do-not-leak-qrs456",
     "SK0123456789abcdef0123456789abcdef",
@@ -68,6 +68,16 @@ const PIECES: [&str; 64] = [
     ".",
     "/",
     "-",
+    " is ",
+    "the password",
+    "Cookie: sid=",
+    "mysql ",
+    " -p",
+    "\u{5bc6}\u{7801}",
+    "\u{662f}",
+    "Basic dXNlcjpwYXNz",
+    " to ",
+    "hunter22",
 ];
 
 /// Text without secrets, to fill the space between the pieces of a long text.
